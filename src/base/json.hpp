@@ -1,0 +1,57 @@
+// Writes JSON, and nothing else: the front of `cloche run` starts in microseconds because it links no parser.
+// Objects keep the order in which keys are written, so equal values give equal bytes and a digest can be taken.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cloche {
+
+// Whether the text is UTF-8 as RFC 3629 has it.
+bool is_utf8(std::string_view text);
+// A quoted JSON string; each byte that is not UTF-8 becomes U+FFFD.
+std::string json_quote(std::string_view text);
+
+class JsonWriter {
+ public:
+  enum class Layout { compact, indented };
+  explicit JsonWriter(Layout layout = Layout::compact) : layout_(layout) {}
+
+  JsonWriter& begin_object() { return open('{'); }
+  JsonWriter& end_object() { return shut('}'); }
+  JsonWriter& begin_array() { return open('['); }
+  JsonWriter& end_array() { return shut(']'); }
+  JsonWriter& key(std::string_view name);
+  JsonWriter& value(std::string_view text) { return raw(json_quote(text)); }
+  JsonWriter& value(const char* text) { return value(std::string_view(text)); }
+  JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
+  template <std::integral T>
+  JsonWriter& value(T number) {
+    return raw(std::to_string(number));
+  }
+  JsonWriter& null() { return raw("null"); }
+  template <typename T>
+  JsonWriter& member(std::string_view name, const T& what) {
+    return key(name).value(what);
+  }
+  // Text that is JSON already.
+  JsonWriter& raw(std::string_view json);
+
+  const std::string& text() const { return text_; }
+
+ private:
+  JsonWriter& open(char bracket);
+  JsonWriter& shut(char bracket);
+  void separate();
+  void break_line();
+
+  Layout layout_;
+  std::string text_;
+  size_t depth_ = 0;
+  bool first_ = true;
+  bool after_key_ = false;
+};
+
+}  // namespace cloche

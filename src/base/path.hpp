@@ -1,0 +1,17 @@
+// Paths compared by components, never by prefix of characters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cloche {
+
+// Whether `path` is `root` or lies below it: "/a/b" is beneath "/a", "/ab" is not. Both absolute and plain.
+bool is_beneath(std::string_view root, std::string_view path);
+
+// "/a/b": absolute, no empty, "." or ".." component, no trailing slash. "/" is plain.
+bool is_plain_absolute(std::string_view path);
+
+std::string_view parent_of(std::string_view path);
+
+}  // namespace cloche

@@ -1,0 +1,91 @@
+#include "base/sys.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <climits>
+
+namespace cloche::sys {
+
+Result<OwnedFd> open(const std::string& path, int flags, mode_t mode) { return open_at(AT_FDCWD, path, flags, mode); }
+
+Result<OwnedFd> open_at(int dir, const std::string& path, int flags, mode_t mode) {
+  OwnedFd fd(::openat(dir, path.c_str(), flags | O_CLOEXEC, mode));
+  if (!fd) return system_error("open " + path);
+  return fd;
+}
+
+Result<Pipe> make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("make a pipe");
+  return Pipe{OwnedFd(ends[0]), OwnedFd(ends[1])};
+}
+
+Result<OwnedFd> pidfd_open(pid_t pid) {
+  OwnedFd fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!fd) return system_error("hold a process by descriptor");
+  return fd;
+}
+
+Result<OwnedFd> sealed_memory(std::string_view bytes) {
+  OwnedFd fd(::memfd_create("cloche-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) return system_error("make a memory file for the plan");
+  TRY(write_all(fd.get(), bytes));
+  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
+    return system_error("seal the plan");
+  }
+  return fd;
+}
+
+Result<std::string> read_all(int fd, size_t most) {
+  std::string text;
+  std::array<char, 16384> buffer;
+  while (true) {
+    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read");
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(got));
+    if (text.size() > most) return system_error("read", EFBIG);
+  }
+}
+
+Result<std::string> read_file(const std::string& path, size_t most) { return read_file_at(AT_FDCWD, path, most); }
+
+Result<std::string> read_file_at(int dir, const std::string& path, size_t most) {
+  auto fd = TRY(open_at(dir, path, O_RDONLY | O_NONBLOCK));
+  auto text = read_all(fd.get(), most);
+  if (!text.ok()) return system_error("read " + path, text.error().number);
+  return text;
+}
+
+Result<void> write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = ::write(fd, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return system_error("write");
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+Result<std::string> path_of(int fd) {
+  std::array<char, PATH_MAX + 1> buffer;
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t length = ::readlink(link.c_str(), buffer.data(), buffer.size());
+  if (length < 0) return system_error("find out the path of a descriptor");
+  if (static_cast<size_t>(length) >= buffer.size() - 1) return system_error("find out the path of a descriptor", ENAMETOOLONG);
+  return std::string(buffer.data(), static_cast<size_t>(length));
+}
+
+uint64_t monotonic_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+}  // namespace cloche::sys

@@ -1,0 +1,31 @@
+// One wrapper a system call: an owned descriptor or an Error that says what was being done. Only what is used.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+
+namespace cloche::sys {
+
+Result<OwnedFd> open(const std::string& path, int flags, mode_t mode = 0);
+Result<OwnedFd> open_at(int dir, const std::string& path, int flags, mode_t mode = 0);
+Result<Pipe> make_pipe();                          // both ends close-on-exec
+Result<OwnedFd> pidfd_open(pid_t pid);
+Result<OwnedFd> sealed_memory(std::string_view bytes);  // cannot be changed any more
+
+// At most `most` bytes; a longer file is an error, not a prefix.
+Result<std::string> read_all(int fd, size_t most);
+Result<std::string> read_file(const std::string& path, size_t most = 1 << 20);
+Result<std::string> read_file_at(int dir, const std::string& path, size_t most = 1 << 20);
+Result<void> write_all(int fd, std::string_view bytes);
+
+// Where a descriptor's file is now, every link resolved.
+Result<std::string> path_of(int fd);
+
+uint64_t monotonic_ms();
+
+}  // namespace cloche::sys

@@ -1,0 +1,42 @@
+// Growth of the directories a command may write to. There is no quota that an ordinary user could set, so the free
+// blocks and inodes of their file systems are watched, which costs a microsecond; only when more is gone than the
+// limit allows is the tree walked to see whether it was this command that took it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace cloche {
+
+struct DiskGrowth {
+  uint64_t bytes = 0;
+  uint64_t files = 0;
+};
+
+class DiskWatch {
+ public:
+  // `roots`: directories on the host. `started`: files that changed since then are the command's.
+  DiskWatch(const std::vector<std::string>& roots, uint64_t byte_limit, uint64_t file_limit);
+
+  // What the command has added, when that is more than a limit allows. `process_table` shows files that are deleted and
+  // still open; -1 when there is none.
+  std::optional<DiskGrowth> beyond_limit(int process_table);
+
+ private:
+  struct Root {
+    OwnedFd directory;
+    uint64_t device = 0;
+    uint64_t free_bytes = 0;
+    uint64_t free_files = 0;
+  };
+  std::vector<Root> roots_;
+  uint64_t byte_limit_;
+  uint64_t file_limit_;
+  int64_t started_seconds_;
+};
+
+}  // namespace cloche

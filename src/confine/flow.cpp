@@ -1,0 +1,118 @@
+#include "confine/flow.hpp"
+
+#include <fcntl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+namespace cloche {
+namespace {
+
+// A write of at most this size to a pipe that poll calls writable does not block, whatever flags the caller's own
+// descriptor has; those flags are shared with others and not ours to change.
+constexpr size_t never_blocks = 4096;
+
+bool is_writable(int fd) {
+  pollfd event{fd, POLLOUT, 0};
+  return ::poll(&event, 1, 0) > 0;
+}
+
+// Reading a terminal from the background would stop us with SIGTTIN.
+bool may_read(int fd) {
+  const pid_t foreground = ::tcgetpgrp(fd);
+  return foreground < 0 || foreground == ::getpgrp();
+}
+
+}  // namespace
+
+Flow Flow::into_command(int callers, OwnedFd commands) {
+  Flow flow;
+  ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
+  flow.from_ = callers;
+  flow.to_ = commands.get();
+  flow.owned_ = std::move(commands);
+  flow.ended_ = false;
+  if (callers < 0) flow.end_source();
+  return flow;
+}
+
+Flow Flow::out_of_command(OwnedFd commands, int callers, bool filtered, size_t keep_most) {
+  Flow flow;
+  ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
+  flow.from_ = commands.get();
+  flow.from_is_ours_ = true;
+  flow.to_ = callers;
+  flow.owned_ = std::move(commands);
+  flow.keep_most_ = keep_most;
+  flow.ended_ = false;
+  if (filtered) flow.filter_.emplace();
+  return flow;
+}
+
+pollfd Flow::wants() const {
+  if (!pending().empty()) return {to_, POLLOUT, 0};
+  if (ended_) return {-1, 0, 0};
+  return {from_, POLLIN, 0};
+}
+
+void Flow::move(uint64_t allowed) {
+  if (pending().empty() && !ended_) take(allowed);
+  if (!pending().empty()) deliver();
+}
+
+void Flow::take(uint64_t allowed) {
+  if (!from_is_ours_ && !may_read(from_)) return;
+  std::array<char, 65536> room;
+  const size_t most = std::min<uint64_t>(room.size(), allowed);
+  if (most == 0) return;
+  const ssize_t got = ::read(from_, room.data(), most);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
+  const std::string_view bytes(room.data(), static_cast<size_t>(got));
+  bytes_ += bytes.size();
+  if (to_ < 0) {
+    const size_t fits = std::min(bytes.size(), keep_most_ - std::min(keep_most_, kept_.size()));
+    kept_.append(bytes.substr(0, fits));
+    truncated_ = truncated_ || fits < bytes.size();
+    return;
+  }
+  buffer_.clear();
+  written_ = 0;
+  if (filter_) {
+    filter_->pass(bytes, buffer_);
+  } else {
+    buffer_.assign(bytes);
+  }
+}
+
+void Flow::deliver() {
+  while (!pending().empty()) {
+    if (from_is_ours_ && !is_writable(to_)) return;
+    const auto chunk = pending().substr(0, never_blocks);
+    const ssize_t put = ::write(to_, chunk.data(), chunk.size());
+    if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (put < 0) {
+      write_error_ = errno;
+      return give_up();
+    }
+    written_ += static_cast<size_t>(put);
+  }
+  if (ended_) end_source();  // the command's stdin is closed only when everything was delivered
+}
+
+// The command sees the end of its input, or a broken pipe when nobody wants its output any more.
+void Flow::end_source() {
+  ended_ = true;
+  if (pending().empty()) owned_.reset();
+}
+
+void Flow::give_up() {
+  buffer_.clear();
+  written_ = 0;
+  end_source();
+}
+
+}  // namespace cloche

@@ -1,0 +1,61 @@
+// A flow carries bytes one way between a descriptor of the caller's and one of the command's, and never blocks: it
+// moves what can be moved now and says what it waits for.
+#pragma once
+
+#include <poll.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+#include "confine/escape_filter.hpp"
+
+namespace cloche {
+
+class Flow {
+ public:
+  Flow() = default;  // carries nothing, and is finished from the start
+
+  // From the caller's descriptor into the command's pipe or terminal.
+  static Flow into_command(int callers, OwnedFd commands);
+  // From the command to the caller's descriptor, or kept when that is -1. `filtered`: the caller's is a terminal.
+  static Flow out_of_command(OwnedFd commands, int callers, bool filtered, size_t keep_most);
+
+  // The one thing this flow waits for now; fd -1 when nothing.
+  pollfd wants() const;
+  // Moves what can be moved. `allowed` is how many more bytes may be taken from the source.
+  void move(uint64_t allowed);
+
+  bool finished() const { return ended_ && pending().empty(); }
+  void give_up();                             // drops what was not delivered
+  void end_source();                          // takes nothing more
+  uint64_t bytes() const { return bytes_; }   // taken from the source
+  const std::string& kept() const { return kept_; }
+  bool truncated() const { return truncated_; }
+  std::string_view last_taken() const { return buffer_; }
+  int write_error() const { return write_error_; }
+  int command_end() const { return owned_.get(); }
+
+ private:
+  std::string_view pending() const { return std::string_view(buffer_).substr(written_); }
+  void take(uint64_t allowed);
+  void deliver();
+
+  OwnedFd owned_;          // the command's side
+  int from_ = -1;
+  int to_ = -1;            // -1: keep
+  bool from_is_ours_ = false;
+  std::string buffer_;
+  size_t written_ = 0;
+  std::string kept_;
+  size_t keep_most_ = 0;
+  std::optional<EscapeFilter> filter_;
+  uint64_t bytes_ = 0;
+  bool ended_ = true;
+  bool truncated_ = false;
+  int write_error_ = 0;
+};
+
+}  // namespace cloche

@@ -1,0 +1,41 @@
+// LaunchSpec: what the supervisor executes, as data. render() is pure; only the supervisor turns it into a process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jail/wire_encode.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+// What a host offers a plan, found out by asking the kernel.
+struct HostProbe {
+  int landlock_abi = 0;
+  bool has_filter = false;
+  bool user_namespaces = false;
+  std::string user_namespaces_fix;
+};
+
+// What differs from call to call and is no part of the judged plan.
+struct CallResources {
+  bool privileged = false;
+  unsigned outside_uid = 0;
+  unsigned outside_gid = 0;
+  std::string memory_by;                  // "cgroup1", "cgroup2" or "watched"
+  std::vector<std::string> group_directories;
+};
+
+struct LaunchSpec {
+  wire::PlanText jail;
+  std::vector<Layer> layers;  // what will hold when the jail reports that the command has started
+};
+
+inline constexpr int least_landlock_abi = 2;  // Debian 12's own kernel; older ones cannot move files between directories
+
+// Required minus offered. Empty means that the plan can be kept here.
+std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe);
+
+LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const CallResources& resources);
+
+}  // namespace cloche

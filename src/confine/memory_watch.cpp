@@ -1,0 +1,151 @@
+#include "confine/memory_watch.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+
+#include "base/sys.hpp"
+#include "confine/process_table.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint64_t page = 4096;
+constexpr uint64_t kibi = 1024;
+
+// "Name:   123 kB"
+uint64_t kibibytes_of(const std::string& text, std::string_view name) {
+  size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  at = text.find_first_of("0123456789", at + name.size());
+  uint64_t value = 0;
+  if (at != std::string::npos) std::from_chars(text.data() + at, text.data() + text.size(), value);
+  return value * kibi;
+}
+
+uint64_t available_on_host() {
+  const auto text = sys::read_file("/proc/meminfo", 1 << 16);
+  return text.ok() ? kibibytes_of(text.value(), "MemAvailable:") : 0;
+}
+
+uint64_t resident_of_all(int table) {
+  uint64_t total = 0;
+  for_each_process(table, [&](const std::string& process) {
+    const auto line = sys::read_file_at(table, process + "/statm", 4096);
+    if (line.ok()) total += field_of(line.value(), 1) * page;
+  });
+  return total;
+}
+
+uint64_t shares_of_all(int table) {
+  uint64_t total = 0;
+  for_each_process(table, [&](const std::string& process) {
+    const auto text = sys::read_file_at(table, process + "/smaps_rollup", 1 << 16);
+    if (!text.ok()) return;
+    total += kibibytes_of(text.value(), "Pss_Anon:") + kibibytes_of(text.value(), "Pss_Shmem:") +
+             kibibytes_of(text.value(), "SwapPss:");
+  });
+  return total;
+}
+
+// Shared memory that exists whether or not anybody's page tables show it: each inode once, by the largest size seen.
+using Sizes = std::map<uint64_t, uint64_t>;
+
+void add_mapped(int table, const std::string& process, Sizes& sizes) {
+  const auto maps = sys::read_file_at(table, process + "/maps", 16 << 20);
+  if (!maps.ok()) return;
+  size_t begin = 0;
+  const std::string& text = maps.value();
+  while (begin < text.size()) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const bool shared_memory = line.find("/dev/zero (deleted)") != std::string::npos ||
+                               line.find("/SYSV") != std::string::npos || line.find("/memfd:") != std::string::npos;
+    if (!shared_memory) continue;
+    uint64_t from = 0;
+    uint64_t to = 0;
+    const auto dash = std::from_chars(line.data(), line.data() + line.size(), from, 16).ptr;
+    std::from_chars(dash + 1, line.data() + line.size(), to, 16);
+    auto& size = sizes[field_of(line, 4)];
+    size = std::max(size, to - from);
+  }
+}
+
+void add_memory_files(int table, const std::string& process, Sizes& sizes) {
+  auto fds = sys::open_at(table, process + "/fd", O_RDONLY | O_DIRECTORY);
+  if (!fds.ok()) return;
+  const int directory = fds.value().get();
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fds.value().release()), ::closedir);
+  while (dir != nullptr) {
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    char link[64] = {};
+    if (::readlinkat(directory, entry->d_name, link, sizeof link - 1) <= 0) continue;
+    if (!std::string_view(link).starts_with("/memfd:")) continue;
+    struct stat seen {};
+    if (::fstatat(directory, entry->d_name, &seen, 0) != 0) continue;
+    auto& size = sizes[seen.st_ino];
+    size = std::max(size, static_cast<uint64_t>(seen.st_blocks) * 512);
+  }
+}
+
+uint64_t shared_by_size(int table) {
+  Sizes sizes;
+  for_each_process(table, [&](const std::string& process) {
+    add_mapped(table, process, sizes);
+    add_memory_files(table, process, sizes);
+  });
+  uint64_t total = 0;
+  for (const auto& [inode, size] : sizes) total += size;
+  return total;
+}
+
+}  // namespace
+
+MemoryWatch::MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs)
+    : limit_(limit_bytes), tmpfs_(std::move(tmpfs)), available_at_start_(available_on_host()) {}
+
+void MemoryWatch::attach(int root) {
+  for (const auto& path : tmpfs_) {
+    auto mounted = sys::open_at(root, path.substr(1), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (mounted.ok()) tmpfs_roots_.push_back(std::move(mounted).value());
+  }
+  tmpfs_.clear();
+}
+
+uint64_t MemoryWatch::in_tmpfs() const {
+  uint64_t total = 0;
+  for (const auto& root : tmpfs_roots_) {
+    struct statfs seen {};
+    if (::fstatfs(root.get(), &seen) == 0) {
+      total += (seen.f_blocks - seen.f_bfree) * static_cast<uint64_t>(seen.f_bsize);
+    }
+  }
+  return total;
+}
+
+uint64_t MemoryWatch::sample(int table) {
+  const uint64_t in_files = in_tmpfs();
+  uint64_t total = in_files + resident_of_all(table);
+  if (total > limit_) total = in_files + shares_of_all(table);
+  const uint64_t available = available_on_host();
+  const uint64_t lost = available_at_start_ > available ? available_at_start_ - available : 0;
+  if (total <= limit_ && lost > limit_) {
+    // Others may have taken it, so at most what this sandbox's own shared memory could hold is charged to it.
+    const uint64_t exact = in_files + shares_of_all(table);
+    const uint64_t unexplained = lost > exact ? lost - exact : 0;
+    total = std::max(total, exact + std::min(unexplained, shared_by_size(table)));
+  }
+  peak_ = std::max(peak_, total);
+  return total;
+}
+
+}  // namespace cloche

@@ -1,0 +1,37 @@
+// The memory of a whole sandbox without a cgroup: what its processes hold, its tmpfs, and memory files that no process
+// has mapped. Three passes, each only when the one before cannot say that all is well:
+//   cheap    resident pages of every process, shared ones counted by each: an upper bound
+//   exact    proportional shares, which add up to the truth
+//   deep     when the host lost more memory than that explains: shared mappings and memory files by their size
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace cloche {
+
+class MemoryWatch {
+ public:
+  // `tmpfs` are the view's memory file systems, by path inside.
+  MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs);
+
+  void attach(int root);
+  // What is in use now, as far as needed to compare it with the limit.
+  uint64_t sample(int process_table);
+  uint64_t peak_bytes() const { return peak_; }
+  uint64_t limit_bytes() const { return limit_; }
+
+ private:
+  uint64_t in_tmpfs() const;
+
+  uint64_t limit_;
+  std::vector<std::string> tmpfs_;
+  std::vector<OwnedFd> tmpfs_roots_;
+  uint64_t available_at_start_ = 0;
+  uint64_t peak_ = 0;
+};
+
+}  // namespace cloche

@@ -1,0 +1,47 @@
+#include "confine/process_table.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+
+#include <charconv>
+#include <memory>
+
+#include "base/sys.hpp"
+
+namespace cloche {
+
+Result<OwnedFd> open_process_table(int root) {
+  return sys::open_at(root, "proc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+}
+
+void for_each_process(int table, const std::function<void(const std::string& process)>& visit) {
+  auto again = sys::open_at(table, ".", O_RDONLY | O_DIRECTORY);
+  if (!again.ok()) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(again.value().get()), ::closedir);
+  if (dir == nullptr) return;
+  (void)again.value().release();  // the DIR's now
+  while (const dirent* entry = ::readdir(dir.get())) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(entry->d_name);
+  }
+}
+
+uint64_t field_of(const std::string& line, size_t index) {
+  const char* at = line.data();
+  const char* end = at + line.size();
+  for (size_t i = 0; i < index; ++i) {
+    while (at < end && *at != ' ') ++at;
+    while (at < end && *at == ' ') ++at;
+  }
+  uint64_t value = 0;
+  std::from_chars(at, end, value);
+  return value;
+}
+
+uint64_t ticks_of(const std::string& stat_line) {
+  const size_t name_end = stat_line.rfind(')');  // the name may hold anything, a ')' too
+  if (name_end == std::string::npos || name_end + 2 >= stat_line.size()) return 0;
+  const std::string rest = stat_line.substr(name_end + 2);
+  return field_of(rest, 11) + field_of(rest, 12) + field_of(rest, 13) + field_of(rest, 14);
+}
+
+}  // namespace cloche

@@ -1,0 +1,224 @@
+#include "confine/proof.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/path.hpp"
+#include "base/sha256.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+struct Check {
+  LayerId layer;
+  std::string_view name;
+};
+
+// Which check stands for which promise. A layer whose check is missing from a report is not proven.
+constexpr Check checks[] = {
+    {LayerId::user_ids, "not-root"},
+    {LayerId::user_ids, "no-setuid"},
+    {LayerId::user_ids, "one-id-mapped"},
+    {LayerId::user_ids, "namespace-user"},
+    {LayerId::mount_view, "namespace-mnt"},
+    {LayerId::mount_view, "root-is-sealed"},
+    {LayerId::mount_view, "usr-is-sealed"},
+    {LayerId::mount_view, "no-sys"},
+    {LayerId::mount_view, "proc-is-sealed"},
+    {LayerId::mount_view, "nothing-above-root"},
+    {LayerId::mount_view, "usr-is-readable"},
+    {LayerId::mount_view, "three-descriptors"},
+    {LayerId::pid_namespace, "namespace-pid"},
+    {LayerId::pid_namespace, "second-process"},
+    {LayerId::pid_namespace, "first-is-closed"},
+    {LayerId::pid_namespace, "own-session"},
+    {LayerId::pid_namespace, "fork-works"},
+    {LayerId::net_namespace, "namespace-net"},
+    {LayerId::net_namespace, "no-route"},
+    {LayerId::net_namespace, "loopback-works"},
+    {LayerId::ipc_namespace, "namespace-ipc"},
+    {LayerId::uts_namespace, "namespace-uts"},
+    {LayerId::uts_namespace, "own-host-name"},
+    {LayerId::cgroup_namespace, "namespace-cgroup"},
+    {LayerId::syscall_filter, "filter-installed"},
+    {LayerId::syscall_filter, "no-unshare"},
+    {LayerId::syscall_filter, "no-mount"},
+    {LayerId::syscall_filter, "no-bpf"},
+    {LayerId::syscall_filter, "no-io-uring"},
+    {LayerId::syscall_filter, "no-clone3"},
+    {LayerId::syscall_filter, "no-x32"},
+    {LayerId::syscall_filter, "unknown-call"},
+    {LayerId::syscall_filter, "no-vsock"},
+    {LayerId::syscall_filter, "no-set-uid-bit"},
+    {LayerId::landlock, "landlock-denies"},
+    {LayerId::landlock, "landlock-allows"},
+    {LayerId::no_new_privileges, "no-new-privileges"},
+    {LayerId::no_capabilities, "no-capabilities-permitted"},
+    {LayerId::no_capabilities, "no-capabilities-effective"},
+    {LayerId::no_capabilities, "no-capabilities-bounding"},
+    {LayerId::no_capabilities, "no-capabilities-ambient"},
+    {LayerId::no_capabilities, "securebits-locked"},
+    {LayerId::session_keyring, "no-keyctl"},
+    {LayerId::process_limit, "process-limit"},
+    {LayerId::memory_limit, "memory-held"},
+};
+
+constexpr uint64_t memory_held_bytes = 16ULL << 20;  // by the probe, for long enough to be counted
+
+struct Line {
+  std::string name;
+  std::string word;    // ok, BROKEN, or seen
+  std::string detail;
+};
+
+std::map<std::string, Line> lines_of(const std::string& report) {
+  std::map<std::string, Line> lines;
+  size_t begin = 0;
+  while (begin < report.size()) {
+    const size_t end = std::min(report.find('\n', begin), report.size());
+    const std::string text = report.substr(begin, end - begin);
+    begin = end + 1;
+    const size_t first = text.find(' ');
+    const size_t second = text.find(' ', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    lines[text.substr(0, first)] = {text.substr(0, first), text.substr(first + 1, second - first - 1), text.substr(second + 1)};
+  }
+  return lines;
+}
+
+// What the probe could only show, judged here.
+bool holds(const Line& line, const std::map<std::string, std::string>& outside, const Limits& limits) {
+  if (line.word != "seen") return line.word == "ok";
+  if (line.name.starts_with("namespace-")) {
+    const auto ours = outside.find(line.name.substr(10));
+    return ours != outside.end() && !ours->second.empty() && ours->second != line.detail;
+  }
+  if (line.name == "process-limit") return std::stoull("0" + line.detail) <= limits.processes + 1;
+  return false;
+}
+
+void add_file_identity(Sha256& hash, const std::string& path) {
+  struct stat seen {};
+  if (::stat(path.c_str(), &seen) != 0) seen = {};
+  const uint64_t identity[] = {seen.st_dev, seen.st_ino, static_cast<uint64_t>(seen.st_size),
+                               static_cast<uint64_t>(seen.st_mtim.tv_sec), static_cast<uint64_t>(seen.st_mtim.tv_nsec),
+                               static_cast<uint64_t>(seen.st_ctim.tv_sec), static_cast<uint64_t>(seen.st_ctim.tv_nsec)};
+  hash.add({reinterpret_cast<const char*>(identity), sizeof identity});
+}
+
+std::string file_for(const std::string& state, const std::string& key) { return state + "/proofs/" + key; }
+
+bool make_private(const std::string& directory) {
+  if (directory.size() > 1 && ::access(directory.c_str(), F_OK) != 0 && !make_private(std::string(parent_of(directory)))) return false;
+  return ::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST;
+}
+
+}  // namespace
+
+Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spec, const std::string& jail,
+                              const std::string& probe) {
+  Sha256 hash;
+  hash.add(TRY(sys::read_file("/proc/sys/kernel/random/boot_id", 128)));
+  // Their content by proxy: whoever can keep every one of these numbers while changing a file is root already, and
+  // hashing a megabyte on each call would cost more than the call.
+  add_file_identity(hash, jail);
+  add_file_identity(hash, probe);
+  hash.add(name_of(plan.rung)).add(plan.debugging ? "debugging" : "");
+  for (const auto& layer : spec.layers) hash.add(name_of(layer.id)).add("=").add(layer.by).add("\n");
+  for (const auto& entry : plan.view) {
+    // Of an operator's own tree the kind and the access matter, not which tree it is.
+    hash.add(name_of(entry.kind)).add(name_of(entry.access)).add(entry.owned ? "owned" : entry.target).add("\n");
+  }
+  return hash.finish();
+}
+
+Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe) {
+  struct stat seen {};
+  if (::stat(probe.c_str(), &seen) != 0) {
+    Error error = system_error("find " + probe);
+    error.fix = "cloche-probe belongs beside cloche: build or install both";
+    return error;
+  }
+  ConfinementPlan proof = plan;
+  proof.argv = {"/.cloche/probe"};
+  proof.terminal = false;
+  proof.directory = "/";
+  proof.limits.wall_ms = 20'000;
+  ViewEntry program{.kind = EntryKind::tree, .access = Access::run, .target = "/.cloche/probe", .source = probe};
+  program.owned = true;
+  program.owner_uid = seen.st_uid;
+  program.owner_gid = seen.st_gid;
+  program.why = "the probe itself";
+  ViewEntry canary{.kind = EntryKind::text, .target = "/.cloche/canary", .content = "only Landlock denies this\n"};
+  canary.mode = 0444;
+  canary.why = "a file that only Landlock denies";
+  proof.view.push_back(std::move(program));
+  proof.view.push_back(std::move(canary));
+  return proof;
+}
+
+std::map<std::string, std::string> own_namespaces() {
+  std::map<std::string, std::string> names;
+  for (const char* name : {"user", "mnt", "pid", "net", "ipc", "uts", "cgroup"}) {
+    std::array<char, 64> link{};
+    const std::string path = std::string("/proc/self/ns/") + name;
+    if (::readlink(path.c_str(), link.data(), link.size() - 1) > 0) names[name] = link.data();
+  }
+  return names;
+}
+
+Result<Proof> judge_proof(const std::string& report, const std::map<std::string, std::string>& outside,
+                          const Limits& limits, uint64_t memory_seen_bytes) {
+  const auto lines = lines_of(report);
+  if (memory_seen_bytes < memory_held_bytes) {
+    return Error{Fault::missing_layer, "missing layer memory-limit: the probe held " + show_size(memory_held_bytes) +
+                 " and only " + show_size(memory_seen_bytes) + " were counted", 0, "see cloche doctor"};
+  }
+  Proof proof;
+  for (const auto& check : checks) {
+    const auto line = lines.find(std::string(check.name));
+    const bool held = line != lines.end() && holds(line->second, outside, limits);
+    if (!held) {
+      const std::string saw = line == lines.end() ? "no answer" : line->second.word + " " + line->second.detail;
+      return Error{Fault::missing_layer, "missing layer " + std::string(name_of(check.layer)) +
+                   ": it is configured and does not hold (check " + std::string(check.name) + ": " + saw + ")", 0,
+                   "see cloche doctor"};
+    }
+    std::string& list = proof.by_layer[check.layer];
+    list += (list.empty() ? "" : " ") + std::string(check.name);
+  }
+  if (lines.find("finished") == lines.end()) return Error{Fault::internal, "the self-proof did not finish", 0, {}};
+  proof.report = report;
+  proof.digest = "sha256:" + sha256(report);
+  return proof;
+}
+
+Result<Proof> load_proof(const std::string& state, const std::string& key) {
+  if (state.empty()) return system_error("find a proof", ENOENT);
+  auto file = TRY(sys::open(file_for(state, key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
+  struct stat seen {};
+  // Somebody else's file proves nothing to us.
+  if (::fstat(file.get(), &seen) != 0 || seen.st_uid != ::geteuid() || (seen.st_mode & 077) != 0 || !S_ISREG(seen.st_mode)) {
+    return system_error("trust a proof", EPERM);
+  }
+  Proof proof;
+  proof.report = TRY(sys::read_all(file.get(), 1 << 16));
+  proof.digest = "sha256:" + sha256(proof.report);
+  return proof;
+}
+
+void store_proof(const std::string& state, const std::string& key, const Proof& proof) {
+  if (state.empty() || !make_private(state + "/proofs")) return;
+  const std::string name = file_for(state, key);
+  const std::string fresh = name + "." + std::to_string(::getpid());
+  auto file = sys::open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
+  if (!file.ok()) return;
+  const bool written = sys::write_all(file.value().get(), proof.report).ok();
+  if (!written || ::rename(fresh.c_str(), name.c_str()) != 0) ::unlink(fresh.c_str());
+}
+
+}  // namespace cloche

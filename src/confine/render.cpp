@@ -1,0 +1,191 @@
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "confine/launch.hpp"
+
+namespace cloche {
+namespace {
+
+wire::MountKind kind_of(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::directory: return wire::MountKind::directory;
+    case EntryKind::link: return wire::MountKind::link;
+    case EntryKind::text: return wire::MountKind::text;
+    case EntryKind::tree: return wire::MountKind::tree;
+    case EntryKind::tmpfs: return wire::MountKind::tmpfs;
+    case EntryKind::proc: return wire::MountKind::proc;
+    case EntryKind::terminals: return wire::MountKind::pts;
+  }
+  return wire::MountKind::directory;
+}
+
+uint32_t flags_of(const ViewEntry& entry) {
+  uint32_t flags = 0;
+  const bool writes = entry.access == Access::write || entry.access == Access::write_run;
+  const bool runs = entry.access == Access::run || entry.access == Access::write_run;
+  // A device node is written through, not to; a read-only mount would say nothing about it.
+  if (!writes && entry.access != Access::device) flags |= wire::read_only;
+  if (!runs) flags |= wire::no_exec;
+  if (entry.access == Access::device) flags |= wire::devices;
+  if (entry.recursive) flags |= wire::recursive;
+  if (entry.owned) flags |= wire::owned;
+  return flags;
+}
+
+// Whether the place of this entry lies in a tree of the host's, where nothing may be made for it.
+bool lies_in_tree(const ConfinementPlan& plan, const ViewEntry& entry) {
+  const ViewEntry* nearest = nullptr;
+  for (const auto& other : plan.view) {
+    const bool holds = other.kind == EntryKind::tree || other.kind == EntryKind::tmpfs;
+    if (!holds || other.target == entry.target || !is_beneath(other.target, entry.target)) continue;
+    if (nearest == nullptr || other.target.size() > nearest->target.size()) nearest = &other;
+  }
+  return nearest != nullptr && nearest->kind == EntryKind::tree;
+}
+
+wire::MountText mount_for(const ConfinementPlan& plan, const ViewEntry& entry) {
+  wire::MountText mount;
+  mount.kind = kind_of(entry.kind);
+  mount.flags = flags_of(entry) | (lies_in_tree(plan, entry) ? wire::existing : 0U);
+  mount.mode = entry.mode;
+  mount.owner_uid = entry.owner_uid;
+  mount.owner_gid = entry.owner_gid;
+  mount.size_bytes = entry.size_bytes;
+  // As many files as pages: enough for small ones, and a number all the same.
+  mount.files = std::max<uint64_t>(entry.size_bytes / 4096, 16);
+  mount.device = entry.device;
+  mount.inode = entry.inode;
+  mount.target = entry.target.substr(1);
+  mount.source = entry.source;
+  mount.content = entry.content;
+  return mount;
+}
+
+wire::Access access_of(Access access) {
+  switch (access) {
+    case Access::none:
+    case Access::read: return wire::Access::read;
+    case Access::run: return wire::Access::run;
+    case Access::write: return wire::Access::write;
+    case Access::write_run: return wire::Access::write_run;
+    case Access::device: return wire::Access::device;
+  }
+  return wire::Access::list;
+}
+
+bool includes(Access wide, Access narrow) {
+  if (wide == narrow) return true;
+  if (wide == Access::write_run) return narrow != Access::device;
+  return narrow == Access::read && (wide == Access::run || wide == Access::write || wide == Access::device);
+}
+
+// From the same list as the mounts. Every open walks up through the rules, so one that an outer rule includes already
+// is left out; a narrower one inside a wider cannot take away, and there the mount's own flags hold alone.
+std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
+  std::vector<wire::RuleText> rules = {{wire::Access::list, "/"}, {wire::Access::read, "/etc"}, {wire::Access::device, "/dev"}};
+  std::vector<std::pair<std::string, Access>> said = {{"/etc", Access::read}, {"/dev", Access::device}};
+  const bool has_etc = std::any_of(plan.view.begin(), plan.view.end(),
+                                   [](const ViewEntry& entry) { return is_beneath("/etc", entry.target); });
+  if (!has_etc) rules.erase(rules.begin() + 1);
+  for (const auto& entry : plan.view) {
+    const bool reachable = entry.kind != EntryKind::link && entry.kind != EntryKind::text &&
+                           entry.kind != EntryKind::directory && entry.access != Access::none;
+    if (!reachable) continue;
+    const bool included = std::any_of(said.begin(), said.end(), [&](const auto& outer) {
+      return is_beneath(outer.first, entry.target) && includes(outer.second, entry.access);
+    });
+    if (included) continue;
+    rules.push_back({access_of(entry.access), entry.target});
+    said.emplace_back(entry.target, entry.access);
+  }
+  return rules;
+}
+
+std::vector<wire::Limit> limits_for(const Limits& limits) {
+  return {
+      {RLIMIT_CORE, 0},
+      {RLIMIT_CPU, limits.cpu_s},          // of each process; the supervisor adds the tree up
+      {RLIMIT_FSIZE, limits.file_bytes},
+      {RLIMIT_NOFILE, limits.open_files},
+      {RLIMIT_NPROC, limits.processes + 1},  // counted in the call's own user namespace; `first` is the one more
+      {RLIMIT_MEMLOCK, 64ULL << 20},
+      {RLIMIT_MSGQUEUE, 819'200},
+      {RLIMIT_SIGPENDING, 4096},
+      {RLIMIT_RTPRIO, 0},
+      {RLIMIT_NICE, 0},
+  };
+}
+
+std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resources) {
+  std::vector<Layer> layers = {
+      {LayerId::user_ids, resources.privileged ? "userns+own-id" : "userns"},
+      {LayerId::mount_view, "mountns+pivot_root"},
+      {LayerId::pid_namespace, "pidns"},
+      {LayerId::net_namespace, "netns"},
+      {LayerId::ipc_namespace, "ipcns"},
+      {LayerId::uts_namespace, "utsns"},
+      {LayerId::cgroup_namespace, "cgroupns"},
+      {LayerId::syscall_filter, "seccomp"},
+      {LayerId::landlock, "landlock-abi" + std::to_string(probe.landlock_abi)},
+      {LayerId::no_new_privileges, "prctl"},
+      {LayerId::no_capabilities, "capset+securebits"},
+      {LayerId::session_keyring, "keyctl"},
+      {LayerId::memory_limit, resources.memory_by},
+      {LayerId::process_limit, resources.memory_by == "watched" ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
+  };
+  if (probe.landlock_abi >= 6) layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
+  return layers;
+}
+
+}  // namespace
+
+std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe) {
+  std::vector<MissingLayer> missing;
+  const auto needs = [&](LayerId layer) {
+    return std::find(plan.required.begin(), plan.required.end(), layer) != plan.required.end();
+  };
+  if (needs(LayerId::user_ids) && !probe.user_namespaces) {
+    missing.push_back({LayerId::user_ids, "user namespaces cannot be created here", probe.user_namespaces_fix});
+  }
+  if (needs(LayerId::landlock) && probe.landlock_abi < least_landlock_abi) {
+    missing.push_back({LayerId::landlock,
+                       "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) + ", and " +
+                           std::to_string(least_landlock_abi) + " is the least that is safe",
+                       "boot Linux 5.19 or newer with landlock in the lsm= list"});
+  }
+  if (needs(LayerId::landlock_scope) && probe.landlock_abi < 6) {
+    missing.push_back({LayerId::landlock_scope, "Landlock scoping needs ABI 6", "boot Linux 6.12 or newer"});
+  }
+  if (needs(LayerId::syscall_filter) && !probe.has_filter) {
+    missing.push_back({LayerId::syscall_filter, "the kernel has no seccomp filter", "boot a kernel with CONFIG_SECCOMP_FILTER"});
+  }
+  return missing;
+}
+
+LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const CallResources& resources) {
+  LaunchSpec spec;
+  wire::PlanText& jail = spec.jail;
+  jail.flags = (resources.privileged ? wire::privileged : 0U) | (plan.terminal ? wire::terminal : 0U) |
+               (plan.debugging ? wire::debugging : 0U);
+  jail.inside_uid = plan.inside_uid;
+  jail.inside_gid = plan.inside_gid;
+  jail.outside_uid = resources.outside_uid;
+  jail.outside_gid = resources.outside_gid;
+  jail.umask = plan.umask;
+  jail.landlock_abi = least_landlock_abi;
+  jail.hostname = "cloche";
+  jail.directory = plan.directory;
+  for (const auto& entry : plan.view) jail.mounts.push_back(mount_for(plan, entry));
+  jail.rules = rules_for(plan);
+  jail.limits = limits_for(plan.limits);
+  jail.groups = resources.group_directories;
+  jail.programs = program_candidates(plan);
+  jail.argv = plan.argv;
+  for (const auto& [name, value] : plan.environment) jail.env.push_back(name + "=" + value);
+  spec.layers = layers_for(probe, resources);
+  return spec;
+}
+
+}  // namespace cloche

@@ -1,0 +1,22 @@
+// Starting the jail: the only place that makes a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+
+namespace cloche {
+
+struct Spawned {
+  pid_t pid = -1;
+  OwnedFd pidfd;
+};
+
+// Executes `program` with no arguments, an empty environment, and `fds[i]` as descriptor i; nothing else is open.
+Result<Spawned> spawn(const std::string& program, const std::vector<int>& fds);
+
+}  // namespace cloche

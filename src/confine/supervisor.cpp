@@ -1,0 +1,312 @@
+#include "confine/supervisor.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/sys.hpp"
+#include "confine/flow.hpp"
+#include "confine/spawn.hpp"
+#include "confine/terminal.hpp"
+#include "confine/verdict.hpp"
+#include "confine/watch.hpp"
+#include "jail/wire.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
+constexpr uint64_t flush_ms = 1000;      // for the caller to take the rest of the output after a kill
+constexpr uint64_t stuck_ms = 3000;      // for the keeper to say `gone` after it was told to end everything
+
+class Call {
+ public:
+  Call(const Supervision& supervision, const Streams& streams)
+      : plan_(supervision.plan),
+        spec_(supervision.spec),
+        kept_(supervision.kept),
+        jail_(supervision.jail),
+        streams_(streams),
+        cgroup_(supervision.cgroup),
+        start_ms_(sys::monotonic_ms()),
+        deadline_ms_(start_ms_ + supervision.plan.limits.wall_ms),
+        watch_(supervision.plan, supervision.cgroup, start_ms_),
+        raw_terminal_(supervision.plan.terminal ? streams.terminal : -1) {}
+
+  Result<Outcome> run() {
+    TRY(start());
+    while (!finished()) turn();
+    return conclude();
+  }
+
+ private:
+  Result<void> start();
+  bool finished() const { return gone_ && (flows_finished() || sys::monotonic_ms() >= flush_deadline_ms_); }
+  bool flows_finished() const { return output_.finished() && errors_.finished(); }
+  void turn();
+  int wait_ms(uint64_t now) const;
+  void keep_time(uint64_t now);
+  void move_flows();
+  void hear();
+  void take_report(const wire::Report& report, OwnedFd fd);
+  void open_terminal(OwnedFd master);
+  void take_signals();
+  void keeper_ended();
+  void end_everything();
+  void stop_for(LimitHit hit);
+  Result<Outcome> conclude();
+
+  const ConfinementPlan& plan_;
+  const LaunchSpec& spec_;
+  const std::vector<int>& kept_;
+  const std::string& jail_;
+  const Streams& streams_;
+  const Cgroup* cgroup_;
+  uint64_t start_ms_;
+  uint64_t deadline_ms_;
+  uint64_t end_ms_ = 0;                  // when everything was told to end; 0: not yet
+  uint64_t grace_deadline_ms_ = ~0ULL;
+  uint64_t flush_deadline_ms_ = ~0ULL;
+  Watch watch_;
+  RawTerminal raw_terminal_;
+  Insistence insistence_;
+
+  Spawned keeper_;
+  OwnedFd control_;
+  Flow input_;
+  Flow output_;
+  Flow errors_;
+  OwnedFd master_;
+  bool gone_ = false;
+  Reports said_;
+};
+
+Result<void> Call::start() {
+  Pipe in = TRY(sys::make_pipe());
+  Pipe out = TRY(sys::make_pipe());
+  Pipe err = TRY(sys::make_pipe());
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("make the control socket");
+  control_ = OwnedFd(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  const OwnedFd plan = TRY(sys::sealed_memory(wire::encode(spec_.jail)));
+
+  std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), plan.get(), theirs.get()};
+  if (cgroup_ != nullptr) {
+    for (const auto& door : cgroup_->doors()) fds.push_back(door.get());
+  }
+  fds.insert(fds.end(), kept_.begin(), kept_.end());
+  keeper_ = TRY(spawn(jail_, fds));
+
+  if (plan_.terminal) return {};  // the flows begin when the jail sends the terminal
+  input_ = Flow::into_command(streams_.input, std::move(in.write));
+  output_ = Flow::out_of_command(std::move(out.read), streams_.output,
+                                 !streams_.raw && streams_.output >= 0 && ::isatty(streams_.output) == 1, streams_.keep_most);
+  errors_ = Flow::out_of_command(std::move(err.read), streams_.errors,
+                                 !streams_.raw && streams_.errors >= 0 && ::isatty(streams_.errors) == 1, streams_.keep_most);
+  return {};
+}
+
+void Call::turn() {
+  std::array<pollfd, 6> events = {{{control_.get(), POLLIN, 0},
+                                   {keeper_.pidfd.get(), POLLIN, 0},
+                                   {streams_.signals, POLLIN, 0},
+                                   input_.wants(),
+                                   output_.wants(),
+                                   errors_.wants()}};
+  if (said_.gone || gone_) events[0].fd = -1;
+  if (gone_) events[1].fd = -1;
+  if (::poll(events.data(), events.size(), wait_ms(sys::monotonic_ms())) < 0 && errno != EINTR) end_everything();
+  if (events[0].revents != 0) hear();
+  if (events[2].revents != 0) take_signals();
+  move_flows();
+  if (!gone_ && events[1].revents != 0) keeper_ended();
+  keep_time(sys::monotonic_ms());
+}
+
+int Call::wait_ms(uint64_t now) const {
+  uint64_t next = flush_deadline_ms_;
+  if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_, watch_.next_check_ms()});
+  if (!gone_ && end_ms_ != 0) next = end_ms_ + stuck_ms;
+  return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
+}
+
+void Call::keep_time(uint64_t now) {
+  if (gone_) {
+    // The command is over; its output may still wait for a caller who reads slowly, but not for ever.
+    flush_deadline_ms_ = std::min(flush_deadline_ms_, std::max(deadline_ms_, now + flush_ms));
+    return;
+  }
+  if (end_ms_ != 0) {
+    if (now >= end_ms_ + stuck_ms) ::kill(keeper_.pid, SIGKILL);  // not waited for yet: still its own number
+    return;
+  }
+  if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
+  if (now >= grace_deadline_ms_) return end_everything();
+  if (now >= watch_.next_check_ms() && said_.started) {
+    if (auto hit = watch_.check(now)) stop_for(*std::move(hit));
+  }
+}
+
+void Call::move_flows() {
+  const uint64_t total = output_.bytes() + errors_.bytes();
+  const uint64_t left = plan_.limits.output_bytes > total ? plan_.limits.output_bytes - total : 0;
+  if (left == 0 && end_ms_ == 0 && !gone_ && !said_.hit) stop_for({LimitId::output, {}});
+  const uint64_t typed_before = input_.bytes();
+  input_.move(~0ULL);
+  if (plan_.terminal && input_.bytes() != typed_before &&
+      insistence_.insists(input_.last_taken(), sys::monotonic_ms())) {
+    end_everything();
+  }
+  output_.move(left);
+  errors_.move(left > output_.bytes() + errors_.bytes() - total ? left - (output_.bytes() + errors_.bytes() - total) : 0);
+  if (left == 0) {  // nothing more is read: the rest is not passed on
+    if (said_.hit && said_.hit->limit == LimitId::output) {
+      output_.end_source();
+      errors_.end_source();
+    }
+  }
+}
+
+void Call::hear() {
+  wire::Report report;
+  iovec data{&report, sizeof report};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  const ssize_t got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got != static_cast<ssize_t>(sizeof report)) {
+    said_.gone = true;  // every holder of the other end is dead
+    return;
+  }
+  OwnedFd fd;
+  if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr && header->cmsg_type == SCM_RIGHTS) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header), sizeof number);
+    fd = OwnedFd(number);
+  }
+  take_report(report, std::move(fd));
+}
+
+void Call::take_report(const wire::Report& report, OwnedFd fd) {
+  switch (report.kind) {
+    case wire::ReportKind::terminal: return open_terminal(std::move(fd));
+    case wire::ReportKind::started:
+      said_.started = true;
+      if (fd) watch_.attach(fd.get());
+      return;
+    case wire::ReportKind::failed:
+      if (!said_.failed) said_.failed = report;
+      return;
+    case wire::ReportKind::not_executed: said_.not_executed = report; return;
+    case wire::ReportKind::ended: said_.ended = report; return;
+    case wire::ReportKind::gone: {
+      said_.usage = report;
+      said_.gone = true;
+      if (auto hit = watch_.last_check(); hit && !said_.hit) said_.hit = std::move(hit);
+      control_.reset();  // the keeper removes the cgroups and ends
+      return;
+    }
+  }
+}
+
+void Call::open_terminal(OwnedFd master) {
+  copy_window_size(streams_.terminal, master.get());
+  OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
+  master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
+  input_ = Flow::into_command(streams_.terminal, std::move(for_input));
+  output_ = Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, streams_.keep_most);
+}
+
+void Call::take_signals() {
+  signalfd_siginfo info{};
+  if (::read(streams_.signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return;
+  const int number = static_cast<int>(info.ssi_signo);
+  if (number == SIGWINCH) {
+    if (master_) copy_window_size(streams_.terminal, master_.get());
+    return;
+  }
+  if (!control_) return;
+  const char byte = static_cast<char>(number);
+  (void)::send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  said_.signal_passed = number;
+  grace_deadline_ms_ = std::min(grace_deadline_ms_, sys::monotonic_ms() + grace_ms);
+}
+
+void Call::keeper_ended() {
+  while (control_ && !said_.gone) hear();  // what it said before it ended
+  siginfo_t ended{};
+  ::waitid(P_PIDFD, static_cast<id_t>(keeper_.pidfd.get()), &ended, WEXITED);
+  if (!said_.usage && cgroup_ != nullptr) {
+    // It was killed, and the first process with it; the kernel may still be at work on the rest.
+    (void)watch_.last_check();
+    for (int tries = 0; tries < 200 && ::access(cgroup_->directories().front().c_str(), F_OK) == 0; ++tries) {
+      cgroup_->remove();
+      ::usleep(5000);
+    }
+    cgroup_->remove();
+  }
+  gone_ = true;
+  input_.give_up();
+  if (!said_.started) {  // there never was a command to wait for
+    output_.give_up();
+    errors_.give_up();
+  }
+}
+
+void Call::end_everything() {
+  if (end_ms_ != 0 || !control_) return;
+  end_ms_ = sys::monotonic_ms();
+  (void)watch_.last_check();  // while the numbers are there
+  ::shutdown(control_.get(), SHUT_WR);
+  flush_deadline_ms_ = end_ms_ + flush_ms;
+}
+
+void Call::stop_for(LimitHit hit) {
+  if (!said_.hit) said_.hit = std::move(hit);
+  end_everything();
+}
+
+Result<Outcome> Call::conclude() {
+  if (said_.failed) return step_error(*said_.failed, plan_);
+  Outcome outcome = judge(said_, plan_);
+  outcome.layers = spec_.layers;
+  outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
+  outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
+  outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();
+  outcome.output = output_.kept();
+  outcome.errors = errors_.kept();
+  outcome.output_bytes = output_.bytes();
+  outcome.error_bytes = errors_.bytes();
+  outcome.truncated = output_.truncated() || errors_.truncated() || (said_.hit && said_.hit->limit == LimitId::output);
+  if (const auto denied = watch_.processes_denied(); denied > 0) {
+    outcome.denials.push_back({"limit", describe_denied_processes(plan_.limits, denied)});
+  }
+  for (const Flow* flow : {&output_, &errors_}) {
+    if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
+      outcome.reason = system_error("pass the command's output on", flow->write_error()).what;
+      if (outcome.exit_code == 0) outcome.exit_code = 125;
+    }
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Result<Outcome> supervise(const Supervision& supervision, const Streams& streams) {
+  return Call(supervision, streams).run();
+}
+
+}  // namespace cloche

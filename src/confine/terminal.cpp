@@ -1,0 +1,39 @@
+#include "confine/terminal.hpp"
+
+#include <sys/ioctl.h>
+
+namespace cloche {
+
+RawTerminal::RawTerminal(int fd) : fd_(fd) {
+  termios now{};
+  if (fd < 0 || ::tcgetattr(fd, &now) != 0) return;
+  before_ = now;
+  ::cfmakeraw(&now);
+  ::tcsetattr(fd, TCSADRAIN, &now);
+}
+
+RawTerminal::~RawTerminal() {
+  if (before_) ::tcsetattr(fd_, TCSADRAIN, &*before_);
+}
+
+void copy_window_size(int from, int to) {
+  winsize size{};
+  if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
+}
+
+bool Insistence::insists(std::string_view typed, uint64_t now_ms) {
+  constexpr char ctrl_c = 0x03;
+  for (char key : typed) {
+    if (key != ctrl_c) {
+      pressed_[0] = pressed_[1] = pressed_[2] = 0;
+      continue;
+    }
+    pressed_[0] = pressed_[1];
+    pressed_[1] = pressed_[2];
+    pressed_[2] = now_ms + 1;
+    if (pressed_[0] != 0 && pressed_[2] - pressed_[0] <= 1000) return true;
+  }
+  return false;
+}
+
+}  // namespace cloche

@@ -1,0 +1,34 @@
+// The caller's terminal while a command has one of ours: raw, so that keys reach the command, and as it was afterwards.
+#pragma once
+
+#include <termios.h>
+
+#include <optional>
+#include <string_view>
+
+namespace cloche {
+
+class RawTerminal {
+ public:
+  explicit RawTerminal(int fd);
+  ~RawTerminal();
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+
+ private:
+  int fd_;
+  std::optional<termios> before_;
+};
+
+void copy_window_size(int from, int to);
+
+// Ctrl-C goes to the command, which may ignore it. Three within a second mean that the person insists.
+class Insistence {
+ public:
+  bool insists(std::string_view typed, uint64_t now_ms);
+
+ private:
+  uint64_t pressed_[3] = {0, 0, 0};
+};
+
+}  // namespace cloche

@@ -1,0 +1,137 @@
+#include "confine/verdict.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cloche {
+namespace {
+
+using wire::Step;
+
+// Which promise is not kept when this step fails. Only steps that this host may simply lack the means for.
+std::optional<LayerId> layer_behind(Step step) {
+  switch (step) {
+    case Step::namespaces:
+    case Step::map_ids:
+    case Step::become_ids: return LayerId::user_ids;
+    case Step::mount_proc: return LayerId::pid_namespace;
+    case Step::loopback: return LayerId::net_namespace;
+    case Step::root_mount:
+    case Step::pivot: return LayerId::mount_view;
+    case Step::landlock: return LayerId::landlock;
+    case Step::seccomp: return LayerId::syscall_filter;
+    case Step::join_cgroup: return LayerId::memory_limit;
+    case Step::session_keyring: return LayerId::session_keyring;
+    case Step::capabilities: return LayerId::no_capabilities;
+    case Step::no_new_privileges: return LayerId::no_new_privileges;
+    default: return std::nullopt;
+  }
+}
+
+bool is_about_a_mount(Step step) {
+  return (step >= Step::clone_source && step <= Step::map_owner) || (step >= Step::make_target && step <= Step::place_mount);
+}
+
+Outcome limited(const LimitHit& hit, const Limits& limits) {
+  const LimitInfo& row = info_of(hit.limit);
+  Outcome outcome;
+  outcome.end = hit.limit == LimitId::wall ? End::timeout : End::limit;
+  outcome.exit_code = hit.limit == LimitId::wall ? 124 : 137;
+  outcome.limit = hit.limit;
+  outcome.reason = "the " + std::string(row.name) + " limit of " + show_limit(limits, row) + " was reached";
+  if (!hit.what.empty()) outcome.reason += ": " + hit.what;
+  outcome.reason += "; raise it with " + std::string(row.flag);
+  outcome.denials.push_back({"limit", outcome.reason});
+  return outcome;
+}
+
+Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
+  Outcome outcome;
+  const std::string& name = plan.argv.front();
+  if (report.number == ENOENT || report.number == ENOTDIR) {
+    outcome.end = End::not_found;
+    outcome.exit_code = 127;
+    outcome.reason = name.empty() ? "the command is empty" : name + ": not found inside";
+    return outcome;
+  }
+  outcome.end = End::not_executable;
+  outcome.exit_code = 126;
+  outcome.reason = name + ": ";
+  switch (report.number) {
+    case EACCES: outcome.reason += "not executable: a directory, or without the right to execute"; break;
+    case ENOEXEC: outcome.reason += "not a program: give it a #! line or name its interpreter"; break;
+    case E2BIG: outcome.reason += "the arguments and the environment are too long for the kernel"; break;
+    default: outcome.reason += strerrordesc_np(report.number);
+  }
+  return outcome;
+}
+
+Outcome ended(int status) {
+  Outcome outcome;
+  if (WIFEXITED(status)) {
+    outcome.end = End::exited;
+    outcome.exit_code = WEXITSTATUS(status);
+    return outcome;
+  }
+  outcome.end = End::signaled;
+  outcome.signal = WTERMSIG(status);
+  outcome.exit_code = 128 + outcome.signal;
+  const char* name = sigdescr_np(outcome.signal);
+  outcome.reason = "ended by signal " + std::to_string(outcome.signal) + (name != nullptr ? std::string(" (") + name + ")" : "");
+  if (outcome.signal == SIGSYS) {
+    outcome.denials.push_back({"syscall", "a system call of another architecture: the filter ended the process"});
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Error step_error(const wire::Report& report, const ConfinementPlan& plan) {
+  const auto layer = layer_behind(report.step);
+  Error error{layer ? Fault::missing_layer : Fault::system, {}, report.number, wire::hint_for(report.step, report.number)};
+  if (layer) error.what = "missing layer " + std::string(name_of(*layer)) + ": ";
+  error.what += std::string("could not ") + wire::name_of(report.step);
+  if (is_about_a_mount(report.step) && report.index < plan.view.size()) {
+    const ViewEntry& entry = plan.view[report.index];
+    error.what += " (" + (entry.kind == EntryKind::tree ? entry.source : entry.target) + ")";
+  }
+  if (report.step == Step::working_directory) error.what += " (" + plan.directory + ")";
+  error.what += std::string(": ") + (strerrordesc_np(report.number) != nullptr ? strerrordesc_np(report.number) : "unknown");
+  return error;
+}
+
+Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
+  Outcome outcome;
+  if (reports.hit) {
+    outcome = limited(*reports.hit, plan.limits);
+  } else if (reports.not_executed) {
+    outcome = not_executed(*reports.not_executed, plan);
+  } else if (reports.ended) {
+    outcome = ended(reports.ended->status);
+  } else if (reports.signal_passed != 0) {
+    outcome = ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed
+    outcome.reason = "ended at the caller's request (signal " + std::to_string(reports.signal_passed) + ")";
+  } else if (reports.usage && WIFSIGNALED(reports.usage->status)) {
+    outcome = ended(SIGKILL);
+    outcome.reason = "the sandbox was ended from outside";
+  } else {
+    outcome.reason = "the jail was ended from outside";
+    outcome.end = End::failed;
+  }
+  if (reports.usage) {
+    outcome.usage.cpu_ms = reports.usage->cpu_us / 1000;
+    outcome.usage.max_rss_bytes = reports.usage->max_rss_bytes;
+  }
+  return outcome;
+}
+
+std::string describe_denied_processes(const Limits& limits, uint64_t times) {
+  const LimitInfo& row = info_of(LimitId::processes);
+  return "the " + std::string(row.name) + " limit of " + show_limit(limits, row) + " refused a new process " +
+         std::to_string(times) + " times; raise it with " + std::string(row.flag);
+}
+
+}  // namespace cloche

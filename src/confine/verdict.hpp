@@ -1,0 +1,33 @@
+// From what was heard during a call to its Outcome. Pure, apart from one look at the host for a program that was not
+// found inside.
+#pragma once
+
+#include <optional>
+
+#include "base/result.hpp"
+#include "confine/watch.hpp"
+#include "jail/wire.hpp"
+#include "model/outcome.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+struct Reports {
+  bool started = false;
+  bool gone = false;
+  std::optional<wire::Report> failed;
+  std::optional<wire::Report> not_executed;
+  std::optional<wire::Report> ended;
+  std::optional<wire::Report> usage;
+  std::optional<LimitHit> hit;
+  int signal_passed = 0;
+};
+
+// The sentence for a step of the jail that failed: which, why, on what, and what to do.
+Error step_error(const wire::Report& report, const ConfinementPlan& plan);
+
+Outcome judge(const Reports& reports, const ConfinementPlan& plan);
+
+std::string describe_denied_processes(const Limits& limits, uint64_t times);
+
+}  // namespace cloche

@@ -1,0 +1,111 @@
+#include "confine/watch.hpp"
+
+#include <unistd.h>
+
+#include "base/sys.hpp"
+#include "confine/process_table.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint64_t first_interval_ms = 10;
+constexpr uint64_t cost_share = 20;  // a sample may cost one part in twenty of the time
+
+std::vector<std::string> writable_trees(const ConfinementPlan& plan) {
+  std::vector<std::string> roots;
+  for (const auto& entry : plan.view) {
+    const bool writes = entry.access == Access::write || entry.access == Access::write_run;
+    if (entry.kind == EntryKind::tree && writes) roots.push_back(entry.source);
+  }
+  return roots;
+}
+
+std::vector<std::string> memory_file_systems(const ConfinementPlan& plan) {
+  std::vector<std::string> paths;
+  for (const auto& entry : plan.view) {
+    if (entry.kind == EntryKind::tmpfs && entry.access != Access::none) paths.push_back(entry.target);
+  }
+  return paths;
+}
+
+std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + "M"; }
+
+}  // namespace
+
+Watch::Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_ms)
+    : limits_(plan.limits),
+      cgroup_(cgroup),
+      start_ms_(start_ms),
+      next_ms_(start_ms + first_interval_ms),
+      disk_(writable_trees(plan), plan.limits.disk_bytes, plan.limits.new_files) {
+  if (cgroup == nullptr) memory_.emplace(plan.limits.memory_bytes, memory_file_systems(plan));
+}
+
+void Watch::attach(int root) {
+  auto table = open_process_table(root);
+  if (table.ok()) proc_ = std::move(table).value();
+  if (memory_ && proc_) memory_->attach(root);
+}
+
+std::optional<LimitHit> Watch::check(uint64_t now_ms) {
+  auto hit = cgroup_ != nullptr ? check_cgroup() : check_memory();
+  if (!hit) hit = check_cpu(now_ms);
+  if (!hit) {
+    if (const auto growth = disk_.beyond_limit(proc_ ? proc_.get() : -1)) {
+      const bool too_large = growth->bytes > limits_.disk_bytes;
+      hit = too_large ? LimitHit{LimitId::disk, "the workspace has grown by " + mebibytes(growth->bytes)}
+                      : LimitHit{LimitId::new_files, std::to_string(growth->files) + " new files"};
+    }
+  }
+  const uint64_t cost = sys::monotonic_ms() - now_ms;
+  next_ms_ = now_ms + std::max(first_interval_ms, cost * cost_share);
+  return hit;
+}
+
+std::optional<LimitHit> Watch::check_cgroup() {
+  last_numbers_ = cgroup_->numbers();
+  if (last_numbers_.memory_kills == 0) return std::nullopt;
+  return LimitHit{LimitId::memory, "the kernel ended a process for it (" + cgroup_->by() + ")"};
+}
+
+std::optional<LimitHit> Watch::check_memory() {
+  if (!proc_) return std::nullopt;
+  const uint64_t used = memory_->sample(proc_.get());
+  if (used <= limits_.memory_bytes) return std::nullopt;
+  return LimitHit{LimitId::memory, "seen in use: " + mebibytes(used) + ", " + mebibytes(used - limits_.memory_bytes) +
+                                       " over (watched total)"};
+}
+
+std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {
+  static const auto cores = static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+  static const auto ticks_a_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  // So much cannot have been used yet.
+  if (!proc_ || (now_ms - start_ms_) * cores < limits_.cpu_s * 1000) return std::nullopt;
+  uint64_t ticks = 0;
+  for_each_process(proc_.get(), [&](const std::string& process) {
+    const auto line = sys::read_file_at(proc_.get(), process + "/stat", 4096);
+    if (line.ok()) ticks += ticks_of(line.value());
+  });
+  if (ticks < limits_.cpu_s * ticks_a_second) return std::nullopt;
+  return LimitHit{LimitId::cpu, std::to_string(ticks / ticks_a_second) + " s used by the whole tree"};
+}
+
+std::optional<LimitHit> Watch::last_check() {
+  if (cgroup_ == nullptr) return std::nullopt;
+  const Cgroup::Numbers now = cgroup_->numbers();
+  if (now.memory_peak_bytes != 0) last_numbers_ = now;  // zero: the group is gone already
+  if (last_numbers_.memory_kills == 0) return std::nullopt;
+  return LimitHit{LimitId::memory, "the kernel ended a process for it (" + cgroup_->by() + ")"};
+}
+
+std::optional<uint64_t> Watch::memory_peak_bytes() const {
+  if (cgroup_ != nullptr) return last_numbers_.memory_peak_bytes;
+  return memory_->peak_bytes();
+}
+
+std::optional<uint64_t> Watch::memory_overshoot_bytes() const {
+  if (cgroup_ != nullptr) return std::nullopt;
+  return memory_->peak_bytes() > memory_->limit_bytes() ? memory_->peak_bytes() - memory_->limit_bytes() : 0;
+}
+
+}  // namespace cloche

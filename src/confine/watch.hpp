@@ -1,0 +1,53 @@
+// What no kernel object counts for an ordinary user is added up from outside: processor time of the tree, growth of
+// the directories it may write to, and, where there is no cgroup, its memory. A sample costs something, so it is taken
+// at an interval that keeps the cost small, and the overshoot of what was seen too late is reported.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "confine/cgroup.hpp"
+#include "confine/disk_watch.hpp"
+#include "confine/memory_watch.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+struct LimitHit {
+  LimitId limit = LimitId::memory;
+  std::string what;  // what was seen, for the one sentence
+};
+
+class Watch {
+ public:
+  Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_ms);
+
+  // From now on the sandbox's processes can be looked at. `root` is the root of its view.
+  void attach(int root);
+  uint64_t next_check_ms() const { return next_ms_; }
+  std::optional<LimitHit> check(uint64_t now_ms);
+  // After everything has ended, while the cgroup still exists.
+  std::optional<LimitHit> last_check();
+
+  uint64_t processes_denied() const { return last_numbers_.processes_denied; }
+  std::optional<uint64_t> memory_peak_bytes() const;
+  std::optional<uint64_t> memory_overshoot_bytes() const;
+
+ private:
+  std::optional<LimitHit> check_cgroup();
+  std::optional<LimitHit> check_memory();
+  std::optional<LimitHit> check_cpu(uint64_t now_ms);
+
+  const Limits limits_;
+  const Cgroup* cgroup_;
+  uint64_t start_ms_;
+  uint64_t next_ms_;
+  OwnedFd proc_;  // /proc of the sandbox's own pid namespace
+  DiskWatch disk_;
+  std::optional<MemoryWatch> memory_;  // only without a cgroup
+  Cgroup::Numbers last_numbers_;
+};
+
+}  // namespace cloche

@@ -1,0 +1,186 @@
+#include "doors/arguments.hpp"
+
+#include <charconv>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace cloche {
+namespace {
+
+using Value = const std::string&;
+
+struct Option {
+  std::string_view name;
+  bool takes_value;
+  Result<void> (*apply)(RunArguments& arguments, Value value);
+};
+
+Error not_built(const std::string& what, const std::string& instead) {
+  return refusal(what + " is not part of this build", instead);
+}
+
+Result<void> set_profile(RunArguments& arguments, Value value) {
+  if (value == "readonly") {
+    arguments.request.profile = Profile::readonly;
+  } else if (value == "workspace-write-no-network") {
+    arguments.request.profile = Profile::workspace_write_no_network;
+  } else if (value == "workspace-write") {
+    return not_built("--profile workspace-write: the network it gives", "use workspace-write-no-network");
+  } else {
+    return refusal("--profile " + value + ": no such profile", "known are readonly and workspace-write-no-network");
+  }
+  return {};
+}
+
+// SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.
+Result<void> add_grant(RunArguments& arguments, Value value, bool writable) {
+  Grant grant{.writable = writable};
+  std::string* part = &grant.source;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\' && i + 1 < value.size() && (value[i + 1] == ':' || value[i + 1] == '\\')) {
+      *part += value[++i];
+    } else if (value[i] == ':' && part == &grant.source) {
+      part = &grant.target;
+    } else {
+      *part += value[i];
+    }
+  }
+  const char* flag = writable ? "--rw" : "--ro";
+  if (grant.source.empty() || (part == &grant.target && grant.target.empty())) {
+    return usage_error(std::string(flag) + " " + value + " is not SRC or SRC:DST");
+  }
+  arguments.request.grants.push_back(std::move(grant));
+  return {};
+}
+
+Result<void> add_variable(RunArguments& arguments, Value value) {
+  const size_t equals = value.find('=');
+  Pass pass{.name = value.substr(0, equals)};
+  if (equals != std::string::npos) pass.value = value.substr(equals + 1);
+  if (pass.name.empty()) return usage_error("-e " + value + " is not NAME or NAME=VALUE");
+  arguments.request.environment.push_back(std::move(pass));
+  return {};
+}
+
+Result<void> set_isolation(RunArguments&, Value value) {
+  if (value == "namespace") return {};
+  for (std::string_view known : {"permissive", "subprocess", "container", "gvisor", "microvm"}) {
+    if (value == known) return not_built("the rung " + value, "use --isolation namespace, the default");
+  }
+  return refusal("--isolation " + value + ": no such rung", "known is namespace");
+}
+
+Result<void> set_backend(RunArguments&, Value value) {
+  if (value == "native") return {};
+  return not_built("the backend " + value, "use --backend native, the default");
+}
+
+Result<void> set_view(RunArguments& arguments, Value value) {
+  if (value != "host" && value != "curated") return refusal("--view " + value + ": no such view", "known are curated and host");
+  arguments.request.view = value == "host" ? View::host : View::curated;
+  return {};
+}
+
+Result<void> set_grant(RunArguments& arguments, Value value) {
+  if (value != "debug") return refusal("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
+  arguments.request.debugging = true;
+  return {};
+}
+
+Result<void> set_status_fd(RunArguments& arguments, Value value) {
+  const auto end = value.data() + value.size();
+  const auto [at, problem] = std::from_chars(value.data(), end, arguments.status_fd);
+  if (problem != std::errc{} || at != end || arguments.status_fd < 1) {
+    return usage_error("--status-fd " + value + " is not the number of a descriptor");
+  }
+  return {};
+}
+
+template <LimitId id>
+Result<void> apply_limit(RunArguments& arguments, Value value) {
+  return set_limit(arguments.request.limits, info_of(id), value);
+}
+
+Error needs_egress(std::string_view flag) {
+  return not_built(std::string(flag) + ": network by name", "run it without; only loopback is reachable inside");
+}
+Error needs_record(std::string_view flag) { return not_built(std::string(flag) + ": recording of calls", "leave the flag out"); }
+
+const Option options[] = {
+    {"--help", false, [](RunArguments& a, Value) -> Result<void> { a.help = true; return {}; }},
+    {"-h", false, [](RunArguments& a, Value) -> Result<void> { a.help = true; return {}; }},
+    {"--json", false, [](RunArguments& a, Value) -> Result<void> { a.json = true; return {}; }},
+    {"--dry-run", false, [](RunArguments& a, Value) -> Result<void> { a.dry_run = true; return {}; }},
+    {"--raw", false, [](RunArguments& a, Value) -> Result<void> { a.raw = true; return {}; }},
+    {"--profile", true, set_profile},
+    {"--workspace", true, [](RunArguments& a, Value v) -> Result<void> { a.request.workspace = v; return {}; }},
+    {"-C", true, [](RunArguments& a, Value v) -> Result<void> { a.request.directory = v; return {}; }},
+    {"--ro", true, [](RunArguments& a, Value v) { return add_grant(a, v, false); }},
+    {"--rw", true, [](RunArguments& a, Value v) { return add_grant(a, v, true); }},
+    {"-e", true, add_variable},
+    {"--env", true, add_variable},
+    {"--toolchains", true, [](RunArguments& a, Value v) -> Result<void> { a.request.toolchains = v; return {}; }},
+    {"--view", true, set_view},
+    {"--grant", true, set_grant},
+    {"--isolation", true, set_isolation},
+    {"--backend", true, set_backend},
+    {"--status-fd", true, set_status_fd},
+    {"--timeout", true, apply_limit<LimitId::wall>},
+    {"--cpu", true, apply_limit<LimitId::cpu>},
+    {"--memory", true, apply_limit<LimitId::memory>},
+    {"--pids", true, apply_limit<LimitId::processes>},
+    {"--nofile", true, apply_limit<LimitId::open_files>},
+    {"--fsize", true, apply_limit<LimitId::file_size>},
+    {"--disk", true, apply_limit<LimitId::disk>},
+    {"--files", true, apply_limit<LimitId::new_files>},
+    {"--tmp", true, apply_limit<LimitId::tmp>},
+    {"--output", true, apply_limit<LimitId::output>},
+    {"--net", true, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net"); }},
+    {"--net-any", false, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net-any"); }},
+    {"--skill", true, [](RunArguments&, Value) -> Result<void> { return not_built("--skill", "leave the flag out"); }},
+    {"--run", true, [](RunArguments&, Value) -> Result<void> { return needs_record("--run"); }},
+    {"--task", true, [](RunArguments&, Value) -> Result<void> { return needs_record("--task"); }},
+};
+
+const Option* find_option(std::string_view name) {
+  for (const auto& option : options) {
+    if (option.name == name) return &option;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+Result<RunArguments> parse_run(std::span<char* const> words) {
+  RunArguments arguments;
+  size_t at = 0;
+  while (at < words.size()) {
+    const std::string word = words[at];
+    if (word == "--") {
+      ++at;
+      break;
+    }
+    if (word.size() < 2 || word[0] != '-') break;  // the command begins
+    const bool is_long = word.starts_with("--");
+    const size_t equals = is_long ? word.find('=') : std::string::npos;
+    const std::string name = word.substr(0, equals);
+    const Option* option = find_option(name);
+    if (option == nullptr) return usage_error("unknown flag " + name, "see cloche run --help, and put -- before the command");
+    std::optional<std::string> value;
+    if (equals != std::string::npos) value = word.substr(equals + 1);
+    if (!option->takes_value && value) return usage_error(name + " takes no value");
+    if (option->takes_value && !value) {
+      if (++at == words.size()) return usage_error(name + " needs a value", "see cloche run --help");
+      value = words[at];
+    }
+    TRY(option->apply(arguments, value.value_or("")));
+    ++at;
+  }
+  if (arguments.help) return arguments;
+  arguments.request.argv.assign(words.begin() + static_cast<long>(at), words.end());
+  if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");
+  return arguments;
+}
+
+}  // namespace cloche

@@ -1,0 +1,24 @@
+// The words of `cloche run`, from argv to a request. One table, read once; no globals.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/result.hpp"
+#include "model/run_request.hpp"
+
+namespace cloche {
+
+struct RunArguments {
+  RunRequest request;
+  bool help = false;
+  bool dry_run = false;
+  bool json = false;
+  bool raw = false;
+  int status_fd = -1;
+};
+
+// `words` are those after "run".
+Result<RunArguments> parse_run(std::span<char* const> words);
+
+}  // namespace cloche

@@ -1,0 +1,128 @@
+#include "doors/run_command.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/fd.hpp"
+#include "base/json.hpp"
+#include "base/sys.hpp"
+#include "confine/escape_filter.hpp"
+#include "doors/arguments.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+#include "gateway/run.hpp"
+
+namespace cloche {
+namespace {
+
+// What the caller's terminal or another process sends us is for the command.
+OwnedFd take_over_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH}) sigaddset(&set, number);
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+  return OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
+
+Outcome outcome_of(const Error& error) {
+  Outcome outcome;
+  outcome.end = error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
+  outcome.exit_code = exit_code_of(error);
+  outcome.reason = describe(error);
+  return outcome;
+}
+
+void show_dry_run(const ConfinementPlan& plan, bool json) {
+  const std::string digest = digest_of(plan);
+  if (json) {
+    JsonWriter out;
+    out.begin_object().member("decision", "allow").key("gates").begin_array().end_array();
+    out.key("plan").raw(to_json(plan)).member("plan_digest", digest).end_object();
+    return print(out.text() + "\n");
+  }
+  std::string text = "plan " + digest + "\n";
+  for (const auto& word : plan.argv) text += "  argv       " + word + "\n";
+  text += "  directory  " + plan.directory + "\n";
+  for (const auto& entry : plan.view) {
+    std::string access(name_of(entry.access));
+    access.resize(10, ' ');
+    const bool from = !entry.source.empty() && entry.source != entry.target;
+    text += "  " + access + " " + entry.target + (from ? " <- " + entry.source : "") + "  (" + entry.why + ")\n";
+  }
+  for (const auto& [name, value] : plan.environment) text += "  env        " + name + "=" + value + "\n";
+  for (const auto& row : limit_table) {
+    text += "  limit      " + std::string(row.name) + " " + show_limit(plan.limits, row) + "\n";
+  }
+  print(visible(text));
+}
+
+Streams streams_for(const RunArguments& arguments, const CallersDescriptors& callers, int signals) {
+  Streams streams;
+  streams.input = callers.input ? 0 : -1;
+  if (!arguments.json) {
+    streams.output = 1;
+    streams.errors = 2;
+  }
+  streams.terminal = arguments.request.terminal ? 0 : -1;
+  streams.raw = arguments.raw;
+  streams.signals = signals;
+  return streams;
+}
+
+Result<void> check_descriptors(const RunArguments& arguments, const CallersDescriptors& callers) {
+  if (!callers.output) {
+    return refusal("stdout is closed, so the command's output has nowhere to go", "redirect it to /dev/null to drop it");
+  }
+  if (arguments.status_fd >= 0 && ::fcntl(arguments.status_fd, F_GETFD) < 0) {
+    return usage_error("--status-fd " + std::to_string(arguments.status_fd) + " is not open");
+  }
+  return {};
+}
+
+int finish(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
+  if (arguments.json) print(to_json(outcome, digest) + "\n");
+  if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, to_json(outcome, digest) + "\n");
+  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && outcome.denials.empty());
+  if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty()))) complain(outcome.reason);
+  return outcome.exit_code;
+}
+
+}  // namespace
+
+int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers) {
+  auto parsed = parse_run(words);
+  if (!parsed.ok()) {
+    complain(describe(parsed.error()));
+    return exit_code_of(parsed.error());
+  }
+  RunArguments& arguments = parsed.value();
+  if (arguments.help) {
+    print(run_help());
+    return 0;
+  }
+  arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
+                               ::isatty(0) == 1 && ::isatty(1) == 1;
+  const auto answer = [&](const Error& error) { return finish(outcome_of(error), "", arguments); };
+  if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
+  auto installation = find_installation(environment);
+  if (!installation.ok()) return answer(installation.error());
+  auto prepared = prepare(arguments.request, environment, installation.value());
+  if (!prepared.ok()) return answer(prepared.error());
+  if (arguments.dry_run) {
+    show_dry_run(prepared.value().plan, arguments.json);
+    return 0;
+  }
+  const OwnedFd signals = take_over_signals();
+  auto outcome = execute(prepared.value(), installation.value(), streams_for(arguments, callers, signals.get()));
+  if (!outcome.ok()) return answer(outcome.error());
+  const bool wants_digest = arguments.json || arguments.status_fd >= 0;
+  return finish(outcome.value(), wants_digest ? digest_of(prepared.value().plan) : "", arguments);
+}
+
+}  // namespace cloche

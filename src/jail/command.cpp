@@ -1,0 +1,131 @@
+#include "jail/command.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/kernel.hpp"
+#include "jail/report.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::ReportKind;
+using wire::Step;
+
+// Passed on to the command's process group; the supervisor sends them to `first`.
+constexpr int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+sigset_t waited_for() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (int number : forwarded) sigaddset(&set, number);
+  return set;
+}
+
+// Whatever the caller ignored or blocked must not be ignored or blocked in the command.
+void reset_signals() {
+  struct sigaction standard {};
+  standard.sa_handler = SIG_DFL;
+  for (int number = 1; number < NSIG; ++number) {
+    if (number != SIGKILL && number != SIGSTOP) ::sigaction(number, &standard, nullptr);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+struct Failure {
+  int number = 0;
+  uint32_t index = 0;
+};
+
+// Like a shell: a missing program is passed over, one that may not be run is remembered and reported last.
+Failure execute(const wire::Plan& plan) {
+  Failure failure{ENOENT, 0};
+  for (uint32_t i = 0; i < plan.programs.size(); ++i) {
+    ::execve(plan.programs[i], const_cast<char* const*>(plan.argv.data()), const_cast<char* const*>(plan.env.data()));
+    const bool missing = errno == ENOENT || errno == ENOTDIR;
+    if (!missing) failure = {errno, i};
+    if (!missing && errno != EACCES) return failure;
+  }
+  return failure;
+}
+
+[[noreturn]] void become_command(const wire::Plan& plan, int terminal, volatile Failure* failure) {
+  // A session of its own: its signals to "my group" reach nobody else.
+  ::setsid();
+  if (terminal >= 0) {
+    for (int fd = 0; fd < 3; ++fd) ::dup2(terminal, fd);
+    ::ioctl(0, TIOCSCTTY, 0);
+  }
+  reset_signals();
+  // Last before exec: whatever was open above stdio, by whomever, ends here.
+  kernel::close_range(3, ~0U);
+  const Failure why = execute(plan);
+  failure->number = why.number;
+  failure->index = why.index;
+  ::_exit(127);
+}
+
+// The child borrows this process's memory until it has executed, so a failure is simply written down.
+__attribute__((noinline)) pid_t start(const wire::Plan& plan, int terminal, volatile Failure* failure) {
+  const pid_t child = ::vfork();
+  if (child == 0) become_command(plan, terminal, failure);
+  return child;
+}
+
+// Reaps until the command itself ends.
+int wait_for(pid_t command) {
+  const sigset_t set = waited_for();
+  while (true) {
+    int status = 0;
+    for (pid_t ended = 1; ended > 0;) {
+      ended = ::waitpid(-1, &status, WNOHANG);
+      if (ended == command) return status;
+    }
+    const int number = ::sigwaitinfo(&set, nullptr);
+    if (number > 0 && number != SIGCHLD) ::kill(-command, number);
+  }
+}
+
+}  // namespace
+
+int make_terminal() {
+  const int master = must(::open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
+  const int unlocked = 0;
+  must(::ioctl(master, TIOCSPTLCK, &unlocked), Step::terminal);
+  const int slave = must(::ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
+  send_with({.kind = ReportKind::terminal}, master);
+  ::close(master);
+  return slave;
+}
+
+void prepare_signals() {
+  const sigset_t set = waited_for();
+  ::sigprocmask(SIG_BLOCK, &set, nullptr);
+}
+
+void run_command(const wire::Plan& plan, int terminal, int root) {
+  volatile Failure failure;
+  const pid_t command = start(plan, terminal, &failure);
+  if (command < 0) fail(Step::start_command, errno);
+  if (failure.number != 0) {
+    send({.kind = ReportKind::not_executed, .number = failure.number, .index = failure.index});
+    ::_exit(0);
+  }
+  if (terminal >= 0) ::close(terminal);
+  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's alone from here on
+  send_with({.kind = ReportKind::started}, root);
+  const int status = wait_for(command);
+  send({.kind = ReportKind::ended, .status = status});
+  ::_exit(0);
+}
+
+}  // namespace cloche::jail

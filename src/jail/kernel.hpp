@@ -1,0 +1,77 @@
+// System calls that libc has no wrapper for, and constants newer than Debian 12's headers. Each returns -1 and sets
+// errno, like any other.
+#pragma once
+
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <linux/mount.h>
+#include <linux/sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstdint>
+
+namespace cloche::kernel {
+
+inline int open_tree(int dir, const char* path, unsigned flags) {
+  return static_cast<int>(::syscall(SYS_open_tree, dir, path, flags));
+}
+inline int move_mount(int from, int to_dir, const char* to) {
+  return static_cast<int>(::syscall(SYS_move_mount, from, "", to_dir, to, MOVE_MOUNT_F_EMPTY_PATH));
+}
+inline int mount_setattr(int fd, unsigned flags, mount_attr* attributes) {
+  return static_cast<int>(
+      ::syscall(SYS_mount_setattr, fd, "", AT_EMPTY_PATH | flags, attributes, sizeof *attributes));
+}
+inline int fsopen(const char* type) { return static_cast<int>(::syscall(SYS_fsopen, type, FSOPEN_CLOEXEC)); }
+inline int fsconfig_set(int fs, const char* key, const char* value) {
+  return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0));
+}
+inline int fsconfig_create(int fs) {
+  return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0));
+}
+inline int fsmount(int fs, unsigned attributes) {
+  return static_cast<int>(::syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attributes));
+}
+inline int pivot_root(const char* new_root, const char* put_old) {
+  return static_cast<int>(::syscall(SYS_pivot_root, new_root, put_old));
+}
+inline pid_t clone3(clone_args* arguments) {
+  return static_cast<pid_t>(::syscall(SYS_clone3, arguments, sizeof *arguments));
+}
+inline int pidfd_send_signal(int pidfd, int signal) {
+  return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
+}
+inline int join_session_keyring() {
+  constexpr int join = 1;  // KEYCTL_JOIN_SESSION_KEYRING
+  return static_cast<int>(::syscall(SYS_keyctl, join, nullptr));
+}
+inline int close_range(unsigned first, unsigned last) {
+  return static_cast<int>(::syscall(SYS_close_range, first, last, 0));
+}
+
+// struct landlock_ruleset_attr up to ABI 6; older kernels take a shorter prefix of it.
+struct RulesetAttributes {
+  uint64_t files;
+  uint64_t network;
+  uint64_t scope;
+};
+namespace landlock {
+inline constexpr uint64_t truncate = 1ULL << 14, ioctl_device = 1ULL << 15;
+inline constexpr uint64_t scope_abstract_sockets = 1, scope_signals = 2;
+}  // namespace landlock
+
+inline int landlock_abi() {
+  return static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
+}
+inline int landlock_create_ruleset(const RulesetAttributes* attributes, size_t size) {
+  return static_cast<int>(::syscall(SYS_landlock_create_ruleset, attributes, size, 0));
+}
+inline int landlock_add_path(int ruleset, const landlock_path_beneath_attr* rule) {
+  return static_cast<int>(::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH, rule, 0));
+}
+inline int landlock_restrict_self(int ruleset) {
+  return static_cast<int>(::syscall(SYS_landlock_restrict_self, ruleset, 0));
+}
+
+}  // namespace cloche::kernel

@@ -1,0 +1,125 @@
+#include "jail/lock.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/filter.hpp"
+#include "jail/kernel.hpp"
+#include "jail/report.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::Access;
+using wire::Step;
+
+constexpr uint64_t list_rights = LANDLOCK_ACCESS_FS_READ_DIR;
+constexpr uint64_t read_rights = list_rights | LANDLOCK_ACCESS_FS_READ_FILE;
+constexpr uint64_t change_rights =
+    LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
+    LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER | kernel::landlock::truncate;
+constexpr uint64_t device_rights = read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | kernel::landlock::truncate |
+                                   kernel::landlock::ioctl_device;
+// Nobody is granted these: making device nodes.
+constexpr uint64_t never_granted = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+constexpr uint64_t file_only = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+                               LANDLOCK_ACCESS_FS_READ_FILE | kernel::landlock::truncate |
+                               kernel::landlock::ioctl_device;
+
+constexpr uint64_t rights_of(Access access) {
+  switch (access) {
+    case Access::list: return list_rights;
+    case Access::read: return read_rights;
+    case Access::run: return read_rights | LANDLOCK_ACCESS_FS_EXECUTE;
+    case Access::write: return read_rights | change_rights;
+    case Access::write_run: return read_rights | change_rights | LANDLOCK_ACCESS_FS_EXECUTE;
+    case Access::device: return device_rights;
+  }
+  return 0;
+}
+
+// Everything this level of the interface can handle, so that what is not granted is denied.
+uint64_t handled_by(int abi) {
+  uint64_t handled = read_rights | change_rights | device_rights | never_granted | LANDLOCK_ACCESS_FS_EXECUTE;
+  if (abi < 5) handled &= ~kernel::landlock::ioctl_device;
+  if (abi < 3) handled &= ~kernel::landlock::truncate;
+  if (abi < 2) handled &= ~static_cast<uint64_t>(LANDLOCK_ACCESS_FS_REFER);
+  return handled;
+}
+
+size_t attributes_size(int abi) {
+  if (abi >= 6) return sizeof(kernel::RulesetAttributes);
+  return abi >= 4 ? 2 * sizeof(uint64_t) : sizeof(uint64_t);
+}
+
+}  // namespace
+
+void set_limits(const wire::Plan& plan) {
+  for (uint32_t i = 0; i < plan.limits.size(); ++i) {
+    const auto resource = static_cast<__rlimit_resource>(plan.limits[i].resource);
+    rlimit now{};
+    must(::getrlimit(resource, &now), Step::limits, i);
+    // A caller's own hard limit may be lower, and raising it takes a capability: the lower one holds.
+    const rlim_t value = plan.limits[i].value < now.rlim_max ? plan.limits[i].value : now.rlim_max;
+    const rlimit wanted{value, value};
+    must(::setrlimit(resource, &wanted), Step::limits, i);
+  }
+}
+
+void drop_capabilities() {
+  // The locked bits first: after them no exec, whatever the id, gives a capability back.
+  const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
+                             SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+                             SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  must(::prctl(PR_SET_SECUREBITS, bits), Step::capabilities);
+  for (unsigned long capability = 0; ; ++capability) {
+    if (::prctl(PR_CAPBSET_DROP, capability) == 0) continue;
+    if (errno == EINVAL) break;  // past the last one this kernel has
+    fail(Step::capabilities, errno, static_cast<uint32_t>(capability));
+  }
+  must(::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), Step::capabilities);
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct none[2] = {};
+  must(static_cast<int>(::syscall(SYS_capset, &header, none)), Step::capabilities);
+}
+
+void forbid_new_privileges() { must(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), Step::no_new_privileges); }
+
+void restrict_files(const wire::Plan& plan) {
+  const int abi = must(kernel::landlock_abi(), Step::landlock);
+  if (abi < static_cast<int>(plan.landlock_abi)) fail(Step::landlock, EOPNOTSUPP);
+  kernel::RulesetAttributes attributes{};
+  attributes.files = handled_by(abi);
+  // TCP ports are not handled: the network namespace has loopback alone, and a local server may use any port of it.
+  if (abi >= 6) attributes.scope = kernel::landlock::scope_abstract_sockets | kernel::landlock::scope_signals;
+  const int ruleset = must(kernel::landlock_create_ruleset(&attributes, attributes_size(abi)), Step::landlock);
+  for (uint32_t i = 0; i < plan.rules.size(); ++i) {
+    landlock_path_beneath_attr rule{};
+    const int path = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
+    struct stat kind {};
+    must(::fstat(path, &kind), Step::landlock, i);
+    rule.allowed_access = rights_of(plan.rules[i].access) & attributes.files;
+    if (!S_ISDIR(kind.st_mode)) rule.allowed_access &= file_only;
+    rule.parent_fd = path;
+    must(kernel::landlock_add_path(ruleset, &rule), Step::landlock, i);
+    ::close(path);
+  }
+  must(kernel::landlock_restrict_self(ruleset), Step::landlock);
+  ::close(ruleset);
+}
+
+void filter_calls(const wire::Plan& plan) {
+  const Filter& filter = plan.has(wire::debugging) ? debugging_filter : command_filter;
+  const sock_fprog program{static_cast<unsigned short>(filter.size), const_cast<sock_filter*>(filter.code.data())};
+  must(static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)), Step::seccomp);
+}
+
+}  // namespace cloche::jail

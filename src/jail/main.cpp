@@ -1,0 +1,247 @@
+// cloche-jail: locks itself in and executes one command.
+//
+// Theory of operation. Three processes, one after the other:
+//
+//   keeper   what the supervisor executed. Reads the plan, joins the cgroups, clones what only root may clone, and
+//            creates `first` in seven new namespaces. Then it waits, outside, for `first` to end or for the supervisor
+//            to vanish (its end of the control socket closes), and leaves no cgroup behind in either case. It outlives
+//            a supervisor that was killed by just the time that takes.
+//   first    process 1 of the sandbox. Builds the view, locks itself in, starts the command and reaps. When the command
+//            ends it reports and ends, and the kernel kills whatever is left in its pid namespace. It dies with the
+//            keeper (parent death signal), so killing either of them kills everything.
+//   command  the program of the plan, under the filter, domain and limits that `first` put on itself.
+//
+// Reports go to the supervisor over wire::control_fd, which the command never has. Every failed step ends in fail():
+// nothing is executed with a layer missing. There is no heap in here: the plan is a mapping, its tables are static.
+#include <fcntl.h>
+#include <grp.h>
+#include <net/if.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "jail/command.hpp"
+#include "jail/kernel.hpp"
+#include "jail/lock.hpp"
+#include "jail/report.hpp"
+#include "jail/text.hpp"
+#include "jail/view.hpp"
+#include "jail/wire.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::Plan;
+using wire::Step;
+
+wire::Storage storage;
+Trees trees;
+
+Plan read_plan() {
+  struct stat size {};
+  must(::fstat(wire::plan_fd, &size), Step::read_plan);
+  const auto bytes = static_cast<size_t>(size.st_size);
+  if (bytes == 0 || bytes > wire::max_plan_bytes) fail(Step::read_plan, EMSGSIZE);
+  void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, wire::plan_fd, 0);
+  if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
+  Plan plan;
+  if (wire::decode({static_cast<const char*>(mapping), bytes}, storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
+  ::close(wire::plan_fd);
+  return plan;
+}
+
+// "0" means the writing process; what it creates later is born in the group.
+void join_cgroups(const Plan& plan) {
+  for (uint32_t i = 0; i < plan.groups.size(); ++i) {
+    const int fd = wire::first_kept_fd + static_cast<int>(i);
+    if (::write(fd, "0", 1) != 1) fail(Step::join_cgroup, errno, i);
+    ::close(fd);
+  }
+}
+
+void write_file(const char* path, const char* text, size_t size) {
+  const int fd = must(::open(path, O_WRONLY | O_CLOEXEC), Step::map_ids);
+  if (::write(fd, text, size) != static_cast<ssize_t>(size)) fail(Step::map_ids, errno);
+  ::close(fd);
+}
+
+// One user and one group exist inside. `who` is "self" or a process id.
+void map_ids(const Plan& plan, const char* who) {
+  Text<64> path;
+  Text<64> line;
+  if (!plan.has(wire::privileged)) {
+    // Without it the kernel lets no ordinary user map groups: setgroups could shed a group that denies access.
+    path.add("/proc/").add(who).add("/setgroups");
+    write_file(path.c_str(), "deny", 4);
+  }
+  line.add(plan.inside_uid).add(" ").add(plan.outside_uid).add(" 1\n");
+  path.clear().add("/proc/").add(who).add("/uid_map");
+  write_file(path.c_str(), line.c_str(), line.size());
+  line.clear().add(plan.inside_gid).add(" ").add(plan.outside_gid).add(" 1\n");
+  path.clear().add("/proc/").add(who).add("/gid_map");
+  write_file(path.c_str(), line.c_str(), line.size());
+}
+
+void become_inside_ids(const Plan& plan) {
+  must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
+  must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
+}
+
+void raise_loopback() {
+  const int fd = must(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), Step::loopback);
+  ifreq request{};
+  std::strcpy(request.ifr_name, "lo");
+  request.ifr_flags = IFF_UP | IFF_RUNNING;
+  must(::ioctl(fd, SIOCSIFFLAGS, &request), Step::loopback);
+  ::close(fd);
+}
+
+// The parent death signal is only armed for deaths to come; one that was missed shows on the pipe whose other end
+// the keeper holds as long as it lives.
+void die_with_keeper(int keeper) {
+  must(::prctl(PR_SET_PDEATHSIG, SIGKILL), Step::parent_death);
+  pollfd alive{keeper, POLLIN, 0};
+  if (::poll(&alive, 1, 0) != 0) ::_exit(125);
+}
+
+[[noreturn]] void run_first(const Plan& plan, int keeper) {
+  if (plan.has(wire::privileged)) {
+    char byte = 0;
+    if (::read(keeper, &byte, 1) != 1) ::_exit(125);  // the keeper failed and has said why
+    become_inside_ids(plan);
+  } else {
+    map_ids(plan, "self");
+    // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
+    become_inside_ids(plan);
+    clone_trees(plan, trees);
+  }
+  must(::sethostname(plan.hostname, std::strlen(plan.hostname)), Step::hostname);
+  raise_loopback();
+  ::umask(0);
+  enter_view(plan, trees);
+  const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
+  must(::chdir(plan.directory), Step::working_directory);
+  ::umask(plan.umask);
+  const int terminal = plan.has(wire::terminal) ? make_terminal() : -1;
+  set_limits(plan);
+  drop_capabilities();
+  // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.
+  must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
+  forbid_new_privileges();
+  die_with_keeper(keeper);  // after the last change of credentials, which would clear it
+  restrict_files(plan);
+  prepare_signals();
+  filter_calls(plan);
+  run_command(plan, terminal, root);
+}
+
+// Raised before `first` is born, so that under pressure the kernel takes the sandbox before anything of the host's.
+void write_oom_score(const char* value) {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!::write(fd, value, std::strlen(value));  // a preference, not a layer
+  ::close(fd);
+}
+
+struct First {
+  pid_t pid;
+  int pidfd;
+};
+
+First create_first(const Plan& plan) {
+  int ready[2];
+  must(::pipe2(ready, O_CLOEXEC), Step::namespaces);
+  First first{-1, -1};
+  clone_args arguments{};
+  arguments.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
+                    CLONE_NEWCGROUP | CLONE_PIDFD;
+  arguments.pidfd = reinterpret_cast<uint64_t>(&first.pidfd);
+  arguments.exit_signal = SIGCHLD;
+  write_oom_score("1000");
+  first.pid = must(kernel::clone3(&arguments), Step::namespaces);
+  if (first.pid == 0) {
+    ::close(ready[1]);
+    run_first(plan, ready[0]);
+  }
+  write_oom_score("0");
+  if (plan.has(wire::privileged)) {
+    Text<24> who;
+    map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
+    if (::write(ready[1], "r", 1) != 1) fail(Step::map_ids, errno);
+  }
+  ::close(ready[0]);  // the other end stays open as long as this process lives
+  return first;
+}
+
+void wait_for_supervisor_to_finish() {
+  char byte = 0;
+  while (::recv(wire::control_fd, &byte, 1, 0) > 0 || errno == EINTR) errno = 0;
+}
+
+// The supervisor's word: a signal for the command, or the end of everything.
+void obey(const First& first) {
+  char byte = 0;
+  const ssize_t got = ::recv(wire::control_fd, &byte, 1, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  kernel::pidfd_send_signal(first.pidfd, got == 1 ? byte : SIGKILL);
+}
+
+// Waits until `first` has ended, and with it every process of its namespace.
+[[noreturn]] void keep(const Plan& plan, const First& first) {
+  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's: holding them would hold back their end
+  pollfd events[2] = {{first.pidfd, POLLIN, 0}, {wire::control_fd, POLLIN, 0}};
+  while ((events[0].revents & POLLIN) == 0) {
+    if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
+    if (events[1].revents != 0) obey(first);
+  }
+  rusage usage{};
+  int status = 0;
+  ::wait4(first.pid, &status, 0, &usage);
+  const auto cpu_us = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+                                            usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  send({.kind = wire::ReportKind::gone,
+        .status = status,
+        .cpu_us = cpu_us,
+        .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024});
+  // The supervisor reads the groups' last numbers and closes its end; only then are they removed.
+  if (!plan.groups.empty()) {
+    wait_for_supervisor_to_finish();
+    for (const char* group : plan.groups) ::rmdir(group);
+  }
+  ::_exit(0);
+}
+
+}  // namespace
+}  // namespace cloche::jail
+
+int main(int argc, char** argv) {
+  using namespace cloche;
+  if (argc > 1) {
+    static constexpr char message[] = "cloche-jail is started by cloche with a plan on descriptor 3; see cloche run --help\n";
+    (void)!::write(2, message, sizeof message - 1);
+    (void)argv;
+    return 2;
+  }
+  const auto plan = jail::read_plan();
+  // A session of its own: nothing typed at the caller's terminal signals the keeper.
+  ::setsid();
+  ::signal(SIGPIPE, SIG_IGN);
+  jail::join_cgroups(plan);
+  if (kernel::join_session_keyring() < 0 && errno != ENOSYS) jail::fail(wire::Step::session_keyring, errno);
+  if (plan.has(wire::privileged)) {
+    jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
+    jail::clone_trees(plan, jail::trees);
+  }
+  const auto first = jail::create_first(plan);
+  jail::keep(plan, first);
+}

@@ -1,0 +1,42 @@
+#include "jail/report.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace cloche::jail {
+
+void send(const wire::Report& report) {
+  // A supervisor that is gone cannot be told; its end of the socket is watched elsewhere.
+  (void)::send(wire::control_fd, &report, sizeof report, MSG_NOSIGNAL);
+}
+
+void send_with(const wire::Report& report, int fd) {
+  iovec data{const_cast<wire::Report*>(&report), sizeof report};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof fd)] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  cmsghdr* header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof fd);
+  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  (void)::sendmsg(wire::control_fd, &message, MSG_NOSIGNAL);
+}
+
+void fail(wire::Step step, int number, uint32_t index) {
+  send({.kind = wire::ReportKind::failed, .step = step, .number = number, .index = index});
+  ::_exit(125);
+}
+
+int must(int value, wire::Step step, uint32_t index) {
+  if (value < 0) fail(step, errno, index);
+  return value;
+}
+
+}  // namespace cloche::jail

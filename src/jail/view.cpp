@@ -1,0 +1,244 @@
+#include "jail/view.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "jail/kernel.hpp"
+#include "jail/report.hpp"
+#include "jail/text.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::Mount;
+using wire::MountKind;
+using wire::Step;
+
+uint64_t attributes_of(const Mount& mount) {
+  uint64_t set = MOUNT_ATTR_NOSUID;  // on every mount: nothing here may raise privileges
+  if ((mount.flags & wire::read_only) != 0) set |= MOUNT_ATTR_RDONLY;
+  if ((mount.flags & wire::no_exec) != 0) set |= MOUNT_ATTR_NOEXEC;
+  if ((mount.flags & wire::devices) == 0) set |= MOUNT_ATTR_NODEV;
+  return set;
+}
+
+// The supervisor judged a file; a path may lead elsewhere by now. It holds that file open, so its inode number
+// cannot have been given to another one.
+void check_identity(const Mount& mount, int fd, uint32_t index) {
+  if (mount.inode == 0) return;
+  struct stat seen {};
+  must(::fstat(fd, &seen), Step::check_source, index);
+  if (seen.st_ino != mount.inode || seen.st_dev != mount.device) fail(Step::check_source, ESTALE, index);
+}
+
+void write_map(const char* path, const char* text, size_t size) {
+  const int fd = must(::open(path, O_WRONLY | O_CLOEXEC), Step::map_owner);
+  if (::write(fd, text, size) != static_cast<ssize_t>(size)) fail(Step::map_owner, errno);
+  ::close(fd);
+}
+
+// A user namespace whose only purpose is its id map: on disk `owner`, in the mount the sandbox's outside id.
+// It needs a process to be born with; that one stops at once and is killed when the namespace is held by descriptor.
+int namespace_for_owner(const wire::Plan& plan, const Mount& mount) {
+  clone_args arguments{};
+  arguments.flags = CLONE_NEWUSER;
+  arguments.exit_signal = SIGCHLD;
+  const pid_t holder = must(kernel::clone3(&arguments), Step::map_owner);
+  if (holder == 0) {
+    while (true) ::pause();
+  }
+  Text<64> path;
+  Text<64> line;
+  path.add("/proc/").add(static_cast<uint64_t>(holder)).add("/uid_map");
+  line.add(mount.owner_uid).add(" ").add(plan.outside_uid).add(" 1\n");
+  write_map(path.c_str(), line.c_str(), line.size());
+  path.clear().add("/proc/").add(static_cast<uint64_t>(holder)).add("/gid_map");
+  line.clear().add(mount.owner_gid).add(" ").add(plan.outside_gid).add(" 1\n");
+  write_map(path.c_str(), line.c_str(), line.size());
+  path.clear().add("/proc/").add(static_cast<uint64_t>(holder)).add("/ns/user");
+  const int fd = must(::open(path.c_str(), O_RDONLY | O_CLOEXEC), Step::map_owner);
+  ::kill(holder, SIGKILL);  // our own child, not yet waited for: the number is still its own
+  ::waitpid(holder, nullptr, 0);
+  return fd;
+}
+
+// Mounts of one owner share a namespace: the usual plan needs just one.
+int owner_namespace(const wire::Plan& plan, const Mount& mount) {
+  static uint32_t known_uid;
+  static uint32_t known_gid;
+  static int known = -1;
+  if (known >= 0 && known_uid == mount.owner_uid && known_gid == mount.owner_gid) return known;
+  if (known >= 0) ::close(known);
+  known = namespace_for_owner(plan, mount);
+  known_uid = mount.owner_uid;
+  known_gid = mount.owner_gid;
+  return known;
+}
+
+int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
+  const unsigned recursive = (mount.flags & wire::recursive) != 0 ? AT_RECURSIVE : 0;
+  const int fd = must(kernel::open_tree(AT_FDCWD, mount.source,
+                                        OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | recursive),
+                      Step::clone_source, index);
+  check_identity(mount, fd, index);
+  mount_attr attributes{};
+  attributes.attr_set = attributes_of(mount);
+  attributes.propagation = MS_PRIVATE;  // what the host mounts later does not appear here
+  if (plan.has(wire::privileged) && (mount.flags & wire::owned) != 0) {
+    attributes.attr_set |= MOUNT_ATTR_IDMAP;
+    attributes.userns_fd = static_cast<uint64_t>(owner_namespace(plan, mount));
+    must(kernel::mount_setattr(fd, recursive, &attributes), Step::map_owner, index);
+  } else {
+    must(kernel::mount_setattr(fd, recursive, &attributes), Step::mount_tree, index);
+  }
+  return fd;
+}
+
+int fresh(const char* type, unsigned attributes, Step step, uint32_t index, uint64_t size_bytes = 0,
+          uint64_t files = 0, uint32_t mode = 0) {
+  const int fs = must(kernel::fsopen(type), step, index);
+  if (size_bytes != 0) {
+    Text<32> text;
+    must(kernel::fsconfig_set(fs, "size", text.add(size_bytes).c_str()), step, index);
+    must(kernel::fsconfig_set(fs, "nr_inodes", text.clear().add(files).c_str()), step, index);
+    must(kernel::fsconfig_set(fs, "mode", text.clear().add_octal(mode).c_str()), step, index);
+  }
+  if (std::strcmp(type, "devpts") == 0) {
+    must(kernel::fsconfig_set(fs, "ptmxmode", "0666"), step, index);
+    must(kernel::fsconfig_set(fs, "mode", "0620"), step, index);
+  }
+  must(kernel::fsconfig_create(fs), step, index);
+  const int fd = must(kernel::fsmount(fs, attributes), step, index);
+  ::close(fs);
+  return fd;
+}
+
+// Opens one component of a target, making the directory where it is missing and may be made. Links are never
+// followed: the only ones on the way would be the workspace's own.
+int descend(int dir, const char* name, const Mount& mount, uint32_t index) {
+  int next = ::openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (next < 0 && errno == ENOENT && (mount.flags & wire::existing) == 0) {
+    must(::mkdirat(dir, name, 0755), Step::make_target, index);
+    next = ::openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  }
+  return must(next, Step::make_target, index);
+}
+
+struct Place {
+  int parent;        // a descriptor of the caller's to close
+  const char* name;  // the last component
+};
+
+Place find_parent(int root, const Mount& mount, uint32_t index) {
+  int dir = must(::openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::make_target, index);
+  const char* rest = mount.target;
+  while (const char* slash = std::strchr(rest, '/')) {
+    char name[256];
+    const auto length = static_cast<size_t>(slash - rest);
+    if (length >= sizeof name) fail(Step::make_target, ENAMETOOLONG, index);
+    std::memcpy(name, rest, length);
+    name[length] = '\0';
+    const int next = descend(dir, name, mount, index);
+    ::close(dir);
+    dir = next;
+    rest = slash + 1;
+  }
+  return {dir, rest};
+}
+
+void write_text(const Place& place, const Mount& mount, uint32_t index) {
+  const int fd = must(::openat(place.parent, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mount.mode),
+                      Step::write_text, index);
+  size_t done = 0;
+  while (done < mount.content.size()) {
+    const ssize_t put = ::write(fd, mount.content.data() + done, mount.content.size() - done);
+    if (put <= 0) fail(Step::write_text, errno, index);
+    done += static_cast<size_t>(put);
+  }
+  must(::fchmod(fd, mount.mode), Step::write_text, index);  // whatever the umask was
+  ::close(fd);
+}
+
+// A mount needs something of its own kind to sit on: a directory or an empty file.
+void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
+  struct stat kind {};
+  must(::fstat(tree, &kind), Step::place_mount, index);
+  if ((mount.flags & wire::existing) == 0) {
+    if (S_ISDIR(kind.st_mode)) {
+      if (::mkdirat(place.parent, place.name, 0755) != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
+    } else {
+      const int fd = ::openat(place.parent, place.name, O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+      ::close(must(fd, Step::make_target, index));
+    }
+  }
+  const int target = must(::openat(place.parent, place.name, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::make_target, index);
+  struct stat on {};
+  must(::fstat(target, &on), Step::make_target, index);
+  if (S_ISLNK(on.st_mode)) fail(Step::make_target, ELOOP, index);
+  ::close(target);
+  must(kernel::move_mount(tree, place.parent, place.name), Step::place_mount, index);
+  ::close(tree);
+}
+
+void add_to_view(int root, const wire::Plan& plan, const Trees& trees, uint32_t index) {
+  const Mount& mount = plan.mounts[index];
+  const Place place = find_parent(root, mount, index);
+  const auto attributes = static_cast<unsigned>(attributes_of(mount));
+  switch (mount.kind) {
+    case MountKind::directory:
+      if (::mkdirat(place.parent, place.name, mount.mode) != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
+      break;
+    case MountKind::link:
+      must(::symlinkat(mount.source, place.parent, place.name), Step::make_link, index);
+      break;
+    case MountKind::text: write_text(place, mount, index); break;
+    case MountKind::tree: attach(place, trees.fd[index], mount, index); break;
+    case MountKind::tmpfs:
+      attach(place, fresh("tmpfs", attributes, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
+             mount, index);
+      break;
+    case MountKind::proc: attach(place, fresh("proc", attributes, Step::mount_proc, index), mount, index); break;
+    case MountKind::pts: attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index); break;
+  }
+  ::close(place.parent);
+}
+
+}  // namespace
+
+void clone_trees(const wire::Plan& plan, Trees& trees) {
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+    const bool is_tree = plan.mounts[i].kind == MountKind::tree;
+    trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
+  }
+}
+
+void enter_view(const wire::Plan& plan, const Trees& trees) {
+  // Small, and sealed before the command starts: it holds mount points, links and the curated files of /etc.
+  constexpr uint64_t root_bytes = 32U << 20;
+  constexpr uint64_t root_files = 4096;
+  const unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  const int root = fresh("tmpfs", attributes, Step::root_mount, 0, root_bytes, root_files, 0755);
+  // On top of the old root, which pivot_root below then puts on top of the new one, to be let go of.
+  must(kernel::move_mount(root, AT_FDCWD, "/"), Step::root_mount);
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) add_to_view(root, plan, trees, i);
+
+  must(::fchdir(root), Step::pivot);
+  must(kernel::pivot_root(".", "."), Step::pivot);
+  must(::umount2(".", MNT_DETACH), Step::leave_old_root);
+  must(::chdir("/"), Step::leave_old_root);
+  mount_attr sealed{};
+  sealed.attr_set = MOUNT_ATTR_RDONLY;
+  must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
+  ::close(root);
+}
+
+}  // namespace cloche::jail

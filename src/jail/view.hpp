@@ -1,0 +1,21 @@
+// The mount view of the sandbox: an empty root, and in it exactly what the plan lists.
+#pragma once
+
+#include "jail/wire.hpp"
+
+namespace cloche::jail {
+
+// Descriptors of the plan's `tree` mounts, detached, by index; -1 for the other kinds.
+struct Trees {
+  int fd[wire::max_mounts];
+};
+
+// Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run as
+// root this happens outside, where root may reach every source and idmap it; otherwise inside the new mount
+// namespace, the only place where an ordinary user may clone.
+void clone_trees(const wire::Plan& plan, Trees& trees);
+
+// Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one.
+void enter_view(const wire::Plan& plan, const Trees& trees);
+
+}  // namespace cloche::jail

@@ -1,0 +1,159 @@
+// The flat plan that cloche-jail reads from a descriptor, and the reports it sends back.
+//
+// The plan is written once by the supervisor into a sealed memory file. It is little-endian, every string is
+// length-prefixed and ends with a NUL that is not counted, so that the decoder can point into the mapping
+// instead of copying: the jail has no heap. A plan that is too long, cut short, has trailing bytes, a NUL
+// inside a path or a target that climbs is refused whole.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace cloche::wire {
+
+inline constexpr uint32_t magic = 0x32484c43;  // "CLH2"
+inline constexpr size_t max_plan_bytes = size_t{16} << 20;
+inline constexpr size_t max_path_bytes = 4095;
+inline constexpr size_t max_mounts = 512;
+inline constexpr size_t max_rules = 512;
+inline constexpr size_t max_limits = 16;
+inline constexpr size_t max_groups = 8;
+inline constexpr size_t max_programs = 64;
+inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
+
+// Where the jail finds what it was given. 0, 1 and 2 are the command's own stdin, stdout and stderr.
+inline constexpr int plan_fd = 3;
+inline constexpr int control_fd = 4;
+inline constexpr int first_kept_fd = 5;  // cgroup.procs of each group, then locks that live as long as the call
+
+enum class MountKind : uint32_t {
+  directory,  // made in the view
+  link,       // a symbolic link to `source`
+  text,       // a file with `content`
+  tree,       // a clone of the host's `source`
+  tmpfs,      // fresh memory, `size_bytes` large
+  proc,       // /proc of the new pid namespace
+  pts,        // a fresh instance of pseudo terminals
+};
+inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::pts);
+
+enum MountFlag : uint32_t {
+  read_only = 1U << 0,
+  no_exec = 1U << 1,
+  devices = 1U << 2,    // without it: nodev. nosuid is on every mount
+  recursive = 1U << 3,  // with the host's mounts below it
+  owned = 1U << 4,      // run as root: shown as the sandbox's own by an idmapped mount
+  existing = 1U << 5,   // the target lies in a tree of the host's: never create it there
+};
+inline constexpr uint32_t all_mount_flags = (1U << 6) - 1;
+
+struct Mount {
+  MountKind kind = MountKind::directory;
+  uint32_t flags = 0;
+  uint32_t mode = 0755;
+  uint32_t owner_uid = 0;  // of the source on disk; for `owned`
+  uint32_t owner_gid = 0;
+  uint64_t size_bytes = 0;
+  uint64_t files = 0;
+  uint64_t device = 0;  // what the supervisor saw at `source`; inode 0 means unchecked
+  uint64_t inode = 0;
+  const char* target = "";  // relative to the new root
+  const char* source = "";
+  std::span<const char> content = {};
+};
+
+// What Landlock lets a program do beneath a path.
+enum class Access : uint32_t { list, read, run, write, write_run, device };
+inline constexpr uint32_t last_access = static_cast<uint32_t>(Access::device);
+
+struct Rule {
+  Access access = Access::list;
+  const char* path = "";  // absolute in the view
+};
+
+struct Limit {
+  uint32_t resource = 0;  // RLIMIT_*
+  uint64_t value = 0;
+};
+
+enum PlanFlag : uint32_t {
+  privileged = 1U << 0,  // the caller is root: sources are cloned outside, ids are mapped from outside
+  terminal = 1U << 1,    // make a pseudo terminal and send its master out
+  debugging = 1U << 2,   // the filter that lets ptrace through
+};
+inline constexpr uint32_t all_plan_flags = (1U << 3) - 1;
+
+using Words = std::span<const char*>;  // the element after the last is a null pointer
+
+struct Plan {
+  uint32_t flags = 0;
+  uint32_t inside_uid = 0;
+  uint32_t inside_gid = 0;
+  uint32_t outside_uid = 0;
+  uint32_t outside_gid = 0;
+  uint32_t umask = 022;
+  uint32_t landlock_abi = 0;  // the least that must hold
+  const char* hostname = "";
+  const char* directory = "/";
+  std::span<Mount> mounts;
+  std::span<Rule> rules;
+  std::span<Limit> limits;
+  Words groups;    // cgroup directories to leave no trace of; their cgroup.procs are first_kept_fd...
+  Words programs;  // tried in this order
+  Words argv;
+  Words env;
+
+  bool has(PlanFlag flag) const { return (flags & flag) != 0; }
+};
+
+// Room for everything a plan points to. Lives in .bss of the jail: pages that are not used cost nothing.
+struct Storage {
+  std::array<Mount, max_mounts> mounts;
+  std::array<Rule, max_rules> rules;
+  std::array<Limit, max_limits> limits;
+  std::array<const char*, max_groups + 1> groups;
+  std::array<const char*, max_programs + 1> programs;
+  std::array<const char*, max_words + 2> words;
+};
+
+// nullptr when the plan is sound, else what is wrong with it. `plan` is meaningless after a complaint.
+const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
+
+// ---- reports, one message each on control_fd ----
+//
+// The other way a message is one byte: a signal number for the command. The end of that direction means: end it all.
+
+enum class ReportKind : uint32_t {
+  failed,        // a step failed; nothing was executed
+  terminal,      // carries the master of the pseudo terminal
+  started,       // the command is running; carries the root of its view, for those who watch from outside
+  not_executed,  // every step held, and exec of the command failed
+  ended,         // the command ended with `status` (as wait gives it)
+  gone,          // the first process has ended and with it everything in the sandbox
+};
+
+enum class Step : uint32_t {
+  read_plan, join_cgroup, drop_groups, session_keyring, clone_source, check_source, map_owner, namespaces, map_ids,
+  become_ids, hostname, loopback, root_mount, make_target, mount_tree, mount_tmpfs, mount_proc, mount_pts,
+  write_text, make_link, place_mount, pivot, leave_old_root, seal_root, working_directory, terminal, limits,
+  capabilities, no_new_privileges, parent_death, landlock, seccomp, start_command, last = start_command
+};
+
+struct Report {
+  ReportKind kind = ReportKind::failed;
+  Step step = Step::read_plan;
+  int32_t number = 0;   // errno
+  uint32_t index = 0;   // which mount, rule or program
+  int32_t status = 0;   // wait status
+  uint32_t unused = 0;
+  uint64_t cpu_us = 0;
+  uint64_t max_rss_bytes = 0;
+};
+
+const char* name_of(Step step);
+// What to do when this step fails with this errno; "" when we have no advice.
+const char* hint_for(Step step, int number);
+
+}  // namespace cloche::wire

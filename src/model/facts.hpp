@@ -1,0 +1,55 @@
+// Facts: everything a plan depends on, looked up once. The planner sees this value and nothing of the world.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cloche {
+
+struct FileFact {
+  enum class Kind { absent, directory, file, link, other };
+  Kind kind = Kind::absent;
+  std::string path;       // absolute; for what an operator named, with every link resolved
+  std::string link = {};  // what a link says
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  unsigned uid = 0;
+  unsigned gid = 0;
+
+  bool exists() const { return kind != Kind::absent; }
+};
+
+struct ToolchainFact {
+  std::string name;                         // "pyenv", "cargo", ...
+  std::vector<FileFact> trees;              // shown read-only where they are
+  std::vector<std::string> path;            // directories for PATH
+  std::map<std::string, std::string> environment;
+};
+
+struct CallerFact {
+  unsigned uid = 0;
+  unsigned gid = 0;
+  unsigned umask = 022;
+  bool privileged = false;                  // root with the capabilities to map foreign ids
+  std::string home;                         // resolved; empty when there is none
+  std::string path;                         // the caller's PATH, for the order of toolchains
+  std::map<std::string, std::string> environment;  // of the names that -e asked for, and TERM
+};
+
+struct Facts {
+  CallerFact caller;
+  FileFact workspace;                       // what the operator meant, resolved
+  std::optional<FileFact> git_common;       // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> grants;             // one for each of the request, in order
+  std::vector<FileFact> system;             // /usr, /bin, ...
+  std::vector<FileFact> etc;                // the curated files that exist
+  std::vector<FileFact> root;               // entries of /, for the host view
+  std::vector<FileFact> secrets;            // what exists of the secret set, for the host view
+  std::vector<FileFact> mounts_below;       // host mounts in the operator's trees, when they must be covered
+  std::vector<ToolchainFact> toolchains;    // those that were found
+};
+
+}  // namespace cloche

@@ -1,0 +1,48 @@
+#include "model/layers.hpp"
+
+namespace cloche {
+
+std::string_view name_of(LayerId layer) {
+  switch (layer) {
+    case LayerId::user_ids: return "user-ids";
+    case LayerId::mount_view: return "mount-view";
+    case LayerId::pid_namespace: return "pid-namespace";
+    case LayerId::net_namespace: return "net-namespace";
+    case LayerId::ipc_namespace: return "ipc-namespace";
+    case LayerId::uts_namespace: return "uts-namespace";
+    case LayerId::cgroup_namespace: return "cgroup-namespace";
+    case LayerId::syscall_filter: return "syscall-filter";
+    case LayerId::landlock: return "landlock";
+    case LayerId::no_new_privileges: return "no-new-privileges";
+    case LayerId::no_capabilities: return "no-capabilities";
+    case LayerId::session_keyring: return "session-keyring";
+    case LayerId::memory_limit: return "memory-limit";
+    case LayerId::process_limit: return "process-limit";
+    case LayerId::landlock_scope: return "landlock-scope";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(Rung rung) {
+  switch (rung) {
+    case Rung::permissive: return "permissive";
+    case Rung::subprocess: return "subprocess";
+    case Rung::namespaces: return "namespace";
+    case Rung::container: return "container";
+    case Rung::gvisor: return "gvisor";
+    case Rung::microvm: return "microvm";
+  }
+  return "unknown";
+}
+
+std::vector<LayerId> required_by(Rung rung) {
+  if (rung == Rung::permissive) return {};
+  if (rung == Rung::subprocess) return {LayerId::no_new_privileges};
+  std::vector<LayerId> required;
+  for (LayerId layer : all_layers) {
+    if (layer != LayerId::landlock_scope) required.push_back(layer);
+  }
+  return required;
+}
+
+}  // namespace cloche

@@ -1,0 +1,116 @@
+#include "model/limits.hpp"
+
+#include <charconv>
+#include <limits>
+
+namespace cloche {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  uint64_t factor;
+};
+
+constexpr Unit durations[] = {{"ms", 1}, {"", 1000}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}};
+constexpr uint64_t kibi = 1ULL << 10;
+constexpr uint64_t mebi = 1ULL << 20;
+constexpr uint64_t gibi = 1ULL << 30;
+constexpr uint64_t tebi = 1ULL << 40;
+constexpr Unit sizes[] = {{"", 1},       {"B", 1},      {"K", kibi},  {"KiB", kibi}, {"M", mebi},
+                          {"MiB", mebi}, {"G", gibi},   {"GiB", gibi}, {"T", tebi},  {"TiB", tebi}};
+constexpr Unit counts[] = {{"", 1}};
+// Above this the kernel's own arithmetic on limits would overflow; nobody means it.
+constexpr uint64_t largest = std::numeric_limits<int64_t>::max() / 4;
+
+template <size_t N>
+Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit (&units)[N], const char* like) {
+  const std::string said = std::string(flag) + " " + std::string(text);
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem == std::errc::result_out_of_range) return usage_error(said + " is too large");
+  if (problem != std::errc{}) return usage_error(said + " is not a number", std::string("write it like ") + like);
+  const std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
+  for (const auto& unit : units) {
+    if (unit.name != suffix) continue;
+    if (number == 0) return usage_error(said + ": zero is not a limit", "leave the flag out for the default");
+    if (number > largest / unit.factor) return usage_error(said + " is too large");
+    return number * unit.factor;
+  }
+  return usage_error(said + " has an unknown unit", std::string("write it like ") + like);
+}
+
+}  // namespace
+
+const LimitInfo limit_table[10] = {
+    {LimitId::wall, "timeout", "--timeout", "wall clock", LimitInfo::Unit::milliseconds, &Limits::wall_ms},
+    {LimitId::cpu, "cpu", "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds, &Limits::cpu_s},
+    {LimitId::memory, "memory", "--memory", "memory of the whole tree, its /tmp included", LimitInfo::Unit::bytes,
+     &Limits::memory_bytes},
+    {LimitId::processes, "pids", "--pids", "processes and threads", LimitInfo::Unit::count, &Limits::processes},
+    {LimitId::open_files, "nofile", "--nofile", "open files of each process", LimitInfo::Unit::count,
+     &Limits::open_files},
+    {LimitId::file_size, "fsize", "--fsize", "size of each file", LimitInfo::Unit::bytes, &Limits::file_bytes},
+    {LimitId::disk, "disk", "--disk", "growth of the workspace", LimitInfo::Unit::bytes, &Limits::disk_bytes},
+    {LimitId::new_files, "files", "--files", "new files in the workspace", LimitInfo::Unit::count, &Limits::new_files},
+    {LimitId::tmp, "tmp", "--tmp", "/tmp, $HOME and /dev/shm, each", LimitInfo::Unit::bytes, &Limits::tmp_bytes},
+    {LimitId::output, "output", "--output", "stdout and stderr together", LimitInfo::Unit::bytes,
+     &Limits::output_bytes},
+};
+
+const LimitInfo& info_of(LimitId id) { return limit_table[static_cast<size_t>(id)]; }
+
+Result<uint64_t> parse_duration_ms(std::string_view flag, std::string_view text) {
+  return parse(flag, text, durations, "30s, 5m or 500ms");
+}
+
+Result<uint64_t> parse_size(std::string_view flag, std::string_view text) {
+  return parse(flag, text, sizes, "512M or 2GiB");
+}
+
+Result<uint64_t> parse_count(std::string_view flag, std::string_view text) { return parse(flag, text, counts, "64"); }
+
+Result<void> set_limit(Limits& limits, const LimitInfo& row, std::string_view text) {
+  uint64_t& field = limits.*row.field;
+  switch (row.unit) {
+    case LimitInfo::Unit::milliseconds: field = TRY(parse_duration_ms(row.flag, text)); break;
+    case LimitInfo::Unit::seconds: {
+      const uint64_t milliseconds = TRY(parse_duration_ms(row.flag, text));
+      field = (milliseconds + 999) / 1000;
+      break;
+    }
+    case LimitInfo::Unit::bytes: field = TRY(parse_size(row.flag, text)); break;
+    case LimitInfo::Unit::count: field = TRY(parse_count(row.flag, text)); break;
+  }
+  return {};
+}
+
+std::string show_size(uint64_t bytes) {
+  constexpr std::string_view suffixes[] = {"", "K", "M", "G", "T"};
+  size_t suffix = 0;
+  while (bytes != 0 && bytes % 1024 == 0 && suffix + 1 < std::size(suffixes)) {
+    bytes /= 1024;
+    ++suffix;
+  }
+  return std::to_string(bytes) + std::string(suffixes[suffix]);
+}
+
+std::string show_duration_ms(uint64_t milliseconds) {
+  if (milliseconds % 1000 != 0) return std::to_string(milliseconds) + "ms";
+  const uint64_t seconds = milliseconds / 1000;
+  if (seconds % 3600 == 0) return std::to_string(seconds / 3600) + "h";
+  if (seconds % 60 == 0) return std::to_string(seconds / 60) + "m";
+  return std::to_string(seconds) + "s";
+}
+
+std::string show_limit(const Limits& limits, const LimitInfo& row) {
+  const uint64_t value = limits.*row.field;
+  switch (row.unit) {
+    case LimitInfo::Unit::milliseconds: return show_duration_ms(value);
+    case LimitInfo::Unit::seconds: return show_duration_ms(value * 1000);
+    case LimitInfo::Unit::bytes: return show_size(value);
+    case LimitInfo::Unit::count: return std::to_string(value);
+  }
+  return {};
+}
+
+}  // namespace cloche

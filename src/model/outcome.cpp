@@ -1,0 +1,48 @@
+#include "model/outcome.hpp"
+
+#include "base/json.hpp"
+
+namespace cloche {
+
+std::string_view name_of(End end) {
+  switch (end) {
+    case End::exited: return "exited";
+    case End::signaled: return "signaled";
+    case End::timeout: return "timeout";
+    case End::limit: return "limit";
+    case End::refused: return "refused";
+    case End::not_found: return "not_found";
+    case End::not_executable: return "not_executable";
+    case End::failed: return "failed";
+  }
+  return "failed";
+}
+
+std::string to_json(const Outcome& outcome, const std::string& plan_digest) {
+  JsonWriter out;
+  out.begin_object().member("outcome", name_of(outcome.end)).member("exit_code", outcome.exit_code);
+  outcome.signal != 0 ? out.member("signal", outcome.signal) : out.key("signal").null();
+  outcome.limit ? out.member("limit", info_of(*outcome.limit).name) : out.key("limit").null();
+  out.member("stdout", outcome.output).member("stderr", outcome.errors);
+  out.member("stdout_bytes", outcome.output_bytes).member("stderr_bytes", outcome.error_bytes);
+  out.member("truncated", outcome.truncated);
+  // Said when the text above stands for bytes that JSON cannot carry.
+  out.member("lossy", !is_utf8(outcome.output) || !is_utf8(outcome.errors));
+  out.key("usage").begin_object().member("wall_ms", outcome.usage.wall_ms).member("cpu_ms", outcome.usage.cpu_ms);
+  out.member("max_rss_bytes", outcome.usage.max_rss_bytes);
+  if (outcome.usage.memory_peak_bytes) out.member("memory_peak_bytes", *outcome.usage.memory_peak_bytes);
+  if (outcome.usage.memory_overshoot_bytes) out.member("memory_overshoot_bytes", *outcome.usage.memory_overshoot_bytes);
+  out.end_object().member("backend", outcome.backend);
+  out.key("layers").begin_array();
+  for (const auto& layer : outcome.layers) {
+    out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();
+  }
+  out.end_array().key("denials").begin_array();
+  for (const auto& denial : outcome.denials) {
+    out.begin_object().member("by", denial.by).member("what", denial.what).end_object();
+  }
+  out.end_array().member("proof", outcome.proof).member("plan_digest", plan_digest);
+  return out.member("reason", outcome.reason).end_object().text();
+}
+
+}  // namespace cloche

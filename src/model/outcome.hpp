@@ -1,0 +1,51 @@
+// Outcome: how a command went. Not an error: exit 1, a signal and a limit are ordinary ends.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/layers.hpp"
+#include "model/limits.hpp"
+
+namespace cloche {
+
+enum class End { exited, signaled, timeout, limit, refused, not_found, not_executable, failed };
+std::string_view name_of(End end);
+
+struct Usage {
+  uint64_t wall_ms = 0;
+  uint64_t cpu_ms = 0;
+  uint64_t max_rss_bytes = 0;
+  std::optional<uint64_t> memory_peak_bytes = {};      // of the whole tree, where something counted it
+  std::optional<uint64_t> memory_overshoot_bytes = {}; // how far a watched total was passed before it was seen
+};
+
+struct Denial {
+  std::string by;    // "limit", "syscall"
+  std::string what;  // one sentence
+};
+
+struct Outcome {
+  End end = End::failed;
+  int exit_code = 125;              // what `cloche run` exits with
+  int signal = 0;
+  std::optional<LimitId> limit = {};
+  std::string output = {};          // captured stdout and stderr, when asked for
+  std::string errors = {};
+  uint64_t output_bytes = 0;
+  uint64_t error_bytes = 0;
+  bool truncated = false;
+  Usage usage = {};
+  std::string backend = "native";
+  std::vector<Layer> layers = {};
+  std::vector<Denial> denials = {};
+  std::string proof = {};           // digest of the self-proof that stands behind the layers
+  std::string reason = {};          // one sentence for everything but a plain exit
+};
+
+// The JSON of `run --json`, one line.
+std::string to_json(const Outcome& outcome, const std::string& plan_digest);
+
+}  // namespace cloche

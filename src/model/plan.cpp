@@ -1,0 +1,116 @@
+#include "model/plan.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+
+namespace cloche {
+namespace {
+
+void write_entry(JsonWriter& out, const ViewEntry& entry) {
+  out.begin_object().member("target", entry.target).member("kind", name_of(entry.kind));
+  out.member("access", name_of(entry.access));
+  if (!entry.source.empty()) out.member("source", entry.source);
+  if (!entry.content.empty()) out.member("content", entry.content);
+  if (entry.mode != 0755) out.member("mode", entry.mode);
+  if (entry.size_bytes != 0) out.member("size_bytes", entry.size_bytes);
+  if (entry.recursive) out.member("recursive", true);
+  if (entry.owned) out.member("owned", true);
+  if (entry.inode != 0) out.member("device", entry.device).member("inode", entry.inode);
+  out.member("why", entry.why).end_object();
+}
+
+template <typename List>
+void write_strings(JsonWriter& out, std::string_view key, const List& list) {
+  out.key(key).begin_array();
+  for (const auto& element : list) out.value(element);
+  out.end_array();
+}
+
+void write_limits(JsonWriter& out, const Limits& limits) {
+  out.key("limits").begin_object();
+  for (const auto& row : limit_table) out.member(row.name, show_limit(limits, row));
+  out.end_object();
+}
+
+}  // namespace
+
+std::string_view name_of(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::directory: return "directory";
+    case EntryKind::link: return "link";
+    case EntryKind::text: return "text";
+    case EntryKind::tree: return "tree";
+    case EntryKind::tmpfs: return "tmpfs";
+    case EntryKind::proc: return "proc";
+    case EntryKind::terminals: return "terminals";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(Access access) {
+  switch (access) {
+    case Access::none: return "none";
+    case Access::read: return "read";
+    case Access::run: return "run";
+    case Access::write: return "write";
+    case Access::write_run: return "write-run";
+    case Access::device: return "device";
+  }
+  return "unknown";
+}
+
+std::string to_json(const ConfinementPlan& plan) {
+  JsonWriter out(JsonWriter::Layout::compact);
+  out.begin_object().member("rung", name_of(plan.rung));
+  out.key("required").begin_array();
+  for (LayerId layer : plan.required) out.value(name_of(layer));
+  out.end_array();
+  write_strings(out, "argv", plan.argv);
+  out.member("directory", plan.directory).member("workspace", plan.workspace);
+  out.key("view").begin_array();
+  for (const auto& entry : plan.view) write_entry(out, entry);
+  out.end_array();
+  out.key("environment").begin_object();
+  for (const auto& [name, value] : plan.environment) out.member(name, value);
+  out.end_object();
+  write_strings(out, "hosts", plan.hosts);
+  write_limits(out, plan.limits);
+  out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);
+  out.member("terminal", plan.terminal).member("debugging", plan.debugging);
+  return out.end_object().text();
+}
+
+std::string digest_of(const ConfinementPlan& plan) {
+  Sha256 hash;
+  hash.add(to_json(plan));
+  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: their exact bytes count as well.
+  const auto add_exactly = [&hash](const std::string& text) {
+    const uint64_t size = text.size();
+    hash.add({reinterpret_cast<const char*>(&size), sizeof size}).add(text);
+  };
+  for (const auto& word : plan.argv) add_exactly(word);
+  for (const auto& [name, value] : plan.environment) add_exactly(name + "=" + value);
+  for (const auto& entry : plan.view) add_exactly(entry.target + '\0' + entry.source + '\0' + entry.content);
+  add_exactly(plan.directory);
+  return "sha256:" + hash.finish();
+}
+
+std::vector<std::string> program_candidates(const ConfinementPlan& plan) {
+  const std::string& name = plan.argv.front();
+  if (name.find('/') != std::string::npos) return {name};
+  std::vector<std::string> candidates;
+  for (const auto& [variable, value] : plan.environment) {
+    if (variable != "PATH") continue;
+    size_t begin = 0;
+    while (begin <= value.size() && candidates.size() < 60) {
+      const size_t end = std::min(value.find(':', begin), value.size());
+      if (end > begin) candidates.push_back(value.substr(begin, end - begin) + "/" + name);
+      begin = end + 1;
+    }
+  }
+  return candidates;
+}
+
+}  // namespace cloche

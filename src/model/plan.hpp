@@ -1,0 +1,76 @@
+// ConfinementPlan: one value that is the whole confinement of one command. A default-constructed one is the strictest:
+// nothing is visible, nothing may be written, there is no network and no environment, and every layer of the
+// namespace rung is required. Code adds to it; it never has to remember to take away.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/layers.hpp"
+#include "model/limits.hpp"
+
+namespace cloche {
+
+enum class EntryKind { directory, link, text, tree, tmpfs, proc, terminals };
+std::string_view name_of(EntryKind kind);
+
+// What a program may do beneath an entry. The mount flags and the Landlock rule both come from it.
+enum class Access {
+  none,       // a mask: seen as empty
+  read,       // files and directories
+  run,        // and execute
+  write,      // and change, never execute
+  write_run,  // and both
+  device,     // a harmless device node
+};
+std::string_view name_of(Access access);
+
+struct ViewEntry {
+  EntryKind kind = EntryKind::directory;
+  Access access = Access::read;
+  std::string target;           // absolute, in the view
+  std::string source = {};      // of a tree on the host; of a link what it says
+  std::string content = {};     // of a text
+  unsigned mode = 0755;
+  uint64_t size_bytes = 0;      // of a tmpfs
+  bool recursive = false;       // with the host's mounts below it
+  bool owned = false;           // the operator's own tree: under root it is idmapped to the sandbox's id
+  uint64_t device = 0;          // what was judged; the jail checks that it is still that
+  uint64_t inode = 0;
+  unsigned owner_uid = 0;
+  unsigned owner_gid = 0;
+  std::string why = {};         // the reason it is allowed
+};
+
+struct Variable {
+  std::string name;
+  std::string value;
+};
+
+struct ConfinementPlan {
+  Rung rung = Rung::namespaces;
+  std::vector<LayerId> required = required_by(Rung::namespaces);
+  std::vector<std::string> argv;
+  std::string directory = "/";
+  std::string workspace;                // the tree whose growth is limited; empty: none
+  std::vector<ViewEntry> view;          // parents before children
+  std::vector<Variable> environment;
+  std::vector<std::string> hosts;       // empty: no network at all
+  Limits limits;
+  unsigned inside_uid = 1000;
+  unsigned inside_gid = 1000;
+  unsigned umask = 022;
+  bool terminal = false;                // a pseudo terminal of ours instead of pipes
+  bool debugging = false;               // ptrace of the own tree
+};
+
+// Canonical JSON: equal plans give equal bytes.
+std::string to_json(const ConfinementPlan& plan);
+// "sha256:..." over that JSON.
+std::string digest_of(const ConfinementPlan& plan);
+
+// The programs that argv[0] may mean: itself when it has a slash, else each directory of the plan's PATH.
+std::vector<std::string> program_candidates(const ConfinementPlan& plan);
+
+}  // namespace cloche

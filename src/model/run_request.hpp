@@ -1,0 +1,40 @@
+// What an operator asks of `cloche run`, as parsed: words, not yet judged.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/limits.hpp"
+
+namespace cloche {
+
+enum class Profile { readonly, workspace_write_no_network };
+enum class View { curated, host };
+
+struct Grant {
+  std::string source;       // as given
+  std::string target = {};  // empty: where it is on the host
+  bool writable = false;
+};
+
+struct Pass {
+  std::string name;
+  std::optional<std::string> value = {};  // without one: the caller's
+};
+
+struct RunRequest {
+  std::vector<std::string> argv;
+  Profile profile = Profile::workspace_write_no_network;
+  View view = View::curated;
+  std::optional<std::string> workspace = {};  // without one: the working directory
+  std::optional<std::string> directory = {};  // -C
+  std::vector<Grant> grants = {};
+  std::vector<Pass> environment = {};
+  std::string toolchains = "auto";            // auto, none, or names with commas
+  Limits limits = {};
+  bool terminal = false;
+  bool debugging = false;                     // --grant debug
+};
+
+}  // namespace cloche

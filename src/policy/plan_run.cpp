@@ -1,0 +1,314 @@
+#include "policy/plan_run.hpp"
+
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "policy/system_view.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr std::string_view home = "/home/cloche";
+constexpr std::string_view system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+using Kind = FileFact::Kind;
+
+ViewEntry tree(const FileFact& fact, std::string target, Access access, std::string why) {
+  ViewEntry entry{.kind = EntryKind::tree, .access = access, .target = std::move(target), .source = fact.path};
+  entry.device = fact.device;
+  entry.inode = fact.inode;
+  entry.owner_uid = fact.uid;
+  entry.owner_gid = fact.gid;
+  entry.why = std::move(why);
+  return entry;
+}
+
+// Something the operator owns and shows on purpose.
+ViewEntry owned_tree(const FileFact& fact, std::string target, Access access, std::string why) {
+  ViewEntry entry = tree(fact, std::move(target), access, std::move(why));
+  entry.owned = true;
+  return entry;
+}
+
+ViewEntry link(std::string target, std::string says, std::string why) {
+  return {.kind = EntryKind::link, .target = std::move(target), .source = std::move(says), .why = std::move(why)};
+}
+
+ViewEntry text(std::string target, std::string content, std::string why) {
+  ViewEntry entry{.kind = EntryKind::text, .target = std::move(target), .content = std::move(content)};
+  entry.mode = 0644;
+  entry.why = std::move(why);
+  return entry;
+}
+
+ViewEntry as_on_host(const FileFact& fact, Access access, std::string_view why) {
+  if (fact.kind == Kind::link) return link(fact.path, fact.link, std::string(why));
+  ViewEntry entry = tree(fact, fact.path, access, std::string(why));
+  entry.recursive = fact.kind == Kind::directory;
+  return entry;
+}
+
+void add_memory(ConfinementPlan& plan, std::string target, unsigned mode, Access access, std::string why) {
+  ViewEntry entry{.kind = EntryKind::tmpfs, .access = access, .target = std::move(target)};
+  entry.mode = mode;
+  entry.size_bytes = plan.limits.tmp_bytes;
+  entry.why = std::move(why);
+  plan.view.push_back(std::move(entry));
+}
+
+void add_system(ConfinementPlan& plan, const Facts& facts) {
+  for (const auto& fact : facts.system) {
+    const auto row = std::find_if(std::begin(system_paths), std::end(system_paths),
+                                  [&](const ShownPath& shown) { return shown.path == fact.path; });
+    plan.view.push_back(as_on_host(fact, Access::run, row != std::end(system_paths) ? row->why : ""));
+  }
+  for (const auto& fact : facts.etc) plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
+}
+
+// The host as it is, read-only, with the secret set masked. What is private in the curated view is private here too.
+void add_host(ConfinementPlan& plan, const Facts& facts) {
+  for (const auto& fact : facts.root) plan.view.push_back(as_on_host(fact, Access::run, "--view host"));
+  for (const auto& fact : facts.secrets) {
+    if (fact.kind == Kind::directory) {
+      ViewEntry mask{.kind = EntryKind::tmpfs, .access = Access::none, .target = fact.path};
+      mask.mode = 0;
+      mask.size_bytes = 4096;
+      mask.why = "masked: secrets";
+      plan.view.push_back(std::move(mask));
+    } else {
+      plan.view.push_back({.kind = EntryKind::tree, .access = Access::none, .target = fact.path, .source = "/dev/null",
+                           .why = "masked: secrets"});
+    }
+  }
+}
+
+void add_identity(ConfinementPlan& plan) {
+  const std::string uid = std::to_string(plan.inside_uid);
+  const std::string gid = std::to_string(plan.inside_gid);
+  std::string users = "root:x:0:0:root:/root:/usr/sbin/nologin\ncloche:x:" + uid + ":" + gid + ":cloche:" +
+                      std::string(home) + ":/bin/sh\n";
+  std::string groups = "root:x:0:\ncloche:x:" + gid + ":\n";
+  if (plan.inside_uid != 65534) users += "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+  if (plan.inside_gid != 65534) groups += "nogroup:x:65534:\n";
+  plan.view.push_back(text("/etc/passwd", users, "the one user of the sandbox"));
+  plan.view.push_back(text("/etc/group", groups, "the one group of the sandbox"));
+  plan.view.push_back(text("/etc/hosts", "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n", "loopback alone"));
+  plan.view.push_back(text("/etc/resolv.conf", "# no network: no resolver\n", "there is nobody to ask"));
+  plan.view.push_back(text("/etc/hostname", "cloche\n", "the sandbox's own name"));
+}
+
+void add_devices(ConfinementPlan& plan) {
+  for (std::string_view name : device_nodes) {
+    const std::string path = "/dev/" + std::string(name);
+    plan.view.push_back({.kind = EntryKind::tree, .access = Access::device, .target = path, .source = path,
+                         .why = "a device without state"});
+  }
+  plan.view.push_back({.kind = EntryKind::terminals, .access = Access::device, .target = "/dev/pts",
+                       .why = "pseudo terminals of its own"});
+  plan.view.push_back(link("/dev/ptmx", "pts/ptmx", "pseudo terminals of its own"));
+  plan.view.push_back(link("/dev/fd", "/proc/self/fd", "the process's own descriptors"));
+  plan.view.push_back(link("/dev/stdin", "/proc/self/fd/0", "the process's own descriptors"));
+  plan.view.push_back(link("/dev/stdout", "/proc/self/fd/1", "the process's own descriptors"));
+  plan.view.push_back(link("/dev/stderr", "/proc/self/fd/2", "the process's own descriptors"));
+}
+
+void add_private(ConfinementPlan& plan, const RunRequest& request) {
+  const bool writable = request.profile != Profile::readonly;
+  const Access access = writable ? Access::write_run : Access::read;
+  plan.view.push_back({.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
+  add_devices(plan);
+  add_memory(plan, "/dev/shm", 01777, writable ? Access::write : Access::read, "shared memory of its own");
+  add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
+  if (request.view == View::curated) {
+    add_memory(plan, std::string(home), 0700, access, "a home of its own");
+    plan.view.push_back(link("/var/tmp", "/tmp", "temporary files of its own"));
+    plan.view.push_back({.kind = EntryKind::directory, .target = "/run", .why = "empty: no sockets of the host"});
+    plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
+  } else {
+    add_memory(plan, "/run", 0755, access, "empty: no sockets of the host");
+  }
+}
+
+Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  for (size_t i = 0; i < request.grants.size(); ++i) {
+    const Grant& grant = request.grants[i];
+    const FileFact& fact = facts.grants[i];
+    const std::string flag = grant.writable ? "--rw " : "--ro ";
+    if (!fact.exists()) return refusal(flag + grant.source + ": no such file or directory");
+    if (fact.kind != Kind::directory && fact.kind != Kind::file) {
+      return refusal(flag + grant.source + " is a socket, a device or a pipe",
+                     "only files and directories can be shown inside");
+    }
+    std::string target = grant.target.empty() ? fact.path : grant.target;
+    if (!is_plain_absolute(target)) {
+      return usage_error(flag + grant.source + ":" + target + ": the target must be an absolute path without . or ..");
+    }
+    if (target == "/" || is_beneath("/proc", target) || is_beneath("/dev", target)) {
+      return refusal(flag + grant.source + " cannot be shown at " + target, "choose another target with SRC:DST");
+    }
+    if (grant.writable && request.profile == Profile::readonly) {
+      return refusal(flag + grant.source + " contradicts --profile readonly", "leave one of the two out");
+    }
+    const Access access = grant.writable ? Access::write_run : Access::run;
+    plan.view.push_back(owned_tree(fact, std::move(target), access, flag + grant.source));
+  }
+  return {};
+}
+
+void add_toolchains(ConfinementPlan& plan, const Facts& facts) {
+  for (const auto& chain : facts.toolchains) {
+    for (const auto& fact : chain.trees) {
+      plan.view.push_back(owned_tree(fact, fact.path, Access::run, "toolchain " + chain.name));
+    }
+  }
+}
+
+// Toolchains stand where the caller has them: before the system's own when they do on the caller's PATH.
+std::string search_path(const Facts& facts) {
+  std::string before;
+  std::string after;
+  const std::string callers = ":" + facts.caller.path + ":";
+  const size_t system = std::min(callers.find(":/usr/bin:"), callers.find(":/bin:"));
+  for (const auto& chain : facts.toolchains) {
+    for (const auto& directory : chain.path) {
+      const size_t at = callers.find(":" + directory + ":");
+      if (at != std::string::npos && at < system) {
+        before += directory + ":";
+      } else {
+        after += ":" + directory;
+      }
+    }
+  }
+  return before + std::string(system_path) + after;
+}
+
+void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
+  std::map<std::string, std::string> variables = {
+      {"PATH", search_path(facts)}, {"HOME", own_home}, {"USER", "cloche"}, {"LOGNAME", "cloche"},
+      {"SHELL", "/bin/sh"}, {"LANG", "C.UTF-8"}, {"TMPDIR", "/tmp"},
+      // ptrace is not there, and without it LeakSanitizer ends every program that it checks.
+      {"ASAN_OPTIONS", "detect_leaks=0"}};
+  if (request.debugging) variables.erase("ASAN_OPTIONS");
+  if (request.terminal) {
+    const auto term = facts.caller.environment.find("TERM");
+    variables["TERM"] = term != facts.caller.environment.end() ? term->second : "xterm";
+  }
+  for (const auto& chain : facts.toolchains) {
+    for (const auto& [name, value] : chain.environment) variables[name] = value;
+  }
+  for (const auto& pass : request.environment) {
+    const auto callers = facts.caller.environment.find(pass.name);
+    if (pass.value) {
+      variables[pass.name] = *pass.value;
+    } else if (callers != facts.caller.environment.end()) {
+      variables[pass.name] = callers->second;
+    }
+  }
+  for (const auto& [name, value] : variables) plan.environment.push_back({name, value});
+}
+
+// A host mount in an operator's tree came along only because an ordinary user cannot clone without it.
+void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
+  for (auto& entry : plan.view) {
+    const bool has_mounts = std::any_of(facts.mounts_below.begin(), facts.mounts_below.end(), [&](const FileFact& below) {
+      return entry.owned && is_beneath(entry.source, below.path) && below.path != entry.source;
+    });
+    entry.recursive = entry.recursive || has_mounts;
+  }
+  std::vector<ViewEntry> covers;
+  for (const auto& below : facts.mounts_below) {
+    for (const auto& entry : plan.view) {
+      if (!entry.owned || below.path == entry.source || !is_beneath(entry.source, below.path)) continue;
+      const std::string target = entry.target + below.path.substr(entry.source.size());
+      ViewEntry cover{.kind = EntryKind::tmpfs, .access = Access::none, .target = target};
+      cover.mode = 0555;
+      cover.size_bytes = 4096;
+      cover.why = "a mount of the host below " + entry.source;
+      if (below.kind != Kind::directory) {
+        cover = {.kind = EntryKind::tree, .access = Access::none, .target = target, .source = "/dev/null", .why = cover.why};
+      }
+      covers.push_back(std::move(cover));
+    }
+  }
+  plan.view.insert(plan.view.end(), covers.begin(), covers.end());
+}
+
+// Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A link gives
+// way to what lies below it: a workspace in /var/tmp makes that a directory.
+void put_in_order(std::vector<ViewEntry>& view) {
+  std::vector<ViewEntry> kept;
+  for (size_t i = 0; i < view.size(); ++i) {
+    const bool replaced = std::any_of(view.begin() + static_cast<long>(i) + 1, view.end(), [&](const ViewEntry& later) {
+      return later.target == view[i].target ||
+             (view[i].kind == EntryKind::link && is_beneath(view[i].target, later.target));
+    });
+    if (!replaced) kept.push_back(view[i]);
+  }
+  std::stable_sort(kept.begin(), kept.end(), [](const ViewEntry& a, const ViewEntry& b) {
+    return std::count(a.target.begin(), a.target.end(), '/') < std::count(b.target.begin(), b.target.end(), '/');
+  });
+  view = std::move(kept);
+}
+
+void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
+  if (caller.privileged) return;  // 1000, mapped to an id of the call's own
+  if (caller.uid != 0) plan.inside_uid = caller.uid;
+  if (caller.gid != 0) plan.inside_gid = caller.gid;
+}
+
+}  // namespace
+
+Result<void> judge_workspace(const FileFact& workspace, const std::string& callers_home) {
+  const std::string& path = workspace.path;
+  if (!workspace.exists()) {
+    return refusal("the workspace " + path + " does not exist", "make it, or name another with --workspace");
+  }
+  if (workspace.kind != Kind::directory) return refusal("the workspace " + path + " is not a directory");
+  if (!callers_home.empty() && is_beneath(path, callers_home)) {
+    const std::string what = path == callers_home ? " is your home directory" : " contains your home directory";
+    return refusal("the workspace " + path + what + ": keys and settings in it would be readable and writable",
+                   "name a directory below it with --workspace");
+  }
+  for (const auto& root : refused_roots) {
+    if (path == root.path || (root.below && is_beneath(root.path, path))) {
+      return refusal("the workspace " + path + " is a system directory: a sandboxed write there would change the host",
+                     "name a project directory with --workspace");
+    }
+  }
+  return {};
+}
+
+Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
+  TRY(judge_workspace(facts.workspace, facts.caller.home));
+  ConfinementPlan plan;
+  plan.argv = request.argv;
+  plan.limits = request.limits;
+  plan.terminal = request.terminal;
+  plan.debugging = request.debugging;
+  plan.umask = facts.caller.umask;
+  take_ids(plan, facts.caller);
+
+  request.view == View::host ? add_host(plan, facts) : add_system(plan, facts);
+  add_identity(plan);
+  add_private(plan, request);
+  add_toolchains(plan, facts);
+  const bool writable = request.profile != Profile::readonly;
+  plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path, writable ? Access::write_run : Access::run,
+                                 "the workspace"));
+  if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
+    plan.view.push_back(owned_tree(*facts.git_common, facts.git_common->path, Access::read,
+                                   "the repository this worktree belongs to"));
+  }
+  TRY(add_grants(plan, request, facts));
+  cover_mounts(plan, facts);
+  put_in_order(plan.view);
+  add_environment(plan, request, facts);
+
+  plan.directory = request.directory.value_or(facts.workspace.path);
+  if (plan.directory.empty() || plan.directory[0] != '/') plan.directory = facts.workspace.path + "/" + plan.directory;
+  if (writable) plan.workspace = facts.workspace.path;
+  return plan;
+}
+
+}  // namespace cloche

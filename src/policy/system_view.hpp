@@ -1,0 +1,91 @@
+// What of the host every sandbox sees, by name and with its reason. Data, no code.
+#pragma once
+
+#include <string_view>
+
+namespace cloche {
+
+struct ShownPath {
+  std::string_view path;
+  std::string_view why;
+};
+
+// Read-only and executable. A link is shown as the same link.
+inline constexpr ShownPath system_paths[] = {
+    {"/usr", "programs and libraries of the system"}, {"/bin", "programs of the system"},
+    {"/sbin", "programs of the system"},              {"/lib", "libraries of the system"},
+    {"/lib64", "the dynamic loader"},                 {"/lib32", "libraries of the system"},
+    {"/libx32", "libraries of the system"},           {"/opt", "programs installed beside the system"},
+};
+
+// Of /etc, as on the host. A name that ends in * stands for every entry that begins so. Whatever is not listed is
+// absent: passwd, group, hosts and resolv.conf are written fresh, keys and shadow files are not there at all.
+inline constexpr ShownPath etc_paths[] = {
+    {"ld.so.cache", "the dynamic loader's index"},
+    {"ld.so.conf", "the dynamic loader's paths"},
+    {"ld.so.conf.d", "the dynamic loader's paths"},
+    {"ld.so.preload", "the dynamic loader's own list"},
+    {"nsswitch.conf", "how libc looks names up"},
+    {"services", "names of ports"},
+    {"protocols", "names of protocols"},
+    {"os-release", "which system this is"},
+    {"debian_version", "which system this is"},
+    {"lsb-release", "which system this is"},
+    {"localtime", "the time zone"},
+    {"timezone", "the time zone"},
+    {"locale.alias", "locales"},
+    {"locale.conf", "locales"},
+    {"mtab", "a link into /proc"},
+    {"alternatives", "which program a name means; /usr links here"},
+    {"ssl/certs", "certificates of public authorities"},
+    {"ssl/openssl.cnf", "defaults of OpenSSL"},
+    {"ca-certificates", "certificates of public authorities"},
+    {"ca-certificates.conf", "certificates of public authorities"},
+    {"mime.types", "file types"},
+    {"magic", "file types"},
+    {"terminfo", "terminals"},
+    {"inputrc", "line editing"},
+    {"fonts", "fonts"},
+    {"java-*", "Java's configuration; its tree in /usr links here"},
+    {"python3*", "Python's site hooks; its tree in /usr links here"},
+    {"perl", "Perl's configuration"},
+    {"maven", "Maven's configuration; its tree in /usr links here"},
+    {"groff", "man page formatting; its tree in /usr links here"},
+    {"vim", "the editor's configuration"},
+    {"gitconfig", "git's system configuration"},
+    {"bash.bashrc", "the shell's system configuration"},
+};
+
+// Nodes that give or take bytes and hold no state.
+inline constexpr std::string_view device_nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
+
+// Roots that are never a workspace: writing there would be writing to the system. `below` says whether the
+// directories inside are refused as well.
+struct RefusedRoot {
+  std::string_view path;
+  bool below;
+};
+inline constexpr RefusedRoot refused_roots[] = {
+    {"/", false},     {"/usr", false},       {"/usr/bin", true},  {"/usr/sbin", true},   {"/usr/lib", true},
+    {"/usr/lib64", true}, {"/usr/lib32", true}, {"/usr/share", true}, {"/usr/libexec", true}, {"/usr/include", true},
+    {"/usr/local", false}, {"/usr/local/bin", true}, {"/usr/local/sbin", true}, {"/usr/local/lib", true},
+    {"/usr/src", false},
+    {"/bin", true},   {"/sbin", true},       {"/lib", true},      {"/lib64", true},      {"/lib32", true},
+    {"/etc", true},   {"/boot", true},       {"/dev", false},      {"/proc", true},       {"/sys", true},
+    {"/run", false},  {"/run/user", false},  {"/var", false},     {"/var/lib", false},   {"/var/log", true},
+    {"/var/cache", false}, {"/var/spool", true}, {"/var/run", false}, {"/var/tmp", false}, {"/tmp", false},
+    {"/opt", false},  {"/home", false},      {"/root", false},    {"/srv", false},       {"/mnt", false},
+    {"/media", false}, {"/dev/shm", false},  {"/dev/pts", true},
+};
+
+// What a home directory holds that no command needs: masked in the host view. Relative to each home.
+inline constexpr std::string_view home_secrets[] = {
+    ".ssh", ".aws", ".gnupg", ".config/gh", ".config/gcloud", ".config/google-chrome", ".config/chromium", ".mozilla",
+    ".azure", ".kube", ".docker", ".netrc", ".npmrc", ".pypirc", ".git-credentials", ".config/git/credentials",
+    ".cargo/credentials", ".cargo/credentials.toml", ".password-store", ".local/share/keyrings", ".claude", ".codex",
+    ".cursor", ".config/cloche", ".local/state/cloche", ".bash_history", ".zsh_history", ".python_history",
+    ".psql_history", ".pgpass", ".my.cnf", ".vault-token", ".terraformrc", ".terraform.d", ".config/op",
+    ".config/rclone", ".thunderbird", ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties",
+};
+
+}  // namespace cloche

@@ -1,0 +1,226 @@
+#include "store/observe.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <memory>
+
+#include "base/path.hpp"
+#include "base/sys.hpp"
+#include "policy/system_view.hpp"
+#include "store/toolchains.hpp"
+#include "store/worktree.hpp"
+
+namespace cloche {
+namespace {
+
+FileFact fact_from(const struct stat& seen, std::string path) {
+  FileFact fact{.kind = FileFact::Kind::other, .path = std::move(path)};
+  if (S_ISDIR(seen.st_mode)) fact.kind = FileFact::Kind::directory;
+  if (S_ISREG(seen.st_mode)) fact.kind = FileFact::Kind::file;
+  if (S_ISLNK(seen.st_mode)) fact.kind = FileFact::Kind::link;
+  fact.device = seen.st_dev;
+  fact.inode = seen.st_ino;
+  fact.uid = seen.st_uid;
+  fact.gid = seen.st_gid;
+  return fact;
+}
+
+// As it is, links not followed. Nothing when it is not there.
+FileFact look(const std::string& path) {
+  struct stat seen {};
+  if (::lstat(path.c_str(), &seen) != 0) return {.path = path};
+  FileFact fact = fact_from(seen, path);
+  if (fact.kind == FileFact::Kind::link) {
+    char buffer[4096];
+    const ssize_t length = ::readlink(path.c_str(), buffer, sizeof buffer);
+    if (length <= 0) return {.path = path};
+    fact.link.assign(buffer, static_cast<size_t>(length));
+  }
+  return fact;
+}
+
+void add_if_there(std::vector<FileFact>& facts, const std::string& path) {
+  FileFact fact = look(path);
+  const bool usable = fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file ||
+                      fact.kind == FileFact::Kind::link;
+  // A system path can be remounted or upgraded under us at any time, so what it is, not which, is judged.
+  fact.inode = 0;
+  if (usable) facts.push_back(std::move(fact));
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
+  while (dir != nullptr) {
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void look_at_etc(Facts& facts) {
+  std::vector<std::string> names;
+  for (const auto& shown : etc_paths) {
+    if (!shown.path.ends_with('*')) {
+      add_if_there(facts.etc, "/etc/" + std::string(shown.path));
+      continue;
+    }
+    if (names.empty()) names = names_in("/etc");
+    const std::string_view stem = shown.path.substr(0, shown.path.size() - 1);
+    for (const auto& name : names) {
+      if (name.starts_with(stem)) add_if_there(facts.etc, "/etc/" + name);
+    }
+  }
+}
+
+// Everything at the root but what is private to each sandbox.
+void look_at_host(Facts& facts) {
+  constexpr std::string_view own[] = {"proc", "sys", "dev", "tmp", "run", "lost+found"};
+  for (const auto& name : names_in("/")) {
+    if (std::find(std::begin(own), std::end(own), name) == std::end(own)) add_if_there(facts.root, "/" + name);
+  }
+  std::vector<std::string> homes = {"/root"};
+  for (const auto& name : names_in("/home")) homes.push_back("/home/" + name);
+  if (!facts.caller.home.empty()) homes.push_back(facts.caller.home);
+  std::sort(homes.begin(), homes.end());
+  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
+  for (const auto& home : homes) {
+    for (std::string_view secret : home_secrets) {
+      const FileFact fact = look(home + "/" + std::string(secret));
+      if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file) facts.secrets.push_back(fact);
+    }
+  }
+}
+
+// Opens what an operator named and holds it; the fact carries the resolved path.
+Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
+  auto fd = sys::open(path, O_PATH);
+  if (!fd.ok()) {
+    if (fd.error().number == ENOENT || fd.error().number == ENOTDIR) return FileFact{.path = path};
+    return std::move(fd).take_error();
+  }
+  struct stat seen {};
+  if (::fstat(fd.value().get(), &seen) != 0) return system_error("look at " + path);
+  auto resolved = sys::path_of(fd.value().get());
+  if (!resolved.ok()) return system_error("look at " + path, resolved.error().number);
+  if (seen.st_nlink == 0 || !is_plain_absolute(resolved.value())) return FileFact{.path = path};  // deleted, or elsewhere
+  held.push_back(std::move(fd).value());
+  return fact_from(seen, std::move(resolved).value());
+}
+
+bool has_mapping_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  if (::syscall(SYS_capget, &header, data) != 0) return false;
+  constexpr uint32_t needed = 1U << CAP_SETUID | 1U << CAP_SETGID | 1U << CAP_SYS_ADMIN;
+  return (data[0].effective & needed) == needed;
+}
+
+// Whether every id of the range exists in our own user namespace; in a container it may not.
+bool range_is_mapped(const char* map, const IdRange& ids) {
+  const auto text = sys::read_file(map, 1 << 16);
+  if (!text.ok()) return false;
+  const char* at = text.value().data();
+  const char* end = at + text.value().size();
+  while (at < end) {
+    uint64_t numbers[3] = {};  // inside, outside, count
+    for (auto& number : numbers) {
+      while (at < end && (*at == ' ' || *at == '\n')) ++at;
+      at = std::from_chars(at, end, number).ptr;
+    }
+    while (at < end && *at != '\n') ++at;
+    ++at;
+    if (numbers[0] <= ids.first && uint64_t{ids.first} + ids.count <= numbers[0] + numbers[2]) return true;
+  }
+  return false;
+}
+
+Result<CallerFact> look_at_caller(const RunRequest& request, const Environment& environment, const IdRange& ids) {
+  CallerFact caller;
+  caller.uid = ::geteuid();
+  caller.gid = ::getegid();
+  const mode_t mask = ::umask(077);  // there is no way to ask without setting
+  ::umask(mask);
+  caller.umask = mask;
+  caller.privileged = caller.uid == 0 && has_mapping_capabilities() && range_is_mapped("/proc/self/uid_map", ids) &&
+                      range_is_mapped("/proc/self/gid_map", ids);
+  if (caller.uid == 0 && !caller.privileged && range_is_mapped("/proc/self/uid_map", {0, 65'536})) {
+    // Real root without the means to stop being root outside: the command would own the host's files.
+    return Error{Fault::missing_layer,
+                 "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give the command "
+                 "an id of its own", EPERM, "run as an ordinary user, or give root these capabilities"};
+  }
+  const std::string home = environment.get("HOME");
+  std::vector<OwnedFd> passing;
+  auto resolved = hold(home, passing);
+  if (resolved.ok() && resolved.value().exists()) caller.home = resolved.value().path;
+  if (caller.home == "/") caller.home.clear();
+  caller.path = environment.get("PATH");
+  for (const auto& pass : request.environment) {
+    if (auto value = environment.find(pass.name)) caller.environment[pass.name] = *value;
+  }
+  if (auto term = environment.find("TERM")) caller.environment["TERM"] = *term;
+  return caller;
+}
+
+}  // namespace
+
+Result<Observation> observe(const RunRequest& request, const Environment& environment, const IdRange& ids) {
+  Observation seen;
+  Facts& facts = seen.facts;
+  facts.caller = TRY(look_at_caller(request, environment, ids));
+  facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
+  for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
+  if (request.view == View::host) {
+    look_at_host(facts);
+  } else {
+    for (const auto& shown : system_paths) add_if_there(facts.system, std::string(shown.path));
+    look_at_etc(facts);
+  }
+  if (facts.workspace.kind == FileFact::Kind::directory) facts.git_common = find_common_git(facts.workspace);
+  const ToolchainQuery query{request.toolchains, facts.caller.home, facts.caller.path,
+                             [&environment](std::string_view name) { return environment.get(name); }};
+  facts.toolchains = TRY(find_toolchains(query));
+  return seen;
+}
+
+Result<void> observe_mounts_below(Facts& facts) {
+  const std::string table = TRY(sys::read_file("/proc/self/mountinfo", 16 << 20));
+  size_t begin = 0;
+  while (begin < table.size()) {
+    const size_t end = std::min(table.find('\n', begin), table.size());
+    std::string_view line(table.data() + begin, end - begin);
+    begin = end + 1;
+    for (int field = 0; field < 4; ++field) line.remove_prefix(std::min(line.size(), line.find(' ') + 1));
+    std::string path;
+    const std::string_view escaped = line.substr(0, line.find(' '));
+    for (size_t i = 0; i < escaped.size(); ++i) {  // \040 is a space
+      if (escaped[i] == '\\' && i + 3 < escaped.size()) {
+        int code = 0;
+        std::from_chars(escaped.data() + i + 1, escaped.data() + i + 4, code, 8);
+        path += static_cast<char>(code);
+        i += 3;
+      } else {
+        path += escaped[i];
+      }
+    }
+    FileFact fact = look(path);
+    fact.path = path;
+    if (!fact.exists()) fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
+    facts.mounts_below.push_back(std::move(fact));
+  }
+  return {};
+}
+
+}  // namespace cloche

@@ -1,0 +1,30 @@
+// The one look at the world before a plan is made. What the operator named is opened once and held, so that the
+// jail can check that it mounts exactly what was judged.
+#pragma once
+
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "model/facts.hpp"
+#include "model/run_request.hpp"
+
+namespace cloche {
+
+struct IdRange {
+  unsigned first = 2'000'000'000;  // above every account, service manager and container tool we know of, below 2^31
+  unsigned count = 65'536;
+};
+
+struct Observation {
+  Facts facts;
+  std::vector<OwnedFd> held;
+};
+
+Result<Observation> observe(const RunRequest& request, const Environment& environment, const IdRange& ids);
+
+// The host mounts below the operator's trees; looked up only when a clone without them was refused.
+Result<void> observe_mounts_below(Facts& facts);
+
+}  // namespace cloche

@@ -1,0 +1,63 @@
+#include "store/worktree.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/path.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t longest_pointer = 8192;
+
+std::string without_newline(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
+
+std::string absolute(const std::string& path, const std::string& base) {
+  return !path.empty() && path[0] == '/' ? path : base + "/" + path;
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first {};
+  struct stat second {};
+  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+}
+
+}  // namespace
+
+std::optional<FileFact> find_common_git(const FileFact& workspace) {
+  const std::string pointer = workspace.path + "/.git";
+  auto file = sys::open(pointer, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!file.ok()) return std::nullopt;
+  auto text = sys::read_all(file.value().get(), longest_pointer);  // of a directory: EISDIR, an ordinary repository
+  constexpr std::string_view prefix = "gitdir: ";
+  if (!text.ok() || !text.value().starts_with(prefix)) return std::nullopt;
+
+  const std::string named = absolute(without_newline(text.value().substr(prefix.size())), workspace.path);
+  auto git_dir = sys::open(named, O_PATH | O_DIRECTORY);
+  if (!git_dir.ok()) return std::nullopt;
+  auto path = sys::path_of(git_dir.value().get());
+  if (!path.ok() || is_beneath(workspace.path, path.value())) return std::nullopt;  // inside: visible anyway
+
+  // COMMON/worktrees/NAME, by where it really is. Its file `commondir` is not asked: the layout is fixed.
+  const std::string_view worktrees = parent_of(path.value());
+  if (!worktrees.ends_with("/worktrees")) return std::nullopt;
+  const std::string common(parent_of(worktrees));
+  auto back = sys::read_file_at(git_dir.value().get(), "gitdir", longest_pointer);
+  if (!back.ok() || !same_file(absolute(without_newline(back.value()), path.value()), pointer)) return std::nullopt;
+
+  struct stat seen {};
+  if (::lstat(common.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;
+  FileFact fact{.kind = FileFact::Kind::directory, .path = common};
+  fact.device = seen.st_dev;
+  fact.inode = seen.st_ino;
+  fact.uid = seen.st_uid;
+  fact.gid = seen.st_gid;
+  return fact;
+}
+
+}  // namespace cloche

@@ -1,0 +1,204 @@
+// Bombs: each is given a small limit. Bare, it must come to a multiple of it (and stops there by itself). Under
+// Cloche it is either refused the next piece (it says `held`) or stopped by a limit that the outcome names, and
+// it never comes that far.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <iostream>
+
+#include "escape/stage.hpp"
+
+namespace cloche::test {
+namespace {
+
+constexpr int exit_escaped = 10;
+constexpr int exit_held = 20;
+constexpr uint64_t mebibyte = 1 << 20;
+
+struct Bomb {
+  std::string name;
+  std::string attack;
+  std::vector<std::string> arguments;  // @WORKSPACE@ and @TOKEN@ are replaced
+  std::vector<std::string> flags;
+  std::vector<std::string> limits;  // the names an outcome may give; empty: only a refusal will do
+  uint64_t ceiling = 0;             // what the file `progress` may say at most; 0: nothing is counted there
+  std::string control_only_as_root = {};
+};
+
+// One value of the outcome's JSON: a string without its quotes, or a bare number.
+std::string json_value(const std::string& json, const std::string& key) {
+  size_t at = json.find("\"" + key + "\"");
+  if (at == std::string::npos) return "";
+  at = json.find_first_not_of(" \t\n:", at + key.size() + 2);
+  if (at == std::string::npos) return "";
+  if (json[at] == '"') return json.substr(at + 1, json.find('"', at + 1) - at - 1);
+  return json.substr(at, json.find_first_of(",}\n", at) - at);
+}
+
+uint64_t progress_of(const Stage& stage) {
+  const std::string bytes = read_file(stage.scene.workspace() / "progress");
+  uint64_t value = 0;
+  if (bytes.size() == sizeof value) memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
+void fill_in(const Bomb& bomb, Stage& stage) {
+  for (std::string word : bomb.arguments) {
+    for (const auto& [mark, text] :
+         {std::pair{std::string("@WORKSPACE@"), stage.scene.workspace().string()}, {"@TOKEN@", stage.token}}) {
+      if (const size_t at = word.find(mark); at != std::string::npos) word.replace(at, mark.size(), text);
+    }
+    stage.arguments.push_back(word);
+  }
+  stage.flags = bomb.flags;
+  stage.flags.emplace_back("--json");
+  stage.scene.write("home/.keep", "");
+  stage.environment["HOME"] = (stage.scene.root() / "home").string();
+  for (const char* folder : {"/tmp", "/dev/shm"}) {
+    const fs::path path = fs::path(folder) / ("escape-" + stage.token);
+    stage.keep({nullptr, [path](void*) { fs::remove_all(path); }});
+  }
+}
+
+class BombTest : public testing::Test {
+ public:
+  BombTest(Bomb bomb, As as) : bomb_(std::move(bomb)), as_(as) {}
+
+  void TestBody() override {
+    run_control();
+    if (!HasFailure()) run_under_cloche();
+  }
+
+ private:
+  void run_control() const {
+    const bool as_root = as_ == As::nobody && !bomb_.control_only_as_root.empty();
+    if (as_root) std::cout << "  control not possible as nobody: " << bomb_.control_only_as_root << std::endl;
+    Stage stage(as_root ? As::self : as_, Play::control);
+    fill_in(bomb_, stage);
+    const Ran ran = stage.run_attack(bomb_.attack);
+    std::cout << "  control: " << ran.out.substr(0, ran.out.find('\n')).substr(0, 120) << std::endl;
+    EXPECT_EQ(ran.exit_code, exit_escaped) << "the control must get through: " << ran.out.substr(0, 200) << ran.err;
+  }
+
+  void run_under_cloche() const {
+    const HostState before = look_at_host(as_);
+    Stage stage(as_, Play::under_cloche);
+    fill_in(bomb_, stage);
+    const Ran ran = stage.run_attack(bomb_.attack);
+    const std::string outcome = json_value(ran.out, "outcome");
+    const std::string limit = json_value(ran.out, "limit");
+    const uint64_t progress = progress_of(stage);
+    std::cout << "  cloche: " << outcome << " " << (outcome == "exited" ? json_value(ran.out, "stdout") : limit)
+              << ", exit " << ran.exit_code << ", came to " << progress << ", " << ran.seconds << " s" << std::endl;
+    const std::string all = ran.out.substr(0, 2000) + ran.err.substr(0, 2000);
+    EXPECT_FALSE(ran.timed_out) << all;
+    if (outcome == "exited") {
+      EXPECT_EQ(ran.exit_code, exit_held) << all;
+    } else {
+      EXPECT_TRUE(outcome == "limit" || outcome == "timeout") << all;
+      EXPECT_EQ(ran.exit_code, outcome == "timeout" ? 124 : 137) << all;
+      const bool named = std::find(bomb_.limits.begin(), bomb_.limits.end(), limit) != bomb_.limits.end();
+      EXPECT_TRUE(named) << "stopped by another limit: " << limit << "\n" << all;
+    }
+    if (bomb_.ceiling > 0) {
+      EXPECT_LT(progress, bomb_.ceiling) << all;
+    }
+    EXPECT_EQ(left_behind(before, as_), "");
+    EXPECT_TRUE(processes_with(stage.scene.root().string()).empty());
+  }
+
+  const Bomb bomb_;
+  const As as_;
+};
+
+std::string mib(uint64_t count) { return std::to_string(count * mebibyte); }
+
+std::vector<Bomb> bombs() {
+  const std::vector<std::string> small_memory = {"--memory", "64M", "--timeout", "10s"};
+  const std::vector<std::string> many_descriptors = {"--memory", "64M", "--timeout", "10s", "--nofile", "4096"};
+  const std::vector<std::string> small_disk = {"--disk", "16M", "--timeout", "10s"};
+  const std::vector<std::string> small_files = {"--files", "200", "--timeout", "10s"};
+  const std::vector<std::string> small_tmp = {"--tmp", "8M", "--timeout", "10s"};
+  const uint64_t memory_ceiling = 3 * 64 * mebibyte;
+  const uint64_t disk_ceiling = 3 * 16 * mebibyte;
+  // A watcher looks every few milliseconds and a file is made in ten microseconds: what counts is that it ends.
+  const std::string file_bound = "60000";
+  const auto memory = [&](const char* name, const char* attack) {
+    return Bomb{name, attack, {mib(64)}, small_memory, {"memory"}, memory_ceiling};
+  };
+  const auto entries = [&](const char* name, const char* kind) {
+    return Bomb{name, "make-entries", {"@WORKSPACE@/many", kind, file_bound}, small_files, {"files"}, 60000};
+  };
+  return {
+      {"ForkMany", "fork-many", {"32"}, {"--pids", "32", "--timeout", "10s"}, {}},
+      {"ForkTree", "fork-tree", {"32"}, {"--pids", "32", "--timeout", "10s"}, {}, 96},
+      {"ThreadMany", "thread-many", {"32"}, {"--pids", "32", "--timeout", "10s"}, {}},
+      {"OpenMany", "open-many", {"64"}, {"--nofile", "64", "--timeout", "10s"}, {}},
+      {"SpinAlone", "spin-alone", {"1"}, {"--cpu", "1", "--timeout", "10s"}, {"cpu"}},
+      {"SpinTogether", "spin-together", {"1"}, {"--cpu", "1", "--timeout", "10s"}, {"cpu"}},
+      {"SpinInShortLives", "spin-in-short-lives", {"1"}, {"--cpu", "1", "--timeout", "10s"}, {"cpu"}},
+      {"Outstay", "outstay", {"1"}, {"--timeout", "1s"}, {"timeout", "wall", "wall_clock", "null", ""}},
+      {"FloodStdout", "flood-output", {mib(1), "1"}, {"--output", "1M", "--timeout", "10s"}, {"output"}},
+      {"FloodStderr", "flood-output", {mib(1), "2"}, {"--output", "1M", "--timeout", "10s"}, {"output"}},
+      memory("Heap", "hoard-in-heap"),
+      memory("Forks", "hoard-in-forks"),
+      memory("MemoryFiles", "hoard-in-memory-files"),
+      memory("DetachedSegments", "hoard-in-detached-segments"),
+      memory("SharedMap", "hoard-in-shared-map"),
+      memory("PageTables", "hoard-in-page-tables"),
+      {"SocketBuffers", "hoard-in-socket-buffers", {mib(64)}, many_descriptors, {"memory"}, memory_ceiling},
+      {"Pipes", "hoard-in-pipes", {mib(64)}, many_descriptors, {"memory"}, memory_ceiling,
+       "the kernel gives an ordinary user 64 MiB of pipes"},
+      {"TmpFolder", "fill-many-files", {"/tmp/escape-@TOKEN@", mib(8), mib(1)}, small_tmp, {"tmp", "memory"},
+       3 * 8 * mebibyte},
+      {"ShmFolder", "fill-many-files", {"/dev/shm/escape-@TOKEN@", mib(8), mib(1)}, small_tmp, {"tmp", "memory"},
+       3 * 8 * mebibyte},
+      {"HomeFolder", "fill-many-files", {"~/escape-@TOKEN@", mib(8), mib(1)}, small_tmp, {"tmp", "memory"},
+       3 * 8 * mebibyte},
+      {"BigFile", "fill-one-file", {"@WORKSPACE@", mib(8)}, {"--fsize", "8M", "--timeout", "10s"}, {"fsize"},
+       3 * 8 * mebibyte},
+      {"StretchedFile", "stretch-one-file", {"@WORKSPACE@", mib(8)}, {"--fsize", "8M", "--timeout", "10s"},
+       {"fsize"}},
+      {"ReservedBlocks", "reserve-blocks", {"@WORKSPACE@", mib(16)},
+       {"--fsize", "8M", "--disk", "16M", "--timeout", "10s"}, {"disk", "fsize"}},
+      {"DiskByOneFile", "fill-one-file", {"@WORKSPACE@", mib(16)}, small_disk, {"disk"}, disk_ceiling},
+      {"DiskByManyFiles", "fill-many-files", {"@WORKSPACE@/many", mib(16), mib(1)}, small_disk, {"disk"},
+       disk_ceiling},
+      {"DiskByUnlinkedFiles", "fill-unlinked-files", {"@WORKSPACE@/many", mib(16), mib(4)}, small_disk, {"disk"},
+       disk_ceiling},
+      {"DiskByMapping", "fill-by-mapping", {"@WORKSPACE@/many", mib(16), mib(1)}, small_disk, {"disk"},
+       disk_ceiling},
+      entries("ManyFiles", "file"),
+      entries("ManyFolders", "folder"),
+      entries("ManyLinks", "link"),
+      entries("ManyFifos", "fifo"),
+      {"DeepFolders", "nest-folders", {"20000"}, small_files, {"files"}, 20000},
+  };
+}
+
+// Somebody counts the bytes as well: an outcome that says "limit" after passing everything on is no limit.
+TEST(BombOutput, IsCutAtTheLimit) {
+  for (const As as : identities()) {
+    Stage stage(as, Play::under_cloche);
+    stage.arguments = {mib(1), "1"};
+    stage.flags = {"--output", "1M"};
+    const Ran ran = stage.run_attack("flood-output");
+    EXPECT_EQ(ran.exit_code, 137) << ran.err;
+    EXPECT_LE(ran.out.size(), mebibyte + 65536) << name_of(as);
+  }
+}
+
+bool register_bombs() {
+  for (const Bomb& bomb : bombs()) {
+    for (const As as : identities()) {
+      testing::RegisterTest(("Escape/Bomb" + bomb.name).c_str(), (std::string("held/") + name_of(as)).c_str(), nullptr,
+                            nullptr, __FILE__, __LINE__, [bomb, as]() -> BombTest* { return new BombTest(bomb, as); });
+    }
+  }
+  return true;
+}
+
+const bool registered = register_bombs();
+
+}  // namespace
+}  // namespace cloche::test

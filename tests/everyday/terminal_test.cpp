@@ -1,0 +1,192 @@
+// A terminal in front of `cloche run`: the command gets a terminal of its own, and the caller's comes back as
+// it was.
+#include <signal.h>
+
+#include <thread>
+
+#include "everyday/conversation.hpp"
+#include "everyday/support.hpp"
+
+namespace cloche::test {
+namespace {
+
+class OnATerminal : public Everyday {
+ protected:
+  Conversation talk(const std::vector<std::string>& argv, TerminalSize size = {}) {
+    return Conversation(command(argv), Over::terminal, size);
+  }
+  // The end of a conversation on a terminal: by itself, with this code, and the terminal as before.
+  ::testing::AssertionResult over_with(Conversation& with, int code) {
+    Ran ran = with.finish();
+    if (bare() && ran.signal != 0) ran.exit_code = 128 + std::exchange(ran.signal, 0);
+    if (!exited(ran, code)) return exited(ran, code);
+    if (!with.settings_restored())
+      return ::testing::AssertionFailure() << "the terminal's settings were not restored";
+    return ::testing::AssertionSuccess();
+  }
+};
+FOR_EVERYONE(OnATerminal);
+
+TEST_P(OnATerminal, VimWritesAFile) {
+  NEEDS("vim");
+  auto vim = talk({"vim", "note.txt"});
+  ASSERT_TRUE(vim.hear("note.txt")) << vim.heard();
+  vim.send("i");
+  vim.send("written with vim\rsecond line");
+  ASSERT_TRUE(vim.hear("second")) << vim.heard();
+  vim.send("\x1b");
+  vim.send(":wq\r");
+  EXPECT_TRUE(over_with(vim, 0));
+  EXPECT_EQ(read_file(workspace() / "note.txt"), "written with vim\nsecond line\n");
+}
+
+TEST_P(OnATerminal, LessPages) {
+  NEEDS("less");
+  std::string text;
+  for (int i = 1; i <= 200; ++i) text += "line-" + std::to_string(i) + "\n";
+  file("long.txt", text);
+  auto less = talk({"less", "long.txt"});
+  ASSERT_TRUE(less.hear("line-20")) << less.heard();
+  EXPECT_FALSE(contains(less.heard(), "line-30"));
+  less.send(" ");
+  EXPECT_TRUE(less.hear("line-40")) << less.heard();
+  less.send("q");
+  EXPECT_TRUE(over_with(less, 0));
+}
+
+TEST_P(OnATerminal, TopShowsAndQuits) {
+  NEEDS("top");
+  auto top = talk({"top"}, {30, 100});
+  ASSERT_TRUE(top.hear("Tasks")) << top.heard();
+  EXPECT_TRUE(top.hear("top")) << top.heard();
+  top.send("q");
+  EXPECT_TRUE(over_with(top, 0));
+}
+
+TEST_P(OnATerminal, HasTheCallersSize) {
+  auto stty = talk({"stty", "size"}, {37, 123});
+  EXPECT_TRUE(stty.hear("37 123\r\n")) << stty.heard();
+  EXPECT_TRUE(over_with(stty, 0));
+}
+
+TEST_P(OnATerminal, FollowsAResize) {
+  auto shell = talk({"/usr/bin/python3", file("size.py", R"(
+import os, signal, time
+signal.signal(signal.SIGWINCH, lambda *a: print(*os.get_terminal_size(), flush=True))
+print('ready', flush=True)
+while not os.path.exists('stop'): time.sleep(0.05)
+print('bye')
+)")});
+  ASSERT_TRUE(shell.hear("ready")) << shell.heard();
+  shell.resize({50, 132});
+  EXPECT_TRUE(shell.hear("132 50")) << shell.heard();
+  shell.resize({10, 40});
+  EXPECT_TRUE(shell.hear("40 10")) << shell.heard();
+  file("stop", "");
+  EXPECT_TRUE(shell.hear("bye")) << shell.heard();
+  EXPECT_TRUE(over_with(shell, 0));
+}
+
+TEST_P(OnATerminal, HasANameOfItsOwn) {
+  auto tty = talk(
+      {"bash", "-c",
+       "tty; test -t 0 && test -t 1 && test -t 2 && echo all-three; echo $TERM; echo by-name > /dev/tty"});
+  EXPECT_TRUE(tty.hear("/dev/pts/")) << tty.heard();
+  EXPECT_TRUE(tty.hear("all-three")) << tty.heard();
+  EXPECT_TRUE(tty.hear("xterm")) << tty.heard();
+  EXPECT_TRUE(tty.hear("by-name")) << tty.heard();
+  EXPECT_TRUE(over_with(tty, 0));
+}
+
+TEST_P(OnATerminal, ControlCEndsASleep) {
+  auto sleep = talk({"bash", "-c", "echo sleeping; exec sleep 100"});
+  ASSERT_TRUE(sleep.hear("sleeping")) << sleep.heard();
+  sleep.send("\x03");
+  EXPECT_TRUE(over_with(sleep, 130));
+}
+
+TEST_P(OnATerminal, ControlCIsForTheCommandToHandle) {
+  auto shell =
+      talk({"bash", "-c", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.1; done"});
+  ASSERT_TRUE(shell.hear("ready")) << shell.heard();
+  shell.send("\x03");
+  EXPECT_TRUE(shell.hear("caught")) << shell.heard();
+  EXPECT_TRUE(over_with(shell, 5));
+}
+
+TEST_P(OnATerminal, ControlDEndsTheInput) {
+  auto cat = talk({"cat"});
+  cat.send("typed\n");
+  ASSERT_TRUE(cat.hear("typed\r\ntyped\r\n")) << cat.heard();
+  cat.send("\x04");
+  EXPECT_TRUE(over_with(cat, 0));
+}
+
+TEST_P(OnATerminal, AnInteractiveShellHasJobControl) {
+  auto shell = talk({"bash", "--norc", "--noprofile", "-i"});
+  shell.send("PS1='> '; echo pr''ompt\n");
+  ASSERT_TRUE(shell.hear("prompt")) << shell.heard();
+  EXPECT_FALSE(contains(shell.heard(), "no job control")) << shell.heard();
+  shell.send("sleep 100\n");
+  ASSERT_TRUE(shell.hear("sleep 100")) << shell.heard();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  shell.send("\x1a");
+  ASSERT_TRUE(shell.hear("Stopped")) << shell.heard();
+  shell.send("fg\n");
+  ASSERT_TRUE(shell.hear("sleep 100")) << shell.heard();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  shell.send("\x03");
+  shell.send("echo code-$?\n");
+  ASSERT_TRUE(shell.hear("code-130")) << shell.heard();
+  shell.send("exit 9\n");
+  EXPECT_TRUE(over_with(shell, 9));
+}
+
+TEST_P(OnATerminal, ACommandThatLeavesItRawDoesNotLeaveOursRaw) {
+  if (bare()) GTEST_SKIP() << "skipped: without Cloche it does";
+  auto stty = talk({"sh", "-c", "stty raw -echo; echo gone"});
+  EXPECT_TRUE(stty.hear("gone")) << stty.heard();
+  EXPECT_TRUE(over_with(stty, 0));
+  auto killed = talk({"sh", "-c", "stty raw -echo; echo gone; kill -9 $$"});
+  EXPECT_TRUE(killed.hear("gone")) << killed.heard();
+  EXPECT_TRUE(over_with(killed, 137));
+}
+
+TEST_P(OnATerminal, IsRestoredWhenClocheIsTerminated) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  auto sleep = talk({"sh", "-c", "stty raw; echo sleeping; sleep 100"});
+  ASSERT_TRUE(sleep.hear("sleeping")) << sleep.heard();
+  kill(sleep.pid(), SIGTERM);
+  EXPECT_TRUE(over_with(sleep, 143));
+}
+
+TEST_P(OnATerminal, ColoursPassAndTitlesDoNot) {
+  if (bare()) GTEST_SKIP() << "skipped: without Cloche everything passes";
+  const std::vector<std::string> printing = {
+      "printf",
+      R"(\033[31mred\033[0m \033]0;title\007 \033]52;c;Y2xpcA==\033\\ \033Pdevice\033\\ \033_app\033\\ end)"};
+  auto filtered = talk(printing);
+  EXPECT_TRUE(filtered.hear("end")) << filtered.heard();
+  EXPECT_TRUE(contains(filtered.heard(), "\x1b[31mred\x1b[0m"));
+  for (const char* hidden : {"title", "Y2xpcA", "device", "app"})
+    EXPECT_FALSE(contains(filtered.heard(), hidden)) << hidden;
+  EXPECT_TRUE(over_with(filtered, 0));
+
+  Command raw = command({});
+  raw.argv = under_cloche({"--raw"}, printing);
+  Conversation whole(raw, Over::terminal);
+  EXPECT_TRUE(whole.hear("\x1b]0;title\x07")) << whole.heard();
+  EXPECT_TRUE(over_with(whole, 0));
+}
+
+TEST_P(OnATerminal, ManyLinesArriveInOrder) {
+  auto seq = talk({"seq", "20000"});
+  EXPECT_TRUE(seq.hear("\r\n20000\r\n")) << last_line(seq.heard());
+  std::string expected;
+  for (int i = 1; i <= 20000; ++i) expected += std::to_string(i) + "\r\n";
+  EXPECT_EQ(seq.heard() == expected, true);
+  EXPECT_TRUE(over_with(seq, 0));
+}
+
+}  // namespace
+}  // namespace cloche::test

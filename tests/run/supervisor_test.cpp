@@ -1,0 +1,226 @@
+// Who ends whom: signals to Cloche, deadlines with pipes held open or not read, several calls at once, and
+// what is left on the host afterwards.
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "everyday/conversation.hpp"
+#include "run/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// Waits for the end of a child without collecting it or reading what it says.
+bool ends_within(int pid, seconds patience) {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (std::chrono::steady_clock::now() < deadline) {
+    siginfo_t info = {};
+    if (waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT | WNOHANG) == 0 && info.si_pid == pid)
+      return true;
+    std::this_thread::sleep_for(milliseconds(20));
+  }
+  return false;
+}
+
+class Supervisor : public Run {};
+FOR_EVERYONE(Supervisor);
+
+TEST_P(Supervisor, ASignalToClocheEndsTheWholeTree) {
+  for (const auto& [number, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}}) {
+    const auto marker = marker_seconds();
+    Conversation talk(under({}, {"bash", "-c", "(setsid sleep $0 &); sleep $0 & echo ready; wait", marker}),
+                      Over::pipes);
+    ASSERT_TRUE(talk.hear("ready"));
+    EXPECT_FALSE(processes_with(marker).empty());
+    kill(talk.pid(), number);
+    EXPECT_TRUE(exited(talk.finish(), code));
+    EXPECT_TRUE(all_gone(marker)) << "after signal " << number;
+  }
+}
+
+TEST_P(Supervisor, TheCommandMayCleanUpOnSigterm) {
+  Conversation talk(
+      under({}, {"bash", "-c",
+                 "trap 'echo cleaned > done; exit 0' TERM; echo ready; while :; do sleep 0.05; done"}),
+      Over::pipes);
+  ASSERT_TRUE(talk.hear("ready"));
+  kill(talk.pid(), SIGTERM);
+  const Ran ran = talk.finish();
+  EXPECT_FALSE(ran.timed_out);
+  EXPECT_EQ(read_file(workspace() / "done"), "cleaned\n");
+}
+
+TEST_P(Supervisor, ACommandThatIgnoresSigtermIsKilledAfterAShortGrace) {
+  const auto marker = marker_seconds();
+  Conversation talk(
+      under({}, {"bash", "-c", "trap '' TERM INT HUP; echo ready; while :; do sleep " + marker + "; done"}),
+      Over::pipes);
+  ASSERT_TRUE(talk.hear("ready"));
+  kill(talk.pid(), SIGTERM);
+  const Ran ran = talk.finish(seconds(12));
+  EXPECT_TRUE(exited(ran, 143));
+  EXPECT_TRUE(all_gone(marker));
+}
+
+TEST_P(Supervisor, KilledItselfLeavesNothingRunning) {
+  const auto marker = marker_seconds();
+  Conversation talk(under({}, {"bash", "-c",
+                               "trap '' TERM INT HUP; (setsid sleep " + marker +
+                                   " &); echo ready; while :; do sleep " + marker + "; done"}),
+                    Over::pipes);
+  ASSERT_TRUE(talk.hear("ready"));
+  kill(talk.pid(), SIGKILL);
+  EXPECT_EQ(talk.finish().signal, SIGKILL);
+  EXPECT_TRUE(all_gone(marker));
+}
+
+TEST_P(Supervisor, TheDeadlineHoldsWhileAGrandchildHoldsStdout) {
+  const auto marker = marker_seconds();
+  const Ran ran = cloche_shell({"--timeout", "1s"},
+                               "(setsid sleep " + marker + " &); trap '' TERM; echo out; sleep " + marker,
+                               {.deadline = seconds(20)});
+  EXPECT_TRUE(exited(ran, 124));
+  EXPECT_EQ(ran.out, "out\n");
+  EXPECT_LT(ran.seconds, 6);
+  EXPECT_TRUE(all_gone(marker));
+}
+
+TEST_P(Supervisor, TheDeadlineHoldsForAStoppedCommand) {
+  const Ran ran = cloche_shell({"--timeout", "1s"}, "kill -STOP $$", {.deadline = seconds(20)});
+  EXPECT_TRUE(exited(ran, 124));
+  EXPECT_LT(ran.seconds, 6);
+}
+
+TEST_P(Supervisor, TheDeadlineHoldsWhenTheCallerDoesNotRead) {
+  Started started(under({"--timeout", "1s"}, {"yes"}));
+  EXPECT_TRUE(ends_within(started.pid(), seconds(8)));
+  EXPECT_TRUE(exited(started.finish(), 124));
+}
+
+TEST_P(Supervisor, TheDeadlineHoldsWhenTheCallerDoesNotWrite) {
+  Conversation talk(under({"--timeout", "1s"}, {"cat"}), Over::pipes);
+  EXPECT_TRUE(exited(talk.finish(seconds(8)), 124));
+}
+
+TEST_P(Supervisor, TheEndIsNoticedWhenTheCallerDoesNotRead) {
+  Started started(
+      under({}, {"sh", "-c", "head -c 1M /dev/zero & sleep 1; kill $!; exit 4"}, {.deadline = seconds(20)}));
+  std::this_thread::sleep_for(seconds(2));
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 4));
+}
+
+TEST_P(Supervisor, ASlowReaderGetsEverything) {
+  Started started(under({}, {"sh", "-c", "seq 100000; exit 4"}));
+  std::this_thread::sleep_for(seconds(1));
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 4));
+  EXPECT_EQ(last_line(ran.out), "100000");
+  EXPECT_EQ(ran.out.size(), 588895U);
+}
+
+TEST_P(Supervisor, ConcurrentCallsHaveIdsOfTheirOwnThatAreNotRoots) {
+  const auto first = marker_seconds();
+  const auto second = marker_seconds();
+  Conversation one(under({}, {"sh", "-c", "echo ready; exec sleep " + first}), Over::pipes);
+  Conversation two(under({}, {"sh", "-c", "echo ready; exec sleep " + second}), Over::pipes);
+  ASSERT_TRUE(one.hear("ready"));
+  ASSERT_TRUE(two.hear("ready"));
+  std::vector<std::string> ids;
+  for (const auto& marker : {first, second}) {
+    for (int i = 0; i < 100 && processes_with(marker).empty(); ++i)
+      std::this_thread::sleep_for(milliseconds(20));
+    const auto found = processes_with(marker);
+    ASSERT_FALSE(found.empty());
+    std::istringstream status(read_file("/proc/" + std::to_string(found.front()) + "/status"));
+    std::string line;
+    while (std::getline(status, line)) {
+      if (line.rfind("Uid:", 0) == 0 || line.rfind("Gid:", 0) == 0) ids.push_back(line);
+    }
+  }
+  ASSERT_EQ(ids.size(), 4U);
+  for (const auto& line : ids) {
+    std::istringstream numbers(line.substr(4));
+    for (unsigned id = 0; numbers >> id;) {
+      EXPECT_NE(id, 0U) << line;
+      EXPECT_EQ(id == nobody, as() == As::nobody) << line;
+    }
+  }
+  if (is_root()) {
+    EXPECT_NE(ids[0], ids[2]);
+    EXPECT_NE(ids[1], ids[3]);
+  }
+}
+
+TEST_P(Supervisor, EightAtOnce) {
+  std::vector<std::unique_ptr<Started>> calls;
+  calls.reserve(8);
+  for (int i = 0; i < 8; ++i) {
+    calls.push_back(std::make_unique<Started>(
+        under({}, {"sh", "-c", "echo $0 > f$0; sleep 0.3; cat f$0; exit $0", std::to_string(i)})));
+  }
+  for (int i = 0; i < 8; ++i) {
+    const Ran ran = calls[static_cast<size_t>(i)]->finish();
+    EXPECT_TRUE(exited(ran, i));
+    EXPECT_EQ(ran.out.rfind(std::to_string(i) + "\n", 0), 0U);
+  }
+}
+
+TEST_P(Supervisor, FilesBelongToTheCallerAndAreNotSetUid) {
+  const Ran ran = cloche_shell({},
+                               "touch made; mkdir dir; cp /usr/bin/env program; ln -s made link; chmod u+s "
+                               "program; chmod 6755 program; chmod g+s program;"
+                               "install -m 4755 /usr/bin/env second; chmod 755 program; true");
+  EXPECT_TRUE(exited(ran, 0));
+  const std::string owner =
+      as() == As::nobody ? "65534:65534" : std::to_string(geteuid()) + ":" + std::to_string(getegid());
+  for (const auto& entry : fs::directory_iterator(workspace())) {
+    struct stat seen = {};
+    ASSERT_EQ(lstat(entry.path().c_str(), &seen), 0);
+    EXPECT_EQ(std::to_string(seen.st_uid) + ":" + std::to_string(seen.st_gid), owner) << entry.path();
+    EXPECT_EQ(seen.st_mode & (S_ISUID | S_ISGID), 0U) << entry.path();
+  }
+}
+
+TEST_P(Supervisor, LeavesNothingBehind) {
+  const auto names_in = [](const char* folder) {
+    std::set<std::string> out;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      const std::string name = entry.path().filename();
+      if (name.rfind("cloche-scene-", 0) != 0) out.insert(name);
+    }
+    return out;
+  };
+  EXPECT_TRUE(exited(cloche_run({}, {"true"}), 0));  // the first call may make what later calls keep
+  const auto mounts = read_file("/proc/self/mountinfo");
+  const auto tmp = names_in("/tmp");
+  const auto var_tmp = names_in("/var/tmp");
+  const auto shm = names_in("/dev/shm");
+  EXPECT_TRUE(exited(cloche_shell({}, "touch /tmp/left ~/left /dev/shm/left"), 0));
+  EXPECT_TRUE(exited(cloche_shell({"--timeout", "1"}, "sleep 20"), 124));
+  EXPECT_TRUE(exited(cloche_run({}, {"no-such-program"}), 127));
+  EXPECT_TRUE(fs::is_empty(workspace()));
+  EXPECT_EQ(mounts, read_file("/proc/self/mountinfo"));
+  EXPECT_EQ(tmp, names_in("/tmp"));
+  EXPECT_EQ(var_tmp, names_in("/var/tmp"));
+  EXPECT_EQ(shm, names_in("/dev/shm"));
+}
+
+TEST_P(Supervisor, TmpAndHomeAreFreshForEachCall) {
+  EXPECT_TRUE(printed(
+      cloche_shell({}, "echo x > /tmp/f; echo x > ~/f; echo x > /dev/shm/f; ls -A /tmp /dev/shm | grep -c f"),
+      "2\n"));
+  EXPECT_TRUE(printed(cloche_shell({}, "ls /tmp/f ~/f /dev/shm/f 2>/dev/null | wc -l"), "0\n"));
+}
+
+}  // namespace
+}  // namespace cloche::test
