@@ -31,14 +31,15 @@ Result<OwnedFd> pidfd_open(pid_t pid) {
   return fd;
 }
 
-Result<OwnedFd> sealed_memory(std::string_view bytes) {
+Result<OwnedFd> memory_file() {
   OwnedFd fd(::memfd_create("cloche-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING));
-  if (!fd) return system_error("make a memory file for the plan");
-  TRY(write_all(fd.get(), bytes));
-  if (::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) {
-    return system_error("seal the plan");
-  }
+  if (!fd) return system_error("make a memory file");
   return fd;
+}
+
+Result<void> seal(int fd) {
+  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return system_error("seal a file");
+  return {};
 }
 
 Result<std::string> read_all(int fd, size_t most) {
@@ -73,14 +74,15 @@ Result<void> write_all(int fd, std::string_view bytes) {
   return {};
 }
 
-Result<std::string> path_of(int fd) {
+Result<std::string> read_link(const std::string& path) {
   std::array<char, PATH_MAX + 1> buffer;
-  const std::string link = "/proc/self/fd/" + std::to_string(fd);
-  const ssize_t length = ::readlink(link.c_str(), buffer.data(), buffer.size());
-  if (length < 0) return system_error("find out the path of a descriptor");
-  if (static_cast<size_t>(length) >= buffer.size() - 1) return system_error("find out the path of a descriptor", ENAMETOOLONG);
+  const ssize_t length = ::readlink(path.c_str(), buffer.data(), buffer.size());
+  if (length < 0) return system_error("read the link " + path);
+  if (static_cast<size_t>(length) >= buffer.size() - 1) return system_error("read the link " + path, ENAMETOOLONG);
   return std::string(buffer.data(), static_cast<size_t>(length));
 }
+
+Result<std::string> path_of(int fd) { return read_link("/proc/self/fd/" + std::to_string(fd)); }
 
 uint64_t monotonic_ms() {
   timespec now{};

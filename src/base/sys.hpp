@@ -15,7 +15,8 @@ Result<OwnedFd> open(const std::string& path, int flags, mode_t mode = 0);
 Result<OwnedFd> open_at(int dir, const std::string& path, int flags, mode_t mode = 0);
 Result<Pipe> make_pipe();                          // both ends close-on-exec
 Result<OwnedFd> pidfd_open(pid_t pid);
-Result<OwnedFd> sealed_memory(std::string_view bytes);  // cannot be changed any more
+Result<OwnedFd> memory_file();                     // empty, and can be sealed
+Result<void> seal(int fd);                         // cannot be changed any more, by anybody
 
 // At most `most` bytes; a longer file is an error, not a prefix.
 Result<std::string> read_all(int fd, size_t most);
@@ -23,6 +24,7 @@ Result<std::string> read_file(const std::string& path, size_t most = 1 << 20);
 Result<std::string> read_file_at(int dir, const std::string& path, size_t most = 1 << 20);
 Result<void> write_all(int fd, std::string_view bytes);
 
+Result<std::string> read_link(const std::string& path);
 // Where a descriptor's file is now, every link resolved.
 Result<std::string> path_of(int fd);
 

@@ -95,7 +95,7 @@ bool limit_version1(const std::vector<std::string>& made, const Limits& limits) 
   const std::string memory = std::to_string(limits.memory_bytes);
   if (!put(made[0], "memory.limit_in_bytes", memory)) return false;
   put(made[0], "memory.memsw.limit_in_bytes", memory);  // absent without swap accounting, and then there is no swap
-  return put(made[1], "pids.max", std::to_string(limits.processes + 2));  // the keeper and the first process
+  return put(made[1], "pids.max", std::to_string(limits.processes + 1));  // the first process is the one more
 }
 
 // The nearest group above us that hands memory and pids down and that we may make children in. Our own has us in it,
@@ -116,7 +116,7 @@ bool limit_version2(const std::string& directory, const Limits& limits) {
   put(directory, "memory.swap.max", "0");   // absent without swap
   put(directory, "memory.oom.group", "1");  // all or nothing; we end the rest ourselves where it is not there
   return put(directory, "memory.max", std::to_string(limits.memory_bytes)) &&
-         put(directory, "pids.max", std::to_string(limits.processes + 2));
+         put(directory, "pids.max", std::to_string(limits.processes + 1));
 }
 
 }  // namespace
@@ -146,7 +146,8 @@ std::optional<Cgroup> Cgroup::create(const Limits& limits, std::string& why, con
     }
   }
   for (const auto& directory : group.directories_) {
-    auto door = sys::open(directory + "/cgroup.procs", O_WRONLY);
+    auto door = group.by_ == "cgroup1" ? sys::open(directory + "/tasks", O_WRONLY)
+                                       : sys::open(directory, O_PATH | O_DIRECTORY);
     limited = limited && door.ok();
     if (door.ok()) group.doors_.push_back(std::move(door).value());
   }

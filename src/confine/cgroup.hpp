@@ -25,7 +25,8 @@ class Cgroup {
 
   const std::string& by() const { return by_; }                          // "cgroup2" or "cgroup1"
   const std::vector<std::string>& directories() const { return directories_; }
-  const std::vector<OwnedFd>& doors() const { return doors_; }           // cgroup.procs of each directory
+  // What the jail enters by: `tasks` of each directory on version 1, the directory itself on version 2.
+  const std::vector<OwnedFd>& doors() const { return doors_; }
   Numbers numbers() const;
   // Only for when the keeper cannot: it was killed, or never started.
   void remove() const;

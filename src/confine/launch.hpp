@@ -1,6 +1,7 @@
 // LaunchSpec: what the supervisor executes, as data. render() is pure; only the supervisor turns it into a process.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,12 @@ struct CallResources {
   unsigned outside_uid = 0;
   unsigned outside_gid = 0;
   std::string memory_by;                  // "cgroup1", "cgroup2" or "watched"
-  std::vector<std::string> group_directories;
+  struct Skeleton {
+    std::string root;
+    uint64_t device = 0;
+    uint64_t inode = 0;
+  };
+  std::optional<Skeleton> skeleton;       // the still part of the view, ready-made; without one the jail builds it
 };
 
 struct LaunchSpec {

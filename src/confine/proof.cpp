@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "base/path.hpp"
+#include "base/directory.hpp"
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
 
@@ -112,11 +112,6 @@ void add_file_identity(Sha256& hash, const std::string& path) {
 
 std::string file_for(const std::string& state, const std::string& key) { return state + "/proofs/" + key; }
 
-bool make_private(const std::string& directory) {
-  if (directory.size() > 1 && ::access(directory.c_str(), F_OK) != 0 && !make_private(std::string(parent_of(directory)))) return false;
-  return ::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST;
-}
-
 }  // namespace
 
 Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spec, const std::string& jail,
@@ -150,6 +145,7 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
   proof.limits.wall_ms = 20'000;
   ViewEntry program{.kind = EntryKind::tree, .access = Access::run, .target = "/.cloche/probe", .source = probe};
   program.owned = true;
+  program.file = true;
   program.owner_uid = seen.st_uid;
   program.owner_gid = seen.st_gid;
   program.why = "the probe itself";
@@ -212,7 +208,7 @@ Result<Proof> load_proof(const std::string& state, const std::string& key) {
 }
 
 void store_proof(const std::string& state, const std::string& key, const Proof& proof) {
-  if (state.empty() || !make_private(state + "/proofs")) return;
+  if (state.empty() || !make_private_directories(state + "/proofs")) return;
   const std::string name = file_for(state, key);
   const std::string fresh = name + "." + std::to_string(::getpid());
   auto file = sys::open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);

@@ -4,6 +4,7 @@
 
 #include "base/path.hpp"
 #include "confine/launch.hpp"
+#include "model/holder.hpp"
 
 namespace cloche {
 namespace {
@@ -29,26 +30,16 @@ uint32_t flags_of(const ViewEntry& entry) {
   if (!writes && entry.access != Access::device) flags |= wire::read_only;
   if (!runs) flags |= wire::no_exec;
   if (entry.access == Access::device) flags |= wire::devices;
+  if (entry.file) flags |= wire::plain_file;
   if (entry.recursive) flags |= wire::recursive;
   if (entry.owned) flags |= wire::owned;
   return flags;
 }
 
-// Whether the place of this entry lies in a tree of the host's, where nothing may be made for it.
-bool lies_in_tree(const ConfinementPlan& plan, const ViewEntry& entry) {
-  const ViewEntry* nearest = nullptr;
-  for (const auto& other : plan.view) {
-    const bool holds = other.kind == EntryKind::tree || other.kind == EntryKind::tmpfs;
-    if (!holds || other.target == entry.target || !is_beneath(other.target, entry.target)) continue;
-    if (nearest == nullptr || other.target.size() > nearest->target.size()) nearest = &other;
-  }
-  return nearest != nullptr && nearest->kind == EntryKind::tree;
-}
-
-wire::MountText mount_for(const ConfinementPlan& plan, const ViewEntry& entry) {
+wire::MountText mount_for(const ViewEntry& entry, bool existing) {
   wire::MountText mount;
   mount.kind = kind_of(entry.kind);
-  mount.flags = flags_of(entry) | (lies_in_tree(plan, entry) ? wire::existing : 0U);
+  mount.flags = flags_of(entry) | (existing ? wire::existing : 0U);
   mount.mode = entry.mode;
   mount.owner_uid = entry.owner_uid;
   mount.owner_gid = entry.owner_gid;
@@ -118,6 +109,33 @@ std::vector<wire::Limit> limits_for(const Limits& limits) {
   };
 }
 
+wire::MountText mount_of_skeleton(const CallResources::Skeleton& skeleton) {
+  wire::MountText mount;
+  mount.kind = wire::MountKind::root;
+  mount.flags = wire::read_only | wire::no_exec;
+  mount.source = skeleton.root;
+  mount.target = "root";
+  mount.device = skeleton.device;
+  mount.inode = skeleton.inode;
+  return mount;
+}
+
+// With a skeleton the root holds every still thing already, and a mount point for every other.
+std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallResources& resources) {
+  std::vector<wire::MountText> mounts;
+  const bool prepared = resources.skeleton.has_value();
+  if (prepared) mounts.push_back(mount_of_skeleton(*resources.skeleton));
+  for (const auto& entry : plan.view) {
+    const Holder holder = holder_of(plan, entry);
+    const bool still = entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
+                       entry.kind == EntryKind::text || entry.copied;
+    if (prepared && still && holder == Holder::root) continue;
+    // In a tree of the host's nothing is ever made for a mount.
+    mounts.push_back(mount_for(entry, holder == Holder::host_tree || (prepared && holder == Holder::root)));
+  }
+  return mounts;
+}
+
 std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resources) {
   std::vector<Layer> layers = {
       {LayerId::user_ids, resources.privileged ? "userns+own-id" : "userns"},
@@ -175,12 +193,10 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.outside_gid = resources.outside_gid;
   jail.umask = plan.umask;
   jail.landlock_abi = least_landlock_abi;
-  jail.hostname = "cloche";
   jail.directory = plan.directory;
-  for (const auto& entry : plan.view) jail.mounts.push_back(mount_for(plan, entry));
+  jail.mounts = mounts_for(plan, resources);
   jail.rules = rules_for(plan);
   jail.limits = limits_for(plan.limits);
-  jail.groups = resources.group_directories;
   jail.programs = program_candidates(plan);
   jail.argv = plan.argv;
   for (const auto& [name, value] : plan.environment) jail.env.push_back(name + "=" + value);

@@ -11,32 +11,37 @@
 namespace cloche {
 namespace {
 
+struct Image {
+  const char* program;
+  char* const* argv;
+  const int* fds;
+  int count;
+};
+
 // Runs in the child, which borrows our memory until it executes: system calls only, and nothing is changed but `failed`.
-[[noreturn]] void become(const char* program, const int* fds, int count, volatile int* failed) {
-  char name[] = "cloche-jail";
-  char* argv[] = {name, nullptr};
+[[noreturn]] void become(const Image& image, volatile int* failed) {
   char* environment[] = {nullptr};
-  for (int i = 0; i < count; ++i) ::dup2(fds[i], i);
-  ::syscall(SYS_close_range, count, ~0U, 0);
+  for (int i = 0; i < image.count; ++i) ::dup2(image.fds[i], i);
+  ::syscall(SYS_close_range, image.count, ~0U, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(program, argv, environment);
+  ::execve(image.program, image.argv, environment);
   *failed = errno;
   ::_exit(127);
 }
 
 // vfork, because it costs the same however large this process is, and because a process with threads may do nothing
 // else than execute. A function of its own: the child must not return through our caller's frame.
-__attribute__((noinline)) pid_t fork_into(const char* program, const int* fds, int count, volatile int* failed) {
+__attribute__((noinline)) pid_t fork_into(const Image& image, volatile int* failed) {
   const pid_t child = ::vfork();
-  if (child == 0) become(program, fds, count, failed);
+  if (child == 0) become(image, failed);
   return child;
 }
 
 }  // namespace
 
-Result<Spawned> spawn(const std::string& program, const std::vector<int>& fds) {
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, const std::vector<int>& fds) {
   // Above every number that is assigned to below, so that no assignment overwrites a source.
   std::vector<OwnedFd> lifted;
   std::vector<int> numbers;
@@ -46,12 +51,16 @@ Result<Spawned> spawn(const std::string& program, const std::vector<int>& fds) {
     numbers.push_back(copy.get());
     lifted.push_back(std::move(copy));
   }
+  std::vector<char*> argv;
+  for (auto& argument : arguments) argv.push_back(argument.data());
+  argv.push_back(nullptr);
+  const Image image{program.c_str(), argv.data(), numbers.data(), static_cast<int>(numbers.size())};
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // no handler of ours may run in the child
   volatile int failed = 0;
-  const pid_t pid = fork_into(program.c_str(), numbers.data(), static_cast<int>(numbers.size()), &failed);
+  const pid_t pid = fork_into(image, &failed);
   const int fork_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) return system_error("start the jail", fork_error);

@@ -14,7 +14,6 @@
 
 #include "base/sys.hpp"
 #include "confine/flow.hpp"
-#include "confine/spawn.hpp"
 #include "confine/terminal.hpp"
 #include "confine/verdict.hpp"
 #include "confine/watch.hpp"
@@ -29,17 +28,16 @@ constexpr uint64_t stuck_ms = 3000;      // for the keeper to say `gone` after i
 
 class Call {
  public:
-  Call(const Supervision& supervision, const Streams& streams)
-      : plan_(supervision.plan),
-        spec_(supervision.spec),
-        kept_(supervision.kept),
-        jail_(supervision.jail),
+  Call(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup, const Streams& streams)
+      : jail_(jail),
+        plan_(plan),
+        spec_(spec),
         streams_(streams),
-        cgroup_(supervision.cgroup),
+        cgroup_(cgroup),
         start_ms_(sys::monotonic_ms()),
-        deadline_ms_(start_ms_ + supervision.plan.limits.wall_ms),
-        watch_(supervision.plan, supervision.cgroup, start_ms_),
-        raw_terminal_(supervision.plan.terminal ? streams.terminal : -1) {}
+        deadline_ms_(start_ms_ + plan.limits.wall_ms),
+        watch_(plan, cgroup, start_ms_),
+        raw_terminal_(plan.terminal ? streams.terminal : -1) {}
 
   Result<Outcome> run() {
     TRY(start());
@@ -64,10 +62,9 @@ class Call {
   void stop_for(LimitHit hit);
   Result<Outcome> conclude();
 
+  JailProcess& jail_;
   const ConfinementPlan& plan_;
   const LaunchSpec& spec_;
-  const std::vector<int>& kept_;
-  const std::string& jail_;
   const Streams& streams_;
   const Cgroup* cgroup_;
   uint64_t start_ms_;
@@ -90,28 +87,14 @@ class Call {
 };
 
 Result<void> Call::start() {
-  Pipe in = TRY(sys::make_pipe());
-  Pipe out = TRY(sys::make_pipe());
-  Pipe err = TRY(sys::make_pipe());
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("make the control socket");
-  control_ = OwnedFd(ends[0]);
-  const OwnedFd theirs(ends[1]);
-  const OwnedFd plan = TRY(sys::sealed_memory(wire::encode(spec_.jail)));
-
-  std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), plan.get(), theirs.get()};
-  if (cgroup_ != nullptr) {
-    for (const auto& door : cgroup_->doors()) fds.push_back(door.get());
-  }
-  fds.insert(fds.end(), kept_.begin(), kept_.end());
-  keeper_ = TRY(spawn(jail_, fds));
-
+  TRY(jail_.go(wire::encode(spec_.jail)));
+  keeper_ = std::move(jail_.keeper);
+  control_ = std::move(jail_.control);
   if (plan_.terminal) return {};  // the flows begin when the jail sends the terminal
-  input_ = Flow::into_command(streams_.input, std::move(in.write));
-  output_ = Flow::out_of_command(std::move(out.read), streams_.output,
-                                 !streams_.raw && streams_.output >= 0 && ::isatty(streams_.output) == 1, streams_.keep_most);
-  errors_ = Flow::out_of_command(std::move(err.read), streams_.errors,
-                                 !streams_.raw && streams_.errors >= 0 && ::isatty(streams_.errors) == 1, streams_.keep_most);
+  const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
+  input_ = Flow::into_command(streams_.input, std::move(jail_.input));
+  output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output), streams_.keep_most);
+  errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors), streams_.keep_most);
   return {};
 }
 
@@ -134,7 +117,8 @@ void Call::turn() {
 
 int Call::wait_ms(uint64_t now) const {
   uint64_t next = flush_deadline_ms_;
-  if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_, watch_.next_check_ms()});
+  if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
+  if (!gone_ && said_.started) next = std::min(next, watch_.next_check_ms());
   if (!gone_ && end_ms_ != 0) next = end_ms_ + stuck_ms;
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
 }
@@ -280,7 +264,7 @@ void Call::stop_for(LimitHit hit) {
 }
 
 Result<Outcome> Call::conclude() {
-  if (said_.failed) return step_error(*said_.failed, plan_);
+  if (said_.failed) return step_error(*said_.failed, spec_.jail);
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
@@ -305,8 +289,9 @@ Result<Outcome> Call::conclude() {
 
 }  // namespace
 
-Result<Outcome> supervise(const Supervision& supervision, const Streams& streams) {
-  return Call(supervision, streams).run();
+Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
+                          const Streams& streams) {
+  return Call(jail, plan, spec, cgroup, streams).run();
 }
 
 }  // namespace cloche

@@ -1,17 +1,17 @@
 // The supervisor: one command from its start to the end of everything it started.
 //
-// Theory of operation. run() starts the jail's keeper (jail/main.cpp) and then sits in one poll loop, in the calling
-// thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin, stdout and stderr, and the
+// Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll loop, in the
+// calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin, stdout and stderr, and the
 // caller's signals. Nothing in the loop blocks, so the deadline is met whatever anybody holds open. To end a call it
 // closes its sending direction of the control socket; the keeper then kills the first process of the sandbox, and the
 // kernel kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any more.
 #pragma once
 
-#include <functional>
 #include <string>
 
 #include "base/result.hpp"
 #include "confine/cgroup.hpp"
+#include "confine/jail_process.hpp"
 #include "confine/launch.hpp"
 #include "model/outcome.hpp"
 
@@ -27,15 +27,8 @@ struct Streams {
   size_t keep_most = size_t{16} << 20;  // of each kept stream
 };
 
-struct Supervision {
-  const ConfinementPlan& plan;
-  const LaunchSpec& spec;
-  const Cgroup* cgroup = nullptr;        // nullptr: memory is watched
-  std::vector<int> kept = {};            // descriptors that live as long as the call
-  std::string jail;                      // path of cloche-jail
-};
-
-// An Error when the jail could not be started or a step of it failed; everything else is an Outcome.
-Result<Outcome> supervise(const Supervision& supervision, const Streams& streams);
+// An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is watched.
+Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
+                          const Streams& streams);
 
 }  // namespace cloche

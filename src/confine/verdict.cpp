@@ -89,14 +89,14 @@ Outcome ended(int status) {
 
 }  // namespace
 
-Error step_error(const wire::Report& report, const ConfinementPlan& plan) {
+Error step_error(const wire::Report& report, const wire::PlanText& plan) {
   const auto layer = layer_behind(report.step);
   Error error{layer ? Fault::missing_layer : Fault::system, {}, report.number, wire::hint_for(report.step, report.number)};
   if (layer) error.what = "missing layer " + std::string(name_of(*layer)) + ": ";
   error.what += std::string("could not ") + wire::name_of(report.step);
-  if (is_about_a_mount(report.step) && report.index < plan.view.size()) {
-    const ViewEntry& entry = plan.view[report.index];
-    error.what += " (" + (entry.kind == EntryKind::tree ? entry.source : entry.target) + ")";
+  if (is_about_a_mount(report.step) && report.index < plan.mounts.size()) {
+    const wire::MountText& mount = plan.mounts[report.index];
+    error.what += " (" + (mount.kind == wire::MountKind::tree ? mount.source : "/" + mount.target) + ")";
   }
   if (report.step == Step::working_directory) error.what += " (" + plan.directory + ")";
   error.what += std::string(": ") + (strerrordesc_np(report.number) != nullptr ? strerrordesc_np(report.number) : "unknown");

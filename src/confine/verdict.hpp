@@ -6,7 +6,7 @@
 
 #include "base/result.hpp"
 #include "confine/watch.hpp"
-#include "jail/wire.hpp"
+#include "jail/wire_encode.hpp"
 #include "model/outcome.hpp"
 #include "model/plan.hpp"
 
@@ -24,7 +24,7 @@ struct Reports {
 };
 
 // The sentence for a step of the jail that failed: which, why, on what, and what to do.
-Error step_error(const wire::Report& report, const ConfinementPlan& plan);
+Error step_error(const wire::Report& report, const wire::PlanText& plan);
 
 Outcome judge(const Reports& reports, const ConfinementPlan& plan);
 

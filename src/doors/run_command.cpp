@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -106,23 +107,24 @@ int run_door(std::span<char* const> words, const Environment& environment, const
     print(run_help());
     return 0;
   }
+  arguments.request.umask = ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1;
   const auto answer = [&](const Error& error) { return finish(outcome_of(error), "", arguments); };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
   auto installation = find_installation(environment);
   if (!installation.ok()) return answer(installation.error());
-  auto prepared = prepare(arguments.request, environment, installation.value());
-  if (!prepared.ok()) return answer(prepared.error());
   if (arguments.dry_run) {
-    show_dry_run(prepared.value().plan, arguments.json);
+    auto plan = plan_only(arguments.request, environment, installation.value());
+    if (!plan.ok()) return answer(plan.error());
+    show_dry_run(plan.value(), arguments.json);
     return 0;
   }
   const OwnedFd signals = take_over_signals();
-  auto outcome = execute(prepared.value(), installation.value(), streams_for(arguments, callers, signals.get()));
-  if (!outcome.ok()) return answer(outcome.error());
+  auto ran = run(arguments.request, environment, installation.value(), streams_for(arguments, callers, signals.get()));
+  if (!ran.ok()) return answer(ran.error());
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;
-  return finish(outcome.value(), wants_digest ? digest_of(prepared.value().plan) : "", arguments);
+  return finish(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);
 }
 
 }  // namespace cloche

@@ -12,6 +12,7 @@
 #include "confine/probe.hpp"
 #include "confine/proof.hpp"
 #include "policy/plan_run.hpp"
+#include "store/skeleton.hpp"
 
 namespace cloche {
 namespace {
@@ -42,102 +43,115 @@ Result<IdRange> id_range(const Environment& environment) {
 Error describe_missing(const std::vector<MissingLayer>& missing) {
   Error error{Fault::missing_layer, {}, 0, {}};
   for (const auto& layer : missing) {
-    if (!error.what.empty()) error.what += "; ";
-    error.what += "missing layer " + std::string(name_of(layer.id)) + ": " + layer.why;
-    if (!error.fix.empty()) error.fix += "; ";
-    error.fix += layer.fix;
+    error.what += (error.what.empty() ? "missing layer " : "; missing layer ") + std::string(name_of(layer.id)) + ": " + layer.why;
+    error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
   }
   return error;
 }
 
-struct Resources {
-  CallResources described;
-  std::optional<Cgroup> cgroup;
-  OutsideId id;
+// What one start of the jail holds: its cgroup, its id outside, and the processes themselves.
+class Seat {
+ public:
+  static Result<Seat> take(const CallerFact& caller, const Limits& limits, const Installation& installation) {
+    Seat seat;
+    seat.resources.privileged = caller.privileged;
+    seat.resources.outside_uid = caller.uid;
+    seat.resources.outside_gid = caller.gid;
+    JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
+    if (caller.privileged) {
+      seat.id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count));
+      seat.resources.outside_uid = seat.id_.id;
+      seat.resources.outside_gid = seat.id_.id;
+      start.kept.push_back(seat.id_.lock.get());
+    }
+    std::string why;
+    seat.cgroup_ = Cgroup::create(limits, why);
+    seat.resources.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
+    start.cgroup = seat.cgroup();
+    auto jail = JailProcess::start(start);
+    if (!jail.ok()) {
+      if (seat.cgroup_) seat.cgroup_->remove();  // there is no keeper to do it
+      return jail.take_error();
+    }
+    seat.jail_.emplace(std::move(jail).value());
+    return seat;
+  }
+
+  // The still part of the view; without one the jail builds it piece by piece.
+  void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
+    auto skeleton = take_skeleton(plan, state);
+    if (!skeleton.ok()) return;
+    skeleton_ = std::move(skeleton).value();
+    resources.skeleton = {skeleton_.root, skeleton_.device, skeleton_.inode};
+  }
+
+  const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
+  JailProcess& jail() { return *jail_; }
+
+  CallResources resources;
+
+ private:
+  std::optional<Cgroup> cgroup_;
+  OutsideId id_;
+  Skeleton skeleton_;
+  std::optional<JailProcess> jail_;
 };
 
-Result<Resources> acquire(const CallerFact& caller, const Limits& limits, const Installation& installation) {
-  Resources resources;
-  resources.described.privileged = caller.privileged;
-  resources.described.outside_uid = caller.uid;
-  resources.described.outside_gid = caller.gid;
-  if (caller.privileged) {
-    resources.id = TRY(claim_outside_id(installation.ids.first, installation.ids.count));
-    resources.described.outside_uid = resources.id.id;
-    resources.described.outside_gid = resources.id.id;
-  }
-  std::string why;
-  resources.cgroup = Cgroup::create(limits, why);
-  resources.described.memory_by = resources.cgroup ? resources.cgroup->by() : "watched";
-  if (resources.cgroup) resources.described.group_directories = resources.cgroup->directories();
-  return resources;
-}
-
-// A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel hides nothing it was told to show.
-bool refused_for_mounts_below(const Error& error, const Prepared& prepared) {
-  return error.number == EINVAL && !prepared.seen.facts.caller.privileged && prepared.seen.facts.mounts_below.empty() &&
-         error.what.find(wire::name_of(wire::Step::clone_source)) != std::string::npos;
-}
-
-Result<Outcome> start(const ConfinementPlan& plan, const LaunchSpec& spec, const Resources& resources,
-                      const Installation& installation, const Streams& streams) {
-  Supervision supervision{.plan = plan, .spec = spec, .jail = installation.jail};
-  supervision.cgroup = resources.cgroup ? &*resources.cgroup : nullptr;
-  if (resources.id.lock) supervision.kept.push_back(resources.id.lock.get());
-  auto outcome = supervise(supervision, streams);
-  if (!outcome.ok() && resources.cgroup) resources.cgroup->remove();  // when there was no keeper to do it
-  return outcome;
-}
-
-// Through the same resources, the same renderer and the same supervisor as the command that follows.
-Result<Proof> prove(const Prepared& prepared, const HostProbe& probe, const Installation& installation) {
-  const ConfinementPlan plan = TRY(proof_plan(prepared.plan, installation.probe));
-  const Resources resources = TRY(acquire(prepared.seen.facts.caller, plan.limits, installation));
-  const Outcome outcome = TRY(start(plan, render(plan, probe, resources.described), resources, installation, Streams{}));
+// Through the same steps as the command that follows.
+Result<Proof> prove(const ConfinementPlan& plan, const CallerFact& caller, const HostProbe& probe,
+                    const Installation& installation) {
+  const ConfinementPlan tried = TRY(proof_plan(plan, installation.probe));
+  Seat seat = TRY(Seat::take(caller, tried.limits, installation));
+  seat.lean_on_skeleton(tried, installation.state);
+  const LaunchSpec spec = render(tried, probe, seat.resources);
+  const Outcome outcome = TRY(supervise(seat.jail(), tried, spec, seat.cgroup(), Streams{}));
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }
-  return judge_proof(outcome.output, own_namespaces(), plan.limits, outcome.usage.memory_peak_bytes.value_or(0));
+  return judge_proof(outcome.output, own_namespaces(), tried.limits, outcome.usage.memory_peak_bytes.value_or(0));
 }
 
-Result<Outcome> launch(const Prepared& prepared, const Installation& installation, const Streams& streams, Proving proving) {
-  const HostProbe probe = probe_host();
-  if (const auto missing = missing_layers(prepared.plan, probe); !missing.empty()) return describe_missing(missing);
-  const Resources resources = TRY(acquire(prepared.seen.facts.caller, prepared.plan.limits, installation));
-  const LaunchSpec spec = render(prepared.plan, probe, resources.described);
-  const std::string key = TRY(proof_key(prepared.plan, spec, installation.jail, installation.probe));
-  auto proof = proving == Proving::when_needed ? load_proof(installation.state, key) : system_error("skip", ENOENT);
-  if (!proof.ok()) {
-    proof = prove(prepared, probe, installation);
-    if (!proof.ok()) {
-      if (resources.cgroup) resources.cgroup->remove();
-      return proof.take_error();
-    }
-    store_proof(installation.state, key, proof.value());
+Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
+                        const HostProbe& probe, const Installation& installation, Proving proving) {
+  const std::string key = TRY(proof_key(plan, spec, installation.jail, installation.probe));
+  if (proving == Proving::when_needed) {
+    if (auto kept = load_proof(installation.state, key); kept.ok()) return kept;
   }
-  Outcome outcome = TRY(start(prepared.plan, spec, resources, installation, streams));
-  outcome.proof = proof.value().digest;
-  return outcome;
+  Proof proof = TRY(prove(plan, caller, probe, installation));
+  store_proof(installation.state, key, proof);
+  return proof;
+}
+
+Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact& caller, const HostProbe& probe,
+                       const Installation& installation, const Streams& streams, Proving proving) {
+  seat.lean_on_skeleton(plan, installation.state);
+  const LaunchSpec spec = render(plan, probe, seat.resources);
+  const Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
+  Outcome outcome = TRY(supervise(seat.jail(), plan, spec, seat.cgroup(), streams));
+  outcome.proof = proof.digest;
+  return Ran{plan, std::move(outcome)};
+}
+
+// A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for him.
+bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
+  return error.number == EINVAL && !caller.privileged &&
+         error.what.find(wire::name_of(wire::Step::clone_source)) != std::string::npos;
 }
 
 // For a program that is not in the view: whether the host has it, and the flag that would show it.
-void explain_not_found(Outcome& outcome, const Prepared& prepared) {
-  const std::string& name = prepared.plan.argv.front();
-  std::vector<std::string> places = {name};
-  if (name.find('/') == std::string::npos) {
-    ConfinementPlan callers;
-    callers.argv = {name};
-    callers.environment = {{"PATH", prepared.seen.facts.caller.path}};
-    places = program_candidates(callers);
-  }
-  for (const auto& place : places) {
-    if (place.empty() || place[0] != '/' || ::access(place.c_str(), F_OK) != 0) continue;
-    const bool shown = std::any_of(prepared.plan.view.begin(), prepared.plan.view.end(), [&](const ViewEntry& entry) {
+void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const CallerFact& caller) {
+  const std::string& name = plan.argv.front();
+  ConfinementPlan outside;
+  outside.argv = {name};
+  outside.environment = {{"PATH", caller.path}};
+  for (const auto& place : program_candidates(outside)) {
+    if (place[0] != '/' || ::access(place.c_str(), F_OK) != 0) continue;
+    const bool shown = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
       return entry.kind == EntryKind::tree && is_beneath(entry.target, place) && entry.access != Access::none;
     });
     outcome.reason = shown ? name + ": found inside as " + place + ", but its interpreter is not"
-                           : name + ": exists on the host as " + place + " and is not in the sandbox's view; show it with --ro " +
-                                 std::string(parent_of(place));
+                           : name + ": exists on the host as " + place +
+                                 " and is not in the sandbox's view; show it with --ro " + std::string(parent_of(place));
     return;
   }
 }
@@ -146,9 +160,7 @@ void explain_not_found(Outcome& outcome, const Prepared& prepared) {
 
 Result<Installation> find_installation(const Environment& environment) {
   Installation installation;
-  auto self = sys::open("/proc/self/exe", O_PATH);
-  if (!self.ok()) return self.take_error();
-  const std::string folder(parent_of(TRY(sys::path_of(self.value().get()))));
+  const std::string folder(parent_of(TRY(sys::read_link("/proc/self/exe"))));
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.state = state_directory(environment);
@@ -156,21 +168,33 @@ Result<Installation> find_installation(const Environment& environment) {
   return installation;
 }
 
-Result<Prepared> prepare(const RunRequest& request, const Environment& environment, const Installation& installation) {
-  Observation seen = TRY(observe(request, environment, installation.ids));
-  ConfinementPlan plan = TRY(plan_run(request, seen.facts));
-  return Prepared{request, std::move(seen), std::move(plan)};
+Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
+                                  const Installation& installation) {
+  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  const Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  return plan_run(request, seen.facts);
 }
 
-Result<Outcome> execute(Prepared& prepared, const Installation& installation, const Streams& streams, Proving proving) {
-  auto outcome = launch(prepared, installation, streams, proving);
-  if (!outcome.ok() && refused_for_mounts_below(outcome.error(), prepared)) {
-    TRY(observe_mounts_below(prepared.seen.facts));
-    prepared.plan = TRY(plan_run(prepared.request, prepared.seen.facts));
-    outcome = launch(prepared, installation, streams, proving);
+Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
+                const Streams& streams, Proving proving) {
+  const HostProbe probe = probe_host();
+  if (const auto missing = missing_layers(ConfinementPlan{}, probe); !missing.empty()) return describe_missing(missing);
+  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  // Now, because the kernel needs as long for the namespaces as we need for everything below.
+  std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  const ConfinementPlan plan = TRY(plan_run(request, seen.facts));
+  auto ran = run_seated(*seat, plan, seen.facts.caller, probe, installation, streams, proving);
+  if (!ran.ok() && refused_for_mounts_below(ran.error(), seen.facts.caller)) {
+    TRY(observe_mounts_below(seen.facts));
+    const ConfinementPlan covered = TRY(plan_run(request, seen.facts));
+    seat.emplace(TRY(Seat::take(seen.facts.caller, request.limits, installation)));
+    ran = run_seated(*seat, covered, seen.facts.caller, probe, installation, streams, proving);
   }
-  if (outcome.ok() && outcome.value().end == End::not_found) explain_not_found(outcome.value(), prepared);
-  return outcome;
+  if (ran.ok() && ran.value().outcome.end == End::not_found) {
+    explain_not_found(ran.value().outcome, ran.value().plan, seen.facts.caller);
+  }
+  return ran;
 }
 
 }  // namespace cloche

@@ -15,26 +15,27 @@ namespace cloche {
 struct Installation {
   std::string jail;    // cloche-jail
   std::string probe;   // cloche-probe, the program of the self-proof
-  std::string state;   // where proofs are kept; empty: nowhere, and then each call is proven anew
+  std::string state;   // where proofs and skeletons are kept; empty: nowhere, and then each call does without
   IdRange ids;
 };
 
 // Beside the running program, and under $XDG_STATE_HOME or ~/.local/state.
 Result<Installation> find_installation(const Environment& environment);
 
-struct Prepared {
-  RunRequest request;
-  Observation seen;
+// What would run. Has no effect.
+Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
+                                  const Installation& installation);
+
+struct Ran {
   ConfinementPlan plan;
+  Outcome outcome;
 };
 
-// What would run. Has no effect.
-Result<Prepared> prepare(const RunRequest& request, const Environment& environment, const Installation& installation);
-
+// The self-proof is taken from the state directory when this boot has one for this shape of plan, or run first.
 enum class Proving { when_needed, always };
 
 // Runs it. An Error means that the command was not started.
-Result<Outcome> execute(Prepared& prepared, const Installation& installation, const Streams& streams,
-                        Proving proving = Proving::when_needed);
+Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
+                const Streams& streams, Proving proving = Proving::when_needed);
 
 }  // namespace cloche

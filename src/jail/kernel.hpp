@@ -39,6 +39,8 @@ inline int pivot_root(const char* new_root, const char* put_old) {
 inline pid_t clone3(clone_args* arguments) {
   return static_cast<pid_t>(::syscall(SYS_clone3, arguments, sizeof *arguments));
 }
+inline pid_t getpid() { return static_cast<pid_t>(::syscall(SYS_getpid)); }
+inline int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 inline int pidfd_send_signal(int pidfd, int signal) {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
 }

@@ -2,17 +2,22 @@
 //
 // Theory of operation. Three processes, one after the other:
 //
-//   keeper   what the supervisor executed. Reads the plan, joins the cgroups, clones what only root may clone, and
-//            creates `first` in seven new namespaces. Then it waits, outside, for `first` to end or for the supervisor
-//            to vanish (its end of the control socket closes), and leaves no cgroup behind in either case. It outlives
-//            a supervisor that was killed by just the time that takes.
-//   first    process 1 of the sandbox. Builds the view, locks itself in, starts the command and reaps. When the command
-//            ends it reports and ends, and the kernel kills whatever is left in its pid namespace. It dies with the
-//            keeper (parent death signal), so killing either of them kills everything.
+//   keeper   what the supervisor executed. Creates `first` in seven new namespaces at once, because that takes the
+//            longest and needs no plan; takes the plan when the supervisor has it; clones what only root may clone. Then
+//            it waits, outside, for `first` to end or for the supervisor to vanish (its end of the control socket
+//            closes), and leaves no cgroup behind in either case. It outlives a supervisor that was killed by just the
+//            time that takes.
+//   first    process 1 of the sandbox. Does what needs no plan, waits for the keeper's word, builds the view, locks
+//            itself in, starts the command and reaps. When the command ends it reports and ends, and the kernel kills
+//            whatever is left in its pid namespace. It dies with the keeper (parent death signal), so killing either of
+//            them kills everything.
 //   command  the program of the plan, under the filter, domain and limits that `first` put on itself.
 //
-// Reports go to the supervisor over wire::control_fd, which the command never has. Every failed step ends in fail():
-// nothing is executed with a layer missing. There is no heap in here: the plan is a mapping, its tables are static.
+// The supervisor fills and seals the plan on wire::plan_fd and says so with one message on the control socket. The
+// keeper's descriptors are `first`'s too until the keeper takes a copy of the table for itself: that is how the trees it
+// cloned get there. Reports go to the supervisor over wire::control_fd, which the command never has. Every failed step
+// ends in fail(): nothing is executed with a layer missing. There is no heap in here: the plan is a mapping, its tables
+// are static.
 #include <fcntl.h>
 #include <grp.h>
 #include <net/if.h>
@@ -56,16 +61,16 @@ Plan read_plan() {
   if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
   Plan plan;
   if (wire::decode({static_cast<const char*>(mapping), bytes}, storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
-  ::close(wire::plan_fd);
   return plan;
 }
 
-// "0" means the writing process; what it creates later is born in the group.
-void join_cgroups(const Plan& plan) {
-  for (uint32_t i = 0; i < plan.groups.size(); ++i) {
+// Version 1: "0" to `tasks` means the writing thread, and moving oneself is the one way that takes no lock of the whole
+// machine (cgroup.procs waits for an RCU grace period, milliseconds). What is created later is born in the group.
+void join_cgroups(const wire::Start& start) {
+  if (start.has(wire::born_in_cgroup)) return;
+  for (uint32_t i = 0; i < start.groups.size(); ++i) {
     const int fd = wire::first_kept_fd + static_cast<int>(i);
     if (::write(fd, "0", 1) != 1) fail(Step::join_cgroup, errno, i);
-    ::close(fd);
   }
 }
 
@@ -106,18 +111,35 @@ void raise_loopback() {
   ::close(fd);
 }
 
-// The parent death signal is only armed for deaths to come; one that was missed shows on the pipe whose other end
-// the keeper holds as long as it lives.
-void die_with_keeper(int keeper) {
+// What `first` has of the keeper.
+struct Keeper {
+  int pidfd;
+  int word;  // the end of the pipe to read
+};
+
+// The parent death signal is only armed for deaths to come; one that was missed shows on the pidfd.
+void die_with(const Keeper& keeper) {
   must(::prctl(PR_SET_PDEATHSIG, SIGKILL), Step::parent_death);
-  pollfd alive{keeper, POLLIN, 0};
-  if (::poll(&alive, 1, 0) != 0) ::_exit(125);
+  pollfd ended{keeper.pidfd, POLLIN, 0};
+  if (::poll(&ended, 1, 0) != 0) ::_exit(125);
 }
 
-[[noreturn]] void run_first(const Plan& plan, int keeper) {
+// The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to say.
+void receive_trees(const Plan& plan, const Keeper& keeper) {
+  const size_t size = plan.mounts.size() * sizeof trees.fd[0];
+  if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size)) ::_exit(125);  // the keeper failed and has said why
+}
+
+[[noreturn]] void run_first(const wire::Start& start, const Keeper& keeper) {
+  die_with(keeper);
+  join_cgroups(start);
+  must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
+  raise_loopback();
+  char word = 0;
+  if (::read(keeper.word, &word, 1) != 1) ::_exit(125);
+  const Plan plan = read_plan();
   if (plan.has(wire::privileged)) {
-    char byte = 0;
-    if (::read(keeper, &byte, 1) != 1) ::_exit(125);  // the keeper failed and has said why
+    receive_trees(plan, keeper);
     become_inside_ids(plan);
   } else {
     map_ids(plan, "self");
@@ -125,8 +147,6 @@ void die_with_keeper(int keeper) {
     become_inside_ids(plan);
     clone_trees(plan, trees);
   }
-  must(::sethostname(plan.hostname, std::strlen(plan.hostname)), Step::hostname);
-  raise_loopback();
   ::umask(0);
   enter_view(plan, trees);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
@@ -138,7 +158,7 @@ void die_with_keeper(int keeper) {
   // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.
   must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
   forbid_new_privileges();
-  die_with_keeper(keeper);  // after the last change of credentials, which would clear it
+  die_with(keeper);  // again: each change of credentials cleared it, and this was the last
   restrict_files(plan);
   prepare_signals();
   filter_calls(plan);
@@ -156,31 +176,64 @@ void write_oom_score(const char* value) {
 struct First {
   pid_t pid;
   int pidfd;
+  int word;  // the keeper's end of the pipe that `first` reads
 };
 
-First create_first(const Plan& plan) {
-  int ready[2];
-  must(::pipe2(ready, O_CLOEXEC), Step::namespaces);
-  First first{-1, -1};
+First create_first(const wire::Start& start) {
+  int pipe[2];
+  must(::pipe2(pipe, O_CLOEXEC), Step::namespaces);
+  const Keeper self{must(kernel::pidfd_open(kernel::getpid()), Step::namespaces), pipe[0]};
+  First first{-1, -1, pipe[1]};
   clone_args arguments{};
   arguments.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
-                    CLONE_NEWCGROUP | CLONE_PIDFD;
+                    CLONE_NEWCGROUP | CLONE_PIDFD | CLONE_FILES;
   arguments.pidfd = reinterpret_cast<uint64_t>(&first.pidfd);
   arguments.exit_signal = SIGCHLD;
+  if (start.has(wire::born_in_cgroup)) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = wire::first_kept_fd;
+  }
   write_oom_score("1000");
   first.pid = must(kernel::clone3(&arguments), Step::namespaces);
-  if (first.pid == 0) {
-    ::close(ready[1]);
-    run_first(plan, ready[0]);
-  }
+  if (first.pid == 0) run_first(start, self);
   write_oom_score("0");
+  return first;
+}
+
+// The supervisor's word that the plan is there; without it there is nothing to do.
+bool wait_for_plan() {
+  char word = 0;
+  ssize_t got = -1;
+  do got = ::recv(wire::control_fd, &word, 1, 0);
+  while (got < 0 && errno == EINTR);
+  return got == 1;
+}
+
+void pass_plan_on(const First& first) {
+  const Plan plan = read_plan();
+  size_t tree_bytes = 0;
   if (plan.has(wire::privileged)) {
+    clone_trees(plan, trees);
     Text<24> who;
     map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
-    if (::write(ready[1], "r", 1) != 1) fail(Step::map_ids, errno);
+    tree_bytes = plan.mounts.size() * sizeof trees.fd[0];
   }
-  ::close(ready[0]);  // the other end stays open as long as this process lives
-  return first;
+  // From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
+  must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces);
+  if (::write(first.word, "p", 1) != 1) fail(Step::namespaces, errno);
+  if (tree_bytes != 0 && ::write(first.word, trees.fd, tree_bytes) != static_cast<ssize_t>(tree_bytes)) {
+    fail(Step::namespaces, errno);
+  }
+}
+
+// Keeps its own ends of the socket, the pipe and the process, and the locks; the command's input and output, and the
+// trees, would hold back their end.
+void let_go(const wire::Start& start) {
+  for (int fd = 0; fd <= wire::plan_fd; ++fd) ::close(fd);
+  for (size_t i = 0; i < start.groups.size(); ++i) ::close(wire::first_kept_fd + static_cast<int>(i));
+  for (int fd : trees.fd) {
+    if (fd > 0) ::close(fd);
+  }
 }
 
 void wait_for_supervisor_to_finish() {
@@ -197,8 +250,7 @@ void obey(const First& first) {
 }
 
 // Waits until `first` has ended, and with it every process of its namespace.
-[[noreturn]] void keep(const Plan& plan, const First& first) {
-  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's: holding them would hold back their end
+[[noreturn]] void keep(const wire::Start& start, const First& first) {
   pollfd events[2] = {{first.pidfd, POLLIN, 0}, {wire::control_fd, POLLIN, 0}};
   while ((events[0].revents & POLLIN) == 0) {
     if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
@@ -214,9 +266,9 @@ void obey(const First& first) {
         .cpu_us = cpu_us,
         .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024});
   // The supervisor reads the groups' last numbers and closes its end; only then are they removed.
-  if (!plan.groups.empty()) {
+  if (!start.groups.empty()) {
     wait_for_supervisor_to_finish();
-    for (const char* group : plan.groups) ::rmdir(group);
+    for (const char* group : start.groups) ::rmdir(group);
   }
   ::_exit(0);
 }
@@ -226,22 +278,25 @@ void obey(const First& first) {
 
 int main(int argc, char** argv) {
   using namespace cloche;
-  if (argc > 1) {
-    static constexpr char message[] = "cloche-jail is started by cloche with a plan on descriptor 3; see cloche run --help\n";
+  wire::Start start;
+  if (!wire::read_start(argc, argv, start)) {
+    static constexpr char message[] = "cloche-jail is started by cloche; see cloche run --help\n";
     (void)!::write(2, message, sizeof message - 1);
-    (void)argv;
     return 2;
   }
-  const auto plan = jail::read_plan();
   // A session of its own: nothing typed at the caller's terminal signals the keeper.
   ::setsid();
-  ::signal(SIGPIPE, SIG_IGN);
-  jail::join_cgroups(plan);
+  struct sigaction ignored {};
+  ignored.sa_handler = SIG_IGN;
+  ::sigaction(SIGPIPE, &ignored, nullptr);
   if (kernel::join_session_keyring() < 0 && errno != ENOSYS) jail::fail(wire::Step::session_keyring, errno);
-  if (plan.has(wire::privileged)) {
-    jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
-    jail::clone_trees(plan, jail::trees);
+  if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
+  const auto first = jail::create_first(start);
+  if (jail::wait_for_plan()) {
+    jail::pass_plan_on(first);
+    jail::let_go(start);
+  } else {
+    kernel::pidfd_send_signal(first.pidfd, SIGKILL);
   }
-  const auto first = jail::create_first(plan);
-  jail::keep(plan, first);
+  jail::keep(start, first);
 }

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,16 +45,22 @@ void write_map(const char* path, const char* text, size_t size) {
   ::close(fd);
 }
 
-// A user namespace whose only purpose is its id map: on disk `owner`, in the mount the sandbox's outside id.
-// It needs a process to be born with; that one stops at once and is killed when the namespace is held by descriptor.
+// Shares our memory and our descriptors and lives just long enough to open its own namespace for us.
+int open_own_namespace(void* opened) {
+  *static_cast<int*>(opened) = ::open("/proc/self/ns/user", O_RDONLY | O_CLOEXEC);
+  return 0;
+}
+
+// A user namespace whose only purpose is its id map: on disk `owner`, in the mount the sandbox's outside id. It needs a
+// process to be born with. That one is dead when clone returns (CLONE_VFORK), and as long as it is not waited for, its
+// id map can still be written.
 int namespace_for_owner(const wire::Plan& plan, const Mount& mount) {
-  clone_args arguments{};
-  arguments.flags = CLONE_NEWUSER;
-  arguments.exit_signal = SIGCHLD;
-  const pid_t holder = must(kernel::clone3(&arguments), Step::map_owner);
-  if (holder == 0) {
-    while (true) ::pause();
-  }
+  alignas(16) static char stack[16384];
+  int fd = -1;
+  const pid_t holder = must(::clone(open_own_namespace, stack + sizeof stack,
+                                    CLONE_NEWUSER | CLONE_VM | CLONE_FILES | CLONE_VFORK | SIGCHLD, &fd),
+                            Step::map_owner);
+  must(fd, Step::map_owner);
   Text<64> path;
   Text<64> line;
   path.add("/proc/").add(static_cast<uint64_t>(holder)).add("/uid_map");
@@ -64,9 +69,6 @@ int namespace_for_owner(const wire::Plan& plan, const Mount& mount) {
   path.clear().add("/proc/").add(static_cast<uint64_t>(holder)).add("/gid_map");
   line.clear().add(mount.owner_gid).add(" ").add(plan.outside_gid).add(" 1\n");
   write_map(path.c_str(), line.c_str(), line.size());
-  path.clear().add("/proc/").add(static_cast<uint64_t>(holder)).add("/ns/user");
-  const int fd = must(::open(path.c_str(), O_RDONLY | O_CLOEXEC), Step::map_owner);
-  ::kill(holder, SIGKILL);  // our own child, not yet waited for: the number is still its own
   ::waitpid(holder, nullptr, 0);
   return fd;
 }
@@ -125,35 +127,74 @@ int fresh(const char* type, unsigned attributes, Step step, uint32_t index, uint
 // Opens one component of a target, making the directory where it is missing and may be made. Links are never
 // followed: the only ones on the way would be the workspace's own.
 int descend(int dir, const char* name, const Mount& mount, uint32_t index) {
-  int next = ::openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int next = ::openat(dir, name, flags);
   if (next < 0 && errno == ENOENT && (mount.flags & wire::existing) == 0) {
     must(::mkdirat(dir, name, 0755), Step::make_target, index);
-    next = ::openat(dir, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    next = ::openat(dir, name, flags);
   }
   return must(next, Step::make_target, index);
 }
 
-struct Place {
-  int parent;        // a descriptor of the caller's to close
-  const char* name;  // the last component
-};
+// Walks to the directory that a target lies in. Neighbours in the plan usually share it, so the last one is kept: a
+// plan has fifty entries, and most of them are in /etc and /dev.
+class Walker {
+ public:
+  explicit Walker(int root) : root_(root) {}
 
-Place find_parent(int root, const Mount& mount, uint32_t index) {
-  int dir = must(::openat(root, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::make_target, index);
-  const char* rest = mount.target;
-  while (const char* slash = std::strchr(rest, '/')) {
-    char name[256];
-    const auto length = static_cast<size_t>(slash - rest);
-    if (length >= sizeof name) fail(Step::make_target, ENAMETOOLONG, index);
-    std::memcpy(name, rest, length);
-    name[length] = '\0';
-    const int next = descend(dir, name, mount, index);
-    ::close(dir);
-    dir = next;
-    rest = slash + 1;
+  struct Place {
+    int parent;
+    const char* name;  // the last component
+  };
+
+  Place find(const Mount& mount, uint32_t index) {
+    const char* name = mount.target;
+    for (const char* at = mount.target; *at != '\0'; ++at) {
+      if (*at == '/') name = at + 1;
+    }
+    const auto length = static_cast<size_t>(name - mount.target);
+    if (known_ < 0 || length != length_ || !same(mount.target, path_, length)) walk(mount, length, index);
+    return {known_, name};
   }
-  return {dir, rest};
-}
+  void forget() {
+    if (known_ >= 0) ::close(known_);
+    known_ = -1;
+  }
+
+ private:
+  static bool same(const char* a, const char* b, size_t length) {
+    for (size_t i = 0; i < length; ++i) {
+      if (a[i] != b[i]) return false;
+    }
+    return true;
+  }
+
+  void walk(const Mount& mount, size_t length, uint32_t index) {
+    forget();
+    int dir = must(::openat(root_, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::make_target, index);
+    for (const char* rest = mount.target; rest < mount.target + length;) {
+      const char* slash = std::strchr(rest, '/');
+      char name[256];
+      const auto size = static_cast<size_t>(slash - rest);
+      if (size >= sizeof name) fail(Step::make_target, ENAMETOOLONG, index);
+      std::memcpy(name, rest, size);
+      name[size] = '\0';
+      const int next = descend(dir, name, mount, index);
+      ::close(dir);
+      dir = next;
+      rest = slash + 1;
+    }
+    known_ = dir;
+    path_ = mount.target;
+    length_ = length;
+  }
+
+  int root_;
+  int known_ = -1;
+  const char* path_ = "";
+  size_t length_ = 0;
+};
+using Place = Walker::Place;
 
 void write_text(const Place& place, const Mount& mount, uint32_t index) {
   const int fd = must(::openat(place.parent, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mount.mode),
@@ -164,34 +205,24 @@ void write_text(const Place& place, const Mount& mount, uint32_t index) {
     if (put <= 0) fail(Step::write_text, errno, index);
     done += static_cast<size_t>(put);
   }
-  must(::fchmod(fd, mount.mode), Step::write_text, index);  // whatever the umask was
   ::close(fd);
 }
 
-// A mount needs something of its own kind to sit on: a directory or an empty file.
+// A mount needs something of its own kind to sit on: a directory or an empty file. move_mount does not follow a link in
+// the last component, so one that lies there is an error.
 void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
-  struct stat kind {};
-  must(::fstat(tree, &kind), Step::place_mount, index);
   if ((mount.flags & wire::existing) == 0) {
-    if (S_ISDIR(kind.st_mode)) {
-      if (::mkdirat(place.parent, place.name, 0755) != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
-    } else {
-      const int fd = ::openat(place.parent, place.name, O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-      ::close(must(fd, Step::make_target, index));
-    }
+    const bool file = (mount.flags & wire::plain_file) != 0;
+    const int made = file ? ::mknodat(place.parent, place.name, S_IFREG | 0644, 0) : ::mkdirat(place.parent, place.name, 0755);
+    if (made != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
   }
-  const int target = must(::openat(place.parent, place.name, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::make_target, index);
-  struct stat on {};
-  must(::fstat(target, &on), Step::make_target, index);
-  if (S_ISLNK(on.st_mode)) fail(Step::make_target, ELOOP, index);
-  ::close(target);
   must(kernel::move_mount(tree, place.parent, place.name), Step::place_mount, index);
   ::close(tree);
 }
 
-void add_to_view(int root, const wire::Plan& plan, const Trees& trees, uint32_t index) {
+void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uint32_t index) {
   const Mount& mount = plan.mounts[index];
-  const Place place = find_parent(root, mount, index);
+  const Place place = walker.find(mount, index);
   const auto attributes = static_cast<unsigned>(attributes_of(mount));
   switch (mount.kind) {
     case MountKind::directory:
@@ -208,28 +239,35 @@ void add_to_view(int root, const wire::Plan& plan, const Trees& trees, uint32_t 
       break;
     case MountKind::proc: attach(place, fresh("proc", attributes, Step::mount_proc, index), mount, index); break;
     case MountKind::pts: attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index); break;
+    case MountKind::root: break;  // where everything else is put
   }
-  ::close(place.parent);
+}
+
+// Small, and sealed before the command starts: it holds mount points, links and the curated files of /etc.
+int empty_root() {
+  constexpr uint64_t bytes = 32U << 20;
+  constexpr uint64_t files = 4096;
+  const unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  return fresh("tmpfs", attributes, Step::root_mount, 0, bytes, files, 0755);
 }
 
 }  // namespace
 
 void clone_trees(const wire::Plan& plan, Trees& trees) {
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
-    const bool is_tree = plan.mounts[i].kind == MountKind::tree;
+    const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
     trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
   }
 }
 
 void enter_view(const wire::Plan& plan, const Trees& trees) {
-  // Small, and sealed before the command starts: it holds mount points, links and the curated files of /etc.
-  constexpr uint64_t root_bytes = 32U << 20;
-  constexpr uint64_t root_files = 4096;
-  const unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
-  const int root = fresh("tmpfs", attributes, Step::root_mount, 0, root_bytes, root_files, 0755);
+  const bool prepared = !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
+  const int root = prepared ? trees.fd[0] : empty_root();
   // On top of the old root, which pivot_root below then puts on top of the new one, to be let go of.
   must(kernel::move_mount(root, AT_FDCWD, "/"), Step::root_mount);
-  for (uint32_t i = 0; i < plan.mounts.size(); ++i) add_to_view(root, plan, trees, i);
+  Walker walker(root);
+  for (uint32_t i = prepared ? 1 : 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
+  walker.forget();
 
   must(::fchdir(root), Step::pivot);
   must(kernel::pivot_root(".", "."), Step::pivot);

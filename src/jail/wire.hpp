@@ -26,7 +26,7 @@ inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 // Where the jail finds what it was given. 0, 1 and 2 are the command's own stdin, stdout and stderr.
 inline constexpr int plan_fd = 3;
 inline constexpr int control_fd = 4;
-inline constexpr int first_kept_fd = 5;  // cgroup.procs of each group, then locks that live as long as the call
+inline constexpr int first_kept_fd = 5;  // the way into each cgroup, then locks that live as long as the call
 
 enum class MountKind : uint32_t {
   directory,  // made in the view
@@ -36,8 +36,9 @@ enum class MountKind : uint32_t {
   tmpfs,      // fresh memory, `size_bytes` large
   proc,       // /proc of the new pid namespace
   pts,        // a fresh instance of pseudo terminals
+  root,       // a clone of the host's `source` as the root itself; only as the first entry
 };
-inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::pts);
+inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::root);
 
 enum MountFlag : uint32_t {
   read_only = 1U << 0,
@@ -46,8 +47,9 @@ enum MountFlag : uint32_t {
   recursive = 1U << 3,  // with the host's mounts below it
   owned = 1U << 4,      // run as root: shown as the sandbox's own by an idmapped mount
   existing = 1U << 5,   // the target lies in a tree of the host's: never create it there
+  plain_file = 1U << 6,  // the source is not a directory
 };
-inline constexpr uint32_t all_mount_flags = (1U << 6) - 1;
+inline constexpr uint32_t all_mount_flags = (1U << 7) - 1;
 
 struct Mount {
   MountKind kind = MountKind::directory;
@@ -95,12 +97,10 @@ struct Plan {
   uint32_t outside_gid = 0;
   uint32_t umask = 022;
   uint32_t landlock_abi = 0;  // the least that must hold
-  const char* hostname = "";
   const char* directory = "/";
   std::span<Mount> mounts;
   std::span<Rule> rules;
   std::span<Limit> limits;
-  Words groups;    // cgroup directories to leave no trace of; their cgroup.procs are first_kept_fd...
   Words programs;  // tried in this order
   Words argv;
   Words env;
@@ -113,17 +113,32 @@ struct Storage {
   std::array<Mount, max_mounts> mounts;
   std::array<Rule, max_rules> rules;
   std::array<Limit, max_limits> limits;
-  std::array<const char*, max_groups + 1> groups;
   std::array<const char*, max_programs + 1> programs;
   std::array<const char*, max_words + 2> words;
 };
+
+// ---- how the jail is started: `cloche-jail FLAGS [CGROUP-DIRECTORY...]`, before there is a plan ----
+
+inline constexpr uint32_t born_in_cgroup = 1U << 3;  // version 2: first_kept_fd is the directory to be created in
+inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup;
+inline constexpr const char* sandbox_hostname = "cloche";
+
+struct Start {
+  uint32_t flags = 0;
+  std::span<char*> groups = {};  // to be removed at the end; the ways into them are first_kept_fd...
+
+  bool has(uint32_t flag) const { return (flags & flag) != 0; }
+};
+
+bool read_start(int argc, char** argv, Start& start);
 
 // nullptr when the plan is sound, else what is wrong with it. `plan` is meaningless after a complaint.
 const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 
 // ---- reports, one message each on control_fd ----
 //
-// The other way a message is one byte: a signal number for the command. The end of that direction means: end it all.
+// The other way a message is one byte: first that the plan is there, later signal numbers for the command. The end of
+// that direction means: end it all.
 
 enum class ReportKind : uint32_t {
   failed,        // a step failed; nothing was executed

@@ -109,6 +109,17 @@ Words read_words(Reader& in, std::span<const char*> room, size_t longest) {
 
 }  // namespace
 
+bool read_start(int argc, char** argv, Start& start) {
+  if (argc < 2 || argc > static_cast<int>(max_groups) + 2) return false;
+  const char* at = argv[1];
+  do {
+    if (*at < '0' || *at > '9' || start.flags > all_start_flags) return false;
+    start.flags = start.flags * 10 + static_cast<uint32_t>(*at - '0');
+  } while (*++at != '\0');
+  start.groups = {argv + 2, static_cast<size_t>(argc - 2)};
+  return (start.flags & ~all_start_flags) == 0;
+}
+
 const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   if (bytes.size() > max_plan_bytes) return "the plan is too long";
   Reader in(bytes);
@@ -121,12 +132,14 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   plan.outside_gid = in.number<uint32_t>();
   plan.umask = in.number<uint32_t>() & 0777U;
   plan.landlock_abi = in.number<uint32_t>();
-  plan.hostname = in.text(64);
   plan.directory = in.text(max_path_bytes);
 
   const size_t mounts = in.count(max_mounts);
   for (size_t i = 0; i < mounts && in.bad() == nullptr; ++i) read_mount(in, storage.mounts[i]);
   plan.mounts = std::span(storage.mounts).first(mounts);
+  for (size_t i = 1; i < mounts; ++i) {
+    if (storage.mounts[i].kind == MountKind::root) in.refuse("a root that is not the first entry");
+  }
   const size_t rules = in.count(max_rules);
   for (size_t i = 0; i < rules && in.bad() == nullptr; ++i) read_rule(in, storage.rules[i]);
   plan.rules = std::span(storage.rules).first(rules);
@@ -137,7 +150,6 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   }
   plan.limits = std::span(storage.limits).first(limits);
 
-  plan.groups = read_words(in, storage.groups, max_path_bytes);
   plan.programs = read_words(in, storage.programs, max_path_bytes);
   std::span<const char*> room = storage.words;
   plan.argv = read_words(in, room.first(room.size() - 1), max_plan_bytes);

@@ -50,7 +50,6 @@ std::string encode(const PlanText& plan) {
   out.number(plan.outside_gid);
   out.number(plan.umask);
   out.number(plan.landlock_abi);
-  out.text(plan.hostname);
   out.text(plan.directory);
   out.number(static_cast<uint32_t>(plan.mounts.size()));
   for (const auto& mount : plan.mounts) write_mount(out, mount);
@@ -64,7 +63,6 @@ std::string encode(const PlanText& plan) {
     out.number(limit.resource);
     out.number(limit.value);
   }
-  out.words(plan.groups);
   out.words(plan.programs);
   out.words(plan.argv);
   out.words(plan.env);

@@ -36,12 +36,10 @@ struct PlanText {
   uint32_t outside_gid = 0;
   uint32_t umask = 022;
   uint32_t landlock_abi = 0;
-  std::string hostname;
   std::string directory = "/";
   std::vector<MountText> mounts;
   std::vector<RuleText> rules;
   std::vector<Limit> limits;
-  std::vector<std::string> groups;
   std::vector<std::string> programs;
   std::vector<std::string> argv;
   std::vector<std::string> env;

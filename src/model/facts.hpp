@@ -32,7 +32,6 @@ struct ToolchainFact {
 struct CallerFact {
   unsigned uid = 0;
   unsigned gid = 0;
-  unsigned umask = 022;
   bool privileged = false;                  // root with the capabilities to map foreign ids
   std::string home;                         // resolved; empty when there is none
   std::string path;                         // the caller's PATH, for the order of toolchains
@@ -41,6 +40,7 @@ struct CallerFact {
 
 struct Facts {
   CallerFact caller;
+  std::string state;                        // Cloche's own directory; empty when there is none
   FileFact workspace;                       // what the operator meant, resolved
   std::optional<FileFact> git_common;       // of a worktree whose back-pointer names this workspace
   std::vector<FileFact> grants;             // one for each of the request, in order

@@ -15,6 +15,8 @@ void write_entry(JsonWriter& out, const ViewEntry& entry) {
   if (!entry.content.empty()) out.member("content", entry.content);
   if (entry.mode != 0755) out.member("mode", entry.mode);
   if (entry.size_bytes != 0) out.member("size_bytes", entry.size_bytes);
+  if (entry.file) out.member("file", true);
+  if (entry.copied) out.member("copied", true);
   if (entry.recursive) out.member("recursive", true);
   if (entry.owned) out.member("owned", true);
   if (entry.inode != 0) out.member("device", entry.device).member("inode", entry.inode);

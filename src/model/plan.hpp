@@ -34,6 +34,8 @@ struct ViewEntry {
   std::string content = {};     // of a text
   unsigned mode = 0755;
   uint64_t size_bytes = 0;      // of a tmpfs
+  bool file = false;            // of a tree: a file or a device node, not a directory
+  bool copied = false;          // of a tree: small and still, so a copy as of the start of the call will do
   bool recursive = false;       // with the host's mounts below it
   bool owned = false;           // the operator's own tree: under root it is idmapped to the sandbox's id
   uint64_t device = 0;          // what was judged; the jail checks that it is still that

@@ -33,6 +33,7 @@ struct RunRequest {
   std::vector<Pass> environment = {};
   std::string toolchains = "auto";            // auto, none, or names with commas
   Limits limits = {};
+  unsigned umask = 022;                       // of the command
   bool terminal = false;
   bool debugging = false;                     // --grant debug
 };

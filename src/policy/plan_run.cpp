@@ -15,6 +15,7 @@ using Kind = FileFact::Kind;
 
 ViewEntry tree(const FileFact& fact, std::string target, Access access, std::string why) {
   ViewEntry entry{.kind = EntryKind::tree, .access = access, .target = std::move(target), .source = fact.path};
+  entry.file = fact.kind != Kind::directory;
   entry.device = fact.device;
   entry.inode = fact.inode;
   entry.owner_uid = fact.uid;
@@ -62,7 +63,10 @@ void add_system(ConfinementPlan& plan, const Facts& facts) {
                                   [&](const ShownPath& shown) { return shown.path == fact.path; });
     plan.view.push_back(as_on_host(fact, Access::run, row != std::end(system_paths) ? row->why : ""));
   }
-  for (const auto& fact : facts.etc) plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
+  for (const auto& fact : facts.etc) {
+    plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
+    plan.view.back().copied = plan.view.back().kind == EntryKind::tree;
+  }
 }
 
 // The host as it is, read-only, with the secret set masked. What is private in the curated view is private here too.
@@ -77,7 +81,7 @@ void add_host(ConfinementPlan& plan, const Facts& facts) {
       plan.view.push_back(std::move(mask));
     } else {
       plan.view.push_back({.kind = EntryKind::tree, .access = Access::none, .target = fact.path, .source = "/dev/null",
-                           .why = "masked: secrets"});
+                           .file = true, .why = "masked: secrets"});
     }
   }
 }
@@ -101,7 +105,7 @@ void add_devices(ConfinementPlan& plan) {
   for (std::string_view name : device_nodes) {
     const std::string path = "/dev/" + std::string(name);
     plan.view.push_back({.kind = EntryKind::tree, .access = Access::device, .target = path, .source = path,
-                         .why = "a device without state"});
+                         .file = true, .why = "a device without state"});
   }
   plan.view.push_back({.kind = EntryKind::terminals, .access = Access::device, .target = "/dev/pts",
                        .why = "pseudo terminals of its own"});
@@ -226,12 +230,29 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
       cover.size_bytes = 4096;
       cover.why = "a mount of the host below " + entry.source;
       if (below.kind != Kind::directory) {
-        cover = {.kind = EntryKind::tree, .access = Access::none, .target = target, .source = "/dev/null", .why = cover.why};
+        cover = {.kind = EntryKind::tree, .access = Access::none, .target = target, .source = "/dev/null",
+                 .file = true, .why = cover.why};
       }
       covers.push_back(std::move(cover));
     }
   }
   plan.view.insert(plan.view.end(), covers.begin(), covers.end());
+}
+
+// Proofs and records are no command's to see, whatever was granted around them.
+void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
+  std::vector<ViewEntry> masks;
+  for (const auto& entry : plan.view) {
+    const bool shown = !facts.state.empty() && entry.kind == EntryKind::tree && entry.access != Access::none &&
+                       is_beneath(entry.source, facts.state);
+    if (!shown) continue;
+    ViewEntry mask{.kind = EntryKind::tmpfs, .access = Access::none, .target = entry.target + facts.state.substr(entry.source.size())};
+    mask.mode = 0;
+    mask.size_bytes = 4096;
+    mask.why = "Cloche's own files";
+    masks.push_back(std::move(mask));
+  }
+  plan.view.insert(plan.view.end(), masks.begin(), masks.end());
 }
 
 // Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A link gives
@@ -281,12 +302,16 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
+  if (!facts.state.empty() && is_beneath(facts.workspace.path, facts.state)) {
+    return refusal("Cloche's own directory " + facts.state + " lies in the workspace " + facts.workspace.path,
+                   "name another workspace, or move it with XDG_STATE_HOME");
+  }
   ConfinementPlan plan;
   plan.argv = request.argv;
   plan.limits = request.limits;
   plan.terminal = request.terminal;
   plan.debugging = request.debugging;
-  plan.umask = facts.caller.umask;
+  plan.umask = request.umask;
   take_ids(plan, facts.caller);
 
   request.view == View::host ? add_host(plan, facts) : add_system(plan, facts);
@@ -302,6 +327,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   }
   TRY(add_grants(plan, request, facts));
   cover_mounts(plan, facts);
+  hide_own_files(plan, facts);
   put_in_order(plan.view);
   add_environment(plan, request, facts);
 

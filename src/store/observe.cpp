@@ -1,6 +1,5 @@
 #include "store/observe.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <sys/stat.h>
@@ -10,8 +9,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <memory>
 
+#include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/system_view.hpp"
@@ -54,19 +53,6 @@ void add_if_there(std::vector<FileFact>& facts, const std::string& path) {
   // A system path can be remounted or upgraded under us at any time, so what it is, not which, is judged.
   fact.inode = 0;
   if (usable) facts.push_back(std::move(fact));
-}
-
-std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
-  while (dir != nullptr) {
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 void look_at_etc(Facts& facts) {
@@ -146,13 +132,12 @@ bool range_is_mapped(const char* map, const IdRange& ids) {
   return false;
 }
 
-Result<CallerFact> look_at_caller(const RunRequest& request, const Environment& environment, const IdRange& ids) {
+}  // namespace
+
+Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids) {
   CallerFact caller;
   caller.uid = ::geteuid();
   caller.gid = ::getegid();
-  const mode_t mask = ::umask(077);  // there is no way to ask without setting
-  ::umask(mask);
-  caller.umask = mask;
   caller.privileged = caller.uid == 0 && has_mapping_capabilities() && range_is_mapped("/proc/self/uid_map", ids) &&
                       range_is_mapped("/proc/self/gid_map", ids);
   if (caller.uid == 0 && !caller.privileged && range_is_mapped("/proc/self/uid_map", {0, 65'536})) {
@@ -174,12 +159,12 @@ Result<CallerFact> look_at_caller(const RunRequest& request, const Environment& 
   return caller;
 }
 
-}  // namespace
-
-Result<Observation> observe(const RunRequest& request, const Environment& environment, const IdRange& ids) {
+Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
+                            const std::string& state) {
   Observation seen;
   Facts& facts = seen.facts;
-  facts.caller = TRY(look_at_caller(request, environment, ids));
+  facts.caller = std::move(caller);
+  facts.state = ::access(state.c_str(), F_OK) == 0 ? state : std::string();
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
   if (request.view == View::host) {

@@ -22,7 +22,12 @@ struct Observation {
   std::vector<OwnedFd> held;
 };
 
-Result<Observation> observe(const RunRequest& request, const Environment& environment, const IdRange& ids);
+// Who calls. Asked first, because a jail can be started knowing just this.
+Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids);
+
+// Everything else. `state` is Cloche's own directory.
+Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
+                            const std::string& state);
 
 // The host mounts below the operator's trees; looked up only when a clone without them was refused.
 Result<void> observe_mounts_below(Facts& facts);

@@ -1,12 +1,11 @@
 #include "store/toolchains.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <memory>
 
+#include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 
@@ -55,25 +54,13 @@ ToolchainFact pyenv(const ToolchainQuery& query) {
   return chain;
 }
 
-std::vector<std::string> versions_in(const std::string& directory) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
-  while (dir != nullptr) {
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) break;
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 // The version that the caller's shell chose, by its PATH; else the last one installed.
 ToolchainFact nvm(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "nvm"};
   const std::string root = root_of(query, "NVM_DIR", "/.nvm");
   const std::string versions = root + "/versions/node";
   if (root.empty() || !is_directory(versions) || !show(chain, versions)) return chain;
-  const auto names = versions_in(versions);
+  const auto names = names_in(versions);
   for (const auto& name : names) {
     const std::string bin = versions + "/" + name + "/bin";
     if ((":" + query.path + ":").find(":" + bin + ":") != std::string::npos) chain.path.push_back(bin);

@@ -30,7 +30,7 @@ bool may_be_ours(const fs::path& path, As as) {
 
 // A group that another program of the host made meanwhile has processes in it; one that was forgotten has none.
 bool is_forgotten(const std::string& group) {
-  return group.find("cloche") != std::string::npos || read_file(group + "/cgroup.procs").empty();
+  return group.find("cloche") != std::string::npos || read_proc(group + "/cgroup.procs").empty();
 }
 
 std::string difference(const HostState& before, As as) {
@@ -49,7 +49,7 @@ std::string difference(const HostState& before, As as) {
 
 HostState look_at_host(As as) {
   HostState state;
-  state.mounts = read_file("/proc/self/mountinfo");
+  state.mounts = read_proc("/proc/self/mountinfo");
   collect_groups("/sys/fs/cgroup", 4, state.groups);
   for (const char* folder : {"/tmp", "/var/tmp", "/dev/shm", "/run"}) {
     std::error_code none;

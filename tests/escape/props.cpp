@@ -85,6 +85,18 @@ int with_stdout(const Arguments& args, const Command& command) {
   return 99;
 }
 
+// A caller who keeps its end of the command's input open and never says a word.
+int with_silent_stdin(const Arguments&, const Command& command) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) prop_fails("pipe");
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[0], 0);
+    become_command(command);
+  }
+  return exit_code_of(child);
+}
+
 // Says RECEIVED when something came back through the socket that was the command's stdin.
 int with_stdin_socket(const Arguments&, const Command& command) {
   int ends[2];
@@ -215,6 +227,7 @@ int run_prop(const std::string& name, const Arguments& args) {
   if (name == "with-stdin") return with_stdin(own, command);
   if (name == "with-stdout") return with_stdout(own, command);
   if (name == "with-stdin-socket") return with_stdin_socket(own, command);
+  if (name == "with-silent-stdin") return with_silent_stdin(own, command);
   if (name == "with-parent") return with_parent(own, command);
   if (name == "with-session-key") return with_session_key(own, command);
   if (name == "with-terminal") return run_with_terminal(own, command);

@@ -57,19 +57,39 @@ std::string random_token() {
 
 std::string namespace_link(const char* kind) { return fs::read_symlink(std::string("/proc/self/ns/") + kind); }
 
+std::string read_proc(const fs::path& path) {
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  std::string text;
+  char buffer[4096];
+  for (ssize_t got = 0; fd >= 0 && (got = read(fd, buffer, sizeof buffer)) > 0;) {
+    text.append(buffer, static_cast<size_t>(got));
+  }
+  if (fd >= 0) close(fd);
+  return text;
+}
+
 bool is_alive(int pid) {
-  const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string stat = read_proc("/proc/" + std::to_string(pid) + "/stat");
   const size_t end = stat.rfind(") ");
   return end != std::string::npos && stat[end + 2] != 'Z' && stat[end + 2] != 'X';
 }
 
 std::vector<int> processes_with(const std::string& text) {
   std::vector<int> found;
+  const auto holds_text = [&](const fs::path& folder) {
+    return read_proc(folder / "cmdline").find(text) != std::string::npos;
+  };
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const int pid = atoi(entry.path().filename().c_str());
     if (pid <= 0 || pid == getpid()) continue;
-    if (read_file(entry.path() / "cmdline").find(text) == std::string::npos) continue;
-    if (is_alive(pid)) found.push_back(pid);
+    bool alive = holds_text(entry.path());
+    // A process whose first thread has ended shows no command line, but its other threads do.
+    std::error_code gone;
+    for (fs::directory_iterator thread(entry.path() / "task", gone), end; !alive && !gone && thread != end;) {
+      alive = holds_text(thread->path());
+      thread.increment(gone);
+    }
+    if (alive) found.push_back(pid);
   }
   return found;
 }

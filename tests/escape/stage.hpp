@@ -86,6 +86,8 @@ HostState look_at_host(As as);
 // What is there now and was not before; waits up to two seconds for it to go.
 std::string left_behind(const HostState& before, As as);
 
+// Like read_file, but of a file in /proc whose process may end while we read: empty then.
+std::string read_proc(const fs::path& path);
 // Processes whose command line holds the text.
 std::vector<int> processes_with(const std::string& text);
 void end_processes(const std::vector<int>& pids);

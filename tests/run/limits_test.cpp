@@ -227,6 +227,17 @@ TEST_P(Limit, OutputCountsBothStreams) {
   EXPECT_LE(ran.err.size(), 110'000U);
 }
 
+// What Cloche does for itself before the command (its self-proof) is not measured by the command's limits.
+TEST_P(Limit, SmallOnesAreEnoughForASmallCommand) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"--timeout", "2s"}, {"--cpu", "1"},  {"--memory", "8M"}, {"--pids", "4"},  {"--fsize", "1"},
+      {"--nofile", "16"},  {"--disk", "1"}, {"--files", "1"},   {"--tmp", "64K"}, {"--output", "16"}};
+  for (const auto& [flag, value] : cases) {
+    const Command how = {.env = {{"XDG_STATE_HOME", scene().root() / "state" / flag}}};
+    EXPECT_TRUE(printed(cloche_run({flag, value}, {"echo", "fine"}, how), "fine\n")) << flag << " " << value;
+  }
+}
+
 TEST_P(Limit, NonsenseIsRefusedBeforeAnythingRuns) {
   const std::pair<const char*, std::vector<const char*>> cases[] = {
       {"--timeout",

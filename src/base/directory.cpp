@@ -1,0 +1,60 @@
+#include "base/directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <string_view>
+
+#include "base/path.hpp"
+
+namespace cloche {
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
+  while (dir != nullptr) {
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+namespace {
+
+void empty_directory(int fd) {  // takes the descriptor over
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd), ::closedir);
+  while (dir != nullptr) {
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (::unlinkat(fd, entry->d_name, 0) == 0) continue;
+    const int below = ::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (below >= 0) empty_directory(below);
+    ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+  }
+}
+
+}  // namespace
+
+void remove_tree(const std::string& directory) {
+  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd >= 0) empty_directory(fd);
+  ::rmdir(directory.c_str());
+}
+
+bool make_private_directories(const std::string& directory) {
+  if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT || directory.size() <= 1) return false;
+  return make_private_directories(std::string(parent_of(directory))) && ::mkdir(directory.c_str(), 0700) == 0;
+}
+
+}  // namespace cloche

@@ -1,0 +1,55 @@
+#include "confine/jail_process.hpp"
+
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/sys.hpp"
+#include "jail/wire.hpp"
+
+namespace cloche {
+
+Result<JailProcess> JailProcess::start(const Start& start) {
+  JailProcess jail;
+  Pipe in = TRY(sys::make_pipe());
+  Pipe out = TRY(sys::make_pipe());
+  Pipe err = TRY(sys::make_pipe());
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("make the control socket");
+  jail.control = OwnedFd(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  jail.plan_ = TRY(sys::memory_file());
+
+  uint32_t flags = start.privileged ? wire::privileged : 0U;
+  std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), jail.plan_.get(), theirs.get()};
+  std::vector<std::string> arguments = {"cloche-jail", ""};
+  if (start.cgroup != nullptr) {
+    if (start.cgroup->by() == "cgroup2") flags |= wire::born_in_cgroup;
+    for (const auto& door : start.cgroup->doors()) fds.push_back(door.get());
+    for (const auto& directory : start.cgroup->directories()) arguments.push_back(directory);
+  }
+  arguments[1] = std::to_string(flags);
+  fds.insert(fds.end(), start.kept.begin(), start.kept.end());
+  jail.keeper = TRY(spawn(start.program, std::move(arguments), fds));
+  jail.input = std::move(in.write);
+  jail.output = std::move(out.read);
+  jail.errors = std::move(err.read);
+  return jail;
+}
+
+JailProcess::~JailProcess() {
+  if (!keeper.pidfd) return;
+  // Never used, or its supervisor gave up: the end of the socket is the keeper's word to end everything.
+  control.reset();
+  siginfo_t ended{};
+  ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED);
+}
+
+Result<void> JailProcess::go(const std::string& plan) {
+  TRY(sys::write_all(plan_.get(), plan));
+  TRY(sys::seal(plan_.get()));
+  plan_.reset();
+  if (::send(control.get(), "p", 1, MSG_NOSIGNAL) != 1) return system_error("hand the plan over");
+  return {};
+}
+
+}  // namespace cloche

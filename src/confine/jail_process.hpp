@@ -1,0 +1,47 @@
+// A started jail that waits for its plan: its namespaces come into being while the plan is still being made. Without a
+// plan it can do nothing, and it ends when this object does.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "confine/cgroup.hpp"
+#include "confine/spawn.hpp"
+
+namespace cloche {
+
+class JailProcess {
+ public:
+  struct Start {
+    std::string program;                // path of cloche-jail
+    bool privileged = false;
+    const Cgroup* cgroup = nullptr;
+    std::vector<int> kept = {};         // descriptors that live as long as the call
+  };
+
+  static Result<JailProcess> start(const Start& start);
+
+  JailProcess(JailProcess&&) = default;
+  JailProcess& operator=(JailProcess&&) = delete;
+  JailProcess(const JailProcess&) = delete;
+  JailProcess& operator=(const JailProcess&) = delete;
+  ~JailProcess();
+
+  // The plan's bytes, sealed, and the word that they are there.
+  Result<void> go(const std::string& plan);
+
+  // What the supervisor takes over.
+  Spawned keeper;
+  OwnedFd control;
+  OwnedFd input;   // our ends of the command's stdin, stdout and stderr
+  OwnedFd output;
+  OwnedFd errors;
+
+ private:
+  JailProcess() = default;
+  OwnedFd plan_;
+};
+
+}  // namespace cloche

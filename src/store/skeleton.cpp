@@ -1,0 +1,205 @@
+#include "store/skeleton.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/directory.hpp"
+#include "base/path.hpp"
+#include "base/sha256.hpp"
+#include "base/sys.hpp"
+#include "model/holder.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_copied_files = 4096;
+constexpr uint64_t most_copied_bytes = 16ULL << 20;
+
+// What a skeleton holds of an entry; nothing of one that lies in a mount.
+bool is_held(const ConfinementPlan& plan, const ViewEntry& entry) { return holder_of(plan, entry) == Holder::root; }
+
+std::string key_of(const ConfinementPlan& plan) {
+  Sha256 hash;
+  hash.add("skeleton 1\n");
+  for (const auto& entry : plan.view) {
+    if (!is_held(plan, entry)) continue;
+    const bool still = entry.kind == EntryKind::link || entry.kind == EntryKind::text || entry.copied;
+    hash.add(name_of(entry.kind)).add(entry.file ? " file " : " ").add(entry.copied ? "copied " : " ").add(entry.target);
+    if (still) hash.add("\n").add(entry.source).add("\n").add(entry.content).add(std::to_string(entry.mode));
+    hash.add(std::string_view("\0", 1));
+  }
+  return hash.finish();
+}
+
+// One line of the manifest: the numbers that change when the file does, then its path up to a NUL.
+struct Identity {
+  uint64_t device, inode, size;
+  int64_t modified_s, modified_ns, changed_s, changed_ns;
+};
+
+Identity identity_of(const struct stat& seen) {
+  return {seen.st_dev, seen.st_ino, static_cast<uint64_t>(seen.st_size), seen.st_mtim.tv_sec, seen.st_mtim.tv_nsec,
+          seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec};
+}
+
+bool is_current(std::string_view manifest) {
+  while (!manifest.empty()) {
+    Identity then{};
+    if (manifest.size() <= sizeof then) return false;
+    std::memcpy(&then, manifest.data(), sizeof then);
+    manifest.remove_prefix(sizeof then);
+    const size_t end = manifest.find('\0');
+    if (end == std::string_view::npos) return false;
+    struct stat seen {};
+    if (::lstat(manifest.data(), &seen) != 0) return false;
+    const Identity now = identity_of(seen);
+    if (std::memcmp(&now, &then, sizeof now) != 0) return false;
+    manifest.remove_prefix(end + 1);
+  }
+  return true;
+}
+
+class Builder {
+ public:
+  explicit Builder(std::string root) : root_(std::move(root)) {}
+
+  Result<void> add(const ViewEntry& entry) {
+    const std::string path = root_ + entry.target;
+    TRY(make_directories(std::string(parent_of(path))));
+    switch (entry.kind) {
+      case EntryKind::link:
+        if (::symlink(entry.source.c_str(), path.c_str()) != 0) return system_error("link " + path);
+        return {};
+      case EntryKind::text: return write(path, entry.content, entry.mode);
+      case EntryKind::tree:
+        if (entry.copied) return copy(entry.source, path, 0);
+        return entry.file ? write(path, "", 0644) : make_directories(path);
+      case EntryKind::directory:
+      case EntryKind::tmpfs:
+      case EntryKind::proc:
+      case EntryKind::terminals: return make_directories(path);
+    }
+    return {};
+  }
+
+  const std::string& manifest() const { return manifest_; }
+
+ private:
+  Result<void> make_directories(const std::string& path) {
+    if (path.size() <= root_.size()) return {};
+    TRY(make_directories(std::string(parent_of(path))));
+    if (::mkdir(path.c_str(), 0755) != 0) return errno == EEXIST ? Result<void>() : system_error("make " + path);
+    if (::chmod(path.c_str(), 0755) != 0) return system_error("make " + path);  // whatever the umask is
+    return {};
+  }
+
+  static Result<void> write(const std::string& path, std::string_view bytes, unsigned mode) {
+    auto file = TRY(sys::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode));
+    TRY(sys::write_all(file.get(), bytes));
+    if (::fchmod(file.get(), mode) != 0) return system_error("make " + path);
+    return {};
+  }
+
+  Result<void> copy(const std::string& from, const std::string& to, int depth) {
+    struct stat seen {};
+    if (::lstat(from.c_str(), &seen) != 0) return system_error("copy " + from);
+    if (S_ISLNK(seen.st_mode)) {
+      const std::string says = TRY(sys::read_link(from));
+      if (::symlink(says.c_str(), to.c_str()) != 0) return system_error("link " + to);
+      return {};
+    }
+    files_ += 1;
+    bytes_ += static_cast<uint64_t>(seen.st_size);
+    if (files_ > most_copied_files || bytes_ > most_copied_bytes || depth > 16) return system_error("copy " + from, EFBIG);
+    const Identity identity = identity_of(seen);
+    manifest_.append(reinterpret_cast<const char*>(&identity), sizeof identity);
+    manifest_.append(from.c_str(), from.size() + 1);
+    if (S_ISDIR(seen.st_mode)) {
+      TRY(make_directories(to));
+      for (const auto& name : names_in(from)) TRY(copy(from + "/" + name, to + "/" + name, depth + 1));
+      return {};
+    }
+    if (!S_ISREG(seen.st_mode)) return {};  // nothing else belongs into a view
+    auto text = sys::read_file(from, most_copied_bytes);
+    // Not ours to read is not there for the command either: it has no more rights than we have.
+    if (!text.ok() && text.error().number == EACCES) return {};
+    if (!text.ok()) return text.take_error();
+    return write(to, text.value(), 0644);
+  }
+
+  std::string root_;
+  std::string manifest_;
+  size_t files_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+Result<Skeleton> open_current(const std::string& home) {
+  Skeleton skeleton;
+  skeleton.lock = TRY(sys::open(home, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  struct stat seen {};
+  if (::fstat(skeleton.lock.get(), &seen) != 0 || seen.st_uid != ::geteuid() || (seen.st_mode & 022) != 0) {
+    return system_error("trust " + home, EPERM);
+  }
+  if (::flock(skeleton.lock.get(), LOCK_SH | LOCK_NB) != 0) return system_error("hold " + home);
+  const std::string manifest = TRY(sys::read_file_at(skeleton.lock.get(), "manifest", 4 << 20));
+  if (!is_current(manifest)) return system_error("use " + home, ESTALE);
+  skeleton.root = home + "/root";
+  if (::fstatat(skeleton.lock.get(), "root", &seen, AT_SYMLINK_NOFOLLOW) != 0) return system_error("use " + home);
+  skeleton.device = seen.st_dev;
+  skeleton.inode = seen.st_ino;
+  return skeleton;
+}
+
+// Deletes what was replaced, and all but the newest few, unless somebody holds it.
+void clean(const std::string& shelf) {
+  constexpr size_t most_kept = 48;
+  auto names = names_in(shelf);
+  for (const auto& name : names) {
+    const bool replaced = name.find('.') != std::string::npos;
+    if (!replaced && names.size() <= most_kept) continue;
+    const std::string path = shelf + "/" + name;
+    auto lock = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!lock.ok() || ::flock(lock.value().get(), LOCK_EX | LOCK_NB) != 0) continue;
+    remove_tree(path);
+  }
+}
+
+Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const std::string& home) {
+  if (!make_private_directories(shelf)) return system_error("make " + shelf);
+  clean(shelf);
+  const std::string fresh = home + ".new-" + std::to_string(::getpid());
+  if (::mkdir(fresh.c_str(), 0700) != 0) return system_error("make " + fresh);
+  // Held while it grows, so that nobody cleans it away.
+  const OwnedFd lock = TRY(sys::open(fresh, O_RDONLY | O_DIRECTORY));
+  ::flock(lock.get(), LOCK_SH);
+  if (::mkdir((fresh + "/root").c_str(), 0755) != 0 || ::chmod((fresh + "/root").c_str(), 0755) != 0) return system_error("make " + fresh);
+  Builder builder(fresh + "/root");
+  for (const auto& entry : plan.view) {
+    if (is_held(plan, entry)) TRY(builder.add(entry));
+  }
+  auto manifest = TRY(sys::open(fresh + "/manifest", O_WRONLY | O_CREAT | O_EXCL, 0600));
+  TRY(sys::write_all(manifest.get(), builder.manifest()));
+  const std::string old = home + ".old-" + std::to_string(::getpid());
+  (void)::rename(home.c_str(), old.c_str());  // most often there is none
+  if (::rename(fresh.c_str(), home.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST) return system_error("keep " + home);
+  return {};
+}
+
+}  // namespace
+
+Result<Skeleton> take_skeleton(const ConfinementPlan& plan, const std::string& state) {
+  if (state.empty()) return system_error("keep a skeleton", ENOENT);
+  const std::string shelf = state + "/skeletons";
+  const std::string home = shelf + "/" + key_of(plan);
+  auto current = open_current(home);
+  if (current.ok()) return current;
+  TRY(build(plan, shelf, home));
+  return open_current(home);
+}
+
+}  // namespace cloche
