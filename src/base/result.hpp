@@ -23,6 +23,7 @@ struct Error {
   std::string what;        // one sentence: what happened and, where we know, why
   int number = 0;          // errno, or 0
   std::string fix;         // what to do next; may be empty
+  std::string layer = {};  // of a missing_layer: its name
 };
 
 // "open /x: No such file or directory" with errno kept.

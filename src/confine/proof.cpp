@@ -67,7 +67,7 @@ constexpr Check checks[] = {
     {LayerId::memory_limit, "memory-held"},
 };
 
-constexpr uint64_t memory_held_bytes = 16ULL << 20;  // by the probe, for long enough to be counted
+constexpr uint64_t memory_held_bytes = 4ULL << 20;  // by the probe, for long enough to be counted
 
 struct Line {
   std::string name;
@@ -88,6 +88,11 @@ std::map<std::string, Line> lines_of(const std::string& report) {
     lines[text.substr(0, first)] = {text.substr(0, first), text.substr(first + 1, second - first - 1), text.substr(second + 1)};
   }
   return lines;
+}
+
+Error not_kept(LayerId layer, const std::string& why) {
+  const std::string name(name_of(layer));
+  return {Fault::missing_layer, "missing layer " + name + ": " + why, 0, "see cloche doctor", name};
 }
 
 // What the probe could only show, judged here.
@@ -171,8 +176,8 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
                           const Limits& limits, uint64_t memory_seen_bytes) {
   const auto lines = lines_of(report);
   if (memory_seen_bytes < memory_held_bytes) {
-    return Error{Fault::missing_layer, "missing layer memory-limit: the probe held " + show_size(memory_held_bytes) +
-                 " and only " + show_size(memory_seen_bytes) + " were counted", 0, "see cloche doctor"};
+    return not_kept(LayerId::memory_limit, "the probe held " + show_size(memory_held_bytes) + " and only " +
+                                               show_size(memory_seen_bytes) + " were counted");
   }
   Proof proof;
   for (const auto& check : checks) {
@@ -180,9 +185,7 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
     const bool held = line != lines.end() && holds(line->second, outside, limits);
     if (!held) {
       const std::string saw = line == lines.end() ? "no answer" : line->second.word + " " + line->second.detail;
-      return Error{Fault::missing_layer, "missing layer " + std::string(name_of(check.layer)) +
-                   ": it is configured and does not hold (check " + std::string(check.name) + ": " + saw + ")", 0,
-                   "see cloche doctor"};
+      return not_kept(check.layer, "it is configured and does not hold (check " + std::string(check.name) + ": " + saw + ")");
     }
     std::string& list = proof.by_layer[check.layer];
     list += (list.empty() ? "" : " ") + std::string(check.name);

@@ -97,7 +97,7 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
 std::vector<wire::Limit> limits_for(const Limits& limits) {
   return {
       {RLIMIT_CORE, 0},
-      {RLIMIT_CPU, limits.cpu_s},          // of each process; the supervisor adds the tree up
+      {RLIMIT_CPU, limits.cpu_s + 1},      // of each process; the supervisor adds the tree up, and should come first
       {RLIMIT_FSIZE, limits.file_bytes},
       {RLIMIT_NOFILE, limits.open_files},
       {RLIMIT_NPROC, limits.processes + 1},  // counted in the call's own user namespace; `first` is the one more
@@ -125,8 +125,9 @@ std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallR
   std::vector<wire::MountText> mounts;
   const bool prepared = resources.skeleton.has_value();
   if (prepared) mounts.push_back(mount_of_skeleton(*resources.skeleton));
+  const Holders holders(plan);
   for (const auto& entry : plan.view) {
-    const Holder holder = holder_of(plan, entry);
+    const Holder holder = holders.of(entry);
     const bool still = entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
                        entry.kind == EntryKind::text || entry.copied;
     if (prepared && still && holder == Holder::root) continue;

@@ -87,12 +87,22 @@ Outcome ended(int status) {
   return outcome;
 }
 
+// The kernel's own limit for a single process may come before our sum over the tree.
+bool used_up_its_time(const Reports& reports, const Limits& limits) {
+  if (!reports.ended || !reports.usage || !WIFSIGNALED(reports.ended->status)) return false;
+  const int signal = WTERMSIG(reports.ended->status);
+  return (signal == SIGKILL || signal == SIGXCPU) && reports.usage->cpu_us >= limits.cpu_s * 1'000'000;
+}
+
 }  // namespace
 
 Error step_error(const wire::Report& report, const wire::PlanText& plan) {
   const auto layer = layer_behind(report.step);
   Error error{layer ? Fault::missing_layer : Fault::system, {}, report.number, wire::hint_for(report.step, report.number)};
-  if (layer) error.what = "missing layer " + std::string(name_of(*layer)) + ": ";
+  if (layer) {
+    error.layer = name_of(*layer);
+    error.what = "missing layer " + error.layer + ": ";
+  }
   error.what += std::string("could not ") + wire::name_of(report.step);
   if (is_about_a_mount(report.step) && report.index < plan.mounts.size()) {
     const wire::MountText& mount = plan.mounts[report.index];
@@ -107,6 +117,8 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   Outcome outcome;
   if (reports.hit) {
     outcome = limited(*reports.hit, plan.limits);
+  } else if (used_up_its_time(reports, plan.limits)) {
+    outcome = limited({LimitId::cpu, "one process alone used it"}, plan.limits);
   } else if (reports.not_executed) {
     outcome = not_executed(*reports.not_executed, plan);
   } else if (reports.ended) {

@@ -10,7 +10,6 @@
 #include "base/sys.hpp"
 #include "confine/outside_id.hpp"
 #include "confine/probe.hpp"
-#include "confine/proof.hpp"
 #include "policy/plan_run.hpp"
 #include "store/skeleton.hpp"
 
@@ -43,6 +42,7 @@ Result<IdRange> id_range(const Environment& environment) {
 Error describe_missing(const std::vector<MissingLayer>& missing) {
   Error error{Fault::missing_layer, {}, 0, {}};
   for (const auto& layer : missing) {
+    if (error.layer.empty()) error.layer = name_of(layer.id);
     error.what += (error.what.empty() ? "missing layer " : "; missing layer ") + std::string(name_of(layer.id)) + ": " + layer.why;
     error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
   }
@@ -126,10 +126,10 @@ Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact
                        const Installation& installation, const Streams& streams, Proving proving) {
   seat.lean_on_skeleton(plan, installation.state);
   const LaunchSpec spec = render(plan, probe, seat.resources);
-  const Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
+  Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
   Outcome outcome = TRY(supervise(seat.jail(), plan, spec, seat.cgroup(), streams));
   outcome.proof = proof.digest;
-  return Ran{plan, std::move(outcome)};
+  return Ran{plan, std::move(outcome), std::move(proof)};
 }
 
 // A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for him.

@@ -5,6 +5,7 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
+#include "confine/proof.hpp"
 #include "confine/supervisor.hpp"
 #include "model/run_request.hpp"
 #include "store/observe.hpp"
@@ -29,6 +30,7 @@ Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& 
 struct Ran {
   ConfinementPlan plan;
   Outcome outcome;
+  Proof proof;
 };
 
 // The self-proof is taken from the state directory when this boot has one for this shape of plan, or run first.

@@ -1,7 +1,7 @@
 // The seccomp program, compiled at build time from syscalls.hpp.
 //
 // The kernel charges for a filter by its longest path, so neighbouring numbers with one answer are merged into a
-// range and the ranges are found by binary search; each leaf answers in place or jumps to the block that looks at
+// range and the ranges are found by binary search, whose last comparison jumps to a reply or to the block that looks at
 // the arguments. Only the low word of an argument is compared, because each of these arguments is an int to the
 // kernel: a comparison of all 64 bits could be dodged with a bit that the kernel ignores.
 #pragma once
@@ -56,67 +56,69 @@ inline constexpr uint32_t last_seccomp_operation = 2;  // strict, filter, is-thi
 
 void jump_is_too_far();  // never defined: only an attempt to compile a filter that does not fit would call it
 
+// Emits code with jumps to places that are not known yet. The three replies stand once, at the end: a jump to them costs
+// one instruction where a reply in place would cost two.
 class Assembler {
  public:
+  enum class To : unsigned char { next, allow, refuse, absent, kill };
+
   constexpr void load_number() { emit(BPF_LD | BPF_W | BPF_ABS, 0); }
   constexpr void load_arch() { emit(BPF_LD | BPF_W | BPF_ABS, 4); }
   constexpr void load_argument(unsigned index) { emit(BPF_LD | BPF_W | BPF_ABS, 16 + 8 * index); }
   constexpr void mask(uint32_t bits) { emit(BPF_ALU | BPF_AND | BPF_K, bits); }
-  constexpr void reply(uint32_t action) { emit(BPF_RET | BPF_K, action); }
-  constexpr void reply_if_equal(uint32_t value, uint32_t action) {
-    emit(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
-    reply(action);
-  }
-  constexpr void reply_unless_equal(uint32_t value, uint32_t action) {
-    emit(BPF_JMP | BPF_JEQ | BPF_K, value, 1, 0);
-    reply(action);
-  }
-  constexpr void reply_if_any_bit(uint32_t bits, uint32_t action) {
-    emit(BPF_JMP | BPF_JSET | BPF_K, bits, 0, 1);
-    reply(action);
-  }
-  constexpr void reply_unless_any_bit(uint32_t bits, uint32_t action) {
-    emit(BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
-    reply(action);
-  }
-  constexpr void reply_if_at_least(uint32_t value, uint32_t action) {
-    emit(BPF_JMP | BPF_JGE | BPF_K, value, 0, 1);
-    reply(action);
-  }
-  // A jump whose target is not known yet: returns where it stands.
-  constexpr size_t jump_if_at_least(uint32_t value) { return emit(BPF_JMP | BPF_JGE | BPF_K, value, 255, 0); }
-  constexpr size_t jump_unless_equal(uint32_t value) { return emit(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 255); }
-  constexpr size_t jump() { return emit(BPF_JMP | BPF_JA, 0); }
-  constexpr void land(size_t from) {
-    auto& at = filter_.code[from];
-    const size_t distance = filter_.size - from - 1;
-    if (at.code == (BPF_JMP | BPF_JA)) {
-      at.k = static_cast<uint32_t>(distance);
-      return;
+  constexpr void go(To to) { emit(BPF_JMP | BPF_JA, 0, to); }
+  constexpr void if_equal(uint32_t value, To yes, To no = To::next) { emit(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no); }
+  constexpr void if_any_bit(uint32_t bits, To yes, To no = To::next) { emit(BPF_JMP | BPF_JSET | BPF_K, bits, yes, no); }
+  constexpr void if_at_least(uint32_t value, To yes, To no = To::next) { emit(BPF_JMP | BPF_JGE | BPF_K, value, yes, no); }
+
+  // Jumps to a place later in the code: returns where the jump stands, for land().
+  constexpr size_t unless_equal_skip(uint32_t value) { return emit(BPF_JMP | BPF_JEQ | BPF_K, value); }
+  constexpr size_t if_equal_skip(uint32_t value) { return emit(BPF_JMP | BPF_JEQ | BPF_K, value); }
+  constexpr size_t compare_number(uint32_t value, To yes, To no) { return emit(BPF_JMP | BPF_JGE | BPF_K, value, yes, no); }
+  constexpr void land_when_true(size_t from) { filter_.code[from].jt = distance(from); }
+  constexpr void land_when_false(size_t from) { filter_.code[from].jf = distance(from); }
+
+  constexpr Filter finish() {
+    const size_t replies = filter_.size;
+    for (uint32_t reply : {reply_allow, reply_refuse, reply_absent, reply_kill}) emit(BPF_RET | BPF_K, reply);
+    for (size_t i = 0; i < replies; ++i) {
+      auto& at = filter_.code[i];
+      if (at.code == (BPF_JMP | BPF_JA)) at.k = static_cast<uint32_t>(reply_at(replies, yes_[i]) - i - 1);
+      if (yes_[i] != To::next && at.code != (BPF_JMP | BPF_JA)) at.jt = checked(reply_at(replies, yes_[i]) - i - 1);
+      if (no_[i] != To::next) at.jf = checked(reply_at(replies, no_[i]) - i - 1);
     }
-    if (distance >= 255) jump_is_too_far();  // not constexpr: a compile error
-    (at.jt == 255 ? at.jt : at.jf) = static_cast<uint8_t>(distance);
+    return filter_;
   }
-  constexpr Filter take() const { return filter_; }
 
  private:
-  constexpr size_t emit(unsigned code, uint32_t k, uint8_t jt = 0, uint8_t jf = 0) {
-    filter_.code[filter_.size] = {static_cast<uint16_t>(code), jt, jf, k};
+  static constexpr size_t reply_at(size_t replies, To to) { return replies + static_cast<size_t>(to) - 1; }
+  static constexpr uint8_t checked(size_t jump) {
+    if (jump > 255) jump_is_too_far();  // not constexpr: a compile error
+    return static_cast<uint8_t>(jump);
+  }
+  constexpr uint8_t distance(size_t from) const { return checked(filter_.size - from - 1); }
+  constexpr size_t emit(unsigned code, uint32_t k, To yes = To::next, To no = To::next) {
+    filter_.code[filter_.size] = {static_cast<uint16_t>(code), 0, 0, k};
+    yes_[filter_.size] = yes;
+    no_[filter_.size] = no;
     return filter_.size++;
   }
+
   Filter filter_{};
+  std::array<To, 512> yes_{};
+  std::array<To, 512> no_{};
 };
+using To = Assembler::To;
 
 constexpr void check_mode(Assembler& out, unsigned mode) {
   out.load_argument(mode);
-  out.reply_if_any_bit(set_id_bits, reply_refuse);
-  out.reply(reply_allow);
+  out.if_any_bit(set_id_bits, To::refuse, To::allow);
 }
 
 // Without O_CREAT or O_TMPFILE the kernel does not look at the mode, and the register may hold anything.
 constexpr void check_mode_of_open(Assembler& out, unsigned flags) {
   out.load_argument(flags);
-  out.reply_unless_any_bit(creating, reply_allow);
+  out.if_any_bit(creating, To::next, To::allow);
   check_mode(out, flags + 1);
 }
 
@@ -125,79 +127,69 @@ constexpr void check_socket(Assembler& out) {
   constexpr uint32_t unix_family = 1, inet = 2, inet6 = 10, netlink = 16;
   constexpr uint32_t stream = 1, datagram = 2, raw = 3, seqpacket = 5, tcp = 6, udp = 17, type_bits = 0xf;
   out.load_argument(0);
-  const size_t not_unix = out.jump_unless_equal(unix_family);
+  const size_t not_unix = out.unless_equal_skip(unix_family);
   out.load_argument(1);
   out.mask(type_bits);
-  out.reply_if_equal(stream, reply_allow);
-  out.reply_if_equal(datagram, reply_allow);
-  out.reply_if_equal(seqpacket, reply_allow);
-  out.reply(reply_refuse);
+  out.if_equal(stream, To::allow);
+  out.if_equal(datagram, To::allow);
+  out.if_equal(seqpacket, To::allow, To::refuse);
 
-  out.land(not_unix);
-  const size_t not_netlink = out.jump_unless_equal(netlink);
+  out.land_when_false(not_unix);
+  const size_t not_netlink = out.unless_equal_skip(netlink);
   out.load_argument(2);
-  out.reply_unless_equal(0 /* NETLINK_ROUTE */, reply_refuse);
+  out.if_equal(0 /* NETLINK_ROUTE */, To::next, To::refuse);
   out.load_argument(1);
   out.mask(type_bits);
-  out.reply_if_equal(raw, reply_allow);  // netlink's own word for a datagram
-  out.reply_if_equal(datagram, reply_allow);
-  out.reply(reply_refuse);
+  out.if_equal(raw, To::allow);  // netlink's own word for a datagram
+  out.if_equal(datagram, To::allow, To::refuse);
 
-  out.land(not_netlink);
-  const size_t not_inet = out.jump_unless_equal(inet);
-  const size_t is_inet = out.jump();
-  out.land(not_inet);
-  out.reply_unless_equal(inet6, reply_refuse);
-  out.land(is_inet);
+  out.land_when_false(not_netlink);
+  const size_t is_inet = out.if_equal_skip(inet);
+  out.if_equal(inet6, To::next, To::refuse);
+  out.land_when_true(is_inet);
   out.load_argument(1);
   out.mask(type_bits);
-  const size_t not_stream = out.jump_unless_equal(stream);
+  const size_t not_stream = out.unless_equal_skip(stream);
   out.load_argument(2);
-  out.reply_if_equal(0, reply_allow);
-  out.reply_if_equal(tcp, reply_allow);
-  out.reply(reply_refuse);
-  out.land(not_stream);
-  out.reply_unless_equal(datagram, reply_refuse);
+  out.if_equal(0, To::allow);
+  out.if_equal(tcp, To::allow, To::refuse);
+  out.land_when_false(not_stream);
+  out.if_equal(datagram, To::next, To::refuse);
   out.load_argument(2);
-  out.reply_if_equal(0, reply_allow);
-  out.reply_if_equal(udp, reply_allow);
-  out.reply(reply_refuse);
+  out.if_equal(0, To::allow);
+  out.if_equal(udp, To::allow, To::refuse);
 }
 
 constexpr void check_arguments(Assembler& out, Action action) {
   switch (action) {
     case Action::clone_flags:
       out.load_argument(0);
-      out.reply_if_any_bit(new_namespaces, reply_refuse);
-      return out.reply(reply_allow);
+      return out.if_any_bit(new_namespaces, To::refuse, To::allow);
     case Action::socket_kind: return check_socket(out);
     case Action::socket_pair:
       out.load_argument(0);
-      out.reply_unless_equal(1 /* AF_UNIX */, reply_refuse);
-      return out.reply(reply_allow);
+      return out.if_equal(1 /* AF_UNIX */, To::allow, To::refuse);
     case Action::ioctl_request:
       out.load_argument(1);
-      for (uint32_t request : refused_ioctls) out.reply_if_equal(request, reply_refuse);
-      return out.reply(reply_allow);
+      for (uint32_t request : refused_ioctls) out.if_equal(request, To::refuse);
+      return out.go(To::allow);
     case Action::prctl_option:
       out.load_argument(0);
-      for (uint32_t option : allowed_prctls) out.reply_if_equal(option, reply_allow);
-      return out.reply(reply_refuse);
+      for (uint32_t option : allowed_prctls) out.if_equal(option, To::allow);
+      return out.go(To::refuse);
     case Action::persona:
       out.load_argument(0);
-      for (uint32_t persona : allowed_personas) out.reply_if_equal(persona, reply_allow);
-      return out.reply(reply_refuse);
+      for (uint32_t persona : allowed_personas) out.if_equal(persona, To::allow);
+      return out.go(To::refuse);
     case Action::seccomp_operation:
       out.load_argument(1);
-      out.reply_if_any_bit(seccomp_new_listener, reply_refuse);
+      out.if_any_bit(seccomp_new_listener, To::refuse);
       out.load_argument(0);
-      out.reply_if_at_least(last_seccomp_operation + 1, reply_refuse);
-      return out.reply(reply_allow);
+      return out.if_at_least(last_seccomp_operation + 1, To::refuse, To::allow);
     case Action::memfd_flags:
       out.load_argument(1);
-      out.reply_if_any_bit(memfd_refused, reply_refuse);
-      out.reply_unless_any_bit(memfd_noexec_seal, reply_refuse);
-      return out.reply(reply_allow);
+      out.if_any_bit(memfd_refused, To::refuse);
+      return out.if_any_bit(memfd_noexec_seal, To::allow, To::refuse);
     case Action::mode_argument_1: return check_mode(out, 1);
     case Action::mode_argument_2: return check_mode(out, 2);
     case Action::mode_of_open: return check_mode_of_open(out, 1);
@@ -207,7 +199,7 @@ constexpr void check_arguments(Assembler& out, Action action) {
     case Action::refuse:
     case Action::tracing: break;
   }
-  out.reply(reply_refuse);
+  out.go(To::refuse);
 }
 
 struct Range {
@@ -237,47 +229,66 @@ constexpr Ranges merge(Tracing tracing) {
 
 inline constexpr size_t action_count = static_cast<size_t>(Action::tracing) + 1;
 
-struct Leaves {
-  std::array<std::array<size_t, 4>, action_count> jumps{};  // from where each argument block is jumped to
-  std::array<size_t, action_count> count{};
+constexpr bool is_plain(Action action) { return action <= Action::refuse; }
+constexpr To reply_of(Action action) {
+  if (action == Action::allow) return To::allow;
+  return action == Action::refuse ? To::refuse : To::absent;
+}
+
+// One outcome of a comparison of call numbers: where it stands, and which of its two ways is still open.
+struct Open {
+  size_t at = 0;
+  bool when_true = false;
+  Action action = Action::absent;
+};
+struct OpenEnds {
+  std::array<Open, 64> list{};
+  size_t size = 0;
 };
 
-constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t last, Leaves& leaves) {
-  if (last - first > 1) {
-    const size_t middle = first + (last - first) / 2;
-    const size_t to_upper = out.jump_if_at_least(ranges.list[middle].first);
-    search(out, ranges, first, middle, leaves);
-    out.land(to_upper);
-    return search(out, ranges, middle, last, leaves);
-  }
-  switch (const Action action = ranges.list[first].action; action) {
-    case Action::absent: return out.reply(reply_absent);
-    case Action::allow: return out.reply(reply_allow);
-    case Action::refuse: return out.reply(reply_refuse);
-    default: {
-      const auto index = static_cast<size_t>(action);
-      leaves.jumps[index][leaves.count[index]++] = out.jump();
-    }
+// The upper half of [first, last) begins at ranges[middle]. A half that is one range is answered by the comparison itself:
+// by a reply, or by a jump to the block that looks at the arguments.
+constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t last, OpenEnds& ends) {
+  const size_t middle = first + (last - first) / 2;
+  const bool lower_is_one = middle - first == 1;
+  const bool upper_is_one = last - middle == 1;
+  const Action lower = ranges.list[first].action;
+  const Action upper = ranges.list[middle].action;
+  const To no = lower_is_one && is_plain(lower) ? reply_of(lower) : To::next;
+  const To yes = upper_is_one && is_plain(upper) ? reply_of(upper) : To::next;
+  const size_t at = out.compare_number(ranges.list[middle].first, yes, no);
+  if (lower_is_one && !is_plain(lower)) ends.list[ends.size++] = {at, false, lower};
+  if (upper_is_one && !is_plain(upper)) ends.list[ends.size++] = {at, true, upper};
+  if (!lower_is_one) search(out, ranges, first, middle, ends);
+  if (!upper_is_one) {
+    out.land_when_true(at);
+    search(out, ranges, middle, last, ends);
   }
 }
 
 }  // namespace detail
 
 constexpr Filter compile_filter(Tracing tracing) {
+  using detail::To;
   detail::Assembler out;
   out.load_arch();
-  out.reply_unless_equal(AUDIT_ARCH_X86_64, detail::reply_kill);
+  out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
   out.load_number();
-  out.reply_if_at_least(detail::x32_bit, detail::reply_absent);
+  out.if_at_least(detail::x32_bit, To::absent);
   const auto ranges = detail::merge(tracing);
-  detail::Leaves leaves;
-  detail::search(out, ranges, 0, ranges.size, leaves);
+  detail::OpenEnds ends;
+  detail::search(out, ranges, 0, ranges.size, ends);
   for (size_t action = 0; action < detail::action_count; ++action) {
-    if (leaves.count[action] == 0) continue;
-    for (size_t i = 0; i < leaves.count[action]; ++i) out.land(leaves.jumps[action][i]);
-    detail::check_arguments(out, static_cast<Action>(action));
+    bool used = false;
+    for (size_t i = 0; i < ends.size; ++i) {
+      const auto& end = ends.list[i];
+      if (static_cast<size_t>(end.action) != action) continue;
+      end.when_true ? out.land_when_true(end.at) : out.land_when_false(end.at);
+      used = true;
+    }
+    if (used) detail::check_arguments(out, static_cast<Action>(action));
   }
-  return out.take();
+  return out.finish();
 }
 
 inline constexpr Filter command_filter = compile_filter(Tracing::refused);

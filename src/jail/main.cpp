@@ -292,6 +292,7 @@ int main(int argc, char** argv) {
   if (kernel::join_session_keyring() < 0 && errno != ENOSYS) jail::fail(wire::Step::session_keyring, errno);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
   const auto first = jail::create_first(start);
+  if (start.has(wire::privileged)) jail::prepare_owner_namespace();
   if (jail::wait_for_plan()) {
     jail::pass_plan_on(first);
     jail::let_go(start);

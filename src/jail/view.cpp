@@ -51,39 +51,47 @@ int open_own_namespace(void* opened) {
   return 0;
 }
 
-// A user namespace whose only purpose is its id map: on disk `owner`, in the mount the sandbox's outside id. It needs a
-// process to be born with. That one is dead when clone returns (CLONE_VFORK), and as long as it is not waited for, its
-// id map can still be written.
-int namespace_for_owner(const wire::Plan& plan, const Mount& mount) {
-  alignas(16) static char stack[16384];
+// A user namespace whose only purpose is its id map. It needs a process to be born with. That one is dead when clone
+// returns (CLONE_VFORK), and as long as it is not waited for, its id map can still be written.
+struct OwnerNamespace {
+  pid_t holder = -1;
   int fd = -1;
-  const pid_t holder = must(::clone(open_own_namespace, stack + sizeof stack,
-                                    CLONE_NEWUSER | CLONE_VM | CLONE_FILES | CLONE_VFORK | SIGCHLD, &fd),
-                            Step::map_owner);
-  must(fd, Step::map_owner);
-  Text<64> path;
-  Text<64> line;
-  path.add("/proc/").add(static_cast<uint64_t>(holder)).add("/uid_map");
-  line.add(mount.owner_uid).add(" ").add(plan.outside_uid).add(" 1\n");
-  write_map(path.c_str(), line.c_str(), line.size());
-  path.clear().add("/proc/").add(static_cast<uint64_t>(holder)).add("/gid_map");
-  line.clear().add(mount.owner_gid).add(" ").add(plan.outside_gid).add(" 1\n");
-  write_map(path.c_str(), line.c_str(), line.size());
-  ::waitpid(holder, nullptr, 0);
-  return fd;
+  uint32_t uid = 0;
+  uint32_t gid = 0;
+};
+OwnerNamespace spare;  // made while there was nothing else to do
+OwnerNamespace known;  // of the owner that was mapped last: the usual plan has just one
+
+OwnerNamespace new_namespace() {
+  alignas(16) static char stack[16384];
+  OwnerNamespace made;
+  made.holder = must(::clone(open_own_namespace, stack + sizeof stack,
+                             CLONE_NEWUSER | CLONE_VM | CLONE_FILES | CLONE_VFORK | SIGCHLD, &made.fd),
+                     Step::map_owner);
+  must(made.fd, Step::map_owner);
+  return made;
 }
 
-// Mounts of one owner share a namespace: the usual plan needs just one.
+void write_owner_map(const OwnerNamespace& made, const char* file, uint32_t on_disk, uint32_t outside) {
+  Text<64> path;
+  Text<64> line;
+  path.add("/proc/").add(static_cast<uint64_t>(made.holder)).add(file);
+  line.add(on_disk).add(" ").add(outside).add(" 1\n");
+  write_map(path.c_str(), line.c_str(), line.size());
+}
+
+// On disk the owner of the source, in the mount the sandbox's outside id.
 int owner_namespace(const wire::Plan& plan, const Mount& mount) {
-  static uint32_t known_uid;
-  static uint32_t known_gid;
-  static int known = -1;
-  if (known >= 0 && known_uid == mount.owner_uid && known_gid == mount.owner_gid) return known;
-  if (known >= 0) ::close(known);
-  known = namespace_for_owner(plan, mount);
-  known_uid = mount.owner_uid;
-  known_gid = mount.owner_gid;
-  return known;
+  if (known.fd >= 0 && known.uid == mount.owner_uid && known.gid == mount.owner_gid) return known.fd;
+  if (known.fd >= 0) ::close(known.fd);
+  known = spare.fd >= 0 ? spare : new_namespace();
+  spare = {};
+  known.uid = mount.owner_uid;
+  known.gid = mount.owner_gid;
+  write_owner_map(known, "/uid_map", mount.owner_uid, plan.outside_uid);
+  write_owner_map(known, "/gid_map", mount.owner_gid, plan.outside_gid);
+  ::waitpid(known.holder, nullptr, 0);
+  return known.fd;
 }
 
 int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
@@ -252,6 +260,8 @@ int empty_root() {
 }
 
 }  // namespace
+
+void prepare_owner_namespace() { spare = new_namespace(); }
 
 void clone_trees(const wire::Plan& plan, Trees& trees) {
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {

@@ -4,15 +4,18 @@
 
 namespace cloche {
 
-Holder holder_of(const ConfinementPlan& plan, const ViewEntry& entry) {
-  const ViewEntry* nearest = nullptr;
-  for (const auto& other : plan.view) {
-    if (other.kind != EntryKind::tree && other.kind != EntryKind::tmpfs) continue;
-    if (other.target.size() >= entry.target.size() || !is_beneath(other.target, entry.target)) continue;
-    if (nearest == nullptr || other.target.size() > nearest->target.size()) nearest = &other;
+Holders::Holders(const ConfinementPlan& plan) {
+  for (const auto& entry : plan.view) {
+    if (entry.kind == EntryKind::tree) by_target_[entry.target] = Holder::host_tree;
+    if (entry.kind == EntryKind::tmpfs) by_target_[entry.target] = Holder::memory;
   }
-  if (nearest == nullptr) return Holder::root;
-  return nearest->kind == EntryKind::tree ? Holder::host_tree : Holder::memory;
+}
+
+Holder Holders::of(const ViewEntry& entry) const {
+  for (std::string_view above = parent_of(entry.target); above != "/"; above = parent_of(above)) {
+    if (const auto found = by_target_.find(above); found != by_target_.end()) return found->second;
+  }
+  return Holder::root;
 }
 
 }  // namespace cloche

@@ -20,14 +20,12 @@ namespace {
 constexpr size_t most_copied_files = 4096;
 constexpr uint64_t most_copied_bytes = 16ULL << 20;
 
-// What a skeleton holds of an entry; nothing of one that lies in a mount.
-bool is_held(const ConfinementPlan& plan, const ViewEntry& entry) { return holder_of(plan, entry) == Holder::root; }
-
 std::string key_of(const ConfinementPlan& plan) {
   Sha256 hash;
   hash.add("skeleton 1\n");
+  const Holders holders(plan);
   for (const auto& entry : plan.view) {
-    if (!is_held(plan, entry)) continue;
+    if (holders.of(entry) != Holder::root) continue;  // it lies in a mount, which brings its own
     const bool still = entry.kind == EntryKind::link || entry.kind == EntryKind::text || entry.copied;
     hash.add(name_of(entry.kind)).add(entry.file ? " file " : " ").add(entry.copied ? "copied " : " ").add(entry.target);
     if (still) hash.add("\n").add(entry.source).add("\n").add(entry.content).add(std::to_string(entry.mode));
@@ -179,8 +177,9 @@ Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const 
   ::flock(lock.get(), LOCK_SH);
   if (::mkdir((fresh + "/root").c_str(), 0755) != 0 || ::chmod((fresh + "/root").c_str(), 0755) != 0) return system_error("make " + fresh);
   Builder builder(fresh + "/root");
+  const Holders holders(plan);
   for (const auto& entry : plan.view) {
-    if (is_held(plan, entry)) TRY(builder.add(entry));
+    if (holders.of(entry) == Holder::root) TRY(builder.add(entry));
   }
   auto manifest = TRY(sys::open(fresh + "/manifest", O_WRONLY | O_CREAT | O_EXCL, 0600));
   TRY(sys::write_all(manifest.get(), builder.manifest()));

@@ -43,7 +43,10 @@ std::string root_of(const ToolchainQuery& query, std::string_view variable, std:
   return is_plain_absolute(root) && root != "/" && root != query.home ? root : std::string();
 }
 
-bool is_directory(const std::string& path) { return look_through(path).kind == FileFact::Kind::directory; }
+bool is_directory(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
 
 ToolchainFact pyenv(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "pyenv"};

@@ -19,7 +19,9 @@ Report held(const std::string& why) { return {Ending::held, why}; }
 Report unable(const std::string& why) { return {Ending::unable, why}; }
 
 Report held_by_errno(const std::string& doing, int error) { return held(doing + ": " + error_name(error)); }
-Report unable_by_errno(const std::string& doing, int error) { return unable(doing + ": " + error_name(error)); }
+Report unable_by_errno(const std::string& doing, int error) {
+  return unable(doing + ": " + error_name(error));
+}
 
 std::string error_name(int error) {
   const char* name = strerrorname_np(error);

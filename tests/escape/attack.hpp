@@ -58,7 +58,8 @@ Attacks survivor_attacks();
 // Props are not attacks: launchers and victims that set a scene up around the command that follows.
 int run_prop(const std::string& name, const Arguments& args);
 
-// --- small tools --------------------------------------------------------------------------------------------
+// --- small tools
+// --------------------------------------------------------------------------------------------
 
 std::string error_name(int error);
 // At most `limit` bytes; empty when it cannot be opened or read, with errno set.

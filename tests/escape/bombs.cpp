@@ -66,8 +66,8 @@ Report fork_many(const Arguments& args) {
   return held_by_errno("fork after " + made, error);
 }
 
-// The classic: everybody forks, as long as the common counter says that it is not enough. Nobody leaves before
-// the counting is over, which the first one decides.
+// The classic: everybody forks, as long as the common counter says that it is not enough. Nobody leaves
+// before the counting is over, which the first one decides.
 Report fork_tree(const Arguments& args) {
   const uint64_t bound = number(args.at(0)) * enough;
   const pid_t first = getpid();

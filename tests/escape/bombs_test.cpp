@@ -1,6 +1,6 @@
-// Bombs: each is given a small limit. Bare, it must come to a multiple of it (and stops there by itself). Under
-// Cloche it is either refused the next piece (it says `held`) or stopped by a limit that the outcome names, and
-// it never comes that far.
+// Bombs: each is given a small limit. Bare, it must come to a multiple of it (and stops there by itself).
+// Under Cloche it is either refused the next piece (it says `held`) or stopped by a limit that the outcome
+// names, and it never comes that far.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -53,8 +53,8 @@ uint64_t disk_use_of(const Stage& stage) {
 
 void fill_in(const Bomb& bomb, Stage& stage) {
   for (std::string word : bomb.arguments) {
-    for (const auto& [mark, text] :
-         {std::pair{std::string("@WORKSPACE@"), stage.scene.workspace().string()}, {"@TOKEN@", stage.token}}) {
+    for (const auto& [mark, text] : {std::pair{std::string("@WORKSPACE@"), stage.scene.workspace().string()},
+                                     {"@TOKEN@", stage.token}}) {
       if (const size_t at = word.find(mark); at != std::string::npos) word.replace(at, mark.size(), text);
     }
     stage.arguments.push_back(word);
@@ -93,7 +93,8 @@ class BombTest : public testing::Test {
     fill_in(bomb_, stage);
     const Ran ran = stage.run_attack(bomb_.attack);
     std::cout << "  control: " << ran.out.substr(0, ran.out.find('\n')).substr(0, 120) << std::endl;
-    EXPECT_EQ(ran.exit_code, exit_escaped) << "the control must get through: " << ran.out.substr(0, 200) << ran.err;
+    EXPECT_EQ(ran.exit_code, exit_escaped)
+        << "the control must get through: " << ran.out.substr(0, 200) << ran.err;
   }
 
   void run_under_cloche() const {
@@ -105,8 +106,9 @@ class BombTest : public testing::Test {
     const std::string outcome = json_value(ran.out, "outcome");
     const std::string limit = json_value(ran.out, "limit");
     const uint64_t progress = progress_of(stage);
-    std::cout << "  cloche: " << outcome << " " << (outcome == "exited" ? json_value(ran.out, "stdout") : limit)
-              << ", exit " << ran.exit_code << ", came to " << progress << ", " << ran.seconds << " s" << std::endl;
+    std::cout << "  cloche: " << outcome << " "
+              << (outcome == "exited" ? json_value(ran.out, "stdout") : limit) << ", exit " << ran.exit_code
+              << ", came to " << progress << ", " << ran.seconds << " s" << std::endl;
     const std::string all = ran.out.substr(0, 2000) + ran.err.substr(0, 2000);
     EXPECT_FALSE(ran.timed_out) << all;
     EXPECT_LT(ran.seconds, 5) << "the answer came late";
@@ -136,19 +138,23 @@ std::string mib(uint64_t count) { return std::to_string(count * mebibyte); }
 
 std::vector<Bomb> bombs() {
   const std::vector<std::string> small_memory = {"--memory", "64M", "--timeout", "10s"};
-  const std::vector<std::string> many_descriptors = {"--memory", "64M", "--timeout", "10s", "--nofile", "4096"};
-  const std::vector<std::string> small_disk = {"--disk", "16M", "--timeout", "10s"};
+  const std::vector<std::string> many_descriptors = {"--memory", "64M",      "--timeout",
+                                                     "10s",      "--nofile", "4096"};
+  const std::vector<std::string> small_disk = {"--disk", "64M", "--timeout", "10s"};
   const std::vector<std::string> small_files = {"--files", "200", "--timeout", "10s"};
   const std::vector<std::string> small_tmp = {"--tmp", "8M", "--timeout", "10s"};
   const uint64_t memory_ceiling = 3 * 64 * mebibyte;
-  const uint64_t disk_ceiling = 3 * 16 * mebibyte;
-  // A watcher looks every few milliseconds and a file is made in ten microseconds: what counts is that it ends.
-  const std::string file_bound = "10000";
+  // Not less than 64 MiB: a page cache takes a gibibyte in a second, and a watcher looks every few
+  // milliseconds.
+  const uint64_t disk_ceiling = 3 * 64 * mebibyte;
+  // And a file is made in ten microseconds: what counts is that it ends.
+  const uint64_t file_bound = 5000;
   const auto memory = [&](const char* name, const char* attack) {
     return Bomb{name, attack, {mib(64)}, small_memory, {"memory"}, memory_ceiling};
   };
   const auto entries = [&](const char* name, const char* kind) {
-    return Bomb{name, "make-entries", {"@WORKSPACE@/many", kind, file_bound}, small_files, {"files"}, 10000};
+    return Bomb{name,        "make-entries", {"@WORKSPACE@/many", kind, std::to_string(file_bound)},
+                small_files, {"files"},      file_bound};
   };
   return {
       {"ForkMany", "fork-many", {"32"}, {"--pids", "32", "--timeout", "10s"}, {}},
@@ -159,7 +165,15 @@ std::vector<Bomb> bombs() {
       {"SpinTogether", "spin-together", {"1"}, {"--cpu", "1", "--timeout", "10s"}, {"cpu"}},
       {"SpinInShortLives", "spin-in-short-lives", {"1"}, {"--cpu", "1", "--timeout", "10s"}, {"cpu"}},
       {"Outstay", "outstay", {"1"}, {"--timeout", "1s"}, {"timeout"}},
-      {"OutstaySilentInput", "outstay", {"1"}, {"--timeout", "1s"}, {"timeout"}, 0, 0, "", {"with-silent-stdin"}},
+      {"OutstaySilentInput",
+       "outstay",
+       {"1"},
+       {"--timeout", "1s"},
+       {"timeout"},
+       0,
+       0,
+       "",
+       {"with-silent-stdin"}},
       {"FloodStdout", "flood-output", {mib(1), "1"}, {"--output", "1M", "--timeout", "10s"}, {"output"}},
       {"FloodStderr", "flood-output", {mib(1), "2"}, {"--output", "1M", "--timeout", "10s"}, {"output"}},
       memory("Heap", "hoard-in-heap"),
@@ -169,27 +183,78 @@ std::vector<Bomb> bombs() {
       memory("SharedMap", "hoard-in-shared-map"),
       memory("PageTables", "hoard-in-page-tables"),
       {"SocketBuffers", "hoard-in-socket-buffers", {mib(64)}, many_descriptors, {"memory"}, memory_ceiling},
-      {"Pipes", "hoard-in-pipes", {mib(64)}, many_descriptors, {"memory"}, memory_ceiling, 0,
+      {"Pipes",
+       "hoard-in-pipes",
+       {mib(64)},
+       many_descriptors,
+       {"memory"},
+       memory_ceiling,
+       0,
        "the kernel gives an ordinary user 64 MiB of pipes"},
-      {"TmpFolder", "fill-many-files", {"/tmp/escape-@TOKEN@", mib(8), mib(1)}, small_tmp, {"tmp", "memory"},
+      {"TmpFolder",
+       "fill-many-files",
+       {"/tmp/escape-@TOKEN@", mib(8), mib(1)},
+       small_tmp,
+       {"tmp", "memory"},
        3 * 8 * mebibyte},
-      {"ShmFolder", "fill-many-files", {"/dev/shm/escape-@TOKEN@", mib(8), mib(1)}, small_tmp, {"tmp", "memory"},
+      {"ShmFolder",
+       "fill-many-files",
+       {"/dev/shm/escape-@TOKEN@", mib(8), mib(1)},
+       small_tmp,
+       {"tmp", "memory"},
        3 * 8 * mebibyte},
-      {"HomeFolder", "fill-many-files", {"~/escape-@TOKEN@", mib(8), mib(1)}, small_tmp, {"tmp", "memory"},
+      {"HomeFolder",
+       "fill-many-files",
+       {"~/escape-@TOKEN@", mib(8), mib(1)},
+       small_tmp,
+       {"tmp", "memory"},
        3 * 8 * mebibyte},
-      {"BigFile", "fill-one-file", {"@WORKSPACE@", mib(8)}, {"--fsize", "8M", "--timeout", "10s"}, {"fsize"},
+      {"BigFile",
+       "fill-one-file",
+       {"@WORKSPACE@", mib(8)},
+       {"--fsize", "8M", "--timeout", "10s"},
+       {"fsize"},
        3 * 8 * mebibyte},
-      {"StretchedFile", "stretch-one-file", {"@WORKSPACE@", mib(8)}, {"--fsize", "8M", "--timeout", "10s"},
+      {"StretchedFile",
+       "stretch-one-file",
+       {"@WORKSPACE@", mib(8)},
+       {"--fsize", "8M", "--timeout", "10s"},
        {"fsize"}},
-      {"ReservedBlocks", "reserve-blocks", {"@WORKSPACE@", mib(16)},
-       {"--fsize", "8M", "--disk", "16M", "--timeout", "10s"}, {"disk", "fsize"}, 0, disk_ceiling},
-      {"DiskByOneFile", "fill-one-file", {"@WORKSPACE@", mib(16)}, small_disk, {"disk"}, disk_ceiling, disk_ceiling},
-      {"DiskByManyFiles", "fill-many-files", {"@WORKSPACE@/many", mib(16), mib(1)}, small_disk, {"disk"},
-       disk_ceiling, disk_ceiling},
-      {"DiskByUnlinkedFiles", "fill-unlinked-files", {"@WORKSPACE@/many", mib(16), mib(4)}, small_disk, {"disk"},
-       disk_ceiling, disk_ceiling},
-      {"DiskByMapping", "fill-by-mapping", {"@WORKSPACE@/many", mib(16), mib(1)}, small_disk, {"disk"},
-       disk_ceiling, disk_ceiling},
+      {"ReservedBlocks",
+       "reserve-blocks",
+       {"@WORKSPACE@", mib(64)},
+       {"--fsize", "8M", "--disk", "64M", "--timeout", "10s"},
+       {"disk", "fsize"},
+       0,
+       disk_ceiling},
+      {"DiskByOneFile",
+       "fill-one-file",
+       {"@WORKSPACE@", mib(64)},
+       small_disk,
+       {"disk"},
+       disk_ceiling,
+       disk_ceiling},
+      {"DiskByManyFiles",
+       "fill-many-files",
+       {"@WORKSPACE@/many", mib(64), mib(1)},
+       small_disk,
+       {"disk"},
+       disk_ceiling,
+       disk_ceiling},
+      {"DiskByUnlinkedFiles",
+       "fill-unlinked-files",
+       {"@WORKSPACE@/many", mib(64), mib(4)},
+       small_disk,
+       {"disk"},
+       disk_ceiling,
+       disk_ceiling},
+      {"DiskByMapping",
+       "fill-by-mapping",
+       {"@WORKSPACE@/many", mib(64), mib(1)},
+       small_disk,
+       {"disk"},
+       disk_ceiling,
+       disk_ceiling},
       entries("ManyFiles", "file"),
       entries("ManyFolders", "folder"),
       entries("ManyLinks", "link"),
@@ -213,8 +278,9 @@ TEST(BombOutput, IsCutAtTheLimit) {
 bool register_bombs() {
   for (const Bomb& bomb : bombs()) {
     for (const As as : identities()) {
-      testing::RegisterTest(("Escape/Bomb" + bomb.name).c_str(), (std::string("held/") + name_of(as)).c_str(), nullptr,
-                            nullptr, __FILE__, __LINE__, [bomb, as]() -> BombTest* { return new BombTest(bomb, as); });
+      testing::RegisterTest(("Escape/Bomb" + bomb.name).c_str(), (std::string("held/") + name_of(as)).c_str(),
+                            nullptr, nullptr, __FILE__, __LINE__,
+                            [bomb, as]() -> BombTest* { return new BombTest(bomb, as); });
     }
   }
   return true;

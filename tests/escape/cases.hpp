@@ -16,8 +16,8 @@ struct Case {
   // Why the control cannot work as the other identity even without Cloche. It then runs as this one.
   std::string control_only_as_root = {};
   std::string control_only_as_nobody = {};
-  // Why there may be no control on this machine at all: the kernel or the host has not got the thing. The attack
-  // is made all the same and must be held; the test then counts as skipped, with this sentence.
+  // Why there may be no control on this machine at all: the kernel or the host has not got the thing. The
+  // attack is made all the same and must be held; the test then counts as skipped, with this sentence.
   std::string may_be_missing = {};
 };
 

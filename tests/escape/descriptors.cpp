@@ -118,13 +118,16 @@ Report reopen_descriptors_of_others(const Arguments&) {
 Attacks descriptor_attacks() {
   return {
       {"use-inherited-descriptor", "no descriptor above 2 is inherited", use_inherited_descriptor},
-      {"find-open-descriptors", "nothing at all is open above 2 when the command starts", find_open_descriptors},
+      {"find-open-descriptors", "nothing at all is open above 2 when the command starts",
+       find_open_descriptors},
       {"use-inherited-directory", "no directory descriptor leads out of the view", use_inherited_directory},
-      {"reopen-stdin-for-writing", "a file on stdin cannot be reopened for writing", reopen_stdin_for_writing},
+      {"reopen-stdin-for-writing", "a file on stdin cannot be reopened for writing",
+       reopen_stdin_for_writing},
       {"abuse-stdout-file", "a file on stdout cannot be read or emptied", abuse_stdout_file},
       {"abuse-stdin-directory", "a directory on stdin leads nowhere", abuse_stdin_directory},
       {"abuse-stdin-socket", "a socket on stdin is no way back to the caller", abuse_stdin_socket},
-      {"reopen-descriptors-of-others", "no process in the view lends a descriptor", reopen_descriptors_of_others},
+      {"reopen-descriptors-of-others", "no process in the view lends a descriptor",
+       reopen_descriptors_of_others},
   };
 }
 

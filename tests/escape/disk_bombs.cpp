@@ -1,5 +1,5 @@
-// Attacks on the disk: in the workspace, where the bytes are the host's, and in the private folders, where they
-// are memory.
+// Attacks on the disk: in the workspace, where the bytes are the host's, and in the private folders, where
+// they are memory.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -38,7 +38,8 @@ std::string name_of(const std::string& folder, uint64_t index) {
 bool fill(int fd, uint64_t size, Progress& progress) {
   const std::string block(block_size, 'x');
   for (uint64_t written = 0; written < size;) {
-    const ssize_t put = write(fd, block.data(), static_cast<size_t>(std::min<uint64_t>(block.size(), size - written)));
+    const ssize_t put =
+        write(fd, block.data(), static_cast<size_t>(std::min<uint64_t>(block.size(), size - written)));
     if (put < 0) return false;
     written += static_cast<uint64_t>(put);
     progress.add(static_cast<uint64_t>(put));
@@ -52,7 +53,8 @@ Report fill_one_file(const Arguments& args) {
   Progress progress;
   const int fd = open(name_of(args.at(0), 0).c_str(), O_CREAT | O_WRONLY, 0644);
   if (fd < 0) return unable_by_errno("make a file");
-  if (!fill(fd, limit * enough, progress)) return held_by_errno("write after " + std::to_string(progress.total()));
+  if (!fill(fd, limit * enough, progress))
+    return held_by_errno("write after " + std::to_string(progress.total()));
   return filled("one file of " + std::to_string(progress.total()) + " bytes");
 }
 
@@ -64,12 +66,13 @@ Report stretch_one_file(const Arguments& args) {
   if (fd < 0) return unable_by_errno("make a file");
   if (ftruncate(fd, static_cast<off_t>(limit * enough)) == 0) return escaped("stretched a file by ftruncate");
   const int error = errno;
-  if (pwrite(fd, "x", 1, static_cast<off_t>(limit * enough)) == 1) return escaped("stretched a file by writing far");
+  if (pwrite(fd, "x", 1, static_cast<off_t>(limit * enough)) == 1)
+    return escaped("stretched a file by writing far");
   return held_by_errno("ftruncate", error);
 }
 
-// Reserves blocks beyond the end of the file: its size stays 0, and the kernel does not compare with the limit
-// on file sizes.
+// Reserves blocks beyond the end of the file: its size stays 0, and the kernel does not compare with the
+// limit on file sizes.
 Report reserve_blocks(const Arguments& args) {
   const uint64_t limit = number(args.at(1));
   signal(SIGXFSZ, SIG_IGN);

@@ -1,5 +1,5 @@
-// Runs every row of the tables twice: bare, where the attack must get through and do its damage (the control),
-// and under Cloche, where it must be held and nothing outside may have changed.
+// Runs every row of the tables twice: bare, where the attack must get through and do its damage (the
+// control), and under Cloche, where it must be held and nothing outside may have changed.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

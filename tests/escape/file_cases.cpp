@@ -58,7 +58,8 @@ void handle_of_secret(Stage& stage) {
   auto* handle = reinterpret_cast<file_handle*>(bytes);
   handle->handle_bytes = MAX_HANDLE_SZ;
   int mount_id = 0;
-  if (name_to_handle_at(AT_FDCWD, secret.c_str(), handle, &mount_id, 0) != 0) throw std::runtime_error("handle");
+  if (name_to_handle_at(AT_FDCWD, secret.c_str(), handle, &mount_id, 0) != 0)
+    throw std::runtime_error("handle");
   std::string hex;
   for (unsigned i = 0; i < handle->handle_bytes; ++i) {
     hex += "0123456789abcdef"[handle->f_handle[i] >> 4];
@@ -90,7 +91,8 @@ void readonly_grant(Stage& stage) {
   stage.arguments = {file.string()};
 }
 
-// --- set-uid ---------------------------------------------------------------------------------------------------
+// --- set-uid
+// ---------------------------------------------------------------------------------------------------
 
 std::string dangerous_files(const fs::path& folder) {
   std::string found;
@@ -123,7 +125,8 @@ std::function<void(Stage&)> foreign_program(unsigned bits) {
   };
 }
 
-// --- descriptors -----------------------------------------------------------------------------------------------
+// --- descriptors
+// -----------------------------------------------------------------------------------------------
 
 std::function<void(Stage&)> inherited(std::vector<std::string> numbers) {
   return [numbers](Stage& stage) {
@@ -166,7 +169,9 @@ Cases file_cases() {
       {"ReadHostVar", "read-path", planted_in("/var/lib")},
       {"ReadHostSys", "read-path", [](Stage& stage) { stage.arguments = {"/sys/kernel/uevent_seqnum"}; }},
       {"ReadHostEtc", "read-path",
-       [](Stage& stage) { stage.arguments = {"/etc/machine-id", "/etc/fstab", "/etc/crontab"}; }},
+       [](Stage& stage) {
+         stage.arguments = {"/etc/machine-id", "/etc/fstab", "/etc/crontab"};
+       }},
       {"ReadHostAccounts", "read-words", last_host_account},
       {"ClimbWithDots", "climb-with-dots", secret_as_argument},
       {"ClimbByChdir", "climb-by-chdir", secret_as_argument},
@@ -215,7 +220,8 @@ Cases file_cases() {
          stage.arguments = {path.string()};
        }},
       {"LinkIn", "link-in", secret_as_argument},
-      {"RemoveOutside", "remove-path", [](Stage& stage) { stage.arguments = {stage.write_precious().string()}; }},
+      {"RemoveOutside", "remove-path",
+       [](Stage& stage) { stage.arguments = {stage.write_precious().string()}; }},
       {"ReadonlyWorkspace", "change-readonly-workspace", readonly_workspace},
       {"ReadonlyGrant", "write-path", readonly_grant},
       {"Devices", "open-devices", {}, "the devices are root's even without Cloche"},
@@ -258,12 +264,15 @@ Cases descriptor_cases() {
       {"InheritedDirectory", "use-inherited-directory", inherited_directory("read", "7")},
       {"InheritedPathDescriptor", "use-inherited-directory", inherited_directory("path", "900")},
       {"ReopenStdin", "reopen-stdin-for-writing",
-       [](Stage& stage) { stage.launcher = {"with-stdin", stage.write_precious().string()}; }},
+       [](Stage& stage) {
+         stage.launcher = {"with-stdin", stage.write_precious().string()};
+       }},
       {"StdoutFile", "abuse-stdout-file",
        [](Stage& stage) {
          const fs::path log = stage.scene.write("log.txt", "precious\n");
          stage.launcher = {"with-stdout", log.string()};
-         stage.watch([log](const Ran&) { return read_file(log).starts_with("precious") ? "" : "the log is gone"; });
+         stage.watch(
+             [log](const Ran&) { return read_file(log).starts_with("precious") ? "" : "the log is gone"; });
        }},
       {"StdinDirectory", "abuse-stdin-directory",
        [](Stage& stage) {

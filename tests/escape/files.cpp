@@ -210,18 +210,20 @@ Report change_readonly_workspace(const Arguments& args) {
   const int readable = open(file, O_RDONLY);
   const std::string again = "/proc/self/fd/" + std::to_string(readable);
   if (open(again.c_str(), O_RDWR) >= 0) return escaped("reopened a read-only descriptor for writing");
-  if (mount(nullptr, ".", nullptr, MS_REMOUNT | MS_BIND, nullptr) == 0) return escaped("remounted read-write");
+  if (mount(nullptr, ".", nullptr, MS_REMOUNT | MS_BIND, nullptr) == 0)
+    return escaped("remounted read-write");
   return held_by_errno("make a file", first_error);
 }
 
 // Devices that hand over the machine. Only opened, never read or written: the control runs this on the host.
 Report open_devices(const Arguments&) {
   int error = ENOENT;
-  for (const char* device : {"/dev/mem", "/dev/kmsg", "/dev/port", "/dev/vda", "/dev/sda", "/dev/nvme0n1",
-                             "/dev/kvm", "/dev/fuse", "/dev/net/tun", "/dev/loop-control", "/dev/loop0",
-                             "/dev/vsock", "/dev/vhost-vsock", "/dev/userfaultfd", "/dev/console", "/dev/tty0",
-                             "/dev/tty1", "/dev/ttyS0", "/dev/vcs", "/dev/input/event0", "/dev/hwrng",
-                             "/dev/dri/card0", "/dev/snd/timer", "/dev/rfkill", "/dev/zram0"}) {
+  for (const char* device :
+       {"/dev/mem",     "/dev/kmsg",      "/dev/port",        "/dev/vda",         "/dev/sda",
+        "/dev/nvme0n1", "/dev/kvm",       "/dev/fuse",        "/dev/net/tun",     "/dev/loop-control",
+        "/dev/loop0",   "/dev/vsock",     "/dev/vhost-vsock", "/dev/userfaultfd", "/dev/console",
+        "/dev/tty0",    "/dev/tty1",      "/dev/ttyS0",       "/dev/vcs",         "/dev/input/event0",
+        "/dev/hwrng",   "/dev/dri/card0", "/dev/snd/timer",   "/dev/rfkill",      "/dev/zram0"}) {
     const int fd = open(device, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if (fd >= 0) return escaped(std::string("opened ") + device);
     if (errno != ENOENT) error = errno;
@@ -237,8 +239,10 @@ Attacks file_attacks() {
       {"read-words", "a curated system file does not show what the host's own says", read_words},
       {"climb-with-dots", "no number of .. leads above the view", climb_with_dots},
       {"climb-by-chdir", "walking up one .. at a time does not leave the view", climb_by_chdir},
-      {"climb-from-moved-directory", "a directory moved while held does not lead out", climb_from_moved_directory},
-      {"follow-planted-symlink", "a link planted in the workspace leads nowhere outside", follow_planted_symlink},
+      {"climb-from-moved-directory", "a directory moved while held does not lead out",
+       climb_from_moved_directory},
+      {"follow-planted-symlink", "a link planted in the workspace leads nowhere outside",
+       follow_planted_symlink},
       {"follow-planted-directory-symlink", "a folder that is a link leads nowhere outside",
        follow_planted_directory_symlink},
       {"race-symlink-swap", "no check can be raced by swapping a file for a link", race_symlink_swap},
@@ -251,7 +255,8 @@ Attacks file_attacks() {
       {"rename-out", "no file can be moved or linked out of the workspace", rename_out},
       {"link-in", "no file outside can be linked or moved into the workspace", link_in},
       {"remove-path", "no file outside can be removed", remove_path},
-      {"change-readonly-workspace", "nothing in a read-only workspace can be changed", change_readonly_workspace},
+      {"change-readonly-workspace", "nothing in a read-only workspace can be changed",
+       change_readonly_workspace},
       {"open-devices", "no device of the host is in the view", open_devices},
   };
 }

@@ -28,7 +28,8 @@ bool may_be_ours(const fs::path& path, As as) {
   return name.find("cloche") != std::string::npos;
 }
 
-// A group that another program of the host made meanwhile has processes in it; one that was forgotten has none.
+// A group that another program of the host made meanwhile has processes in it; one that was forgotten has
+// none.
 bool is_forgotten(const std::string& group) {
   return group.find("cloche") != std::string::npos || read_proc(group + "/cgroup.procs").empty();
 }

@@ -29,7 +29,8 @@ Report read_session_key(const Arguments& args) {
     if (syscall(SYS_keyctl, KEYCTL_READ, key, text, sizeof text - 1) < 0) return escaped("found the key");
     return escaped("read the key: " + printable(text));
   }
-  if (slurp("/proc/keys", 1 << 20).find(name) != std::string::npos) return escaped("/proc/keys lists the key");
+  if (slurp("/proc/keys", 1 << 20).find(name) != std::string::npos)
+    return escaped("/proc/keys lists the key");
   return held_by_errno("keyctl and request_key", error);
 }
 
@@ -42,7 +43,8 @@ Report plant_session_key(const Arguments& args) {
 }
 
 Report list_keys(const Arguments& args) {
-  if (slurp("/proc/keys", 1 << 20).find(args.at(0)) != std::string::npos) return escaped("/proc/keys lists the key");
+  if (slurp("/proc/keys", 1 << 20).find(args.at(0)) != std::string::npos)
+    return escaped("/proc/keys lists the key");
   return held("/proc/keys does not list it");
 }
 
@@ -91,7 +93,8 @@ Report take_message(const Arguments& args) {
 
 Report list_system_v(const Arguments& args) {
   for (const char* path : {"/proc/sysvipc/shm", "/proc/sysvipc/sem", "/proc/sysvipc/msg"}) {
-    if (slurp(path, 1 << 20).find(args.at(0)) != std::string::npos) return escaped(std::string(path) + " lists it");
+    if (slurp(path, 1 << 20).find(args.at(0)) != std::string::npos)
+      return escaped(std::string(path) + " lists it");
   }
   return held("the host's objects are not listed");
 }

@@ -21,9 +21,12 @@ Cases namespace_cases() {
     all.push_back({"Unshare" + title, "unshare-namespace", with_arguments({kind})});
     all.push_back({"CloneThree" + title, "clone3-namespace", with_arguments({kind})});
     if (kind != "time") all.push_back({"Clone" + title, "clone-namespace", with_arguments({kind})});
-    if (kind == "user" || kind == "time") continue;  // nobody can enter its own again, nor this one with threads
+    if (kind == "user" || kind == "time")
+      continue;  // nobody can enter its own again, nor this one with threads
     all.push_back({"Join" + title, "join-namespace",
-                   [kind](Stage& stage) { stage.arguments = {kind, std::to_string(stage.start_victim())}; },
+                   [kind](Stage& stage) {
+                     stage.arguments = {kind, std::to_string(stage.start_victim())};
+                   },
                    only_root_may});
   }
   all.push_back({"CloneWithHighBits", "clone-namespace-with-high-bits", with_arguments({"net"})});
@@ -31,7 +34,11 @@ Cases namespace_cases() {
 }
 
 Case setting(const std::string& name, const std::string& path) {
-  return {"Write" + name, "write-kernel-setting", with_arguments({path}), only_root_may, "",
+  return {"Write" + name,
+          "write-kernel-setting",
+          with_arguments({path}),
+          only_root_may,
+          "",
           "the kernel has no " + path};
 }
 
@@ -49,7 +56,8 @@ Cases socket_cases() {
       {"Packet", "open-family", with_arguments({"17", "3", "768"}), only_root_may},
       {"Xdp", "open-family", with_arguments({"44", "3", "0"}), only_root_may, "", "the kernel has no AF_XDP"},
       {"RawIcmp", "open-family", with_arguments({"2", "3", "1"}), only_root_may},
-      {"RawIcmpSix", "open-family", with_arguments({"10", "3", "58"}), only_root_may, "", "the kernel has no IPv6"},
+      {"RawIcmpSix", "open-family", with_arguments({"10", "3", "58"}), only_root_may, "",
+       "the kernel has no IPv6"},
       {"Mptcp", "open-family", with_arguments({"2", "1", "262"}), "", "", "the kernel has no MPTCP"},
       {"HostTcp", "reach-tcp",
        [](Stage& stage) { stage.arguments = {std::to_string(stage.listen_tcp(AF_INET))}; }},

@@ -1,5 +1,5 @@
-// Attacks on the size of the kernel that can be reached: calls an agent's command has no use for and that have
-// let others out before. Reaching the kernel's own argument checks counts as getting through.
+// Attacks on the size of the kernel that can be reached: calls an agent's command has no use for and that
+// have let others out before. Reaching the kernel's own argument checks counts as getting through.
 #include <fcntl.h>
 #include <linux/bpf.h>
 #include <linux/io_uring.h>
@@ -81,7 +81,9 @@ Report call_init_module(const Arguments&) {
   return judge_call("init_module", syscall(SYS_init_module, "x", 1, ""));
 }
 
-Report call_finit_module(const Arguments&) { return judge_call("finit_module", syscall(SYS_finit_module, 0, "", 0)); }
+Report call_finit_module(const Arguments&) {
+  return judge_call("finit_module", syscall(SYS_finit_module, 0, "", 0));
+}
 
 Report call_kexec(const Arguments&) {
   return judge_call("kexec_load", syscall(SYS_kexec_load, 0, 0, nullptr, 0));
@@ -104,7 +106,9 @@ Report call_modify_ldt(const Arguments&) {
 
 Report call_iopl(const Arguments&) { return judge_call("iopl", syscall(SYS_iopl, 3)); }
 
-Report call_memfd_secret(const Arguments&) { return judge_call("memfd_secret", syscall(sys_memfd_secret, 0)); }
+Report call_memfd_secret(const Arguments&) {
+  return judge_call("memfd_secret", syscall(sys_memfd_secret, 0));
+}
 
 Report call_fanotify(const Arguments&) {
   constexpr unsigned report_file_ids = 0x200;  // what an ordinary user may ask for
@@ -178,13 +182,14 @@ Report call_by_int80(const Arguments&) {
 // A whole 32-bit program: mov eax, 1 (exit); mov ebx, 42; int 0x80.
 Report run_32_bit_program(const Arguments&) {
   const unsigned char program[] = {
-      0x7f, 'E',  'L',  'F',  1,    1,    1,    0, 0, 0, 0, 0, 0, 0, 0, 0,              // 32-bit, little-endian
-      2,    0,    3,    0,    1,    0,    0,    0, 0x54, 0x80, 0x04, 0x08,              // i386, entry 0x8048054
-      0x34, 0,    0,    0,    0,    0,    0,    0, 0,    0,    0,    0,                 // program headers at 52
-      0x34, 0,    0x20, 0,    1,    0,    0,    0, 0,    0,    0,    0,                 // one of them
-      1,    0,    0,    0,    0,    0,    0,    0, 0,    0x80, 0x04, 0x08, 0, 0x80, 0x04, 0x08,  // load all
-      0x60, 0,    0,    0,    0x60, 0,    0,    0, 5,    0,    0,    0,    0, 0x10, 0,    0,
-      0xb8, 1,    0,    0,    0,    0xbb, 42,   0, 0,    0,    0xcd, 0x80};
+      0x7f, 'E', 'L',  'F', 1,    1,  1, 0, 0,    0,    0,    0,    0, 0,    0,    0,  // 32-bit,
+                                                                                       // little-endian
+      2,    0,   3,    0,   1,    0,  0, 0, 0x54, 0x80, 0x04, 0x08,  // i386, entry 0x8048054
+      0x34, 0,   0,    0,   0,    0,  0, 0, 0,    0,    0,    0,     // program headers at 52
+      0x34, 0,   0x20, 0,   1,    0,  0, 0, 0,    0,    0,    0,     // one of them
+      1,    0,   0,    0,   0,    0,  0, 0, 0,    0x80, 0x04, 0x08, 0, 0x80, 0x04, 0x08,  // load all
+      0x60, 0,   0,    0,   0x60, 0,  0, 0, 5,    0,    0,    0,    0, 0x10, 0,    0,    0xb8,
+      1,    0,   0,    0,   0xbb, 42, 0, 0, 0,    0xcd, 0x80};
   const int fd = open("program-32", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0755);
   if (fd < 0 || write(fd, program, sizeof program) < 0) return unable_by_errno("program-32");
   close(fd);
@@ -204,7 +209,8 @@ Report run_32_bit_program(const Arguments&) {
 Report call_unknown_numbers(const Arguments&) {
   for (const long number : {340L, 386L, 420L, 600L, 999L, 4096L, 0x3fffffffL}) {
     const long result = syscall(number, 0, 0, 0, 0, 0, 0);
-    if (result != -1 || errno != ENOSYS) return escaped("number " + std::to_string(number) + " is not ENOSYS");
+    if (result != -1 || errno != ENOSYS)
+      return escaped("number " + std::to_string(number) + " is not ENOSYS");
   }
   return held("every unknown number is ENOSYS");
 }
@@ -225,7 +231,8 @@ Attacks kernel_surface_attacks() {
       {"call-finit-module", promise, call_finit_module},
       {"call-kexec", promise, call_kexec},
       {"call-personality", "pages cannot be made executable behind the loader's back", call_personality},
-      {"call-personality-with-high-bits", "high bits do not hide a personality", call_personality_with_high_bits},
+      {"call-personality-with-high-bits", "high bits do not hide a personality",
+       call_personality_with_high_bits},
       {"call-modify-ldt", promise, call_modify_ldt},
       {"call-iopl", promise, call_iopl},
       {"call-memfd-secret", promise, call_memfd_secret},

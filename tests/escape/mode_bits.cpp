@@ -58,7 +58,8 @@ Report by_chmod(const Arguments&) {
 Report by_chmod_set_gid(const Arguments&) {
   return by_existing_file("chmod", [](int) { return syscall(SYS_chmod, target, set_gid_program); });
 }
-// The kernel looks at the low half of the register only; a filter that looks at all of it sees another number.
+// The kernel looks at the low half of the register only; a filter that looks at all of it sees another
+// number.
 Report by_chmod_with_high_bits(const Arguments&) {
   return by_existing_file("chmod with high bits", [](int) {
     return syscall(SYS_chmod, target, set_uid_program | (uint64_t{1} << 32));
@@ -72,16 +73,15 @@ Report by_fchmodat(const Arguments&) {
                           [](int) { return syscall(SYS_fchmodat, AT_FDCWD, target, set_uid_program); });
 }
 Report by_fchmodat2(const Arguments&) {
-  return by_existing_file(
-      "fchmodat2", [](int) { return syscall(sys_fchmodat2, AT_FDCWD, target, set_uid_program, 0); });
+  return by_existing_file("fchmodat2",
+                          [](int) { return syscall(sys_fchmodat2, AT_FDCWD, target, set_uid_program, 0); });
 }
 Report by_open(const Arguments&) {
   return by_new_file("open", [] { return syscall(SYS_open, target, O_CREAT | O_WRONLY, set_uid_program); });
 }
 Report by_openat(const Arguments&) {
-  return by_new_file("openat", [] {
-    return syscall(SYS_openat, AT_FDCWD, target, O_CREAT | O_WRONLY, set_uid_program);
-  });
+  return by_new_file(
+      "openat", [] { return syscall(SYS_openat, AT_FDCWD, target, O_CREAT | O_WRONLY, set_uid_program); });
 }
 Report by_creat(const Arguments&) {
   return by_new_file("creat", [] { return syscall(SYS_creat, target, set_uid_program); });
@@ -152,7 +152,8 @@ Report by_capability_with_setxattrat(const Arguments&) {
     uint32_t size;
     uint32_t flags;
   } request = {reinterpret_cast<uint64_t>(&capability_attribute), sizeof capability_attribute, 0};
-  const long done = syscall(sys_setxattrat, AT_FDCWD, target, 0, "security.capability", &request, sizeof request);
+  const long done =
+      syscall(sys_setxattrat, AT_FDCWD, target, 0, "security.capability", &request, sizeof request);
   return judge_capability("setxattrat", done == 0 ? 0 : errno);
 }
 

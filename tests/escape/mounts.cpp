@@ -1,5 +1,5 @@
-// Attacks on the mount table and on the namespaces. When they succeed they do so in a mount namespace of their
-// own: each first tries to get one, and stops if it would otherwise touch the host's.
+// Attacks on the mount table and on the namespaces. When they succeed they do so in a mount namespace of
+// their own: each first tries to get one, and stops if it would otherwise touch the host's.
 #include <fcntl.h>
 #include <linux/mount.h>
 #include <linux/sched.h>
@@ -15,11 +15,13 @@
 
 #include "escape/attack.hpp"
 
-// <sched.h> and <sys/mount.h> do not go together with the kernel's own headers; these are all we need of them.
+// <sched.h> and <sys/mount.h> do not go together with the kernel's own headers; these are all we need of
+// them.
 extern "C" {
 int unshare(int flags) noexcept;
 int setns(int fd, int kind) noexcept;
-int mount(const char* source, const char* target, const char* type, unsigned long flags, const void* data) noexcept;
+int mount(const char* source, const char* target, const char* type, unsigned long flags,
+          const void* data) noexcept;
 int umount2(const char* target, int flags) noexcept;
 }
 
@@ -132,8 +134,8 @@ struct Kind {
   uint64_t flag;
 };
 
-constexpr Kind kinds[] = {{"user", CLONE_NEWUSER}, {"mnt", CLONE_NEWNS},       {"pid", CLONE_NEWPID},
-                          {"net", CLONE_NEWNET},   {"ipc", CLONE_NEWIPC},      {"uts", CLONE_NEWUTS},
+constexpr Kind kinds[] = {{"user", CLONE_NEWUSER},     {"mnt", CLONE_NEWNS},   {"pid", CLONE_NEWPID},
+                          {"net", CLONE_NEWNET},       {"ipc", CLONE_NEWIPC},  {"uts", CLONE_NEWUTS},
                           {"cgroup", CLONE_NEWCGROUP}, {"time", CLONE_NEWTIME}};
 
 uint64_t flag_of(const std::string& name) {
@@ -159,7 +161,9 @@ Report report_clone(const std::string& how, long child) {
   return escaped(how + " started a child");
 }
 
-long plain_clone(uint64_t flags) { return syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr); }
+long plain_clone(uint64_t flags) {
+  return syscall(SYS_clone, flags | SIGCHLD, nullptr, nullptr, nullptr, nullptr);
+}
 
 Report clone_namespace(const Arguments& args) {
   const uint64_t flag = flag_of(args.at(0));
@@ -212,13 +216,15 @@ Attacks mount_attacks() {
       {"pivot-root", "the root cannot be exchanged", pivot_root_away},
       {"open-file-system", "the new mount API is not there: fsopen", open_file_system},
       {"clone-tree", "the new mount API is not there: open_tree", clone_tree},
-      {"clone-tree-with-attributes", "the new mount API is not there: open_tree_attr", clone_tree_with_attributes},
+      {"clone-tree-with-attributes", "the new mount API is not there: open_tree_attr",
+       clone_tree_with_attributes},
       {"move-tree", "the new mount API is not there: move_mount", move_tree},
       {"set-mount-attributes", "the new mount API is not there: mount_setattr", set_mount_attributes},
       {"change-root", "chroot is refused", change_root},
       {"unshare-namespace", "no new namespace by unshare", unshare_namespace},
       {"clone-namespace", "no new namespace by clone", clone_namespace},
-      {"clone-namespace-with-high-bits", "high bits do not hide clone's flags", clone_namespace_with_high_bits},
+      {"clone-namespace-with-high-bits", "high bits do not hide clone's flags",
+       clone_namespace_with_high_bits},
       {"clone3-namespace", "no new namespace by clone3", clone3_namespace},
       {"join-namespace", "no namespace can be joined", join_namespace},
   };

@@ -83,7 +83,8 @@ Report raise_limits(const Arguments&) {
     getrlimit(what, &limit);
     if (limit.rlim_max == RLIM_INFINITY) continue;
     limit.rlim_max += 1;
-    if (setrlimit(what, &limit) == 0) return escaped("raised hard limit " + std::to_string(static_cast<int>(what)));
+    if (setrlimit(what, &limit) == 0)
+      return escaped("raised hard limit " + std::to_string(static_cast<int>(what)));
     error = errno;
   }
   return held_by_errno("setrlimit", error);

@@ -44,18 +44,21 @@ void everybody(Stage& stage) {
   stage.control_launcher = {"in-naive-sandbox", stage.token, stage.write_secret().string()};
   stage.arguments = {namespace_link("pid"), "@VICTIM@"};
   stage.watch_only_under_cloche([&stage](const Ran&) {
-    return processes_with("prop" + std::string(1, '\0') + "victim" + std::string(1, '\0') + stage.token).empty()
+    return processes_with("prop" + std::string(1, '\0') + "victim" + std::string(1, '\0') + stage.token)
+                   .empty()
                ? "the victim outside is dead"
                : "";
   });
 }
 
-// --- terminals -------------------------------------------------------------------------------------------------
+// --- terminals
+// -------------------------------------------------------------------------------------------------
 
 bool said(const Ran& ran, const std::string& word) { return ran.out.find(word) != std::string::npos; }
 
 void watch_typing(Stage& stage) {
-  stage.watch([](const Ran& ran) { return said(ran, "INJECTED") ? "something was typed into the terminal" : ""; });
+  stage.watch(
+      [](const Ran& ran) { return said(ran, "INJECTED") ? "something was typed into the terminal" : ""; });
 }
 
 std::function<void(Stage&)> in_terminal(const std::string& how, std::vector<std::string> arguments,
@@ -68,11 +71,13 @@ std::function<void(Stage&)> in_terminal(const std::string& how, std::vector<std:
 }
 
 void watch_settings(Stage& stage) {
-  stage.watch([](const Ran& ran) { return said(ran, "CHANGED") ? "the terminal's settings were changed" : ""; });
+  stage.watch(
+      [](const Ran& ran) { return said(ran, "CHANGED") ? "the terminal's settings were changed" : ""; });
 }
 
 void watch_screen_for_words(Stage& stage) {
-  stage.watch([](const Ran& ran) { return said(ran, "tampered") ? "the terminal shows the attacker's words" : ""; });
+  stage.watch(
+      [](const Ran& ran) { return said(ran, "tampered") ? "the terminal shows the attacker's words" : ""; });
 }
 
 void watch_screen_for_orders(Stage& stage) {
@@ -85,7 +90,8 @@ void watch_screen_for_orders(Stage& stage) {
   });
 }
 
-// --- keys and System V -----------------------------------------------------------------------------------------
+// --- keys and System V
+// -----------------------------------------------------------------------------------------
 
 void key_in_session(Stage& stage) {
   const std::string name = "escape-" + stage.token;
@@ -112,7 +118,8 @@ void segment(Stage& stage) {
                 shmdt(memory);
                 shmctl(id, IPC_RMID, nullptr);
               }});
-  stage.watch([memory, token = stage.token](const Ran&) { return memory == token ? "" : "the segment was changed"; });
+  stage.watch(
+      [memory, token = stage.token](const Ran&) { return memory == token ? "" : "the segment was changed"; });
   stage.arguments = {std::to_string(key), std::to_string(id), stage.token};
 }
 
@@ -217,8 +224,8 @@ Cases secret_cases() {
          stage.start_victim();
          stage.arguments = {stage.token};
        }},
-      {"MountSources", "search-mount-sources", [](Stage& stage) { stage.arguments = {"/sys/fs/cgroup"}; }, "", "",
-       "the host has no cgroup mount"},
+      {"MountSources", "search-mount-sources", [](Stage& stage) { stage.arguments = {"/sys/fs/cgroup"}; }, "",
+       "", "the host has no cgroup mount"},
       {"KernelLog", "read-kernel-log", {}, "the kernel's log may be root's even without Cloche"},
       {"HostSockets", "watch-host-sockets",
        [](Stage& stage) {
@@ -258,11 +265,14 @@ Cases process_cases() {
 Cases terminal_cases() {
   const char* no_typing = "the kernel serves TIOCSTI to nobody";
   return {
-      {"TypeIntoTerminal", "type-into-terminal", in_terminal("stdio", {"@TTY@"}, watch_typing), "", "", no_typing},
-      {"TypeIntoControllingTerminal", "type-into-terminal", in_terminal("controlling", {"@TTY@"}, watch_typing), "",
-       "", no_typing},
-      {"TypeWithHighBits", "type-with-high-bits", in_terminal("stdio", {"@TTY@"}, watch_typing), "", "", no_typing},
-      {"PasteIntoConsole", "paste-into-console", in_terminal("stdio", {"/dev/tty1", "/dev/tty0", "/dev/console"}),
+      {"TypeIntoTerminal", "type-into-terminal", in_terminal("stdio", {"@TTY@"}, watch_typing), "", "",
+       no_typing},
+      {"TypeIntoControllingTerminal", "type-into-terminal",
+       in_terminal("controlling", {"@TTY@"}, watch_typing), "", "", no_typing},
+      {"TypeWithHighBits", "type-with-high-bits", in_terminal("stdio", {"@TTY@"}, watch_typing), "", "",
+       no_typing},
+      {"PasteIntoConsole", "paste-into-console",
+       in_terminal("stdio", {"/dev/tty1", "/dev/tty0", "/dev/console"}),
        "consoles are root's even without Cloche", "", "the machine has no virtual console"},
       {"WriteControllingTerminal", "write-controlling-terminal",
        in_terminal("controlling", {}, watch_screen_for_words)},

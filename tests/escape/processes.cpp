@@ -61,7 +61,8 @@ Report signal_everybody(const Arguments& args) {
   const bool seen = victim > 0 && kill(victim, 0) == 0 && state_of(victim) != 'Z';
   if (kill(-1, SIGKILL) != 0 && !seen) return held_by_errno("kill(-1)");
   sleep_ms(100);
-  if (seen && (kill(victim, 0) != 0 || state_of(victim) == 'Z')) return escaped("kill(-1) took the victim along");
+  if (seen && (kill(victim, 0) != 0 || state_of(victim) == 'Z'))
+    return escaped("kill(-1) took the victim along");
   return held("kill(-1) reached nobody outside");
 }
 
@@ -121,7 +122,8 @@ Report write_memory(const Arguments& args) {
   char planted_bytes[] = "tampered";
   iovec local = {planted_bytes, sizeof planted_bytes};
   iovec remote = {secret_page, sizeof planted_bytes};
-  if (process_vm_writev(process_number(args), &local, 1, &remote, 1, 0) > 0) return escaped("process_vm_writev");
+  if (process_vm_writev(process_number(args), &local, 1, &remote, 1, 0) > 0)
+    return escaped("process_vm_writev");
   const int error = errno;
   const int fd = open(("/proc/" + args.at(0) + "/mem").c_str(), O_RDWR);
   if (fd < 0) return held_by_errno("process_vm_writev and /proc/PID/mem", error);
@@ -154,13 +156,15 @@ Report steal_descriptor(const Arguments& args) {
 
 Report limit_process(const Arguments& args) {
   rlimit limit = {0, 0};
-  if (prlimit(process_number(args), RLIMIT_NOFILE, &limit, nullptr) == 0) return escaped("set the victim's limits");
+  if (prlimit(process_number(args), RLIMIT_NOFILE, &limit, nullptr) == 0)
+    return escaped("set the victim's limits");
   return held_by_errno("prlimit");
 }
 
 Report reschedule_process(const Arguments& args) {
   const int pid = process_number(args);
-  if (setpriority(PRIO_PROCESS, static_cast<id_t>(pid), 19) == 0) return escaped("changed the victim's priority");
+  if (setpriority(PRIO_PROCESS, static_cast<id_t>(pid), 19) == 0)
+    return escaped("changed the victim's priority");
   const int error = errno;
   cpu_set_t one;
   CPU_ZERO(&one);

@@ -136,8 +136,8 @@ void keep_secret_in_memory(const std::string& secret) {
 }
 
 // The simplest sandbox there is, with the usual mistakes: a process namespace whose init keeps the caller's
-// environment, memory and descriptors. Attacks on "pid 1" have their control here, since nobody may attack the
-// real one.
+// environment, memory and descriptors. Attacks on "pid 1" have their control here, since nobody may attack
+// the real one.
 int in_naive_sandbox(const Arguments& args, const Command& command) {
   const unsigned uid = getuid();
   const unsigned gid = getgid();
@@ -197,8 +197,8 @@ int with_session_key(const Arguments& args, const Command& command) {
   return code;
 }
 
-// A process of the host that has a secret in its command line, memory and descriptor table. It says that it is
-// ready by making a file, and ends by itself if the test forgets it.
+// A process of the host that has a secret in its command line, memory and descriptor table. It says that it
+// is ready by making a file, and ends by itself if the test forgets it.
 int victim(const Arguments& args) {
   keep_secret_in_memory(args.at(0));
   const int file = open(args.at(1).c_str(), O_RDWR | O_CLOEXEC);

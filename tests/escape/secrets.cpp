@@ -105,7 +105,8 @@ Attacks secret_attacks() {
   return {
       {"search-own-environment", "the caller's environment is not handed down", search_own_environment},
       {"search-init-environment", "the sandbox's own init carries no environment", search_init_environment},
-      {"search-every-environment", "no process's environment holds the caller's secrets", search_every_environment},
+      {"search-every-environment", "no process's environment holds the caller's secrets",
+       search_every_environment},
       {"search-every-command-line", "the command lines of the host are not shown", search_every_command_line},
       {"search-mount-sources", "the mount table names nothing that was not granted", search_mount_sources},
       {"read-kernel-log", "the kernel's log and memory are not readable", read_kernel_log},

@@ -55,7 +55,9 @@ std::string random_token() {
   return text;
 }
 
-std::string namespace_link(const char* kind) { return fs::read_symlink(std::string("/proc/self/ns/") + kind); }
+std::string namespace_link(const char* kind) {
+  return fs::read_symlink(std::string("/proc/self/ns/") + kind);
+}
 
 std::string read_proc(const fs::path& path) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -182,7 +184,8 @@ int Stage::start_victim() {
   victim.cwd = scene.root().string();
   victim.env = {{"VICTIM_SECRET", token}};
   victim_ = std::make_shared<Started>(victim);
-  if (!wait_until([&] { return fs::exists(ready); }, std::chrono::seconds(5))) throw std::runtime_error("victim");
+  if (!wait_until([&] { return fs::exists(ready); }, std::chrono::seconds(5)))
+    throw std::runtime_error("victim");
   return victim_->pid();
 }
 

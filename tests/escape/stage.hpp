@@ -1,8 +1,9 @@
-// The observer's side of the escape tests: a stage is one scene with everything an attack may reach for around
-// it, and knows afterwards whether any of it was touched.
+// The observer's side of the escape tests: a stage is one scene with everything an attack may reach for
+// around it, and knows afterwards whether any of it was touched.
 //
-// The test process sets the stage, a harness command (the bare attack, or Cloche with the attack in it) plays on
-// it, and then the watchers look. Every case is played twice, on two fresh stages: the control and the proof.
+// The test process sets the stage, a harness command (the bare attack, or Cloche with the attack in it) plays
+// on it, and then the watchers look. Every case is played twice, on two fresh stages: the control and the
+// proof.
 #pragma once
 
 #include <sys/types.h>
@@ -53,7 +54,8 @@ class Stage {
   Ran run_attack(const std::string& attack) const { return run(command(attack)); }
   std::string attacks() const { return (scene.workspace() / "escape-attacks").string(); }
 
-  // --- set pieces ---------------------------------------------------------------------------------------------
+  // --- set pieces
+  // ---------------------------------------------------------------------------------------------
   fs::path write_secret(const std::string& relative = "secret.txt");
   // A file of the identity's own beside the workspace, watched for any change.
   fs::path write_precious(const std::string& relative = "precious.txt");

@@ -1,6 +1,6 @@
-// Attacks on the end of a call: leave something running. None of these can judge itself; each plants a process
-// that carries the token (its own argument, or argv[0] after an exec) in its command line, and the observer
-// looks for the token on the host.
+// Attacks on the end of a call: leave something running. None of these can judge itself; each plants a
+// process that carries the token (its own argument, or argv[0] after an exec) in its command line, and the
+// observer looks for the token on the host.
 //
 // Every survivor ends by itself after a while, so that a control whose observer died leaves nothing for long.
 #include <fcntl.h>
@@ -144,7 +144,7 @@ Report leave_respawning(const Arguments&) {
     const double end = seconds_now() + lifetime_seconds;
     while (seconds_now() < end) {
       if (fork() > 0) _exit(0);
-      sleep_ms(2);
+      sleep_ms(15);  // shorter, and the observer of the control could not find it either
     }
   });
 }
@@ -232,8 +232,10 @@ Attacks survivor_attacks() {
       {"leave-new-session", promise, leave_new_session},
       {"leave-ignoring", promise, leave_ignoring},
       {"leave-stopped", promise, leave_stopped},
-      {"leave-holding-output", "the caller has its answer although a pipe is held open", leave_holding_output},
-      {"leave-flooding-output", "the caller has its answer although somebody still writes", leave_flooding_output},
+      {"leave-holding-output", "the caller has its answer although a pipe is held open",
+       leave_holding_output},
+      {"leave-flooding-output", "the caller has its answer although somebody still writes",
+       leave_flooding_output},
       {"leave-exec-chain", promise, leave_exec_chain},
       {"chain-link", "one link of leave-exec-chain", be_chain_link},
       {"leave-respawning", promise, leave_respawning},

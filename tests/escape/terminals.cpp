@@ -95,8 +95,8 @@ void say(const char* text) {
   if (write(1, text, strlen(text)) < 0) _exit(static_cast<int>(Ending::unable));
 }
 
-// Sequences a terminal obeys: set the clipboard, ask it to type, hide text. In one piece, in two writes, and in
-// their one-byte form.
+// Sequences a terminal obeys: set the clipboard, ask it to type, hide text. In one piece, in two writes, and
+// in their one-byte form.
 Report print_terminal_orders(const Arguments&) {
   say("before\n");
   say("\x1b]52;c;b3JkZXI=\x07");
@@ -107,7 +107,8 @@ Report print_terminal_orders(const Arguments&) {
   say("\x1b\\");
   say("\x1bP$qm\x1b\\");
   say("\x1b_order\x1b\\");
-  say("\x9d" "52;c;b3JkZXI=\x9c");
+  say("\x9d"
+      "52;c;b3JkZXI=\x9c");
   say("after\n");
   return planted("orders were printed");
 }

@@ -1,0 +1,116 @@
+#include "gateway/diagnose.hpp"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/directory.hpp"
+
+namespace cloche {
+namespace {
+
+// An empty workspace of the doctor's own.
+class Scratch {
+ public:
+  Scratch() {
+    char name[] = "/var/tmp/cloche-doctor-XXXXXX";
+    if (::mkdtemp(name) != nullptr) path_ = name;
+  }
+  ~Scratch() {
+    if (!path_.empty()) remove_tree(path_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+bool says_off(const std::string& value) { return value == "off" || value == "0" || value == "no" || value == "false"; }
+
+std::string find_bwrap(const Environment& environment) {
+  ConfinementPlan outside;
+  outside.argv = {"bwrap"};
+  outside.environment = {{"PATH", environment.get("PATH")}};
+  for (const auto& place : program_candidates(outside)) {
+    if (::access(place.c_str(), X_OK) == 0) return place;
+  }
+  return {};
+}
+
+RunRequest in_scratch(const Scratch& scratch, std::vector<std::string> argv) {
+  RunRequest request;
+  request.argv = std::move(argv);
+  request.workspace = scratch.path();
+  request.toolchains = "none";
+  return request;
+}
+
+std::vector<LayerHealth> healthy(const Ran& ran) {
+  std::vector<LayerHealth> layers;
+  for (const auto& layer : ran.outcome.layers) {
+    LayerHealth health{.id = layer.id, .enforced = true, .by = layer.by, .proof = {}, .fix = {}};
+    const auto checks = ran.proof.by_layer.find(layer.id);
+    // Scoping is on when Landlock is; in namespaces of its own there is nobody outside to try it on.
+    health.proof = checks != ran.proof.by_layer.end() ? checks->second : "by the kernel's word alone";
+    layers.push_back(std::move(health));
+  }
+  return layers;
+}
+
+std::vector<LayerHealth> unhealthy(const Error& error) {
+  std::vector<LayerHealth> layers;
+  for (LayerId id : required_by(Rung::namespaces)) {
+    LayerHealth health{.id = id, .enforced = false, .by = {}, .proof = {}, .fix = {}};
+    const bool to_blame = name_of(id) == error.layer;
+    health.fix = to_blame ? error.fix : "not tried: the proof did not get that far";
+    layers.push_back(std::move(health));
+  }
+  return layers;
+}
+
+std::optional<uint64_t> worst_overshoot(const Scratch& scratch, const Environment& environment,
+                                        const Installation& installation) {
+  std::optional<uint64_t> worst;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    RunRequest request = in_scratch(scratch, {installation.probe, "--take-memory"});
+    request.grants.push_back({.source = installation.probe});
+    request.limits.memory_bytes = 256ULL << 20;
+    request.limits.wall_ms = 20'000;
+    auto ran = run(request, environment, installation, Streams{});
+    if (!ran.ok() || ran.value().outcome.limit != LimitId::memory) continue;
+    worst = std::max(worst.value_or(0), ran.value().outcome.usage.memory_overshoot_bytes.value_or(0));
+  }
+  return worst;
+}
+
+}  // namespace
+
+Diagnosis diagnose(const Environment& environment, const Installation& installation) {
+  Diagnosis diagnosis;
+  diagnosis.bwrap = find_bwrap(environment);
+  diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
+  const Scratch scratch;
+  if (scratch.path().empty()) {
+    diagnosis.problem = system_error("make a directory in /var/tmp").what;
+    return diagnosis;
+  }
+  auto ran = run(in_scratch(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
+  if (!ran.ok()) {
+    diagnosis.problem = describe(ran.error());
+    diagnosis.layers = unhealthy(ran.error());
+    return diagnosis;
+  }
+  diagnosis.active = ran.value().outcome.exit_code == 0;
+  diagnosis.problem = ran.value().outcome.reason;
+  diagnosis.proof = ran.value().outcome.proof;
+  diagnosis.layers = healthy(ran.value());
+  const bool watched = std::any_of(diagnosis.layers.begin(), diagnosis.layers.end(),
+                                   [](const LayerHealth& layer) { return layer.by == "watched"; });
+  if (watched) diagnosis.overshoot_bytes = worst_overshoot(scratch, environment, installation);
+  return diagnosis;
+}
+
+}  // namespace cloche

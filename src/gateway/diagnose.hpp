@@ -1,0 +1,32 @@
+// What this host can enforce, found out by running the self-proof through the same path as any command.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gateway/run.hpp"
+
+namespace cloche {
+
+struct LayerHealth {
+  LayerId id = LayerId::user_ids;
+  bool enforced = false;
+  std::string by;     // the mechanism
+  std::string proof;  // the checks that held
+  std::string fix;    // what would provide it
+};
+
+struct Diagnosis {
+  bool active = false;                 // every layer of the default rung holds
+  std::string problem;                 // one sentence, when it is not
+  std::string proof;                   // digest of the proof
+  std::vector<LayerHealth> layers;
+  std::string bwrap;                   // its path; empty: not installed
+  bool disabled_via_env = false;
+  std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
+};
+
+Diagnosis diagnose(const Environment& environment, const Installation& installation);
+
+}  // namespace cloche
