@@ -12,7 +12,8 @@
 
 namespace {
 
-// A descriptor that is closed would be given to the next file we open, and the command's output could end up in it.
+// A descriptor that is closed would be given to the next file we open, and the command's output could end up
+// in it.
 bool was_open(int fd) {
   if (::fcntl(fd, F_GETFD) >= 0) return true;
   (void)::open("/dev/null", O_RDWR);  // takes the lowest free number, which is this one

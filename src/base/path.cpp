@@ -13,7 +13,8 @@ bool is_plain_absolute(std::string_view path) {
   while (!path.empty()) {
     path.remove_prefix(1);  // the slash
     const std::string_view name = path.substr(0, path.find('/'));
-    if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos) return false;
+    if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos)
+      return false;
     path.remove_prefix(name.size());
   }
   return true;

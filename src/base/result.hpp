@@ -70,11 +70,11 @@ class [[nodiscard]] Result<void> {
 
 // TRY(expression) is the value, or returns the error from the enclosing function. A GNU statement
 // expression: both of our compilers have it, and it keeps the happy path on one line.
-#define TRY(expression)                                        \
-  ({                                                           \
-    auto try_result = (expression);                            \
+#define TRY(expression)                                              \
+  ({                                                                 \
+    auto try_result = (expression);                                  \
     if (!try_result.ok()) return std::move(try_result).take_error(); \
-    std::move(try_result).value();                             \
+    std::move(try_result).value();                                   \
   })
 
 }  // namespace cloche

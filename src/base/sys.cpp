@@ -11,7 +11,9 @@
 
 namespace cloche::sys {
 
-Result<OwnedFd> open(const std::string& path, int flags, mode_t mode) { return open_at(AT_FDCWD, path, flags, mode); }
+Result<OwnedFd> open(const std::string& path, int flags, mode_t mode) {
+  return open_at(AT_FDCWD, path, flags, mode);
+}
 
 Result<OwnedFd> open_at(int dir, const std::string& path, int flags, mode_t mode) {
   OwnedFd fd(::openat(dir, path.c_str(), flags | O_CLOEXEC, mode));
@@ -38,7 +40,8 @@ Result<OwnedFd> memory_file() {
 }
 
 Result<void> seal(int fd) {
-  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0) return system_error("seal a file");
+  if (::fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) != 0)
+    return system_error("seal a file");
   return {};
 }
 
@@ -55,7 +58,9 @@ Result<std::string> read_all(int fd, size_t most) {
   }
 }
 
-Result<std::string> read_file(const std::string& path, size_t most) { return read_file_at(AT_FDCWD, path, most); }
+Result<std::string> read_file(const std::string& path, size_t most) {
+  return read_file_at(AT_FDCWD, path, most);
+}
 
 Result<std::string> read_file_at(int dir, const std::string& path, size_t most) {
   auto fd = TRY(open_at(dir, path, O_RDONLY | O_NONBLOCK));
@@ -78,7 +83,8 @@ Result<std::string> read_link(const std::string& path) {
   std::array<char, PATH_MAX + 1> buffer;
   const ssize_t length = ::readlink(path.c_str(), buffer.data(), buffer.size());
   if (length < 0) return system_error("read the link " + path);
-  if (static_cast<size_t>(length) >= buffer.size() - 1) return system_error("read the link " + path, ENAMETOOLONG);
+  if (static_cast<size_t>(length) >= buffer.size() - 1)
+    return system_error("read the link " + path, ENAMETOOLONG);
   return std::string(buffer.data(), static_cast<size_t>(length));
 }
 

@@ -1,4 +1,5 @@
-// One wrapper a system call: an owned descriptor or an Error that says what was being done. Only what is used.
+// One wrapper a system call: an owned descriptor or an Error that says what was being done. Only what is
+// used.
 #pragma once
 
 #include <sys/types.h>
@@ -13,10 +14,10 @@ namespace cloche::sys {
 
 Result<OwnedFd> open(const std::string& path, int flags, mode_t mode = 0);
 Result<OwnedFd> open_at(int dir, const std::string& path, int flags, mode_t mode = 0);
-Result<Pipe> make_pipe();                          // both ends close-on-exec
+Result<Pipe> make_pipe();  // both ends close-on-exec
 Result<OwnedFd> pidfd_open(pid_t pid);
-Result<OwnedFd> memory_file();                     // empty, and can be sealed
-Result<void> seal(int fd);                         // cannot be changed any more, by anybody
+Result<OwnedFd> memory_file();  // empty, and can be sealed
+Result<void> seal(int fd);      // cannot be changed any more, by anybody
 
 // At most `most` bytes; a longer file is an error, not a prefix.
 Result<std::string> read_all(int fd, size_t most);

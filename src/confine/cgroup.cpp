@@ -34,7 +34,9 @@ std::optional<std::string> own_path(const std::string& table, std::string_view c
     const size_t second = line.find(':', first + 1);
     if (second == std::string_view::npos) continue;
     const std::string names = "," + std::string(line.substr(first + 1, second - first - 1)) + ",";
-    const bool matches = controller.empty() ? names == ",," : names.find("," + std::string(controller) + ",") != std::string::npos;
+    const bool matches = controller.empty()
+                             ? names == ",,"
+                             : names.find("," + std::string(controller) + ",") != std::string::npos;
     if (matches) return std::string(line.substr(second + 1));
   }
   return std::nullopt;
@@ -59,8 +61,8 @@ uint64_t read_number(const OwnedFd& directory, const char* file, std::string_vie
   return text.ok() ? number_in(text.value(), key) : 0;
 }
 
-// Groups of a supervisor and a keeper that were both killed at once: nobody else would take them away. Looked for by one
-// call in thirty-two, because listing a cgroup directory costs more than making one.
+// Groups of a supervisor and a keeper that were both killed at once: nobody else would take them away. Looked
+// for by one call in thirty-two, because listing a cgroup directory costs more than making one.
 void sweep(const std::string& parent) {
   if (::getpid() % 32 != 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(parent.c_str()), ::closedir);
@@ -71,12 +73,13 @@ void sweep(const std::string& parent) {
     if (!name.starts_with(prefix)) continue;
     pid_t owner = 0;
     std::from_chars(name.data() + prefix.size(), name.data() + name.size(), owner);
-    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH) ::unlinkat(::dirfd(dir.get()), entry->d_name, AT_REMOVEDIR);
+    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH)
+      ::unlinkat(::dirfd(dir.get()), entry->d_name, AT_REMOVEDIR);
   }
 }
 
-bool make_version1(const std::string& tree, const std::string& table, const char* controller, const std::string& name,
-                   std::vector<std::string>& made, std::string& why) {
+bool make_version1(const std::string& tree, const std::string& table, const char* controller,
+                   const std::string& name, std::vector<std::string>& made, std::string& why) {
   const auto own = own_path(table, controller);
   if (!own) {
     why = std::string("no ") + controller + " controller";
@@ -96,12 +99,13 @@ bool make_version1(const std::string& tree, const std::string& table, const char
 bool limit_version1(const std::vector<std::string>& made, const Limits& limits) {
   const std::string memory = std::to_string(limits.memory_bytes);
   if (!put(made[0], "memory.limit_in_bytes", memory)) return false;
-  put(made[0], "memory.memsw.limit_in_bytes", memory);  // absent without swap accounting, and then there is no swap
+  put(made[0], "memory.memsw.limit_in_bytes",
+      memory);  // absent without swap accounting, and then there is no swap
   return put(made[1], "pids.max", std::to_string(limits.processes + 1));  // the first process is the one more
 }
 
-// The nearest group above us that hands memory and pids down and that we may make children in. Our own has us in it,
-// and version 2 gives controllers to the children of empty groups only; the root is the exception.
+// The nearest group above us that hands memory and pids down and that we may make children in. Our own has us
+// in it, and version 2 gives controllers to the children of empty groups only; the root is the exception.
 std::optional<std::string> parent_version2(const std::string& root, std::string own) {
   while (true) {
     const std::string directory = own == "/" ? root : root + own;

@@ -54,7 +54,8 @@ class Walk {
 
   void count(const struct stat& seen) {
     // The change time cannot be set by the owner, unlike the modification time.
-    if (seen.st_dev != device_ || seen.st_ctim.tv_sec < since_ || !counted_.insert(seen.st_ino).second) return;
+    if (seen.st_dev != device_ || seen.st_ctim.tv_sec < since_ || !counted_.insert(seen.st_ino).second)
+      return;
     growth_.bytes += static_cast<uint64_t>(seen.st_blocks) * 512;
     growth_.files += 1;
   }
@@ -79,7 +80,8 @@ void add_deleted(int table, Walk& walk) {
       const dirent* entry = ::readdir(dir.get());
       if (entry == nullptr) break;
       struct stat seen {};
-      if (::fstatat(at, entry->d_name, &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0) walk.count(seen);
+      if (::fstatat(at, entry->d_name, &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0)
+        walk.count(seen);
     }
   });
 }

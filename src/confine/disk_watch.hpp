@@ -1,6 +1,6 @@
-// Growth of the directories a command may write to. There is no quota that an ordinary user could set, so the free
-// blocks and inodes of their file systems are watched, which costs a microsecond; only when more is gone than the
-// limit allows is the tree walked to see whether it was this command that took it.
+// Growth of the directories a command may write to. There is no quota that an ordinary user could set, so the
+// free blocks and inodes of their file systems are watched, which costs a microsecond; only when more is gone
+// than the limit allows is the tree walked to see whether it was this command that took it.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class DiskWatch {
   // `roots`: directories on the host. `started`: files that changed since then are the command's.
   DiskWatch(const std::vector<std::string>& roots, uint64_t byte_limit, uint64_t file_limit);
 
-  // What the command has added, when that is more than a limit allows. `process_table` shows files that are deleted and
-  // still open; -1 when there is none.
+  // What the command has added, when that is more than a limit allows. `process_table` shows files that are
+  // deleted and still open; -1 when there is none.
   std::optional<DiskGrowth> beyond_limit(int process_table);
 
  private:

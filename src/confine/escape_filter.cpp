@@ -11,7 +11,9 @@ constexpr bool starts_string(unsigned char letter) {
   return letter == 'P' || letter == 'X' || letter == ']' || letter == '^' || letter == '_';
 }
 constexpr bool is_control_form(unsigned char byte) { return byte >= 0x80 && byte <= 0x9f; }
-constexpr unsigned char letter_of(unsigned char control) { return static_cast<unsigned char>(control - 0x40); }
+constexpr unsigned char letter_of(unsigned char control) {
+  return static_cast<unsigned char>(control - 0x40);
+}
 
 int continuation_after(unsigned char lead) {
   if (lead >= 0xc2 && lead <= 0xdf) return 1;
@@ -69,9 +71,7 @@ void EscapeFilter::step(unsigned char byte, std::string& out) {
       if (byte == esc) state_ = State::swallowing_escape;
       if (byte == 0xc2) state_ = State::swallowing_c2;
       return;
-    case State::swallowing_c2:
-      state_ = byte == 0x9c ? State::plain : State::swallowing;
-      return;
+    case State::swallowing_c2: state_ = byte == 0x9c ? State::plain : State::swallowing; return;
     case State::swallowing_escape:
       // ESC \ ends the string; any other letter starts a sequence of its own and ends it too.
       state_ = State::plain;

@@ -1,5 +1,6 @@
-// Takes out of a command's output the sequences that make a terminal do things: OSC (titles, clipboard, links), DCS,
-// APC, PM and SOS strings, in their 7-bit, 8-bit and UTF-8 spellings. Colours and cursor movement pass.
+// Takes out of a command's output the sequences that make a terminal do things: OSC (titles, clipboard,
+// links), DCS, APC, PM and SOS strings, in their 7-bit, 8-bit and UTF-8 spellings. Colours and cursor
+// movement pass.
 #pragma once
 
 #include <string>

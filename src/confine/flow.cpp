@@ -11,8 +11,8 @@
 namespace cloche {
 namespace {
 
-// A write of at most this size to a pipe that poll calls writable does not block, whatever flags the caller's own
-// descriptor has; those flags are shared with others and not ours to change.
+// A write of at most this size to a pipe that poll calls writable does not block, whatever flags the caller's
+// own descriptor has; those flags are shared with others and not ours to change.
 constexpr size_t never_blocks = 4096;
 
 bool is_writable(int fd) {

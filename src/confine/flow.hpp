@@ -1,5 +1,5 @@
-// A flow carries bytes one way between a descriptor of the caller's and one of the command's, and never blocks: it
-// moves what can be moved now and says what it waits for.
+// A flow carries bytes one way between a descriptor of the caller's and one of the command's, and never
+// blocks: it moves what can be moved now and says what it waits for.
 #pragma once
 
 #include <poll.h>
@@ -20,7 +20,8 @@ class Flow {
 
   // From the caller's descriptor into the command's pipe or terminal.
   static Flow into_command(int callers, OwnedFd commands);
-  // From the command to the caller's descriptor, or kept when that is -1. `filtered`: the caller's is a terminal.
+  // From the command to the caller's descriptor, or kept when that is -1. `filtered`: the caller's is a
+  // terminal.
   static Flow out_of_command(OwnedFd commands, int callers, bool filtered, size_t keep_most);
 
   // The one thing this flow waits for now; fd -1 when nothing.
@@ -29,9 +30,9 @@ class Flow {
   void move(uint64_t allowed);
 
   bool finished() const { return ended_ && pending().empty(); }
-  void give_up();                             // drops what was not delivered
-  void end_source();                          // takes nothing more
-  uint64_t bytes() const { return bytes_; }   // taken from the source
+  void give_up();                            // drops what was not delivered
+  void end_source();                         // takes nothing more
+  uint64_t bytes() const { return bytes_; }  // taken from the source
   const std::string& kept() const { return kept_; }
   bool truncated() const { return truncated_; }
   std::string_view last_taken() const { return buffer_; }
@@ -43,9 +44,9 @@ class Flow {
   void take(uint64_t allowed);
   void deliver();
 
-  OwnedFd owned_;          // the command's side
+  OwnedFd owned_;  // the command's side
   int from_ = -1;
-  int to_ = -1;            // -1: keep
+  int to_ = -1;  // -1: keep
   bool from_is_ours_ = false;
   std::string buffer_;
   size_t written_ = 0;

@@ -14,7 +14,8 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   Pipe out = TRY(sys::make_pipe());
   Pipe err = TRY(sys::make_pipe());
   int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return system_error("make the control socket");
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return system_error("make the control socket");
   jail.control = OwnedFd(ends[0]);
   const OwnedFd theirs(ends[1]);
   jail.plan_ = TRY(sys::memory_file());

@@ -1,5 +1,5 @@
-// A started jail that waits for its plan: its namespaces come into being while the plan is still being made. Without a
-// plan it can do nothing, and it ends when this object does.
+// A started jail that waits for its plan: its namespaces come into being while the plan is still being made.
+// Without a plan it can do nothing, and it ends when this object does.
 #pragma once
 
 #include <string>
@@ -15,10 +15,10 @@ namespace cloche {
 class JailProcess {
  public:
   struct Start {
-    std::string program;                // path of cloche-jail
+    std::string program;  // path of cloche-jail
     bool privileged = false;
     const Cgroup* cgroup = nullptr;
-    std::vector<int> kept = {};         // descriptors that live as long as the call
+    std::vector<int> kept = {};  // descriptors that live as long as the call
   };
 
   static Result<JailProcess> start(const Start& start);
@@ -35,7 +35,7 @@ class JailProcess {
   // What the supervisor takes over.
   Spawned keeper;
   OwnedFd control;
-  OwnedFd input;   // our ends of the command's stdin, stdout and stderr
+  OwnedFd input;  // our ends of the command's stdin, stdout and stderr
   OwnedFd output;
   OwnedFd errors;
 

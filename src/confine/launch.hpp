@@ -1,4 +1,5 @@
-// LaunchSpec: what the supervisor executes, as data. render() is pure; only the supervisor turns it into a process.
+// LaunchSpec: what the supervisor executes, as data. render() is pure; only the supervisor turns it into a
+// process.
 #pragma once
 
 #include <optional>
@@ -23,13 +24,13 @@ struct CallResources {
   bool privileged = false;
   unsigned outside_uid = 0;
   unsigned outside_gid = 0;
-  std::string memory_by;                  // "cgroup1", "cgroup2" or "watched"
+  std::string memory_by;  // "cgroup1", "cgroup2" or "watched"
   struct Skeleton {
     std::string root;
     uint64_t device = 0;
     uint64_t inode = 0;
   };
-  std::optional<Skeleton> skeleton;       // the still part of the view, ready-made; without one the jail builds it
+  std::optional<Skeleton> skeleton;  // the still part of the view, ready-made; without one the jail builds it
 };
 
 struct LaunchSpec {
@@ -37,7 +38,8 @@ struct LaunchSpec {
   std::vector<Layer> layers;  // what will hold when the jail reports that the command has started
 };
 
-inline constexpr int least_landlock_abi = 2;  // Debian 12's own kernel; older ones cannot move files between directories
+inline constexpr int least_landlock_abi =
+    2;  // Debian 12's own kernel; older ones cannot move files between directories
 
 // Required minus offered. Empty means that the plan can be kept here.
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe);

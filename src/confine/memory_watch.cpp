@@ -55,7 +55,8 @@ uint64_t shares_of_all(int table) {
   return total;
 }
 
-// Shared memory that exists whether or not anybody's page tables show it: each inode once, by the largest size seen.
+// Shared memory that exists whether or not anybody's page tables show it: each inode once, by the largest
+// size seen.
 using Sizes = std::map<uint64_t, uint64_t>;
 
 void add_mapped(int table, const std::string& process, Sizes& sizes) {
@@ -68,7 +69,8 @@ void add_mapped(int table, const std::string& process, Sizes& sizes) {
     const std::string line = text.substr(begin, end - begin);
     begin = end + 1;
     const bool shared_memory = line.find("/dev/zero (deleted)") != std::string::npos ||
-                               line.find("/SYSV") != std::string::npos || line.find("/memfd:") != std::string::npos;
+                               line.find("/SYSV") != std::string::npos ||
+                               line.find("/memfd:") != std::string::npos;
     if (!shared_memory) continue;
     uint64_t from = 0;
     uint64_t to = 0;

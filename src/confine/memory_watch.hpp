@@ -1,8 +1,9 @@
-// The memory of a whole sandbox without a cgroup: what its processes hold, its tmpfs, and memory files that no process
-// has mapped. Three passes, each only when the one before cannot say that all is well:
+// The memory of a whole sandbox without a cgroup: what its processes hold, its tmpfs, and memory files that
+// no process has mapped. Three passes, each only when the one before cannot say that all is well:
 //   cheap    resident pages of every process, shared ones counted by each: an upper bound
 //   exact    proportional shares, which add up to the truth
-//   deep     when the host lost more memory than that explains: shared mappings and memory files by their size
+//   deep     when the host lost more memory than that explains: shared mappings and memory files by their
+//   size
 #pragma once
 
 #include <cstdint>

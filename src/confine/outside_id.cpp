@@ -13,7 +13,8 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count, const std::st
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
   auto file = TRY(sys::open(directory + "/ids", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   unsigned start = 0;
-  if (::getrandom(&start, sizeof start, 0) != static_cast<ssize_t>(sizeof start)) return system_error("ask for randomness");
+  if (::getrandom(&start, sizeof start, 0) != static_cast<ssize_t>(sizeof start))
+    return system_error("ask for randomness");
   for (unsigned tried = 0; tried < count; ++tried) {
     const unsigned slot = (start + tried) % count;
     struct flock claim {};

@@ -14,7 +14,8 @@ namespace {
 int offered_landlock() {
 #ifdef CLOCHE_TEST_HOOKS
   // Only in builds for tests: how an older kernel is met. A release has no such knob.
-  if (const char* text = std::getenv("CLOCHE_TEST_LANDLOCK_ABI")) return std::atoi(text);  // NOLINT(cert-err34-c)
+  if (const char* text = std::getenv("CLOCHE_TEST_LANDLOCK_ABI"))
+    return std::atoi(text);  // NOLINT(cert-err34-c)
 #endif
   return kernel::landlock_abi();
 }

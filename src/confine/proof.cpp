@@ -71,7 +71,7 @@ constexpr uint64_t memory_held_bytes = 4ULL << 20;  // by the probe, for long en
 
 struct Line {
   std::string name;
-  std::string word;    // ok, BROKEN, or seen
+  std::string word;  // ok, BROKEN, or seen
   std::string detail;
 };
 
@@ -85,7 +85,8 @@ std::map<std::string, Line> lines_of(const std::string& report) {
     const size_t first = text.find(' ');
     const size_t second = text.find(' ', first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
-    lines[text.substr(0, first)] = {text.substr(0, first), text.substr(first + 1, second - first - 1), text.substr(second + 1)};
+    lines[text.substr(0, first)] = {text.substr(0, first), text.substr(first + 1, second - first - 1),
+                                    text.substr(second + 1)};
   }
   return lines;
 }
@@ -109,9 +110,13 @@ bool holds(const Line& line, const std::map<std::string, std::string>& outside, 
 void add_file_identity(Sha256& hash, const std::string& path) {
   struct stat seen {};
   if (::stat(path.c_str(), &seen) != 0) seen = {};
-  const uint64_t identity[] = {seen.st_dev, seen.st_ino, static_cast<uint64_t>(seen.st_size),
-                               static_cast<uint64_t>(seen.st_mtim.tv_sec), static_cast<uint64_t>(seen.st_mtim.tv_nsec),
-                               static_cast<uint64_t>(seen.st_ctim.tv_sec), static_cast<uint64_t>(seen.st_ctim.tv_nsec)};
+  const uint64_t identity[] = {seen.st_dev,
+                               seen.st_ino,
+                               static_cast<uint64_t>(seen.st_size),
+                               static_cast<uint64_t>(seen.st_mtim.tv_sec),
+                               static_cast<uint64_t>(seen.st_mtim.tv_nsec),
+                               static_cast<uint64_t>(seen.st_ctim.tv_sec),
+                               static_cast<uint64_t>(seen.st_ctim.tv_nsec)};
   hash.add({reinterpret_cast<const char*>(identity), sizeof identity});
 }
 
@@ -123,15 +128,18 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
                               const std::string& probe) {
   Sha256 hash;
   hash.add(TRY(sys::read_file("/proc/sys/kernel/random/boot_id", 128)));
-  // Their content by proxy: whoever can keep every one of these numbers while changing a file is root already, and
-  // hashing a megabyte on each call would cost more than the call.
+  // Their content by proxy: whoever can keep every one of these numbers while changing a file is root
+  // already, and hashing a megabyte on each call would cost more than the call.
   add_file_identity(hash, jail);
   add_file_identity(hash, probe);
   hash.add(name_of(plan.rung)).add(plan.debugging ? "debugging" : "");
   for (const auto& layer : spec.layers) hash.add(name_of(layer.id)).add("=").add(layer.by).add("\n");
   for (const auto& entry : plan.view) {
     // Of an operator's own tree the kind and the access matter, not which tree it is.
-    hash.add(name_of(entry.kind)).add(name_of(entry.access)).add(entry.owned ? "owned" : entry.target).add("\n");
+    hash.add(name_of(entry.kind))
+        .add(name_of(entry.access))
+        .add(entry.owned ? "owned" : entry.target)
+        .add("\n");
   }
   return hash.finish();
 }
@@ -148,13 +156,15 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
   proof.terminal = false;
   proof.directory = "/";
   proof.limits.wall_ms = 20'000;
-  ViewEntry program{.kind = EntryKind::tree, .access = Access::run, .target = "/.cloche/probe", .source = probe};
+  ViewEntry program{
+      .kind = EntryKind::tree, .access = Access::run, .target = "/.cloche/probe", .source = probe};
   program.owned = true;
   program.file = true;
   program.owner_uid = seen.st_uid;
   program.owner_gid = seen.st_gid;
   program.why = "the probe itself";
-  ViewEntry canary{.kind = EntryKind::text, .target = "/.cloche/canary", .content = "only Landlock denies this\n"};
+  ViewEntry canary{
+      .kind = EntryKind::text, .target = "/.cloche/canary", .content = "only Landlock denies this\n"};
   canary.mode = 0444;
   canary.why = "a file that only Landlock denies";
   proof.view.push_back(std::move(program));
@@ -184,13 +194,16 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
     const auto line = lines.find(std::string(check.name));
     const bool held = line != lines.end() && holds(line->second, outside, limits);
     if (!held) {
-      const std::string saw = line == lines.end() ? "no answer" : line->second.word + " " + line->second.detail;
-      return not_kept(check.layer, "it is configured and does not hold (check " + std::string(check.name) + ": " + saw + ")");
+      const std::string saw =
+          line == lines.end() ? "no answer" : line->second.word + " " + line->second.detail;
+      return not_kept(check.layer, "it is configured and does not hold (check " + std::string(check.name) +
+                                       ": " + saw + ")");
     }
     std::string& list = proof.by_layer[check.layer];
     list += (list.empty() ? "" : " ") + std::string(check.name);
   }
-  if (lines.find("finished") == lines.end()) return Error{Fault::internal, "the self-proof did not finish", 0, {}};
+  if (lines.find("finished") == lines.end())
+    return Error{Fault::internal, "the self-proof did not finish", 0, {}};
   proof.report = report;
   proof.digest = "sha256:" + sha256(report);
   return proof;
@@ -201,7 +214,8 @@ Result<Proof> load_proof(const std::string& state, const std::string& key) {
   auto file = TRY(sys::open(file_for(state, key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
   struct stat seen {};
   // Somebody else's file proves nothing to us.
-  if (::fstat(file.get(), &seen) != 0 || seen.st_uid != ::geteuid() || (seen.st_mode & 077) != 0 || !S_ISREG(seen.st_mode)) {
+  if (::fstat(file.get(), &seen) != 0 || seen.st_uid != ::geteuid() || (seen.st_mode & 077) != 0 ||
+      !S_ISREG(seen.st_mode)) {
     return system_error("trust a proof", EPERM);
   }
   Proof proof;

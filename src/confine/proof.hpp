@@ -1,5 +1,6 @@
-// The self-proof: before a shape of plan is used for the first time on this boot, a probe goes through the same path as
-// any command and shows that what is configured is enforced. The result is kept, 0600, and records name its digest.
+// The self-proof: before a shape of plan is used for the first time on this boot, a probe goes through the
+// same path as any command and shows that what is configured is enforced. The result is kept, 0600, and
+// records name its digest.
 #pragma once
 
 #include <map>
@@ -12,23 +13,24 @@
 namespace cloche {
 
 struct Proof {
-  std::string digest;                         // "sha256:..." of the probe's report
+  std::string digest;  // "sha256:..." of the probe's report
   std::string report;
-  std::map<LayerId, std::string> by_layer;    // the checks behind each layer
+  std::map<LayerId, std::string> by_layer;  // the checks behind each layer
 };
 
 // Names what a proof is good for: this boot, these programs, this shape of plan.
 Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spec, const std::string& jail,
                               const std::string& probe);
 
-// The plan under which the probe runs: the given one, with the probe and one file that only Landlock denies added.
+// The plan under which the probe runs: the given one, with the probe and one file that only Landlock denies
+// added.
 Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe);
 
 // What this process's own namespaces are called, to compare with the probe's.
 std::map<std::string, std::string> own_namespaces();
 
-// Every check must be there and hold; the first that does not is the error, by its layer's name. `memory_seen_bytes` is
-// what was counted while the probe held memory.
+// Every check must be there and hold; the first that does not is the error, by its layer's name.
+// `memory_seen_bytes` is what was counted while the probe held memory.
 Result<Proof> judge_proof(const std::string& report, const std::map<std::string, std::string>& outside,
                           const Limits& limits, uint64_t memory_seen_bytes);
 

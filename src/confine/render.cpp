@@ -72,10 +72,12 @@ bool includes(Access wide, Access narrow) {
   return narrow == Access::read && (wide == Access::run || wide == Access::write || wide == Access::device);
 }
 
-// From the same list as the mounts. Every open walks up through the rules, so one that an outer rule includes already
-// is left out; a narrower one inside a wider cannot take away, and there the mount's own flags hold alone.
+// From the same list as the mounts. Every open walks up through the rules, so one that an outer rule includes
+// already is left out; a narrower one inside a wider cannot take away, and there the mount's own flags hold
+// alone.
 std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
-  std::vector<wire::RuleText> rules = {{wire::Access::list, "/"}, {wire::Access::read, "/etc"}, {wire::Access::device, "/dev"}};
+  std::vector<wire::RuleText> rules = {
+      {wire::Access::list, "/"}, {wire::Access::read, "/etc"}, {wire::Access::device, "/dev"}};
   std::vector<std::pair<std::string, Access>> said = {{"/etc", Access::read}, {"/dev", Access::device}};
   const bool has_etc = std::any_of(plan.view.begin(), plan.view.end(),
                                    [](const ViewEntry& entry) { return is_beneath("/etc", entry.target); });
@@ -97,10 +99,12 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
 std::vector<wire::Limit> limits_for(const Limits& limits) {
   return {
       {RLIMIT_CORE, 0},
-      {RLIMIT_CPU, limits.cpu_s + 1},      // of each process; the supervisor adds the tree up, and should come first
+      {RLIMIT_CPU,
+       limits.cpu_s + 1},  // of each process; the supervisor adds the tree up, and should come first
       {RLIMIT_FSIZE, limits.file_bytes},
       {RLIMIT_NOFILE, limits.open_files},
-      {RLIMIT_NPROC, limits.processes + 1},  // counted in the call's own user namespace; `first` is the one more
+      {RLIMIT_NPROC,
+       limits.processes + 1},  // counted in the call's own user namespace; `first` is the one more
       {RLIMIT_MEMLOCK, 64ULL << 20},
       {RLIMIT_MSGQUEUE, 819'200},
       {RLIMIT_SIGPENDING, 4096},
@@ -152,9 +156,11 @@ std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resou
       {LayerId::no_capabilities, "capset+securebits"},
       {LayerId::session_keyring, "keyctl"},
       {LayerId::memory_limit, resources.memory_by},
-      {LayerId::process_limit, resources.memory_by == "watched" ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
+      {LayerId::process_limit,
+       resources.memory_by == "watched" ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
   };
-  if (probe.landlock_abi >= 6) layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
+  if (probe.landlock_abi >= 6)
+    layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
   return layers;
 }
 
@@ -166,19 +172,21 @@ std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const Host
     return std::find(plan.required.begin(), plan.required.end(), layer) != plan.required.end();
   };
   if (needs(LayerId::user_ids) && !probe.user_namespaces) {
-    missing.push_back({LayerId::user_ids, "user namespaces cannot be created here", probe.user_namespaces_fix});
+    missing.push_back(
+        {LayerId::user_ids, "user namespaces cannot be created here", probe.user_namespaces_fix});
   }
   if (needs(LayerId::landlock) && probe.landlock_abi < least_landlock_abi) {
     missing.push_back({LayerId::landlock,
-                       "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) + ", and " +
-                           std::to_string(least_landlock_abi) + " is the least that is safe",
+                       "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) +
+                           ", and " + std::to_string(least_landlock_abi) + " is the least that is safe",
                        "boot Linux 5.19 or newer with landlock in the lsm= list"});
   }
   if (needs(LayerId::landlock_scope) && probe.landlock_abi < 6) {
     missing.push_back({LayerId::landlock_scope, "Landlock scoping needs ABI 6", "boot Linux 6.12 or newer"});
   }
   if (needs(LayerId::syscall_filter) && !probe.has_filter) {
-    missing.push_back({LayerId::syscall_filter, "the kernel has no seccomp filter", "boot a kernel with CONFIG_SECCOMP_FILTER"});
+    missing.push_back({LayerId::syscall_filter, "the kernel has no seccomp filter",
+                       "boot a kernel with CONFIG_SECCOMP_FILTER"});
   }
   return missing;
 }

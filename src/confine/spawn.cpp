@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/sys.hpp"
@@ -18,7 +18,8 @@ struct Image {
   int count;
 };
 
-// Runs in the child, which borrows our memory until it executes: system calls only, and nothing is changed but `failed`.
+// Runs in the child, which borrows our memory until it executes: system calls only, and nothing is changed
+// but `failed`.
 [[noreturn]] void become(const Image& image, volatile int* failed) {
   char* environment[] = {nullptr};
   for (int i = 0; i < image.count; ++i) ::dup2(image.fds[i], i);
@@ -31,8 +32,8 @@ struct Image {
   ::_exit(127);
 }
 
-// vfork, because it costs the same however large this process is, and because a process with threads may do nothing
-// else than execute. A function of its own: the child must not return through our caller's frame.
+// vfork, because it costs the same however large this process is, and because a process with threads may do
+// nothing else than execute. A function of its own: the child must not return through our caller's frame.
 __attribute__((noinline)) pid_t fork_into(const Image& image, volatile int* failed) {
   const pid_t child = ::vfork();
   if (child == 0) become(image, failed);
@@ -41,7 +42,8 @@ __attribute__((noinline)) pid_t fork_into(const Image& image, volatile int* fail
 
 }  // namespace
 
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, const std::vector<int>& fds) {
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments,
+                      const std::vector<int>& fds) {
   // Above every number that is assigned to below, so that no assignment overwrites a source.
   std::vector<OwnedFd> lifted;
   std::vector<int> numbers;

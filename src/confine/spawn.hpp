@@ -16,7 +16,9 @@ struct Spawned {
   OwnedFd pidfd;
 };
 
-// Executes `program` with these arguments, an empty environment, and `fds[i]` as descriptor i; nothing else is open.
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, const std::vector<int>& fds);
+// Executes `program` with these arguments, an empty environment, and `fds[i]` as descriptor i; nothing else
+// is open.
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments,
+                      const std::vector<int>& fds);
 
 }  // namespace cloche

@@ -22,13 +22,14 @@
 namespace cloche {
 namespace {
 
-constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
-constexpr uint64_t flush_ms = 1000;      // for the caller to take the rest of the output after a kill
-constexpr uint64_t stuck_ms = 3000;      // for the keeper to say `gone` after it was told to end everything
+constexpr uint64_t grace_ms = 1000;  // between a signal that was passed on and the end
+constexpr uint64_t flush_ms = 1000;  // for the caller to take the rest of the output after a kill
+constexpr uint64_t stuck_ms = 3000;  // for the keeper to say `gone` after it was told to end everything
 
 class Call {
  public:
-  Call(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup, const Streams& streams)
+  Call(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
+       const Streams& streams)
       : jail_(jail),
         plan_(plan),
         spec_(spec),
@@ -69,7 +70,7 @@ class Call {
   const Cgroup* cgroup_;
   uint64_t start_ms_;
   uint64_t deadline_ms_;
-  uint64_t end_ms_ = 0;                  // when everything was told to end; 0: not yet
+  uint64_t end_ms_ = 0;  // when everything was told to end; 0: not yet
   uint64_t grace_deadline_ms_ = ~0ULL;
   uint64_t flush_deadline_ms_ = ~0ULL;
   Watch watch_;
@@ -93,8 +94,10 @@ Result<void> Call::start() {
   if (plan_.terminal) return {};  // the flows begin when the jail sends the terminal
   const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
   input_ = Flow::into_command(streams_.input, std::move(jail_.input));
-  output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output), streams_.keep_most);
-  errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors), streams_.keep_most);
+  output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
+                                 streams_.keep_most);
+  errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
+                                 streams_.keep_most);
   return {};
 }
 
@@ -107,7 +110,8 @@ void Call::turn() {
                                    errors_.wants()}};
   if (said_.gone || gone_) events[0].fd = -1;
   if (gone_) events[1].fd = -1;
-  if (::poll(events.data(), events.size(), wait_ms(sys::monotonic_ms())) < 0 && errno != EINTR) end_everything();
+  if (::poll(events.data(), events.size(), wait_ms(sys::monotonic_ms())) < 0 && errno != EINTR)
+    end_everything();
   if (events[0].revents != 0) hear();
   if (events[2].revents != 0) take_signals();
   move_flows();
@@ -151,7 +155,9 @@ void Call::move_flows() {
     end_everything();
   }
   output_.move(left);
-  errors_.move(left > output_.bytes() + errors_.bytes() - total ? left - (output_.bytes() + errors_.bytes() - total) : 0);
+  errors_.move(left > output_.bytes() + errors_.bytes() - total
+                   ? left - (output_.bytes() + errors_.bytes() - total)
+                   : 0);
   if (left == 0) {  // nothing more is read: the rest is not passed on
     if (said_.hit && said_.hit->limit == LimitId::output) {
       output_.end_source();
@@ -274,7 +280,8 @@ Result<Outcome> Call::conclude() {
   outcome.errors = errors_.kept();
   outcome.output_bytes = output_.bytes();
   outcome.error_bytes = errors_.bytes();
-  outcome.truncated = output_.truncated() || errors_.truncated() || (said_.hit && said_.hit->limit == LimitId::output);
+  outcome.truncated =
+      output_.truncated() || errors_.truncated() || (said_.hit && said_.hit->limit == LimitId::output);
   if (const auto denied = watch_.processes_denied(); denied > 0) {
     outcome.denials.push_back({"limit", describe_denied_processes(plan_.limits, denied)});
   }
@@ -289,8 +296,8 @@ Result<Outcome> Call::conclude() {
 
 }  // namespace
 
-Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
-                          const Streams& streams) {
+Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
+                          const Cgroup* cgroup, const Streams& streams) {
   return Call(jail, plan, spec, cgroup, streams).run();
 }
 

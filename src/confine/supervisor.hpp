@@ -1,10 +1,11 @@
 // The supervisor: one command from its start to the end of everything it started.
 //
-// Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll loop, in the
-// calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin, stdout and stderr, and the
-// caller's signals. Nothing in the loop blocks, so the deadline is met whatever anybody holds open. To end a call it
-// closes its sending direction of the control socket; the keeper then kills the first process of the sandbox, and the
-// kernel kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any more.
+// Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll
+// loop, in the calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin,
+// stdout and stderr, and the caller's signals. Nothing in the loop blocks, so the deadline is met whatever
+// anybody holds open. To end a call it closes its sending direction of the control socket; the keeper then
+// kills the first process of the sandbox, and the kernel kills the rest. The call is over when the keeper
+// says `gone`: no process of the sandbox exists any more.
 #pragma once
 
 #include <string>
@@ -18,17 +19,18 @@
 namespace cloche {
 
 struct Streams {
-  int input = -1;      // the caller's; -1: the command reads an empty input
-  int output = -1;     // -1: kept in the outcome
+  int input = -1;   // the caller's; -1: the command reads an empty input
+  int output = -1;  // -1: kept in the outcome
   int errors = -1;
-  int terminal = -1;   // the caller's terminal, when the plan has one of ours
-  bool raw = false;    // pass every escape sequence to a terminal
-  int signals = -1;    // a signalfd with what should reach the command; -1: none
+  int terminal = -1;                    // the caller's terminal, when the plan has one of ours
+  bool raw = false;                     // pass every escape sequence to a terminal
+  int signals = -1;                     // a signalfd with what should reach the command; -1: none
   size_t keep_most = size_t{16} << 20;  // of each kept stream
 };
 
-// An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is watched.
-Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
-                          const Streams& streams);
+// An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is
+// watched.
+Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
+                          const Cgroup* cgroup, const Streams& streams);
 
 }  // namespace cloche

@@ -1,4 +1,5 @@
-// The caller's terminal while a command has one of ours: raw, so that keys reach the command, and as it was afterwards.
+// The caller's terminal while a command has one of ours: raw, so that keys reach the command, and as it was
+// afterwards.
 #pragma once
 
 #include <termios.h>

@@ -32,7 +32,8 @@ std::optional<LayerId> layer_behind(Step step) {
 }
 
 bool is_about_a_mount(Step step) {
-  return (step >= Step::clone_source && step <= Step::map_owner) || (step >= Step::make_target && step <= Step::place_mount);
+  return (step >= Step::clone_source && step <= Step::map_owner) ||
+         (step >= Step::make_target && step <= Step::place_mount);
 }
 
 Outcome limited(const LimitHit& hit, const Limits& limits) {
@@ -80,9 +81,11 @@ Outcome ended(int status) {
   outcome.signal = WTERMSIG(status);
   outcome.exit_code = 128 + outcome.signal;
   const char* name = sigdescr_np(outcome.signal);
-  outcome.reason = "ended by signal " + std::to_string(outcome.signal) + (name != nullptr ? std::string(" (") + name + ")" : "");
+  outcome.reason = "ended by signal " + std::to_string(outcome.signal) +
+                   (name != nullptr ? std::string(" (") + name + ")" : "");
   if (outcome.signal == SIGSYS) {
-    outcome.denials.push_back({"syscall", "a system call of another architecture: the filter ended the process"});
+    outcome.denials.push_back(
+        {"syscall", "a system call of another architecture: the filter ended the process"});
   }
   return outcome;
 }
@@ -98,7 +101,10 @@ bool used_up_its_time(const Reports& reports, const Limits& limits) {
 
 Error step_error(const wire::Report& report, const wire::PlanText& plan) {
   const auto layer = layer_behind(report.step);
-  Error error{layer ? Fault::missing_layer : Fault::system, {}, report.number, wire::hint_for(report.step, report.number)};
+  Error error{layer ? Fault::missing_layer : Fault::system,
+              {},
+              report.number,
+              wire::hint_for(report.step, report.number)};
   if (layer) {
     error.layer = name_of(*layer);
     error.what = "missing layer " + error.layer + ": ";
@@ -109,7 +115,8 @@ Error step_error(const wire::Report& report, const wire::PlanText& plan) {
     error.what += " (" + (mount.kind == wire::MountKind::tree ? mount.source : "/" + mount.target) + ")";
   }
   if (report.step == Step::working_directory) error.what += " (" + plan.directory + ")";
-  error.what += std::string(": ") + (strerrordesc_np(report.number) != nullptr ? strerrordesc_np(report.number) : "unknown");
+  error.what += std::string(": ") +
+                (strerrordesc_np(report.number) != nullptr ? strerrordesc_np(report.number) : "unknown");
   return error;
 }
 
@@ -124,7 +131,8 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   } else if (reports.ended) {
     outcome = ended(reports.ended->status);
   } else if (reports.signal_passed != 0) {
-    outcome = ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed
+    outcome =
+        ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed
     outcome.reason = "ended at the caller's request (signal " + std::to_string(reports.signal_passed) + ")";
   } else if (reports.usage && WIFSIGNALED(reports.usage->status)) {
     outcome = ended(SIGKILL);

@@ -1,5 +1,5 @@
-// From what was heard during a call to its Outcome. Pure, apart from one look at the host for a program that was not
-// found inside.
+// From what was heard during a call to its Outcome. Pure, apart from one look at the host for a program that
+// was not found inside.
 #pragma once
 
 #include <optional>

@@ -72,8 +72,8 @@ std::optional<LimitHit> Watch::check_memory() {
   if (!proc_) return std::nullopt;
   const uint64_t used = memory_->sample(proc_.get());
   if (used <= limits_.memory_bytes) return std::nullopt;
-  return LimitHit{LimitId::memory, "seen in use: " + mebibytes(used) + ", " + mebibytes(used - limits_.memory_bytes) +
-                                       " over (watched total)"};
+  return LimitHit{LimitId::memory, "seen in use: " + mebibytes(used) + ", " +
+                                       mebibytes(used - limits_.memory_bytes) + " over (watched total)"};
 }
 
 std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {

@@ -1,6 +1,7 @@
-// What no kernel object counts for an ordinary user is added up from outside: processor time of the tree, growth of
-// the directories it may write to, and, where there is no cgroup, its memory. A sample costs something, so it is taken
-// at an interval that keeps the cost small, and the overshoot of what was seen too late is reported.
+// What no kernel object counts for an ordinary user is added up from outside: processor time of the tree,
+// growth of the directories it may write to, and, where there is no cgroup, its memory. A sample costs
+// something, so it is taken at an interval that keeps the cost small, and the overshoot of what was seen too
+// late is reported.
 #pragma once
 
 #include <optional>

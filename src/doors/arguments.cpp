@@ -28,7 +28,8 @@ Result<void> set_profile(RunArguments& arguments, Value value) {
   } else if (value == "workspace-write") {
     return not_built("--profile workspace-write: the network it gives", "use workspace-write-no-network");
   } else {
-    return refusal("--profile " + value + ": no such profile", "known are readonly and workspace-write-no-network");
+    return refusal("--profile " + value + ": no such profile",
+                   "known are readonly and workspace-write-no-network");
   }
   return {};
 }
@@ -77,13 +78,15 @@ Result<void> set_backend(RunArguments&, Value value) {
 }
 
 Result<void> set_view(RunArguments& arguments, Value value) {
-  if (value != "host" && value != "curated") return refusal("--view " + value + ": no such view", "known are curated and host");
+  if (value != "host" && value != "curated")
+    return refusal("--view " + value + ": no such view", "known are curated and host");
   arguments.request.view = value == "host" ? View::host : View::curated;
   return {};
 }
 
 Result<void> set_grant(RunArguments& arguments, Value value) {
-  if (value != "debug") return refusal("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
+  if (value != "debug")
+    return refusal("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
   arguments.request.debugging = true;
   return {};
 }
@@ -103,24 +106,59 @@ Result<void> apply_limit(RunArguments& arguments, Value value) {
 }
 
 Error needs_egress(std::string_view flag) {
-  return not_built(std::string(flag) + ": network by name", "run it without; only loopback is reachable inside");
+  return not_built(std::string(flag) + ": network by name",
+                   "run it without; only loopback is reachable inside");
 }
-Error needs_record(std::string_view flag) { return not_built(std::string(flag) + ": recording of calls", "leave the flag out"); }
+Error needs_record(std::string_view flag) {
+  return not_built(std::string(flag) + ": recording of calls", "leave the flag out");
+}
 
 const Option options[] = {
-    {"--help", false, [](RunArguments& a, Value) -> Result<void> { a.help = true; return {}; }},
-    {"-h", false, [](RunArguments& a, Value) -> Result<void> { a.help = true; return {}; }},
-    {"--json", false, [](RunArguments& a, Value) -> Result<void> { a.json = true; return {}; }},
-    {"--dry-run", false, [](RunArguments& a, Value) -> Result<void> { a.dry_run = true; return {}; }},
-    {"--raw", false, [](RunArguments& a, Value) -> Result<void> { a.raw = true; return {}; }},
+    {"--help", false,
+     [](RunArguments& a, Value) -> Result<void> {
+       a.help = true;
+       return {};
+     }},
+    {"-h", false,
+     [](RunArguments& a, Value) -> Result<void> {
+       a.help = true;
+       return {};
+     }},
+    {"--json", false,
+     [](RunArguments& a, Value) -> Result<void> {
+       a.json = true;
+       return {};
+     }},
+    {"--dry-run", false,
+     [](RunArguments& a, Value) -> Result<void> {
+       a.dry_run = true;
+       return {};
+     }},
+    {"--raw", false,
+     [](RunArguments& a, Value) -> Result<void> {
+       a.raw = true;
+       return {};
+     }},
     {"--profile", true, set_profile},
-    {"--workspace", true, [](RunArguments& a, Value v) -> Result<void> { a.request.workspace = v; return {}; }},
-    {"-C", true, [](RunArguments& a, Value v) -> Result<void> { a.request.directory = v; return {}; }},
+    {"--workspace", true,
+     [](RunArguments& a, Value v) -> Result<void> {
+       a.request.workspace = v;
+       return {};
+     }},
+    {"-C", true,
+     [](RunArguments& a, Value v) -> Result<void> {
+       a.request.directory = v;
+       return {};
+     }},
     {"--ro", true, [](RunArguments& a, Value v) { return add_grant(a, v, false); }},
     {"--rw", true, [](RunArguments& a, Value v) { return add_grant(a, v, true); }},
     {"-e", true, add_variable},
     {"--env", true, add_variable},
-    {"--toolchains", true, [](RunArguments& a, Value v) -> Result<void> { a.request.toolchains = v; return {}; }},
+    {"--toolchains", true,
+     [](RunArguments& a, Value v) -> Result<void> {
+       a.request.toolchains = v;
+       return {};
+     }},
     {"--view", true, set_view},
     {"--grant", true, set_grant},
     {"--isolation", true, set_isolation},
@@ -138,7 +176,8 @@ const Option options[] = {
     {"--output", true, apply_limit<LimitId::output>},
     {"--net", true, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net"); }},
     {"--net-any", false, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net-any"); }},
-    {"--skill", true, [](RunArguments&, Value) -> Result<void> { return not_built("--skill", "leave the flag out"); }},
+    {"--skill", true,
+     [](RunArguments&, Value) -> Result<void> { return not_built("--skill", "leave the flag out"); }},
     {"--run", true, [](RunArguments&, Value) -> Result<void> { return needs_record("--run"); }},
     {"--task", true, [](RunArguments&, Value) -> Result<void> { return needs_record("--task"); }},
 };
@@ -166,7 +205,8 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
     const size_t equals = is_long ? word.find('=') : std::string::npos;
     const std::string name = word.substr(0, equals);
     const Option* option = find_option(name);
-    if (option == nullptr) return usage_error("unknown flag " + name, "see cloche run --help, and put -- before the command");
+    if (option == nullptr)
+      return usage_error("unknown flag " + name, "see cloche run --help, and put -- before the command");
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
     if (!option->takes_value && value) return usage_error(name + " takes no value");

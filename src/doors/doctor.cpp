@@ -9,7 +9,8 @@
 namespace cloche {
 namespace {
 
-constexpr Rung all_rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces, Rung::container, Rung::gvisor, Rung::microvm};
+constexpr Rung all_rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
+                              Rung::container,  Rung::gvisor,     Rung::microvm};
 
 std::string as_json(const Diagnosis& diagnosis) {
   JsonWriter out(JsonWriter::Layout::indented);
@@ -18,14 +19,18 @@ std::string as_json(const Diagnosis& diagnosis) {
   out.member("disabled_via_env", diagnosis.disabled_via_env);
   out.key("layers").begin_array();
   for (const auto& layer : diagnosis.layers) {
-    out.begin_object().member("name", name_of(layer.id)).member("enforced", layer.enforced).member("by", layer.by);
+    out.begin_object()
+        .member("name", name_of(layer.id))
+        .member("enforced", layer.enforced)
+        .member("by", layer.by);
     out.member("proof", layer.proof).member("fix", layer.fix).end_object();
   }
   out.end_array().key("rungs").begin_object();
   for (Rung rung : all_rungs) {
     const bool built = rung == Rung::namespaces;
     out.key(name_of(rung)).begin_object().member("available", built && diagnosis.active);
-    out.member("why", built ? (diagnosis.active ? "native" : diagnosis.problem) : "not part of this build").end_object();
+    out.member("why", built ? (diagnosis.active ? "native" : diagnosis.problem) : "not part of this build")
+        .end_object();
   }
   out.end_object().member("proof", diagnosis.proof).member("problem", diagnosis.problem);
   diagnosis.overshoot_bytes ? out.member("memory_overshoot_bytes", *diagnosis.overshoot_bytes)
@@ -45,15 +50,20 @@ std::string as_text(const Diagnosis& diagnosis) {
   }
   if (diagnosis.overshoot_bytes) {
     text += "  note     memory is watched, not charged: the worst overshoot of three tries was " +
-            std::to_string(*diagnosis.overshoot_bytes >> 20) + " MiB; a delegated cgroup would make it exact\n";
+            std::to_string(*diagnosis.overshoot_bytes >> 20) +
+            " MiB; a delegated cgroup would make it exact\n";
   }
   if (diagnosis.disabled_via_env) {
-    text += "  note     CLOCHE_SANDBOX is set to off: this build has no such switch, and commands are isolated all the same\n";
+    text +=
+        "  note     CLOCHE_SANDBOX is set to off: this build has no such switch, and commands are isolated "
+        "all the same\n";
   }
-  text += "  rungs    namespace (native)" + std::string(diagnosis.active ? " is here" : " is NOT usable here") +
+  text += "  rungs    namespace (native)" +
+          std::string(diagnosis.active ? " is here" : " is NOT usable here") +
           "; permissive, subprocess, container, gvisor and microvm are not part of this build\n";
-  text += diagnosis.active ? "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n"
-                           : "Commands are refused on this host: " + diagnosis.problem + "\n";
+  text += diagnosis.active
+              ? "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n"
+              : "Commands are refused on this host: " + diagnosis.problem + "\n";
   return text;
 }
 

@@ -12,7 +12,8 @@ std::string main_help() {
          "  cloche --version\n"
          "\n"
          "Examples:\n"
-         "  cloche run -- python3 build.py               only the working directory is writable; no network, no secrets\n"
+         "  cloche run -- python3 build.py               only the working directory is writable; no network, "
+         "no secrets\n"
          "  cloche run --profile readonly -- git log     nothing is writable\n"
          "  cloche run --json -- make test               outcome, usage and the layers that held, as JSON\n"
          "\n"
@@ -23,14 +24,18 @@ std::string run_help() {
   std::string text =
       "cloche run [flags] -- CMD ARG...\n"
       "\n"
-      "Runs CMD in fresh namespaces with a read-only system, a private /tmp and home, no network but loopback, an\n"
-      "environment of its own, a default-deny system call filter and Landlock. Without --workspace the working directory\n"
+      "Runs CMD in fresh namespaces with a read-only system, a private /tmp and home, no network but "
+      "loopback, an\n"
+      "environment of its own, a default-deny system call filter and Landlock. Without --workspace the "
+      "working directory\n"
       "is the workspace: the only place of the host that CMD can write to.\n"
       "\n"
       "What it sees:\n"
       "  --workspace DIR       the directory it works in (default: the working directory)\n"
-      "  --profile P           workspace-write-no-network (default), or readonly: nothing is writable, /tmp neither\n"
-      "  --ro SRC[:DST]        show a file or directory of the host, read-only; may be repeated; \\: is a colon in a path\n"
+      "  --profile P           workspace-write-no-network (default), or readonly: nothing is writable, /tmp "
+      "neither\n"
+      "  --ro SRC[:DST]        show a file or directory of the host, read-only; may be repeated; \\: is a "
+      "colon in a path\n"
       "  --rw SRC[:DST]        the same, writable\n"
       "  --view V              curated (default), or host: the whole host read-only, secrets masked\n"
       "  --toolchains T        auto (default), none, or names: pyenv,nvm,cargo,go,uv,conda\n"
@@ -42,21 +47,25 @@ std::string run_help() {
   const Limits defaults;
   for (const auto& row : limit_table) {
     std::string line = "  " + std::string(row.flag);
-    line += row.unit == LimitInfo::Unit::bytes ? " SIZE" : (row.unit == LimitInfo::Unit::count ? " N" : " TIME");
+    line +=
+        row.unit == LimitInfo::Unit::bytes ? " SIZE" : (row.unit == LimitInfo::Unit::count ? " N" : " TIME");
     line.resize(24, ' ');
     text += line + std::string(row.what) + " (default " + show_limit(defaults, row) + ")\n";
   }
   text +=
       "\n"
       "How it answers:\n"
-      "  --json                one JSON object on stdout: outcome, exit code, captured output, usage, layers, denials\n"
+      "  --json                one JSON object on stdout: outcome, exit code, captured output, usage, "
+      "layers, denials\n"
       "  --dry-run             print the plan and its digest; run nothing\n"
       "  --status-fd N         write the outcome as JSON to descriptor N\n"
-      "  --raw                 pass every escape sequence to the terminal (OSC, DCS and APC are removed otherwise)\n"
+      "  --raw                 pass every escape sequence to the terminal (OSC, DCS and APC are removed "
+      "otherwise)\n"
       "  --isolation RUNG      namespace (default); a rung that is not here is refused by name\n"
       "  --backend B           native (default)\n"
       "\n"
-      "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; 126 not executable;\n"
+      "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; 126 not "
+      "executable;\n"
       "127 not found; 128+n ended by signal n; 2 bad usage.\n"
       "\n"
       "Examples:\n"
@@ -69,7 +78,8 @@ std::string run_help() {
 std::string doctor_help() {
   return "cloche doctor [--json]\n"
          "\n"
-         "Runs the self-proof on this host and shows each layer: what keeps it, what proved it, and what would provide it\n"
+         "Runs the self-proof on this host and shows each layer: what keeps it, what proved it, and what "
+         "would provide it\n"
          "where it is missing. Exit code 0 when every layer that the default needs holds, 1 otherwise.\n"
          "\n"
          "Examples:\n"

@@ -8,7 +8,7 @@ namespace cloche {
 // Text from outside with every control character made harmless.
 std::string visible(const std::string& text);
 
-void print(const std::string& text);                // to stdout, as it is
-void complain(const std::string& sentence);         // "cloche: ..." to stderr
+void print(const std::string& text);         // to stdout, as it is
+void complain(const std::string& sentence);  // "cloche: ..." to stderr
 
 }  // namespace cloche

@@ -33,7 +33,8 @@ int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 
 
 Outcome outcome_of(const Error& error) {
   Outcome outcome;
-  outcome.end = error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
+  outcome.end =
+      error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
   outcome.exit_code = exit_code_of(error);
   outcome.reason = describe(error);
   return outcome;
@@ -54,7 +55,8 @@ void show_dry_run(const ConfinementPlan& plan, bool json) {
     std::string access(name_of(entry.access));
     access.resize(10, ' ');
     const bool from = !entry.source.empty() && entry.source != entry.target;
-    text += "  " + access + " " + entry.target + (from ? " <- " + entry.source : "") + "  (" + entry.why + ")\n";
+    text +=
+        "  " + access + " " + entry.target + (from ? " <- " + entry.source : "") + "  (" + entry.why + ")\n";
   }
   for (const auto& [name, value] : plan.environment) text += "  env        " + name + "=" + value + "\n";
   for (const auto& row : limit_table) {
@@ -78,7 +80,8 @@ Streams streams_for(const RunArguments& arguments, const CallersDescriptors& cal
 
 Result<void> check_descriptors(const RunArguments& arguments, const CallersDescriptors& callers) {
   if (!callers.output) {
-    return refusal("stdout is closed, so the command's output has nowhere to go", "redirect it to /dev/null to drop it");
+    return refusal("stdout is closed, so the command's output has nowhere to go",
+                   "redirect it to /dev/null to drop it");
   }
   if (arguments.status_fd >= 0 && ::fcntl(arguments.status_fd, F_GETFD) < 0) {
     return usage_error("--status-fd " + std::to_string(arguments.status_fd) + " is not open");
@@ -90,13 +93,15 @@ int finish(const Outcome& outcome, const std::string& digest, const RunArguments
   if (arguments.json) print(to_json(outcome, digest) + "\n");
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, to_json(outcome, digest) + "\n");
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && outcome.denials.empty());
-  if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty()))) complain(outcome.reason);
+  if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
+    complain(outcome.reason);
   return outcome.exit_code;
 }
 
 }  // namespace
 
-int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers) {
+int run_door(std::span<char* const> words, const Environment& environment,
+             const CallersDescriptors& callers) {
   auto parsed = parse_run(words);
   if (!parsed.ok()) {
     complain(describe(parsed.error()));
@@ -107,7 +112,8 @@ int run_door(std::span<char* const> words, const Environment& environment, const
     print(run_help());
     return 0;
   }
-  arguments.request.umask = ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
+  arguments.request.umask =
+      ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1;
   const auto answer = [&](const Error& error) { return finish(outcome_of(error), "", arguments); };
@@ -121,7 +127,8 @@ int run_door(std::span<char* const> words, const Environment& environment, const
     return 0;
   }
   const OwnedFd signals = take_over_signals();
-  auto ran = run(arguments.request, environment, installation.value(), streams_for(arguments, callers, signals.get()));
+  auto ran = run(arguments.request, environment, installation.value(),
+                 streams_for(arguments, callers, signals.get()));
   if (!ran.ok()) return answer(ran.error());
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;
   return finish(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);

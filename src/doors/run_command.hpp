@@ -1,4 +1,5 @@
-// The doors `cloche run` and `cloche doctor`: words in, bytes and an exit code out. No decision is taken here.
+// The doors `cloche run` and `cloche doctor`: words in, bytes and an exit code out. No decision is taken
+// here.
 #pragma once
 
 #include <span>

@@ -28,7 +28,9 @@ class Scratch {
   std::string path_;
 };
 
-bool says_off(const std::string& value) { return value == "off" || value == "0" || value == "no" || value == "false"; }
+bool says_off(const std::string& value) {
+  return value == "off" || value == "0" || value == "no" || value == "false";
+}
 
 std::string find_bwrap(const Environment& environment) {
   ConfinementPlan outside;

@@ -18,11 +18,11 @@ struct LayerHealth {
 };
 
 struct Diagnosis {
-  bool active = false;                 // every layer of the default rung holds
-  std::string problem;                 // one sentence, when it is not
-  std::string proof;                   // digest of the proof
+  bool active = false;  // every layer of the default rung holds
+  std::string problem;  // one sentence, when it is not
+  std::string proof;    // digest of the proof
   std::vector<LayerHealth> layers;
-  std::string bwrap;                   // its path; empty: not installed
+  std::string bwrap;  // its path; empty: not installed
   bool disabled_via_env = false;
   std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
 };

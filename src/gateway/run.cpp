@@ -43,7 +43,8 @@ Error describe_missing(const std::vector<MissingLayer>& missing) {
   Error error{Fault::missing_layer, {}, 0, {}};
   for (const auto& layer : missing) {
     if (error.layer.empty()) error.layer = name_of(layer.id);
-    error.what += (error.what.empty() ? "missing layer " : "; missing layer ") + std::string(name_of(layer.id)) + ": " + layer.why;
+    error.what += (error.what.empty() ? "missing layer " : "; missing layer ") +
+                  std::string(name_of(layer.id)) + ": " + layer.why;
     error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
   }
   return error;
@@ -108,7 +109,8 @@ Result<Proof> prove(const ConfinementPlan& plan, const CallerFact& caller, const
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }
-  return judge_proof(outcome.output, own_namespaces(), tried.limits, outcome.usage.memory_peak_bytes.value_or(0));
+  return judge_proof(outcome.output, own_namespaces(), tried.limits,
+                     outcome.usage.memory_peak_bytes.value_or(0));
 }
 
 Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
@@ -122,8 +124,9 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   return proof;
 }
 
-Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact& caller, const HostProbe& probe,
-                       const Installation& installation, const Streams& streams, Proving proving) {
+Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact& caller,
+                       const HostProbe& probe, const Installation& installation, const Streams& streams,
+                       Proving proving) {
   seat.lean_on_skeleton(plan, installation.state);
   const LaunchSpec spec = render(plan, probe, seat.resources);
   Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
@@ -132,7 +135,8 @@ Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact
   return Ran{plan, std::move(outcome), std::move(proof)};
 }
 
-// A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for him.
+// A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for
+// him.
 bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
   return error.number == EINVAL && !caller.privileged &&
          error.what.find(wire::name_of(wire::Step::clone_source)) != std::string::npos;
@@ -151,7 +155,8 @@ void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const Call
     });
     outcome.reason = shown ? name + ": found inside as " + place + ", but its interpreter is not"
                            : name + ": exists on the host as " + place +
-                                 " and is not in the sandbox's view; show it with --ro " + std::string(parent_of(place));
+                                 " and is not in the sandbox's view; show it with --ro " +
+                                 std::string(parent_of(place));
     return;
   }
 }
@@ -178,7 +183,8 @@ Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& 
 Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
                 const Streams& streams, Proving proving) {
   const HostProbe probe = probe_host();
-  if (const auto missing = missing_layers(ConfinementPlan{}, probe); !missing.empty()) return describe_missing(missing);
+  if (const auto missing = missing_layers(ConfinementPlan{}, probe); !missing.empty())
+    return describe_missing(missing);
   auto caller = TRY(observe_caller(request, environment, installation.ids));
   // Now, because the kernel needs as long for the namespaces as we need for everything below.
   std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation));

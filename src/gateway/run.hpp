@@ -1,4 +1,5 @@
-// One command from the operator's words to its outcome, on one page: observe, plan, choose, render, supervise.
+// One command from the operator's words to its outcome, on one page: observe, plan, choose, render,
+// supervise.
 #pragma once
 
 #include <string>
@@ -14,9 +15,9 @@ namespace cloche {
 
 // Where the parts of an installed Cloche are, and what it may use.
 struct Installation {
-  std::string jail;    // cloche-jail
-  std::string probe;   // cloche-probe, the program of the self-proof
-  std::string state;   // where proofs and skeletons are kept; empty: nowhere, and then each call does without
+  std::string jail;   // cloche-jail
+  std::string probe;  // cloche-probe, the program of the self-proof
+  std::string state;  // where proofs and skeletons are kept; empty: nowhere, and then each call does without
   IdRange ids;
 };
 
@@ -33,7 +34,8 @@ struct Ran {
   Proof proof;
 };
 
-// The self-proof is taken from the state directory when this boot has one for this shape of plan, or run first.
+// The self-proof is taken from the state directory when this boot has one for this shape of plan, or run
+// first.
 enum class Proving { when_needed, always };
 
 // Runs it. An Error means that the command was not started.

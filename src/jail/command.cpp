@@ -50,7 +50,8 @@ struct Failure {
 Failure execute(const wire::Plan& plan) {
   Failure failure{ENOENT, 0};
   for (uint32_t i = 0; i < plan.programs.size(); ++i) {
-    ::execve(plan.programs[i], const_cast<char* const*>(plan.argv.data()), const_cast<char* const*>(plan.env.data()));
+    ::execve(plan.programs[i], const_cast<char* const*>(plan.argv.data()),
+             const_cast<char* const*>(plan.env.data()));
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     if (!missing) failure = {errno, i};
     if (!missing && errno != EACCES) return failure;

@@ -11,7 +11,8 @@ int make_terminal();
 // Blocks what `first` waits for, before there is anything to wait for.
 void prepare_signals();
 
-// Starts the command, reports how it ended, and ends the sandbox with it. `root` is a descriptor of the view's root.
+// Starts the command, reports how it ended, and ends the sandbox with it. `root` is a descriptor of the
+// view's root.
 [[noreturn]] void run_command(const wire::Plan& plan, int terminal, int root);
 
 }  // namespace cloche::jail

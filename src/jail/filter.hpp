@@ -1,9 +1,10 @@
 // The seccomp program, compiled at build time from syscalls.hpp.
 //
-// The kernel charges for a filter by its longest path, so neighbouring numbers with one answer are merged into a
-// range and the ranges are found by binary search, whose last comparison jumps to a reply or to the block that looks at
-// the arguments. Only the low word of an argument is compared, because each of these arguments is an int to the
-// kernel: a comparison of all 64 bits could be dodged with a bit that the kernel ignores.
+// The kernel charges for a filter by its longest path, so neighbouring numbers with one answer are merged
+// into a range and the ranges are found by binary search, whose last comparison jumps to a reply or to the
+// block that looks at the arguments. Only the low word of an argument is compared, because each of these
+// arguments is an int to the kernel: a comparison of all 64 bits could be dodged with a bit that the kernel
+// ignores.
 #pragma once
 
 #include <linux/audit.h>
@@ -32,32 +33,53 @@ inline constexpr uint32_t reply_absent = SECCOMP_RET_ERRNO | 38;  // ENOSYS
 inline constexpr uint32_t reply_kill = SECCOMP_RET_KILL_PROCESS;
 inline constexpr uint32_t x32_bit = 0x40000000;
 
-// What the arguments are held against; spelled out because the jail includes no header that would bring them all.
+// What the arguments are held against; spelled out because the jail includes no header that would bring them
+// all.
 inline constexpr uint32_t new_namespaces = 0x7e020000;  // CLONE_NEW{NS,CGROUP,UTS,IPC,USER,PID,NET}
 inline constexpr uint32_t set_id_bits = 06000;
-inline constexpr uint32_t creating = 0100 | 020000000;  // O_CREAT, O_TMPFILE's own bit
+inline constexpr uint32_t creating = 0100 | 020000000;                      // O_CREAT, O_TMPFILE's own bit
 inline constexpr uint32_t memfd_noexec_seal = 8, memfd_refused = 0x10 | 4;  // MFD_EXEC, MFD_HUGETLB
 inline constexpr uint32_t seccomp_new_listener = 8;
 
 // Requests on a terminal that put bytes into its input, take it over, or reach the console.
-inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */, 0x541d /* TIOCCONS */,
-                                              0x5423 /* TIOCSETD */};
-inline constexpr uint32_t allowed_prctls[] = {
-    1 /* SET_PDEATHSIG */,      2 /* GET_PDEATHSIG */,       3 /* GET_DUMPABLE */,     4 /* SET_DUMPABLE */,
-    7 /* GET_KEEPCAPS */,       8 /* SET_KEEPCAPS */,        15 /* SET_NAME */,        16 /* GET_NAME */,
-    21 /* GET_SECCOMP */,       22 /* SET_SECCOMP */,        23 /* CAPBSET_READ */,    24 /* CAPBSET_DROP */,
-    27 /* GET_SECUREBITS */,    29 /* SET_TIMERSLACK */,     30 /* GET_TIMERSLACK */,  36 /* SET_CHILD_SUBREAPER */,
-    37 /* GET_CHILD_SUBREAPER */, 38 /* SET_NO_NEW_PRIVS */, 39 /* GET_NO_NEW_PRIVS */, 40 /* GET_TID_ADDRESS */,
-    41 /* SET_THP_DISABLE */,   42 /* GET_THP_DISABLE */,    47 /* CAP_AMBIENT */,     52 /* GET_SPECULATION_CTRL */,
-    53 /* SET_SPECULATION_CTRL */, 65 /* SET_MDWE */,        66 /* GET_MDWE */,        0x53564d41 /* SET_VMA names */,
-    0x59616d61 /* SET_PTRACER: whom Yama lets trace us */};
+inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
+                                              0x541d /* TIOCCONS */, 0x5423 /* TIOCSETD */};
+inline constexpr uint32_t allowed_prctls[] = {1 /* SET_PDEATHSIG */,
+                                              2 /* GET_PDEATHSIG */,
+                                              3 /* GET_DUMPABLE */,
+                                              4 /* SET_DUMPABLE */,
+                                              7 /* GET_KEEPCAPS */,
+                                              8 /* SET_KEEPCAPS */,
+                                              15 /* SET_NAME */,
+                                              16 /* GET_NAME */,
+                                              21 /* GET_SECCOMP */,
+                                              22 /* SET_SECCOMP */,
+                                              23 /* CAPBSET_READ */,
+                                              24 /* CAPBSET_DROP */,
+                                              27 /* GET_SECUREBITS */,
+                                              29 /* SET_TIMERSLACK */,
+                                              30 /* GET_TIMERSLACK */,
+                                              36 /* SET_CHILD_SUBREAPER */,
+                                              37 /* GET_CHILD_SUBREAPER */,
+                                              38 /* SET_NO_NEW_PRIVS */,
+                                              39 /* GET_NO_NEW_PRIVS */,
+                                              40 /* GET_TID_ADDRESS */,
+                                              41 /* SET_THP_DISABLE */,
+                                              42 /* GET_THP_DISABLE */,
+                                              47 /* CAP_AMBIENT */,
+                                              52 /* GET_SPECULATION_CTRL */,
+                                              53 /* SET_SPECULATION_CTRL */,
+                                              65 /* SET_MDWE */,
+                                              66 /* GET_MDWE */,
+                                              0x53564d41 /* SET_VMA names */,
+                                              0x59616d61 /* SET_PTRACER: whom Yama lets trace us */};
 inline constexpr uint32_t allowed_personas[] = {0, 0x0040000 /* ADDR_NO_RANDOMIZE */, 0xffffffff /* ask */};
 inline constexpr uint32_t last_seccomp_operation = 2;  // strict, filter, is-this-action-there
 
 void jump_is_too_far();  // never defined: only an attempt to compile a filter that does not fit would call it
 
-// Emits code with jumps to places that are not known yet. The three replies stand once, at the end: a jump to them costs
-// one instruction where a reply in place would cost two.
+// Emits code with jumps to places that are not known yet. The three replies stand once, at the end: a jump to
+// them costs one instruction where a reply in place would cost two.
 class Assembler {
  public:
   enum class To : unsigned char { next, allow, refuse, absent, kill };
@@ -67,14 +89,22 @@ class Assembler {
   constexpr void load_argument(unsigned index) { emit(BPF_LD | BPF_W | BPF_ABS, 16 + 8 * index); }
   constexpr void mask(uint32_t bits) { emit(BPF_ALU | BPF_AND | BPF_K, bits); }
   constexpr void go(To to) { emit(BPF_JMP | BPF_JA, 0, to); }
-  constexpr void if_equal(uint32_t value, To yes, To no = To::next) { emit(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no); }
-  constexpr void if_any_bit(uint32_t bits, To yes, To no = To::next) { emit(BPF_JMP | BPF_JSET | BPF_K, bits, yes, no); }
-  constexpr void if_at_least(uint32_t value, To yes, To no = To::next) { emit(BPF_JMP | BPF_JGE | BPF_K, value, yes, no); }
+  constexpr void if_equal(uint32_t value, To yes, To no = To::next) {
+    emit(BPF_JMP | BPF_JEQ | BPF_K, value, yes, no);
+  }
+  constexpr void if_any_bit(uint32_t bits, To yes, To no = To::next) {
+    emit(BPF_JMP | BPF_JSET | BPF_K, bits, yes, no);
+  }
+  constexpr void if_at_least(uint32_t value, To yes, To no = To::next) {
+    emit(BPF_JMP | BPF_JGE | BPF_K, value, yes, no);
+  }
 
   // Jumps to a place later in the code: returns where the jump stands, for land().
   constexpr size_t unless_equal_skip(uint32_t value) { return emit(BPF_JMP | BPF_JEQ | BPF_K, value); }
   constexpr size_t if_equal_skip(uint32_t value) { return emit(BPF_JMP | BPF_JEQ | BPF_K, value); }
-  constexpr size_t compare_number(uint32_t value, To yes, To no) { return emit(BPF_JMP | BPF_JGE | BPF_K, value, yes, no); }
+  constexpr size_t compare_number(uint32_t value, To yes, To no) {
+    return emit(BPF_JMP | BPF_JGE | BPF_K, value, yes, no);
+  }
   constexpr void land_when_true(size_t from) { filter_.code[from].jt = distance(from); }
   constexpr void land_when_false(size_t from) { filter_.code[from].jf = distance(from); }
 
@@ -84,7 +114,8 @@ class Assembler {
     for (size_t i = 0; i < replies; ++i) {
       auto& at = filter_.code[i];
       if (at.code == (BPF_JMP | BPF_JA)) at.k = static_cast<uint32_t>(reply_at(replies, yes_[i]) - i - 1);
-      if (yes_[i] != To::next && at.code != (BPF_JMP | BPF_JA)) at.jt = checked(reply_at(replies, yes_[i]) - i - 1);
+      if (yes_[i] != To::next && at.code != (BPF_JMP | BPF_JA))
+        at.jt = checked(reply_at(replies, yes_[i]) - i - 1);
       if (no_[i] != To::next) at.jf = checked(reply_at(replies, no_[i]) - i - 1);
     }
     return filter_;
@@ -246,8 +277,8 @@ struct OpenEnds {
   size_t size = 0;
 };
 
-// The upper half of [first, last) begins at ranges[middle]. A half that is one range is answered by the comparison itself:
-// by a reply, or by a jump to the block that looks at the arguments.
+// The upper half of [first, last) begins at ranges[middle]. A half that is one range is answered by the
+// comparison itself: by a reply, or by a jump to the block that looks at the arguments.
 constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t last, OpenEnds& ends) {
   const size_t middle = first + (last - first) / 2;
   const bool lower_is_one = middle - first == 1;

@@ -1,5 +1,5 @@
-// System calls that libc has no wrapper for, and constants newer than Debian 12's headers. Each returns -1 and sets
-// errno, like any other.
+// System calls that libc has no wrapper for, and constants newer than Debian 12's headers. Each returns -1
+// and sets errno, like any other.
 #pragma once
 
 #include <fcntl.h>
@@ -64,7 +64,8 @@ inline constexpr uint64_t scope_abstract_sockets = 1, scope_signals = 2;
 }  // namespace landlock
 
 inline int landlock_abi() {
-  return static_cast<int>(::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
+  return static_cast<int>(
+      ::syscall(SYS_landlock_create_ruleset, nullptr, 0, LANDLOCK_CREATE_RULESET_VERSION));
 }
 inline int landlock_create_ruleset(const RulesetAttributes* attributes, size_t size) {
   return static_cast<int>(::syscall(SYS_landlock_create_ruleset, attributes, size, 0));

@@ -22,12 +22,13 @@ using wire::Step;
 
 constexpr uint64_t list_rights = LANDLOCK_ACCESS_FS_READ_DIR;
 constexpr uint64_t read_rights = list_rights | LANDLOCK_ACCESS_FS_READ_FILE;
-constexpr uint64_t change_rights =
-    LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE |
-    LANDLOCK_ACCESS_FS_MAKE_DIR | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
-    LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER | kernel::landlock::truncate;
-constexpr uint64_t device_rights = read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | kernel::landlock::truncate |
-                                   kernel::landlock::ioctl_device;
+constexpr uint64_t change_rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |
+                                   LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+                                   LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                                   LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM |
+                                   LANDLOCK_ACCESS_FS_REFER | kernel::landlock::truncate;
+constexpr uint64_t device_rights =
+    read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | kernel::landlock::truncate | kernel::landlock::ioctl_device;
 // Nobody is granted these: making device nodes.
 constexpr uint64_t never_granted = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 constexpr uint64_t file_only = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -77,10 +78,10 @@ void set_limits(const wire::Plan& plan) {
 void drop_capabilities() {
   // The locked bits first: after them no exec, whatever the id, gives a capability back.
   const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
-                             SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-                             SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+                             SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                             SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   must(::prctl(PR_SET_SECUREBITS, bits), Step::capabilities);
-  for (unsigned long capability = 0; ; ++capability) {
+  for (unsigned long capability = 0;; ++capability) {
     if (::prctl(PR_CAPBSET_DROP, capability) == 0) continue;
     if (errno == EINVAL) break;  // past the last one this kernel has
     fail(Step::capabilities, errno, static_cast<uint32_t>(capability));
@@ -98,9 +99,11 @@ void restrict_files(const wire::Plan& plan) {
   if (abi < static_cast<int>(plan.landlock_abi)) fail(Step::landlock, EOPNOTSUPP);
   kernel::RulesetAttributes attributes{};
   attributes.files = handled_by(abi);
-  // TCP ports are not handled: the network namespace has loopback alone, and a local server may use any port of it.
+  // TCP ports are not handled: the network namespace has loopback alone, and a local server may use any port
+  // of it.
   if (abi >= 6) attributes.scope = kernel::landlock::scope_abstract_sockets | kernel::landlock::scope_signals;
-  const int ruleset = must(kernel::landlock_create_ruleset(&attributes, attributes_size(abi)), Step::landlock);
+  const int ruleset =
+      must(kernel::landlock_create_ruleset(&attributes, attributes_size(abi)), Step::landlock);
   for (uint32_t i = 0; i < plan.rules.size(); ++i) {
     landlock_path_beneath_attr rule{};
     const int path = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
@@ -118,7 +121,8 @@ void restrict_files(const wire::Plan& plan) {
 
 void filter_calls(const wire::Plan& plan) {
   const Filter& filter = plan.has(wire::debugging) ? debugging_filter : command_filter;
-  const sock_fprog program{static_cast<unsigned short>(filter.size), const_cast<sock_filter*>(filter.code.data())};
+  const sock_fprog program{static_cast<unsigned short>(filter.size),
+                           const_cast<sock_filter*>(filter.code.data())};
   must(static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)), Step::seccomp);
 }
 

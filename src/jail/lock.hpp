@@ -1,5 +1,6 @@
-// What a process takes away from itself before it executes a command. The order matters and main.cpp keeps it:
-// limits, capabilities, no_new_privs, Landlock, seccomp last, because the filter forbids the calls of the others.
+// What a process takes away from itself before it executes a command. The order matters and main.cpp keeps
+// it: limits, capabilities, no_new_privs, Landlock, seccomp last, because the filter forbids the calls of the
+// others.
 #pragma once
 
 #include "jail/wire.hpp"

@@ -2,22 +2,24 @@
 //
 // Theory of operation. Three processes, one after the other:
 //
-//   keeper   what the supervisor executed. Creates `first` in seven new namespaces at once, because that takes the
-//            longest and needs no plan; takes the plan when the supervisor has it; clones what only root may clone. Then
-//            it waits, outside, for `first` to end or for the supervisor to vanish (its end of the control socket
-//            closes), and leaves no cgroup behind in either case. It outlives a supervisor that was killed by just the
-//            time that takes.
-//   first    process 1 of the sandbox. Does what needs no plan, waits for the keeper's word, builds the view, locks
-//            itself in, starts the command and reaps. When the command ends it reports and ends, and the kernel kills
-//            whatever is left in its pid namespace. It dies with the keeper (parent death signal), so killing either of
-//            them kills everything.
+//   keeper   what the supervisor executed. Creates `first` in seven new namespaces at once, because that
+//   takes the
+//            longest and needs no plan; takes the plan when the supervisor has it; clones what only root may
+//            clone. Then it waits, outside, for `first` to end or for the supervisor to vanish (its end of
+//            the control socket closes), and leaves no cgroup behind in either case. It outlives a supervisor
+//            that was killed by just the time that takes.
+//   first    process 1 of the sandbox. Does what needs no plan, waits for the keeper's word, builds the view,
+//   locks
+//            itself in, starts the command and reaps. When the command ends it reports and ends, and the
+//            kernel kills whatever is left in its pid namespace. It dies with the keeper (parent death
+//            signal), so killing either of them kills everything.
 //   command  the program of the plan, under the filter, domain and limits that `first` put on itself.
 //
-// The supervisor fills and seals the plan on wire::plan_fd and says so with one message on the control socket. The
-// keeper's descriptors are `first`'s too until the keeper takes a copy of the table for itself: that is how the trees it
-// cloned get there. Reports go to the supervisor over wire::control_fd, which the command never has. Every failed step
-// ends in fail(): nothing is executed with a layer missing. There is no heap in here: the plan is a mapping, its tables
-// are static.
+// The supervisor fills and seals the plan on wire::plan_fd and says so with one message on the control
+// socket. The keeper's descriptors are `first`'s too until the keeper takes a copy of the table for itself:
+// that is how the trees it cloned get there. Reports go to the supervisor over wire::control_fd, which the
+// command never has. Every failed step ends in fail(): nothing is executed with a layer missing. There is no
+// heap in here: the plan is a mapping, its tables are static.
 #include <fcntl.h>
 #include <grp.h>
 #include <net/if.h>
@@ -60,12 +62,14 @@ Plan read_plan() {
   void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, wire::plan_fd, 0);
   if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
   Plan plan;
-  if (wire::decode({static_cast<const char*>(mapping), bytes}, storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
+  if (wire::decode({static_cast<const char*>(mapping), bytes}, storage, plan) != nullptr)
+    fail(Step::read_plan, EBADMSG);
   return plan;
 }
 
-// Version 1: "0" to `tasks` means the writing thread, and moving oneself is the one way that takes no lock of the whole
-// machine (cgroup.procs waits for an RCU grace period, milliseconds). What is created later is born in the group.
+// Version 1: "0" to `tasks` means the writing thread, and moving oneself is the one way that takes no lock of
+// the whole machine (cgroup.procs waits for an RCU grace period, milliseconds). What is created later is born
+// in the group.
 void join_cgroups(const wire::Start& start) {
   if (start.has(wire::born_in_cgroup)) return;
   for (uint32_t i = 0; i < start.groups.size(); ++i) {
@@ -85,7 +89,8 @@ void map_ids(const Plan& plan, const char* who) {
   Text<64> path;
   Text<64> line;
   if (!plan.has(wire::privileged)) {
-    // Without it the kernel lets no ordinary user map groups: setgroups could shed a group that denies access.
+    // Without it the kernel lets no ordinary user map groups: setgroups could shed a group that denies
+    // access.
     path.add("/proc/").add(who).add("/setgroups");
     write_file(path.c_str(), "deny", 4);
   }
@@ -124,10 +129,12 @@ void die_with(const Keeper& keeper) {
   if (::poll(&ended, 1, 0) != 0) ::_exit(125);
 }
 
-// The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to say.
+// The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to
+// say.
 void receive_trees(const Plan& plan, const Keeper& keeper) {
   const size_t size = plan.mounts.size() * sizeof trees.fd[0];
-  if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size)) ::_exit(125);  // the keeper failed and has said why
+  if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size))
+    ::_exit(125);  // the keeper failed and has said why
 }
 
 [[noreturn]] void run_first(const wire::Start& start, const Keeper& keeper) {
@@ -165,7 +172,8 @@ void receive_trees(const Plan& plan, const Keeper& keeper) {
   run_command(plan, terminal, root);
 }
 
-// Raised before `first` is born, so that under pressure the kernel takes the sandbox before anything of the host's.
+// Raised before `first` is born, so that under pressure the kernel takes the sandbox before anything of the
+// host's.
 void write_oom_score(const char* value) {
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (fd < 0) return;
@@ -226,8 +234,8 @@ void pass_plan_on(const First& first) {
   }
 }
 
-// Keeps its own ends of the socket, the pipe and the process, and the locks; the command's input and output, and the
-// trees, would hold back their end.
+// Keeps its own ends of the socket, the pipe and the process, and the locks; the command's input and output,
+// and the trees, would hold back their end.
 void let_go(const wire::Start& start) {
   for (int fd = 0; fd <= wire::plan_fd; ++fd) ::close(fd);
   for (size_t i = 0; i < start.groups.size(); ++i) ::close(wire::first_kept_fd + static_cast<int>(i));

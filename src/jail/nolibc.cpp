@@ -1,6 +1,7 @@
-// What the jail uses of a C library, and nothing else: system calls under their usual names, a few functions on bytes,
-// and the entry point. glibc's own start asks the processor about itself dozens of times, and in a virtual machine each
-// question is a trap: a third of a millisecond before main(), more than everything the jail does to lock itself in.
+// What the jail uses of a C library, and nothing else: system calls under their usual names, a few functions
+// on bytes, and the entry point. glibc's own start asks the processor about itself dozens of times, and in a
+// virtual machine each question is a trap: a third of a millisecond before main(), more than everything the
+// jail does to lock itself in.
 //
 // Built for one thread and no signal handlers, without thread-local storage: errno is a plain variable.
 #include <fcntl.h>
@@ -33,7 +34,10 @@ long raw(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
   long result = number;
-  asm volatile("syscall" : "+a"(result) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
   return result;
 }
 
@@ -157,11 +161,15 @@ int close(int fd) { return static_cast<int>(call(SYS_close, fd)); }
 ssize_t read(int fd, void* to, size_t size) { return call(SYS_read, fd, to, size); }
 ssize_t write(int fd, const void* from, size_t size) { return call(SYS_write, fd, from, size); }
 int fstat(int fd, struct stat* seen) noexcept { return static_cast<int>(call(SYS_fstat, fd, seen)); }
-int mkdirat(int dir, const char* path, mode_t mode) noexcept { return static_cast<int>(call(SYS_mkdirat, dir, path, mode)); }
+int mkdirat(int dir, const char* path, mode_t mode) noexcept {
+  return static_cast<int>(call(SYS_mkdirat, dir, path, mode));
+}
 int mknodat(int dir, const char* path, mode_t mode, dev_t device) noexcept {
   return static_cast<int>(call(SYS_mknodat, dir, path, mode, device));
 }
-int symlinkat(const char* says, int dir, const char* path) noexcept { return static_cast<int>(call(SYS_symlinkat, says, dir, path)); }
+int symlinkat(const char* says, int dir, const char* path) noexcept {
+  return static_cast<int>(call(SYS_symlinkat, says, dir, path));
+}
 int fchmod(int fd, mode_t mode) noexcept { return static_cast<int>(call(SYS_fchmod, fd, mode)); }
 int rmdir(const char* path) noexcept { return static_cast<int>(call(SYS_rmdir, path)); }
 int chdir(const char* path) noexcept { return static_cast<int>(call(SYS_chdir, path)); }
@@ -170,19 +178,31 @@ mode_t umask(mode_t mask) noexcept { return static_cast<mode_t>(call(SYS_umask, 
 int umount2(const char* path, int flags) noexcept { return static_cast<int>(call(SYS_umount2, path, flags)); }
 int dup2(int from, int to) noexcept { return static_cast<int>(call(SYS_dup2, from, to)); }
 int pipe2(int* ends, int flags) noexcept { return static_cast<int>(call(SYS_pipe2, ends, flags)); }
-int poll(pollfd* events, nfds_t count, int timeout_ms) { return static_cast<int>(call(SYS_poll, events, count, timeout_ms)); }
-int socket(int family, int type, int protocol) noexcept { return static_cast<int>(call(SYS_socket, family, type, protocol)); }
-ssize_t send(int fd, const void* bytes, size_t size, int flags) { return call(SYS_sendto, fd, bytes, size, flags, nullptr, 0); }
-ssize_t recv(int fd, void* bytes, size_t size, int flags) { return call(SYS_recvfrom, fd, bytes, size, flags, nullptr, nullptr); }
+int poll(pollfd* events, nfds_t count, int timeout_ms) {
+  return static_cast<int>(call(SYS_poll, events, count, timeout_ms));
+}
+int socket(int family, int type, int protocol) noexcept {
+  return static_cast<int>(call(SYS_socket, family, type, protocol));
+}
+ssize_t send(int fd, const void* bytes, size_t size, int flags) {
+  return call(SYS_sendto, fd, bytes, size, flags, nullptr, 0);
+}
+ssize_t recv(int fd, void* bytes, size_t size, int flags) {
+  return call(SYS_recvfrom, fd, bytes, size, flags, nullptr, nullptr);
+}
 ssize_t sendmsg(int fd, const msghdr* message, int flags) { return call(SYS_sendmsg, fd, message, flags); }
 void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) noexcept {
   return reinterpret_cast<void*>(call(SYS_mmap, at, size, protection, flags, fd, offset));  // NOLINT
 }
 pid_t setsid() noexcept { return static_cast<pid_t>(call(SYS_setsid)); }
-int setgroups(size_t count, const gid_t* groups) noexcept { return static_cast<int>(call(SYS_setgroups, count, groups)); }
+int setgroups(size_t count, const gid_t* groups) noexcept {
+  return static_cast<int>(call(SYS_setgroups, count, groups));
+}
 int setresuid(uid_t a, uid_t b, uid_t c) noexcept { return static_cast<int>(call(SYS_setresuid, a, b, c)); }
 int setresgid(gid_t a, gid_t b, gid_t c) noexcept { return static_cast<int>(call(SYS_setresgid, a, b, c)); }
-int sethostname(const char* name, size_t size) noexcept { return static_cast<int>(call(SYS_sethostname, name, size)); }
+int sethostname(const char* name, size_t size) noexcept {
+  return static_cast<int>(call(SYS_sethostname, name, size));
+}
 int getrlimit(__rlimit_resource_t resource, rlimit* now) noexcept {
   return static_cast<int>(call(SYS_prlimit64, 0, static_cast<int>(resource), nullptr, now));
 }
@@ -261,7 +281,9 @@ int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) n
 
 int main(int argc, char** argv);
 
-[[noreturn, gnu::used]] void enter(long* stack) { _exit(main(static_cast<int>(stack[0]), reinterpret_cast<char**>(stack + 1))); }
+[[noreturn, gnu::used]] void enter(long* stack) {
+  _exit(main(static_cast<int>(stack[0]), reinterpret_cast<char**>(stack + 1)));
+}
 
 __attribute__((naked, noreturn)) void _start() {
   asm("xor %ebp, %ebp\n"

@@ -1,8 +1,9 @@
-// cloche-probe: the program of the self-proof. Started by Cloche through the same path as any command, it tries what
-// must fail and what must work and prints one line a check: its name, "ok" or "BROKEN", and what it saw. It decides
-// nothing: the supervisor reads the lines.
+// cloche-probe: the program of the self-proof. Started by Cloche through the same path as any command, it
+// tries what must fail and what must work and prints one line a check: its name, "ok" or "BROKEN", and what
+// it saw. It decides nothing: the supervisor reads the lines.
 //
-// Built static and without a heap, like the jail, so that what it finds is the sandbox and not its own libraries.
+// Built static and without a heap, like the jail, so that what it finds is the sandbox and not its own
+// libraries.
 #include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -50,7 +51,8 @@ char status_text[8192];
 void read_status() {
   const int fd = ::open("/proc/self/status", O_RDONLY);
   size_t size = 0;
-  for (ssize_t got = 1; fd >= 0 && got > 0 && size < sizeof status_text - 1; size += static_cast<size_t>(got > 0 ? got : 0)) {
+  for (ssize_t got = 1; fd >= 0 && got > 0 && size < sizeof status_text - 1;
+       size += static_cast<size_t>(got > 0 ? got : 0)) {
     got = ::read(fd, status_text + size, sizeof status_text - 1 - size);
   }
   if (fd >= 0) ::close(fd);
@@ -113,8 +115,8 @@ void check_view() {
   say("usr-is-readable", ::access("/usr", R_OK | X_OK) == 0, "-");
 }
 
-// The file is 0444 on a mount that everybody may read: nothing but Landlock stands in front of it. The program itself
-// lies beside it and has a rule.
+// The file is 0444 on a mount that everybody may read: nothing but Landlock stands in front of it. The
+// program itself lies beside it and has a rule.
 void check_landlock() {
   refused("landlock-denies", ::open("/.cloche/canary", O_RDONLY), EACCES);
   const int own = ::open("/.cloche/probe", O_RDONLY);
@@ -170,7 +172,8 @@ void check_network() {
   sockaddr_in outside{};
   outside.sin_family = AF_INET;
   outside.sin_port = htons(80);
-  outside.sin_addr.s_addr = htonl(0xc0000201);  // 192.0.2.1, reserved for documents: nothing leaves even if it could
+  outside.sin_addr.s_addr =
+      htonl(0xc0000201);  // 192.0.2.1, reserved for documents: nothing leaves even if it could
   const int one = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
   refused("no-route", ::connect(one, reinterpret_cast<sockaddr*>(&outside), sizeof outside), ENETUNREACH);
   ::close(one);
@@ -194,7 +197,8 @@ void check_network() {
 // Held long enough to be counted, whoever counts.
 void hold_memory() {
   constexpr size_t size = 4U << 20;
-  void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  void* memory =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   say("memory-held", memory != MAP_FAILED, "4M");
   ::usleep(25'000);
 }
@@ -203,7 +207,8 @@ void hold_memory() {
 [[noreturn]] void take_memory() {
   constexpr size_t step = 1U << 20;
   while (true) {
-    auto* memory = static_cast<char*>(::mmap(nullptr, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto* memory =
+        static_cast<char*>(::mmap(nullptr, step, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (memory == MAP_FAILED) ::_exit(1);
     for (size_t at = 0; at < step; at += 4096) memory[at] = 1;
   }

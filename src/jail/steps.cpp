@@ -1,5 +1,5 @@
-// The names of the jail's steps, and what to do when one fails. The supervisor prints them; the jail only sends
-// numbers.
+// The names of the jail's steps, and what to do when one fails. The supervisor prints them; the jail only
+// sends numbers.
 #include <cerrno>
 
 #include "jail/wire.hpp"
@@ -51,15 +51,18 @@ const char* hint_for(Step step, int number) {
       if (number == ENOSPC) return "no more user namespaces: raise /proc/sys/user/max_user_namespaces";
       if (number == EPERM) {
         return "user namespaces are not allowed here: sysctl kernel.unprivileged_userns_clone=1, or "
-               "kernel.apparmor_restrict_unprivileged_userns=0, or allow them in the container's seccomp profile";
+               "kernel.apparmor_restrict_unprivileged_userns=0, or allow them in the container's seccomp "
+               "profile";
       }
       return "the kernel needs user, mount, pid, net, ipc, uts and cgroup namespaces";
     case Step::check_source: return "it was replaced while the call was being set up: run it again";
     case Step::mount_proc:
-      return "the host's own /proc is partly covered (a container?), so the kernel gives no fresh one: run outside it, "
+      return "the host's own /proc is partly covered (a container?), so the kernel gives no fresh one: run "
+             "outside it, "
              "or unmask /proc there";
     case Step::map_owner:
-      return "the filesystem of this source cannot be idmapped on this kernel: run as its owner instead of root";
+      return "the filesystem of this source cannot be idmapped on this kernel: run as its owner instead of "
+             "root";
     case Step::working_directory: return "name a directory inside the view with -C";
     case Step::landlock: return "the kernel needs Landlock: boot with lsm=landlock,... (Linux 5.19 or newer)";
     case Step::seccomp: return "the kernel needs CONFIG_SECCOMP_FILTER";

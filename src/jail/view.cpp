@@ -30,8 +30,8 @@ uint64_t attributes_of(const Mount& mount) {
   return set;
 }
 
-// The supervisor judged a file; a path may lead elsewhere by now. It holds that file open, so its inode number
-// cannot have been given to another one.
+// The supervisor judged a file; a path may lead elsewhere by now. It holds that file open, so its inode
+// number cannot have been given to another one.
 void check_identity(const Mount& mount, int fd, uint32_t index) {
   if (mount.inode == 0) return;
   struct stat seen {};
@@ -51,8 +51,8 @@ int open_own_namespace(void* opened) {
   return 0;
 }
 
-// A user namespace whose only purpose is its id map. It needs a process to be born with. That one is dead when clone
-// returns (CLONE_VFORK), and as long as it is not waited for, its id map can still be written.
+// A user namespace whose only purpose is its id map. It needs a process to be born with. That one is dead
+// when clone returns (CLONE_VFORK), and as long as it is not waited for, its id map can still be written.
 struct OwnerNamespace {
   pid_t holder = -1;
   int fd = -1;
@@ -96,9 +96,10 @@ int owner_namespace(const wire::Plan& plan, const Mount& mount) {
 
 int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
   const unsigned recursive = (mount.flags & wire::recursive) != 0 ? AT_RECURSIVE : 0;
-  const int fd = must(kernel::open_tree(AT_FDCWD, mount.source,
-                                        OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | recursive),
-                      Step::clone_source, index);
+  const int fd =
+      must(kernel::open_tree(AT_FDCWD, mount.source,
+                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | recursive),
+           Step::clone_source, index);
   check_identity(mount, fd, index);
   mount_attr attributes{};
   attributes.attr_set = attributes_of(mount);
@@ -144,8 +145,8 @@ int descend(int dir, const char* name, const Mount& mount, uint32_t index) {
   return must(next, Step::make_target, index);
 }
 
-// Walks to the directory that a target lies in. Neighbours in the plan usually share it, so the last one is kept: a
-// plan has fifty entries, and most of them are in /etc and /dev.
+// Walks to the directory that a target lies in. Neighbours in the plan usually share it, so the last one is
+// kept: a plan has fifty entries, and most of them are in /etc and /dev.
 class Walker {
  public:
   explicit Walker(int root) : root_(root) {}
@@ -205,8 +206,9 @@ class Walker {
 using Place = Walker::Place;
 
 void write_text(const Place& place, const Mount& mount, uint32_t index) {
-  const int fd = must(::openat(place.parent, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mount.mode),
-                      Step::write_text, index);
+  const int fd = must(
+      ::openat(place.parent, place.name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mount.mode),
+      Step::write_text, index);
   size_t done = 0;
   while (done < mount.content.size()) {
     const ssize_t put = ::write(fd, mount.content.data() + done, mount.content.size() - done);
@@ -216,12 +218,13 @@ void write_text(const Place& place, const Mount& mount, uint32_t index) {
   ::close(fd);
 }
 
-// A mount needs something of its own kind to sit on: a directory or an empty file. move_mount does not follow a link in
-// the last component, so one that lies there is an error.
+// A mount needs something of its own kind to sit on: a directory or an empty file. move_mount does not follow
+// a link in the last component, so one that lies there is an error.
 void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
   if ((mount.flags & wire::existing) == 0) {
     const bool file = (mount.flags & wire::plain_file) != 0;
-    const int made = file ? ::mknodat(place.parent, place.name, S_IFREG | 0644, 0) : ::mkdirat(place.parent, place.name, 0755);
+    const int made = file ? ::mknodat(place.parent, place.name, S_IFREG | 0644, 0)
+                          : ::mkdirat(place.parent, place.name, 0755);
     if (made != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
   }
   must(kernel::move_mount(tree, place.parent, place.name), Step::place_mount, index);
@@ -234,7 +237,8 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
   const auto attributes = static_cast<unsigned>(attributes_of(mount));
   switch (mount.kind) {
     case MountKind::directory:
-      if (::mkdirat(place.parent, place.name, mount.mode) != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
+      if (::mkdirat(place.parent, place.name, mount.mode) != 0 && errno != EEXIST)
+        fail(Step::make_target, errno, index);
       break;
     case MountKind::link:
       must(::symlinkat(mount.source, place.parent, place.name), Step::make_link, index);
@@ -242,11 +246,16 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
     case MountKind::text: write_text(place, mount, index); break;
     case MountKind::tree: attach(place, trees.fd[index], mount, index); break;
     case MountKind::tmpfs:
-      attach(place, fresh("tmpfs", attributes, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
+      attach(place,
+             fresh("tmpfs", attributes, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
              mount, index);
       break;
-    case MountKind::proc: attach(place, fresh("proc", attributes, Step::mount_proc, index), mount, index); break;
-    case MountKind::pts: attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index); break;
+    case MountKind::proc:
+      attach(place, fresh("proc", attributes, Step::mount_proc, index), mount, index);
+      break;
+    case MountKind::pts:
+      attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index);
+      break;
     case MountKind::root: break;  // where everything else is put
   }
 }

@@ -43,10 +43,10 @@ inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::roo
 enum MountFlag : uint32_t {
   read_only = 1U << 0,
   no_exec = 1U << 1,
-  devices = 1U << 2,    // without it: nodev. nosuid is on every mount
-  recursive = 1U << 3,  // with the host's mounts below it
-  owned = 1U << 4,      // run as root: shown as the sandbox's own by an idmapped mount
-  existing = 1U << 5,   // the target lies in a tree of the host's: never create it there
+  devices = 1U << 2,     // without it: nodev. nosuid is on every mount
+  recursive = 1U << 3,   // with the host's mounts below it
+  owned = 1U << 4,       // run as root: shown as the sandbox's own by an idmapped mount
+  existing = 1U << 5,    // the target lies in a tree of the host's: never create it there
   plain_file = 1U << 6,  // the source is not a directory
 };
 inline constexpr uint32_t all_mount_flags = (1U << 7) - 1;
@@ -119,7 +119,8 @@ struct Storage {
 
 // ---- how the jail is started: `cloche-jail FLAGS [CGROUP-DIRECTORY...]`, before there is a plan ----
 
-inline constexpr uint32_t born_in_cgroup = 1U << 3;  // version 2: first_kept_fd is the directory to be created in
+inline constexpr uint32_t born_in_cgroup =
+    1U << 3;  // version 2: first_kept_fd is the directory to be created in
 inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup;
 inline constexpr const char* sandbox_hostname = "cloche";
 
@@ -137,8 +138,8 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 
 // ---- reports, one message each on control_fd ----
 //
-// The other way a message is one byte: first that the plan is there, later signal numbers for the command. The end of
-// that direction means: end it all.
+// The other way a message is one byte: first that the plan is there, later signal numbers for the command.
+// The end of that direction means: end it all.
 
 enum class ReportKind : uint32_t {
   failed,        // a step failed; nothing was executed
@@ -150,18 +151,48 @@ enum class ReportKind : uint32_t {
 };
 
 enum class Step : uint32_t {
-  read_plan, join_cgroup, drop_groups, session_keyring, clone_source, check_source, map_owner, namespaces, map_ids,
-  become_ids, hostname, loopback, root_mount, make_target, mount_tree, mount_tmpfs, mount_proc, mount_pts,
-  write_text, make_link, place_mount, pivot, leave_old_root, seal_root, working_directory, terminal, limits,
-  capabilities, no_new_privileges, parent_death, landlock, seccomp, start_command, last = start_command
+  read_plan,
+  join_cgroup,
+  drop_groups,
+  session_keyring,
+  clone_source,
+  check_source,
+  map_owner,
+  namespaces,
+  map_ids,
+  become_ids,
+  hostname,
+  loopback,
+  root_mount,
+  make_target,
+  mount_tree,
+  mount_tmpfs,
+  mount_proc,
+  mount_pts,
+  write_text,
+  make_link,
+  place_mount,
+  pivot,
+  leave_old_root,
+  seal_root,
+  working_directory,
+  terminal,
+  limits,
+  capabilities,
+  no_new_privileges,
+  parent_death,
+  landlock,
+  seccomp,
+  start_command,
+  last = start_command
 };
 
 struct Report {
   ReportKind kind = ReportKind::failed;
   Step step = Step::read_plan;
-  int32_t number = 0;   // errno
-  uint32_t index = 0;   // which mount, rule or program
-  int32_t status = 0;   // wait status
+  int32_t number = 0;  // errno
+  uint32_t index = 0;  // which mount, rule or program
+  int32_t status = 0;  // wait status
   uint32_t unused = 0;
   uint64_t cpu_us = 0;
   uint64_t max_rss_bytes = 0;

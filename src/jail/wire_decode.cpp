@@ -86,7 +86,8 @@ void read_mount(Reader& in, Mount& mount) {
   mount.target = in.text(max_path_bytes);
   mount.source = in.text(max_path_bytes);
   mount.content = in.bytes();
-  if (in.bad() == nullptr && !is_plain_relative(mount.target)) in.refuse("a mount target that is not beneath the root");
+  if (in.bad() == nullptr && !is_plain_relative(mount.target))
+    in.refuse("a mount target that is not beneath the root");
   if (in.bad() == nullptr && mount.kind == MountKind::tmpfs && (mount.size_bytes == 0 || mount.files == 0)) {
     in.refuse("a tmpfs without a size");  // 0 would mean unlimited to the kernel
   }
@@ -161,7 +162,8 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   if (plan.directory[0] != '/') return "a relative working directory";
   // Never root inside, and never root outside on behalf of a caller who is root.
   if (plan.inside_uid == 0 || plan.inside_gid == 0) return "the command would be root inside";
-  if (plan.has(privileged) && (plan.outside_uid == 0 || plan.outside_gid == 0)) return "the command would be root outside";
+  if (plan.has(privileged) && (plan.outside_uid == 0 || plan.outside_gid == 0))
+    return "the command would be root outside";
   return nullptr;
 }
 

@@ -1,4 +1,5 @@
-// The supervisor's half of the wire: a plan with strings of its own, and the bytes of it. Not linked into the jail.
+// The supervisor's half of the wire: a plan with strings of its own, and the bytes of it. Not linked into the
+// jail.
 #pragma once
 
 #include <string>

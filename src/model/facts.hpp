@@ -23,33 +23,33 @@ struct FileFact {
 };
 
 struct ToolchainFact {
-  std::string name;                         // "pyenv", "cargo", ...
-  std::vector<FileFact> trees;              // shown read-only where they are
-  std::vector<std::string> path;            // directories for PATH
+  std::string name;               // "pyenv", "cargo", ...
+  std::vector<FileFact> trees;    // shown read-only where they are
+  std::vector<std::string> path;  // directories for PATH
   std::map<std::string, std::string> environment;
 };
 
 struct CallerFact {
   unsigned uid = 0;
   unsigned gid = 0;
-  bool privileged = false;                  // root with the capabilities to map foreign ids
-  std::string home;                         // resolved; empty when there is none
-  std::string path;                         // the caller's PATH, for the order of toolchains
+  bool privileged = false;                         // root with the capabilities to map foreign ids
+  std::string home;                                // resolved; empty when there is none
+  std::string path;                                // the caller's PATH, for the order of toolchains
   std::map<std::string, std::string> environment;  // of the names that -e asked for, and TERM
 };
 
 struct Facts {
   CallerFact caller;
-  std::string state;                        // Cloche's own directory; empty when there is none
-  FileFact workspace;                       // what the operator meant, resolved
-  std::optional<FileFact> git_common;       // of a worktree whose back-pointer names this workspace
-  std::vector<FileFact> grants;             // one for each of the request, in order
-  std::vector<FileFact> system;             // /usr, /bin, ...
-  std::vector<FileFact> etc;                // the curated files that exist
-  std::vector<FileFact> root;               // entries of /, for the host view
-  std::vector<FileFact> secrets;            // what exists of the secret set, for the host view
-  std::vector<FileFact> mounts_below;       // host mounts in the operator's trees, when they must be covered
-  std::vector<ToolchainFact> toolchains;    // those that were found
+  std::string state;                      // Cloche's own directory; empty when there is none
+  FileFact workspace;                     // what the operator meant, resolved
+  std::optional<FileFact> git_common;     // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> grants;           // one for each of the request, in order
+  std::vector<FileFact> system;           // /usr, /bin, ...
+  std::vector<FileFact> etc;              // the curated files that exist
+  std::vector<FileFact> root;             // entries of /, for the host view
+  std::vector<FileFact> secrets;          // what exists of the secret set, for the host view
+  std::vector<FileFact> mounts_below;     // host mounts in the operator's trees, when they must be covered
+  std::vector<ToolchainFact> toolchains;  // those that were found
 };
 
 }  // namespace cloche

@@ -1,5 +1,5 @@
-// Layers: promises, each with the mechanism that keeps it. A rung requires a set, a backend offers a set, and an
-// outcome reports what held and by what.
+// Layers: promises, each with the mechanism that keeps it. A rung requires a set, a backend offers a set, and
+// an outcome reports what held and by what.
 #pragma once
 
 #include <string>
@@ -26,10 +26,10 @@ enum class LayerId {
   landlock_scope,     // signals and abstract sockets stay inside, by Landlock (the namespaces do it too)
 };
 inline constexpr LayerId all_layers[] = {
-    LayerId::user_ids,          LayerId::mount_view,       LayerId::pid_namespace,    LayerId::net_namespace,
-    LayerId::ipc_namespace,     LayerId::uts_namespace,    LayerId::cgroup_namespace, LayerId::syscall_filter,
-    LayerId::landlock,          LayerId::no_new_privileges, LayerId::no_capabilities, LayerId::session_keyring,
-    LayerId::memory_limit,      LayerId::process_limit,    LayerId::landlock_scope};
+    LayerId::user_ids,      LayerId::mount_view,        LayerId::pid_namespace,    LayerId::net_namespace,
+    LayerId::ipc_namespace, LayerId::uts_namespace,     LayerId::cgroup_namespace, LayerId::syscall_filter,
+    LayerId::landlock,      LayerId::no_new_privileges, LayerId::no_capabilities,  LayerId::session_keyring,
+    LayerId::memory_limit,  LayerId::process_limit,     LayerId::landlock_scope};
 
 std::string_view name_of(LayerId layer);
 
@@ -48,8 +48,8 @@ struct MissingLayer {
 enum class Rung { permissive, subprocess, namespaces, container, gvisor, microvm };
 std::string_view name_of(Rung rung);
 
-// Everything but landlock_scope for `namespaces`, whose own pid and net namespace keep that promise on kernels that
-// are older than the scope.
+// Everything but landlock_scope for `namespaces`, whose own pid and net namespace keep that promise on
+// kernels that are older than the scope.
 std::vector<LayerId> required_by(Rung rung);
 
 }  // namespace cloche

@@ -16,19 +16,21 @@ constexpr uint64_t kibi = 1ULL << 10;
 constexpr uint64_t mebi = 1ULL << 20;
 constexpr uint64_t gibi = 1ULL << 30;
 constexpr uint64_t tebi = 1ULL << 40;
-constexpr Unit sizes[] = {{"", 1},       {"B", 1},      {"K", kibi},  {"KiB", kibi}, {"M", mebi},
-                          {"MiB", mebi}, {"G", gibi},   {"GiB", gibi}, {"T", tebi},  {"TiB", tebi}};
+constexpr Unit sizes[] = {{"", 1},       {"B", 1},    {"K", kibi},   {"KiB", kibi}, {"M", mebi},
+                          {"MiB", mebi}, {"G", gibi}, {"GiB", gibi}, {"T", tebi},   {"TiB", tebi}};
 constexpr Unit counts[] = {{"", 1}};
 // Above this the kernel's own arithmetic on limits would overflow; nobody means it.
 constexpr uint64_t largest = std::numeric_limits<int64_t>::max() / 4;
 
 template <size_t N>
-Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit (&units)[N], const char* like) {
+Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit (&units)[N],
+                       const char* like) {
   const std::string said = std::string(flag) + " " + std::string(text);
   uint64_t number = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (problem == std::errc::result_out_of_range) return usage_error(said + " is too large");
-  if (problem != std::errc{}) return usage_error(said + " is not a number", std::string("write it like ") + like);
+  if (problem != std::errc{})
+    return usage_error(said + " is not a number", std::string("write it like ") + like);
   const std::string_view suffix = text.substr(static_cast<size_t>(end - text.data()));
   for (const auto& unit : units) {
     if (unit.name != suffix) continue;
@@ -43,16 +45,21 @@ Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit 
 
 const LimitInfo limit_table[10] = {
     {LimitId::wall, "timeout", "--timeout", "wall clock", LimitInfo::Unit::milliseconds, &Limits::wall_ms},
-    {LimitId::cpu, "cpu", "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds, &Limits::cpu_s},
-    {LimitId::memory, "memory", "--memory", "memory of the whole tree, its /tmp included", LimitInfo::Unit::bytes,
-     &Limits::memory_bytes},
-    {LimitId::processes, "pids", "--pids", "processes and threads", LimitInfo::Unit::count, &Limits::processes},
+    {LimitId::cpu, "cpu", "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds,
+     &Limits::cpu_s},
+    {LimitId::memory, "memory", "--memory", "memory of the whole tree, its /tmp included",
+     LimitInfo::Unit::bytes, &Limits::memory_bytes},
+    {LimitId::processes, "pids", "--pids", "processes and threads", LimitInfo::Unit::count,
+     &Limits::processes},
     {LimitId::open_files, "nofile", "--nofile", "open files of each process", LimitInfo::Unit::count,
      &Limits::open_files},
-    {LimitId::file_size, "fsize", "--fsize", "size of each file", LimitInfo::Unit::bytes, &Limits::file_bytes},
+    {LimitId::file_size, "fsize", "--fsize", "size of each file", LimitInfo::Unit::bytes,
+     &Limits::file_bytes},
     {LimitId::disk, "disk", "--disk", "growth of the workspace", LimitInfo::Unit::bytes, &Limits::disk_bytes},
-    {LimitId::new_files, "files", "--files", "new files in the workspace", LimitInfo::Unit::count, &Limits::new_files},
-    {LimitId::tmp, "tmp", "--tmp", "/tmp, $HOME and /dev/shm, each", LimitInfo::Unit::bytes, &Limits::tmp_bytes},
+    {LimitId::new_files, "files", "--files", "new files in the workspace", LimitInfo::Unit::count,
+     &Limits::new_files},
+    {LimitId::tmp, "tmp", "--tmp", "/tmp, $HOME and /dev/shm, each", LimitInfo::Unit::bytes,
+     &Limits::tmp_bytes},
     {LimitId::output, "output", "--output", "stdout and stderr together", LimitInfo::Unit::bytes,
      &Limits::output_bytes},
 };
@@ -67,7 +74,9 @@ Result<uint64_t> parse_size(std::string_view flag, std::string_view text) {
   return parse(flag, text, sizes, "512M or 2GiB");
 }
 
-Result<uint64_t> parse_count(std::string_view flag, std::string_view text) { return parse(flag, text, counts, "64"); }
+Result<uint64_t> parse_count(std::string_view flag, std::string_view text) {
+  return parse(flag, text, counts, "64");
+}
 
 Result<void> set_limit(Limits& limits, const LimitInfo& row, std::string_view text) {
   uint64_t& field = limits.*row.field;

@@ -10,25 +10,25 @@
 namespace cloche {
 
 struct Limits {
-  uint64_t wall_ms = 60ULL * 60 * 1000;      // --timeout
-  uint64_t cpu_s = 60ULL * 60;               // --cpu, of the whole tree
-  uint64_t memory_bytes = 4ULL << 30;        // --memory, of the whole tree, its tmpfs included
-  uint64_t processes = 512;                  // --pids, threads included
-  uint64_t open_files = 4096;                // --nofile, of each process
-  uint64_t file_bytes = 4ULL << 30;          // --fsize, of each file
-  uint64_t disk_bytes = 4ULL << 30;          // --disk, what writable host directories may grow by
-  uint64_t new_files = 200'000;              // --files, how many files more there may be
-  uint64_t tmp_bytes = 512ULL << 20;         // --tmp, of /tmp, $HOME and /dev/shm each
-  uint64_t output_bytes = 1ULL << 30;        // --output, stdout and stderr together
+  uint64_t wall_ms = 60ULL * 60 * 1000;  // --timeout
+  uint64_t cpu_s = 60ULL * 60;           // --cpu, of the whole tree
+  uint64_t memory_bytes = 4ULL << 30;    // --memory, of the whole tree, its tmpfs included
+  uint64_t processes = 512;              // --pids, threads included
+  uint64_t open_files = 4096;            // --nofile, of each process
+  uint64_t file_bytes = 4ULL << 30;      // --fsize, of each file
+  uint64_t disk_bytes = 4ULL << 30;      // --disk, what writable host directories may grow by
+  uint64_t new_files = 200'000;          // --files, how many files more there may be
+  uint64_t tmp_bytes = 512ULL << 20;     // --tmp, of /tmp, $HOME and /dev/shm each
+  uint64_t output_bytes = 1ULL << 30;    // --output, stdout and stderr together
 };
 
 enum class LimitId { wall, cpu, memory, processes, open_files, file_size, disk, new_files, tmp, output };
 
 struct LimitInfo {
   LimitId id;
-  std::string_view name;   // as the outcome says it
-  std::string_view flag;   // what raises it
-  std::string_view what;   // for --help
+  std::string_view name;  // as the outcome says it
+  std::string_view flag;  // what raises it
+  std::string_view what;  // for --help
   enum class Unit { milliseconds, seconds, bytes, count } unit;
   uint64_t Limits::*field;
 };
@@ -37,8 +37,8 @@ struct LimitInfo {
 extern const LimitInfo limit_table[10];
 const LimitInfo& info_of(LimitId id);
 
-// "30", "30s", "5m", "2h", "500ms" -> milliseconds; "512M", "512MiB", "1G", "4096" -> bytes. Zero, overflow, signs
-// and anything else are usage errors that name the flag.
+// "30", "30s", "5m", "2h", "500ms" -> milliseconds; "512M", "512MiB", "1G", "4096" -> bytes. Zero, overflow,
+// signs and anything else are usage errors that name the flag.
 Result<uint64_t> parse_duration_ms(std::string_view flag, std::string_view text);
 Result<uint64_t> parse_size(std::string_view flag, std::string_view text);
 Result<uint64_t> parse_count(std::string_view flag, std::string_view text);

@@ -28,10 +28,14 @@ std::string to_json(const Outcome& outcome, const std::string& plan_digest) {
   out.member("truncated", outcome.truncated);
   // Said when the text above stands for bytes that JSON cannot carry.
   out.member("lossy", !is_utf8(outcome.output) || !is_utf8(outcome.errors));
-  out.key("usage").begin_object().member("wall_ms", outcome.usage.wall_ms).member("cpu_ms", outcome.usage.cpu_ms);
+  out.key("usage")
+      .begin_object()
+      .member("wall_ms", outcome.usage.wall_ms)
+      .member("cpu_ms", outcome.usage.cpu_ms);
   out.member("max_rss_bytes", outcome.usage.max_rss_bytes);
   if (outcome.usage.memory_peak_bytes) out.member("memory_peak_bytes", *outcome.usage.memory_peak_bytes);
-  if (outcome.usage.memory_overshoot_bytes) out.member("memory_overshoot_bytes", *outcome.usage.memory_overshoot_bytes);
+  if (outcome.usage.memory_overshoot_bytes)
+    out.member("memory_overshoot_bytes", *outcome.usage.memory_overshoot_bytes);
   out.end_object().member("backend", outcome.backend);
   out.key("layers").begin_array();
   for (const auto& layer : outcome.layers) {

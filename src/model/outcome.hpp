@@ -18,8 +18,9 @@ struct Usage {
   uint64_t wall_ms = 0;
   uint64_t cpu_ms = 0;
   uint64_t max_rss_bytes = 0;
-  std::optional<uint64_t> memory_peak_bytes = {};      // of the whole tree, where something counted it
-  std::optional<uint64_t> memory_overshoot_bytes = {}; // how far a watched total was passed before it was seen
+  std::optional<uint64_t> memory_peak_bytes = {};  // of the whole tree, where something counted it
+  std::optional<uint64_t> memory_overshoot_bytes =
+      {};  // how far a watched total was passed before it was seen
 };
 
 struct Denial {
@@ -29,10 +30,10 @@ struct Denial {
 
 struct Outcome {
   End end = End::failed;
-  int exit_code = 125;              // what `cloche run` exits with
+  int exit_code = 125;  // what `cloche run` exits with
   int signal = 0;
   std::optional<LimitId> limit = {};
-  std::string output = {};          // captured stdout and stderr, when asked for
+  std::string output = {};  // captured stdout and stderr, when asked for
   std::string errors = {};
   uint64_t output_bytes = 0;
   uint64_t error_bytes = 0;
@@ -41,8 +42,8 @@ struct Outcome {
   std::string backend = "native";
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
-  std::string proof = {};           // digest of the self-proof that stands behind the layers
-  std::string reason = {};          // one sentence for everything but a plain exit
+  std::string proof = {};   // digest of the self-proof that stands behind the layers
+  std::string reason = {};  // one sentence for everything but a plain exit
 };
 
 // The JSON of `run --json`, one line.

@@ -87,7 +87,8 @@ std::string to_json(const ConfinementPlan& plan) {
 std::string digest_of(const ConfinementPlan& plan) {
   Sha256 hash;
   hash.add(to_json(plan));
-  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: their exact bytes count as well.
+  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: their exact bytes count as
+  // well.
   const auto add_exactly = [&hash](const std::string& text) {
     const uint64_t size = text.size();
     hash.add({reinterpret_cast<const char*>(&size), sizeof size}).add(text);

@@ -1,6 +1,6 @@
-// ConfinementPlan: one value that is the whole confinement of one command. A default-constructed one is the strictest:
-// nothing is visible, nothing may be written, there is no network and no environment, and every layer of the
-// namespace rung is required. Code adds to it; it never has to remember to take away.
+// ConfinementPlan: one value that is the whole confinement of one command. A default-constructed one is the
+// strictest: nothing is visible, nothing may be written, there is no network and no environment, and every
+// layer of the namespace rung is required. Code adds to it; it never has to remember to take away.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ std::string_view name_of(Access access);
 struct ViewEntry {
   EntryKind kind = EntryKind::directory;
   Access access = Access::read;
-  std::string target;           // absolute, in the view
-  std::string source = {};      // of a tree on the host; of a link what it says
-  std::string content = {};     // of a text
+  std::string target;        // absolute, in the view
+  std::string source = {};   // of a tree on the host; of a link what it says
+  std::string content = {};  // of a text
   unsigned mode = 0755;
-  uint64_t size_bytes = 0;      // of a tmpfs
-  bool file = false;            // of a tree: a file or a device node, not a directory
-  bool copied = false;          // of a tree: small and still, so a copy as of the start of the call will do
-  bool recursive = false;       // with the host's mounts below it
-  bool owned = false;           // the operator's own tree: under root it is idmapped to the sandbox's id
-  uint64_t device = 0;          // what was judged; the jail checks that it is still that
+  uint64_t size_bytes = 0;  // of a tmpfs
+  bool file = false;        // of a tree: a file or a device node, not a directory
+  bool copied = false;      // of a tree: small and still, so a copy as of the start of the call will do
+  bool recursive = false;   // with the host's mounts below it
+  bool owned = false;       // the operator's own tree: under root it is idmapped to the sandbox's id
+  uint64_t device = 0;      // what was judged; the jail checks that it is still that
   uint64_t inode = 0;
   unsigned owner_uid = 0;
   unsigned owner_gid = 0;
-  std::string why = {};         // the reason it is allowed
+  std::string why = {};  // the reason it is allowed
 };
 
 struct Variable {
@@ -55,16 +55,16 @@ struct ConfinementPlan {
   std::vector<LayerId> required = required_by(Rung::namespaces);
   std::vector<std::string> argv;
   std::string directory = "/";
-  std::string workspace;                // the tree whose growth is limited; empty: none
-  std::vector<ViewEntry> view;          // parents before children
+  std::string workspace;        // the tree whose growth is limited; empty: none
+  std::vector<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
-  std::vector<std::string> hosts;       // empty: no network at all
+  std::vector<std::string> hosts;  // empty: no network at all
   Limits limits;
   unsigned inside_uid = 1000;
   unsigned inside_gid = 1000;
   unsigned umask = 022;
-  bool terminal = false;                // a pseudo terminal of ours instead of pipes
-  bool debugging = false;               // ptrace of the own tree
+  bool terminal = false;   // a pseudo terminal of ours instead of pipes
+  bool debugging = false;  // ptrace of the own tree
 };
 
 // Canonical JSON: equal plans give equal bytes.

@@ -31,11 +31,11 @@ struct RunRequest {
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
-  std::string toolchains = "auto";            // auto, none, or names with commas
+  std::string toolchains = "auto";  // auto, none, or names with commas
   Limits limits = {};
-  unsigned umask = 022;                       // of the command
+  unsigned umask = 022;  // of the command
   bool terminal = false;
-  bool debugging = false;                     // --grant debug
+  bool debugging = false;  // --grant debug
 };
 
 }  // namespace cloche

@@ -14,7 +14,8 @@ constexpr std::string_view system_path = "/usr/local/sbin:/usr/local/bin:/usr/sb
 using Kind = FileFact::Kind;
 
 ViewEntry tree(const FileFact& fact, std::string target, Access access, std::string why) {
-  ViewEntry entry{.kind = EntryKind::tree, .access = access, .target = std::move(target), .source = fact.path};
+  ViewEntry entry{
+      .kind = EntryKind::tree, .access = access, .target = std::move(target), .source = fact.path};
   entry.file = fact.kind != Kind::directory;
   entry.device = fact.device;
   entry.inode = fact.inode;
@@ -32,7 +33,8 @@ ViewEntry owned_tree(const FileFact& fact, std::string target, Access access, st
 }
 
 ViewEntry link(std::string target, std::string says, std::string why) {
-  return {.kind = EntryKind::link, .target = std::move(target), .source = std::move(says), .why = std::move(why)};
+  return {
+      .kind = EntryKind::link, .target = std::move(target), .source = std::move(says), .why = std::move(why)};
 }
 
 ViewEntry text(std::string target, std::string content, std::string why) {
@@ -69,7 +71,8 @@ void add_system(ConfinementPlan& plan, const Facts& facts) {
   }
 }
 
-// The host as it is, read-only, with the secret set masked. What is private in the curated view is private here too.
+// The host as it is, read-only, with the secret set masked. What is private in the curated view is private
+// here too.
 void add_host(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.root) plan.view.push_back(as_on_host(fact, Access::run, "--view host"));
   for (const auto& fact : facts.secrets) {
@@ -80,8 +83,12 @@ void add_host(ConfinementPlan& plan, const Facts& facts) {
       mask.why = "masked: secrets";
       plan.view.push_back(std::move(mask));
     } else {
-      plan.view.push_back({.kind = EntryKind::tree, .access = Access::none, .target = fact.path, .source = "/dev/null",
-                           .file = true, .why = "masked: secrets"});
+      plan.view.push_back({.kind = EntryKind::tree,
+                           .access = Access::none,
+                           .target = fact.path,
+                           .source = "/dev/null",
+                           .file = true,
+                           .why = "masked: secrets"});
     }
   }
 }
@@ -89,14 +96,15 @@ void add_host(ConfinementPlan& plan, const Facts& facts) {
 void add_identity(ConfinementPlan& plan) {
   const std::string uid = std::to_string(plan.inside_uid);
   const std::string gid = std::to_string(plan.inside_gid);
-  std::string users = "root:x:0:0:root:/root:/usr/sbin/nologin\ncloche:x:" + uid + ":" + gid + ":cloche:" +
-                      std::string(home) + ":/bin/sh\n";
+  std::string users = "root:x:0:0:root:/root:/usr/sbin/nologin\ncloche:x:" + uid + ":" + gid +
+                      ":cloche:" + std::string(home) + ":/bin/sh\n";
   std::string groups = "root:x:0:\ncloche:x:" + gid + ":\n";
   if (plan.inside_uid != 65534) users += "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
   if (plan.inside_gid != 65534) groups += "nogroup:x:65534:\n";
   plan.view.push_back(text("/etc/passwd", users, "the one user of the sandbox"));
   plan.view.push_back(text("/etc/group", groups, "the one group of the sandbox"));
-  plan.view.push_back(text("/etc/hosts", "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n", "loopback alone"));
+  plan.view.push_back(
+      text("/etc/hosts", "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n", "loopback alone"));
   plan.view.push_back(text("/etc/resolv.conf", "# no network: no resolver\n", "there is nobody to ask"));
   plan.view.push_back(text("/etc/hostname", "cloche\n", "the sandbox's own name"));
 }
@@ -104,10 +112,16 @@ void add_identity(ConfinementPlan& plan) {
 void add_devices(ConfinementPlan& plan) {
   for (std::string_view name : device_nodes) {
     const std::string path = "/dev/" + std::string(name);
-    plan.view.push_back({.kind = EntryKind::tree, .access = Access::device, .target = path, .source = path,
-                         .file = true, .why = "a device without state"});
+    plan.view.push_back({.kind = EntryKind::tree,
+                         .access = Access::device,
+                         .target = path,
+                         .source = path,
+                         .file = true,
+                         .why = "a device without state"});
   }
-  plan.view.push_back({.kind = EntryKind::terminals, .access = Access::device, .target = "/dev/pts",
+  plan.view.push_back({.kind = EntryKind::terminals,
+                       .access = Access::device,
+                       .target = "/dev/pts",
                        .why = "pseudo terminals of its own"});
   plan.view.push_back(link("/dev/ptmx", "pts/ptmx", "pseudo terminals of its own"));
   plan.view.push_back(link("/dev/fd", "/proc/self/fd", "the process's own descriptors"));
@@ -119,14 +133,16 @@ void add_devices(ConfinementPlan& plan) {
 void add_private(ConfinementPlan& plan, const RunRequest& request) {
   const bool writable = request.profile != Profile::readonly;
   const Access access = writable ? Access::write_run : Access::read;
-  plan.view.push_back({.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
+  plan.view.push_back(
+      {.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
   add_devices(plan);
   add_memory(plan, "/dev/shm", 01777, writable ? Access::write : Access::read, "shared memory of its own");
   add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
   if (request.view == View::curated) {
     add_memory(plan, std::string(home), 0700, access, "a home of its own");
     plan.view.push_back(link("/var/tmp", "/tmp", "temporary files of its own"));
-    plan.view.push_back({.kind = EntryKind::directory, .target = "/run", .why = "empty: no sockets of the host"});
+    plan.view.push_back(
+        {.kind = EntryKind::directory, .target = "/run", .why = "empty: no sockets of the host"});
     plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
   } else {
     add_memory(plan, "/run", 0755, access, "empty: no sockets of the host");
@@ -145,10 +161,12 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
     }
     std::string target = grant.target.empty() ? fact.path : grant.target;
     if (!is_plain_absolute(target)) {
-      return usage_error(flag + grant.source + ":" + target + ": the target must be an absolute path without . or ..");
+      return usage_error(flag + grant.source + ":" + target +
+                         ": the target must be an absolute path without . or ..");
     }
     if (target == "/" || is_beneath("/proc", target) || is_beneath("/dev", target)) {
-      return refusal(flag + grant.source + " cannot be shown at " + target, "choose another target with SRC:DST");
+      return refusal(flag + grant.source + " cannot be shown at " + target,
+                     "choose another target with SRC:DST");
     }
     if (grant.writable && request.profile == Profile::readonly) {
       return refusal(flag + grant.source + " contradicts --profile readonly", "leave one of the two out");
@@ -189,8 +207,13 @@ std::string search_path(const Facts& facts) {
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
   std::map<std::string, std::string> variables = {
-      {"PATH", search_path(facts)}, {"HOME", own_home}, {"USER", "cloche"}, {"LOGNAME", "cloche"},
-      {"SHELL", "/bin/sh"}, {"LANG", "C.UTF-8"}, {"TMPDIR", "/tmp"},
+      {"PATH", search_path(facts)},
+      {"HOME", own_home},
+      {"USER", "cloche"},
+      {"LOGNAME", "cloche"},
+      {"SHELL", "/bin/sh"},
+      {"LANG", "C.UTF-8"},
+      {"TMPDIR", "/tmp"},
       // ptrace is not there, and without it LeakSanitizer ends every program that it checks.
       {"ASAN_OPTIONS", "detect_leaks=0"}};
   if (request.debugging) variables.erase("ASAN_OPTIONS");
@@ -215,9 +238,10 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
 // A host mount in an operator's tree came along only because an ordinary user cannot clone without it.
 void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   for (auto& entry : plan.view) {
-    const bool has_mounts = std::any_of(facts.mounts_below.begin(), facts.mounts_below.end(), [&](const FileFact& below) {
-      return entry.owned && is_beneath(entry.source, below.path) && below.path != entry.source;
-    });
+    const bool has_mounts =
+        std::any_of(facts.mounts_below.begin(), facts.mounts_below.end(), [&](const FileFact& below) {
+          return entry.owned && is_beneath(entry.source, below.path) && below.path != entry.source;
+        });
     entry.recursive = entry.recursive || has_mounts;
   }
   std::vector<ViewEntry> covers;
@@ -230,8 +254,12 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
       cover.size_bytes = 4096;
       cover.why = "a mount of the host below " + entry.source;
       if (below.kind != Kind::directory) {
-        cover = {.kind = EntryKind::tree, .access = Access::none, .target = target, .source = "/dev/null",
-                 .file = true, .why = cover.why};
+        cover = {.kind = EntryKind::tree,
+                 .access = Access::none,
+                 .target = target,
+                 .source = "/dev/null",
+                 .file = true,
+                 .why = cover.why};
       }
       covers.push_back(std::move(cover));
     }
@@ -243,10 +271,12 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
 void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> masks;
   for (const auto& entry : plan.view) {
-    const bool shown = !facts.state.empty() && entry.kind == EntryKind::tree && entry.access != Access::none &&
-                       is_beneath(entry.source, facts.state);
+    const bool shown = !facts.state.empty() && entry.kind == EntryKind::tree &&
+                       entry.access != Access::none && is_beneath(entry.source, facts.state);
     if (!shown) continue;
-    ViewEntry mask{.kind = EntryKind::tmpfs, .access = Access::none, .target = entry.target + facts.state.substr(entry.source.size())};
+    ViewEntry mask{.kind = EntryKind::tmpfs,
+                   .access = Access::none,
+                   .target = entry.target + facts.state.substr(entry.source.size())};
     mask.mode = 0;
     mask.size_bytes = 4096;
     mask.why = "Cloche's own files";
@@ -255,19 +285,21 @@ void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   plan.view.insert(plan.view.end(), masks.begin(), masks.end());
 }
 
-// Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A link gives
-// way to what lies below it: a workspace in /var/tmp makes that a directory.
+// Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A
+// link gives way to what lies below it: a workspace in /var/tmp makes that a directory.
 void put_in_order(std::vector<ViewEntry>& view) {
   std::vector<ViewEntry> kept;
   for (size_t i = 0; i < view.size(); ++i) {
-    const bool replaced = std::any_of(view.begin() + static_cast<long>(i) + 1, view.end(), [&](const ViewEntry& later) {
-      return later.target == view[i].target ||
-             (view[i].kind == EntryKind::link && is_beneath(view[i].target, later.target));
-    });
+    const bool replaced =
+        std::any_of(view.begin() + static_cast<long>(i) + 1, view.end(), [&](const ViewEntry& later) {
+          return later.target == view[i].target ||
+                 (view[i].kind == EntryKind::link && is_beneath(view[i].target, later.target));
+        });
     if (!replaced) kept.push_back(view[i]);
   }
   std::stable_sort(kept.begin(), kept.end(), [](const ViewEntry& a, const ViewEntry& b) {
-    return std::count(a.target.begin(), a.target.end(), '/') < std::count(b.target.begin(), b.target.end(), '/');
+    return std::count(a.target.begin(), a.target.end(), '/') <
+           std::count(b.target.begin(), b.target.end(), '/');
   });
   view = std::move(kept);
 }
@@ -287,14 +319,17 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
   }
   if (workspace.kind != Kind::directory) return refusal("the workspace " + path + " is not a directory");
   if (!callers_home.empty() && is_beneath(path, callers_home)) {
-    const std::string what = path == callers_home ? " is your home directory" : " contains your home directory";
-    return refusal("the workspace " + path + what + ": keys and settings in it would be readable and writable",
-                   "name a directory below it with --workspace");
+    const std::string what =
+        path == callers_home ? " is your home directory" : " contains your home directory";
+    return refusal(
+        "the workspace " + path + what + ": keys and settings in it would be readable and writable",
+        "name a directory below it with --workspace");
   }
   for (const auto& root : refused_roots) {
     if (path == root.path || (root.below && is_beneath(root.path, path))) {
-      return refusal("the workspace " + path + " is a system directory: a sandboxed write there would change the host",
-                     "name a project directory with --workspace");
+      return refusal(
+          "the workspace " + path + " is a system directory: a sandboxed write there would change the host",
+          "name a project directory with --workspace");
     }
   }
   return {};
@@ -319,8 +354,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   add_private(plan, request);
   add_toolchains(plan, facts);
   const bool writable = request.profile != Profile::readonly;
-  plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path, writable ? Access::write_run : Access::run,
-                                 "the workspace"));
+  plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path,
+                                 writable ? Access::write_run : Access::run, "the workspace"));
   if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
     plan.view.push_back(owned_tree(*facts.git_common, facts.git_common->path, Access::read,
                                    "the repository this worktree belongs to"));
@@ -332,7 +367,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   add_environment(plan, request, facts);
 
   plan.directory = request.directory.value_or(facts.workspace.path);
-  if (plan.directory.empty() || plan.directory[0] != '/') plan.directory = facts.workspace.path + "/" + plan.directory;
+  if (plan.directory.empty() || plan.directory[0] != '/')
+    plan.directory = facts.workspace.path + "/" + plan.directory;
   if (writable) plan.workspace = facts.workspace.path;
   return plan;
 }

@@ -74,7 +74,8 @@ void look_at_etc(Facts& facts) {
 void look_at_host(Facts& facts) {
   constexpr std::string_view own[] = {"proc", "sys", "dev", "tmp", "run", "lost+found"};
   for (const auto& name : names_in("/")) {
-    if (std::find(std::begin(own), std::end(own), name) == std::end(own)) add_if_there(facts.root, "/" + name);
+    if (std::find(std::begin(own), std::end(own), name) == std::end(own))
+      add_if_there(facts.root, "/" + name);
   }
   std::vector<std::string> homes = {"/root"};
   for (const auto& name : names_in("/home")) homes.push_back("/home/" + name);
@@ -84,7 +85,8 @@ void look_at_host(Facts& facts) {
   for (const auto& home : homes) {
     for (std::string_view secret : home_secrets) {
       const FileFact fact = look(home + "/" + std::string(secret));
-      if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file) facts.secrets.push_back(fact);
+      if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file)
+        facts.secrets.push_back(fact);
     }
   }
 }
@@ -100,7 +102,8 @@ Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
   if (::fstat(fd.value().get(), &seen) != 0) return system_error("look at " + path);
   auto resolved = sys::path_of(fd.value().get());
   if (!resolved.ok()) return system_error("look at " + path, resolved.error().number);
-  if (seen.st_nlink == 0 || !is_plain_absolute(resolved.value())) return FileFact{.path = path};  // deleted, or elsewhere
+  if (seen.st_nlink == 0 || !is_plain_absolute(resolved.value()))
+    return FileFact{.path = path};  // deleted, or elsewhere
   held.push_back(std::move(fd).value());
   return fact_from(seen, std::move(resolved).value());
 }
@@ -134,17 +137,21 @@ bool range_is_mapped(const char* map, const IdRange& ids) {
 
 }  // namespace
 
-Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids) {
+Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
+                                  const IdRange& ids) {
   CallerFact caller;
   caller.uid = ::geteuid();
   caller.gid = ::getegid();
-  caller.privileged = caller.uid == 0 && has_mapping_capabilities() && range_is_mapped("/proc/self/uid_map", ids) &&
+  caller.privileged = caller.uid == 0 && has_mapping_capabilities() &&
+                      range_is_mapped("/proc/self/uid_map", ids) &&
                       range_is_mapped("/proc/self/gid_map", ids);
   if (caller.uid == 0 && !caller.privileged && range_is_mapped("/proc/self/uid_map", {0, 65'536})) {
     // Real root without the means to stop being root outside: the command would own the host's files.
     return Error{Fault::missing_layer,
-                 "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give the command "
-                 "an id of its own", EPERM, "run as an ordinary user, or give root these capabilities"};
+                 "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
+                 "the command "
+                 "an id of its own",
+                 EPERM, "run as an ordinary user, or give root these capabilities"};
   }
   const std::string home = environment.get("HOME");
   std::vector<OwnedFd> passing;
@@ -202,7 +209,8 @@ Result<void> observe_mounts_below(Facts& facts) {
     }
     FileFact fact = look(path);
     fact.path = path;
-    if (!fact.exists()) fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
+    if (!fact.exists())
+      fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
     facts.mounts_below.push_back(std::move(fact));
   }
   return {};

@@ -1,5 +1,5 @@
-// The one look at the world before a plan is made. What the operator named is opened once and held, so that the
-// jail can check that it mounts exactly what was judged.
+// The one look at the world before a plan is made. What the operator named is opened once and held, so that
+// the jail can check that it mounts exactly what was judged.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,8 @@
 namespace cloche {
 
 struct IdRange {
-  unsigned first = 2'000'000'000;  // above every account, service manager and container tool we know of, below 2^31
+  unsigned first =
+      2'000'000'000;  // above every account, service manager and container tool we know of, below 2^31
   unsigned count = 65'536;
 };
 
@@ -23,7 +24,8 @@ struct Observation {
 };
 
 // Who calls. Asked first, because a jail can be started knowing just this.
-Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids);
+Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
+                                  const IdRange& ids);
 
 // Everything else. `state` is Cloche's own directory.
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,

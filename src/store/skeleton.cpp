@@ -27,7 +27,10 @@ std::string key_of(const ConfinementPlan& plan) {
   for (const auto& entry : plan.view) {
     if (holders.of(entry) != Holder::root) continue;  // it lies in a mount, which brings its own
     const bool still = entry.kind == EntryKind::link || entry.kind == EntryKind::text || entry.copied;
-    hash.add(name_of(entry.kind)).add(entry.file ? " file " : " ").add(entry.copied ? "copied " : " ").add(entry.target);
+    hash.add(name_of(entry.kind))
+        .add(entry.file ? " file " : " ")
+        .add(entry.copied ? "copied " : " ")
+        .add(entry.target);
     if (still) hash.add("\n").add(entry.source).add("\n").add(entry.content).add(std::to_string(entry.mode));
     hash.add(std::string_view("\0", 1));
   }
@@ -41,8 +44,9 @@ struct Identity {
 };
 
 Identity identity_of(const struct stat& seen) {
-  return {seen.st_dev, seen.st_ino, static_cast<uint64_t>(seen.st_size), seen.st_mtim.tv_sec, seen.st_mtim.tv_nsec,
-          seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec};
+  return {seen.st_dev,         seen.st_ino,          static_cast<uint64_t>(seen.st_size),
+          seen.st_mtim.tv_sec, seen.st_mtim.tv_nsec, seen.st_ctim.tv_sec,
+          seen.st_ctim.tv_nsec};
 }
 
 bool is_current(std::string_view manifest) {
@@ -91,7 +95,8 @@ class Builder {
   Result<void> make_directories(const std::string& path) {
     if (path.size() <= root_.size()) return {};
     TRY(make_directories(std::string(parent_of(path))));
-    if (::mkdir(path.c_str(), 0755) != 0) return errno == EEXIST ? Result<void>() : system_error("make " + path);
+    if (::mkdir(path.c_str(), 0755) != 0)
+      return errno == EEXIST ? Result<void>() : system_error("make " + path);
     if (::chmod(path.c_str(), 0755) != 0) return system_error("make " + path);  // whatever the umask is
     return {};
   }
@@ -113,7 +118,8 @@ class Builder {
     }
     files_ += 1;
     bytes_ += static_cast<uint64_t>(seen.st_size);
-    if (files_ > most_copied_files || bytes_ > most_copied_bytes || depth > 16) return system_error("copy " + from, EFBIG);
+    if (files_ > most_copied_files || bytes_ > most_copied_bytes || depth > 16)
+      return system_error("copy " + from, EFBIG);
     const Identity identity = identity_of(seen);
     manifest_.append(reinterpret_cast<const char*>(&identity), sizeof identity);
     manifest_.append(from.c_str(), from.size() + 1);
@@ -147,7 +153,8 @@ Result<Skeleton> open_current(const std::string& home) {
   const std::string manifest = TRY(sys::read_file_at(skeleton.lock.get(), "manifest", 4 << 20));
   if (!is_current(manifest)) return system_error("use " + home, ESTALE);
   skeleton.root = home + "/root";
-  if (::fstatat(skeleton.lock.get(), "root", &seen, AT_SYMLINK_NOFOLLOW) != 0) return system_error("use " + home);
+  if (::fstatat(skeleton.lock.get(), "root", &seen, AT_SYMLINK_NOFOLLOW) != 0)
+    return system_error("use " + home);
   skeleton.device = seen.st_dev;
   skeleton.inode = seen.st_ino;
   return skeleton;
@@ -175,7 +182,8 @@ Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const 
   // Held while it grows, so that nobody cleans it away.
   const OwnedFd lock = TRY(sys::open(fresh, O_RDONLY | O_DIRECTORY));
   ::flock(lock.get(), LOCK_SH);
-  if (::mkdir((fresh + "/root").c_str(), 0755) != 0 || ::chmod((fresh + "/root").c_str(), 0755) != 0) return system_error("make " + fresh);
+  if (::mkdir((fresh + "/root").c_str(), 0755) != 0 || ::chmod((fresh + "/root").c_str(), 0755) != 0)
+    return system_error("make " + fresh);
   Builder builder(fresh + "/root");
   const Holders holders(plan);
   for (const auto& entry : plan.view) {
@@ -185,7 +193,8 @@ Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const 
   TRY(sys::write_all(manifest.get(), builder.manifest()));
   const std::string old = home + ".old-" + std::to_string(::getpid());
   (void)::rename(home.c_str(), old.c_str());  // most often there is none
-  if (::rename(fresh.c_str(), home.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST) return system_error("keep " + home);
+  if (::rename(fresh.c_str(), home.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST)
+    return system_error("keep " + home);
   return {};
 }
 

@@ -1,10 +1,11 @@
-// The still part of a view: its directories, links, written files, mount points and the curated copies of /etc, kept on
-// disk ready-made. Bound read-only as the root of a sandbox it replaces some sixty small steps by one mount.
+// The still part of a view: its directories, links, written files, mount points and the curated copies of
+// /etc, kept on disk ready-made. Bound read-only as the root of a sandbox it replaces some sixty small steps
+// by one mount.
 //
-// A skeleton is named by a hash of what it must hold, so a plan can never meet one made for another. Its manifest lists
-// every file and directory that was copied, by inode, size and times; one that no longer matches is built anew before
-// the call, so a view never shows an older /etc than the host has. Whoever uses one holds a shared lock on it for as
-// long as the call lives, and only one that nobody holds is deleted.
+// A skeleton is named by a hash of what it must hold, so a plan can never meet one made for another. Its
+// manifest lists every file and directory that was copied, by inode, size and times; one that no longer
+// matches is built anew before the call, so a view never shows an older /etc than the host has. Whoever uses
+// one holds a shared lock on it for as long as the call lives, and only one that nobody holds is deleted.
 #pragma once
 
 #include <string>
@@ -16,14 +17,14 @@
 namespace cloche {
 
 struct Skeleton {
-  std::string root;      // the directory to bind
+  std::string root;  // the directory to bind
   uint64_t device = 0;
   uint64_t inode = 0;
   OwnedFd lock;
 };
 
-// Made if need be. An Error (there is no state directory, or it cannot be written) means that the view must be built
-// from its parts; it is not a reason to refuse.
+// Made if need be. An Error (there is no state directory, or it cannot be written) means that the view must
+// be built from its parts; it is not a reason to refuse.
 Result<Skeleton> take_skeleton(const ConfinementPlan& plan, const std::string& state);
 
 }  // namespace cloche

@@ -89,7 +89,8 @@ ToolchainFact go(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "go"};
   if (is_directory("/usr/local/go/bin")) chain.path.emplace_back("/usr/local/go/bin");
   const std::string tools = root_of(query, "GOPATH", "/go");
-  if (!tools.empty() && is_directory(tools + "/bin") && show(chain, tools + "/bin")) chain.path.push_back(tools + "/bin");
+  if (!tools.empty() && is_directory(tools + "/bin") && show(chain, tools + "/bin"))
+    chain.path.push_back(tools + "/bin");
   return chain;
 }
 
@@ -118,7 +119,8 @@ struct Finder {
   std::string_view name;
   ToolchainFact (*find)(const ToolchainQuery&);
 };
-constexpr Finder finders[] = {{"pyenv", pyenv}, {"nvm", nvm}, {"cargo", cargo}, {"go", go}, {"uv", uv}, {"conda", conda}};
+constexpr Finder finders[] = {{"pyenv", pyenv}, {"nvm", nvm}, {"cargo", cargo},
+                              {"go", go},       {"uv", uv},   {"conda", conda}};
 
 Result<std::vector<std::string>> names_wanted(const std::string& wanted) {
   std::vector<std::string> names;
@@ -150,7 +152,8 @@ Result<std::vector<ToolchainFact>> find_toolchains(const ToolchainQuery& query) 
     ToolchainFact chain = finder.find(query);
     const bool found = !chain.trees.empty() || !chain.path.empty();
     if (found) chains.push_back(std::move(chain));
-    if (!found && !by_itself) return refusal("--toolchains: " + std::string(finder.name) + " is not installed here");
+    if (!found && !by_itself)
+      return refusal("--toolchains: " + std::string(finder.name) + " is not installed here");
   }
   return chains;
 }

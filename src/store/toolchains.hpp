@@ -1,5 +1,5 @@
-// Language toolchains that live outside /usr: shown read-only where they are and put on PATH, never with the files
-// that hold credentials.
+// Language toolchains that live outside /usr: shown read-only where they are and put on PATH, never with the
+// files that hold credentials.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,12 @@ namespace cloche {
 struct ToolchainQuery {
   std::string wanted;  // auto, none, or names with commas
   std::string home;
-  std::string path;    // the caller's PATH
+  std::string path;                                       // the caller's PATH
   std::function<std::string(std::string_view)> variable;  // of the caller's environment; empty when unset
 };
 
-// An unknown name is a usage error; a known one that is not installed is an error when it was named, and simply not
-// there under auto.
+// An unknown name is a usage error; a known one that is not installed is an error when it was named, and
+// simply not there under auto.
 Result<std::vector<ToolchainFact>> find_toolchains(const ToolchainQuery& query);
 
 }  // namespace cloche

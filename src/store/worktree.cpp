@@ -23,8 +23,8 @@ std::string absolute(const std::string& path, const std::string& base) {
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first {};
   struct stat second {};
-  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-         first.st_ino == second.st_ino && S_ISREG(first.st_mode);
+  return ::lstat(a.c_str(), &first) == 0 && ::lstat(b.c_str(), &second) == 0 &&
+         first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
 }
 
 }  // namespace
@@ -33,7 +33,8 @@ std::optional<FileFact> find_common_git(const FileFact& workspace) {
   const std::string pointer = workspace.path + "/.git";
   auto file = sys::open(pointer, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file.ok()) return std::nullopt;
-  auto text = sys::read_all(file.value().get(), longest_pointer);  // of a directory: EISDIR, an ordinary repository
+  auto text =
+      sys::read_all(file.value().get(), longest_pointer);  // of a directory: EISDIR, an ordinary repository
   constexpr std::string_view prefix = "gitdir: ";
   if (!text.ok() || !text.value().starts_with(prefix)) return std::nullopt;
 
@@ -48,7 +49,8 @@ std::optional<FileFact> find_common_git(const FileFact& workspace) {
   if (!worktrees.ends_with("/worktrees")) return std::nullopt;
   const std::string common(parent_of(worktrees));
   auto back = sys::read_file_at(git_dir.value().get(), "gitdir", longest_pointer);
-  if (!back.ok() || !same_file(absolute(without_newline(back.value()), path.value()), pointer)) return std::nullopt;
+  if (!back.ok() || !same_file(absolute(without_newline(back.value()), path.value()), pointer))
+    return std::nullopt;
 
   struct stat seen {};
   if (::lstat(common.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;

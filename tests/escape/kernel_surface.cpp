@@ -181,15 +181,15 @@ Report call_by_int80(const Arguments&) {
 
 // A whole 32-bit program: mov eax, 1 (exit); mov ebx, 42; int 0x80.
 Report run_32_bit_program(const Arguments&) {
-  const unsigned char program[] = {
-      0x7f, 'E', 'L',  'F', 1,    1,  1, 0, 0,    0,    0,    0,    0, 0,    0,    0,  // 32-bit,
-                                                                                       // little-endian
-      2,    0,   3,    0,   1,    0,  0, 0, 0x54, 0x80, 0x04, 0x08,  // i386, entry 0x8048054
-      0x34, 0,   0,    0,   0,    0,  0, 0, 0,    0,    0,    0,     // program headers at 52
-      0x34, 0,   0x20, 0,   1,    0,  0, 0, 0,    0,    0,    0,     // one of them
-      1,    0,   0,    0,   0,    0,  0, 0, 0,    0x80, 0x04, 0x08, 0, 0x80, 0x04, 0x08,  // load all
-      0x60, 0,   0,    0,   0x60, 0,  0, 0, 5,    0,    0,    0,    0, 0x10, 0,    0,    0xb8,
-      1,    0,   0,    0,   0xbb, 42, 0, 0, 0,    0xcd, 0x80};
+  const unsigned char program[] = {0x7f, 'E', 'L', 'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0,  // 32-bit,
+                                                                                             // little-endian
+                                   2, 0, 3, 0, 1, 0, 0, 0, 0x54, 0x80, 0x04, 0x08,  // i386, entry 0x8048054
+                                   0x34, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,           // program headers at 52
+                                   0x34, 0, 0x20, 0, 1, 0, 0, 0, 0, 0, 0, 0,        // one of them
+                                   1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x04, 0x08, 0, 0x80, 0x04,
+                                   0x08,  // load all
+                                   0x60, 0, 0, 0, 0x60, 0, 0, 0, 5, 0, 0, 0, 0, 0x10, 0, 0, 0xb8, 1, 0, 0, 0,
+                                   0xbb, 42, 0, 0, 0, 0xcd, 0x80};
   const int fd = open("program-32", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0755);
   if (fd < 0 || write(fd, program, sizeof program) < 0) return unable_by_errno("program-32");
   close(fd);

@@ -117,7 +117,8 @@ Ran Started::finish() {
   char buffer[65536];
   while (out_ >= 0 || err_ >= 0) {
     const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now()).count();
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now())
+            .count();
     if (left <= 0) {
       ran.timed_out = true;
       break;

@@ -24,15 +24,15 @@ std::vector<As> identities();
 struct Command {
   std::vector<std::string> argv;
   As as = As::self;
-  std::string cwd = {};                               // empty: the caller's
-  std::map<std::string, std::string> env = {};        // added to a small fixed environment (PATH, HOME, LANG)
-  std::optional<std::string> input = {};              // empty: stdin is /dev/null
+  std::string cwd = {};                         // empty: the caller's
+  std::map<std::string, std::string> env = {};  // added to a small fixed environment (PATH, HOME, LANG)
+  std::optional<std::string> input = {};        // empty: stdin is /dev/null
   std::chrono::milliseconds deadline = std::chrono::seconds(60);
-  std::vector<int> closed = {};                       // descriptors of 0-2 to close before exec
+  std::vector<int> closed = {};  // descriptors of 0-2 to close before exec
 };
 
 struct Ran {
-  int exit_code = -1;   // -1 when a signal or our deadline ended it
+  int exit_code = -1;  // -1 when a signal or our deadline ended it
   int signal = 0;
   bool timed_out = false;
   std::string out;
@@ -62,11 +62,12 @@ class Started {
 };
 
 // Paths of what was built.
-std::string cloche();          // build/bin/cloche
+std::string cloche();                        // build/bin/cloche
 std::string built(const std::string& name);  // another program in build/bin or build/tests
 
 // {cloche run FLAGS... -- ARGV...}
-std::vector<std::string> under_cloche(const std::vector<std::string>& flags, const std::vector<std::string>& argv);
+std::vector<std::string> under_cloche(const std::vector<std::string>& flags,
+                                      const std::vector<std::string>& argv);
 
 // A scratch directory that `as` owns, world-searchable, under /var/tmp (the host's /tmp is private inside,
 // so a workspace elsewhere shows more). Removed with everything in it at the end.
