@@ -19,6 +19,9 @@ namespace {
 
 constexpr uint64_t page = 4096;
 constexpr uint64_t kibi = 1024;
+// What the kernel holds at most for one, at its default settings.
+constexpr uint64_t socket_bytes = 2 * 212'992;
+constexpr uint64_t pipe_bytes = 1 << 20;
 
 // "Name:   123 kB"
 uint64_t kibibytes_of(const std::string& text, std::string_view name) {
@@ -91,11 +94,14 @@ void add_memory_files(int table, const std::string& process, Sizes& sizes) {
     if (entry == nullptr) break;
     char link[64] = {};
     if (::readlinkat(directory, entry->d_name, link, sizeof link - 1) <= 0) continue;
-    if (!std::string_view(link).starts_with("/memfd:")) continue;
     struct stat seen {};
     if (::fstatat(directory, entry->d_name, &seen, 0) != 0) continue;
+    uint64_t most = 0;
+    if (S_ISSOCK(seen.st_mode)) most = socket_bytes;
+    if (S_ISFIFO(seen.st_mode)) most = pipe_bytes;
+    if (std::string_view(link).starts_with("/memfd:")) most = static_cast<uint64_t>(seen.st_blocks) * 512;
     auto& size = sizes[seen.st_ino];
-    size = std::max(size, static_cast<uint64_t>(seen.st_blocks) * 512);
+    size = std::max(size, most);
   }
 }
 

@@ -2,8 +2,8 @@
 // no process has mapped. Three passes, each only when the one before cannot say that all is well:
 //   cheap    resident pages of every process, shared ones counted by each: an upper bound
 //   exact    proportional shares, which add up to the truth
-//   deep     when the host lost more memory than that explains: shared mappings and memory files by their
-//   size
+//   deep     when the host lost more than that explains: shared mappings, sockets and pipes by their size
+// What could be hidden from all three (System V segments, memory files) the filter refuses in such a sandbox.
 #pragma once
 
 #include <cstdint>

@@ -195,7 +195,8 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   LaunchSpec spec;
   wire::PlanText& jail = spec.jail;
   jail.flags = (resources.privileged ? wire::privileged : 0U) | (plan.terminal ? wire::terminal : 0U) |
-               (plan.debugging ? wire::debugging : 0U);
+               (plan.debugging ? wire::debugging : 0U) |
+               (resources.memory_by == "watched" ? wire::watched_memory : 0U);
   jail.inside_uid = plan.inside_uid;
   jail.inside_gid = plan.inside_gid;
   jail.outside_uid = resources.outside_uid;

@@ -24,6 +24,7 @@ struct Filter {
 };
 
 enum class Tracing { refused, allowed };
+enum class Memory { counted, watched };  // by a cgroup, or from outside
 
 namespace detail {
 
@@ -228,7 +229,8 @@ constexpr void check_arguments(Assembler& out, Action action) {
     case Action::absent:
     case Action::allow:
     case Action::refuse:
-    case Action::tracing: break;
+    case Action::tracing:
+    case Action::kept_memory: break;
   }
   out.go(To::refuse);
 }
@@ -243,7 +245,7 @@ struct Ranges {
   size_t size = 0;
 };
 
-constexpr Ranges merge(Tracing tracing) {
+constexpr Ranges merge(Tracing tracing, Memory memory) {
   std::array<Action, last_known_call + 2> by_number{};  // Action{} is absent
   for (const auto& group : groups) {
     for (size_t i = 0; i < group.count; ++i) by_number[static_cast<size_t>(group.calls[i])] = group.action;
@@ -252,13 +254,15 @@ constexpr Ranges merge(Tracing tracing) {
   for (size_t nr = 0; nr < by_number.size(); ++nr) {
     Action action = by_number[nr];
     if (action == Action::tracing) action = tracing == Tracing::allowed ? Action::allow : Action::refuse;
+    if (action == Action::kept_memory) action = memory == Memory::counted ? Action::allow : Action::refuse;
+    if (action == Action::memfd_flags && memory == Memory::watched) action = Action::refuse;
     if (ranges.size > 0 && ranges.list[ranges.size - 1].action == action) continue;
     ranges.list[ranges.size++] = {static_cast<uint32_t>(nr), action};
   }
   return ranges;
 }
 
-inline constexpr size_t action_count = static_cast<size_t>(Action::tracing) + 1;
+inline constexpr size_t action_count = static_cast<size_t>(Action::kept_memory) + 1;
 
 constexpr bool is_plain(Action action) { return action <= Action::refuse; }
 constexpr To reply_of(Action action) {
@@ -299,14 +303,14 @@ constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t
 
 }  // namespace detail
 
-constexpr Filter compile_filter(Tracing tracing) {
+constexpr Filter compile_filter(Tracing tracing, Memory memory) {
   using detail::To;
   detail::Assembler out;
   out.load_arch();
   out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
   out.load_number();
   out.if_at_least(detail::x32_bit, To::absent);
-  const auto ranges = detail::merge(tracing);
+  const auto ranges = detail::merge(tracing, memory);
   detail::OpenEnds ends;
   detail::search(out, ranges, 0, ranges.size, ends);
   for (size_t action = 0; action < detail::action_count; ++action) {
@@ -322,7 +326,9 @@ constexpr Filter compile_filter(Tracing tracing) {
   return out.finish();
 }
 
-inline constexpr Filter command_filter = compile_filter(Tracing::refused);
-inline constexpr Filter debugging_filter = compile_filter(Tracing::allowed);
+inline constexpr Filter command_filter = compile_filter(Tracing::refused, Memory::counted);
+inline constexpr Filter debugging_filter = compile_filter(Tracing::allowed, Memory::counted);
+inline constexpr Filter watched_command_filter = compile_filter(Tracing::refused, Memory::watched);
+inline constexpr Filter watched_debugging_filter = compile_filter(Tracing::allowed, Memory::watched);
 
 }  // namespace cloche::jail

@@ -120,7 +120,10 @@ void restrict_files(const wire::Plan& plan) {
 }
 
 void filter_calls(const wire::Plan& plan) {
-  const Filter& filter = plan.has(wire::debugging) ? debugging_filter : command_filter;
+  const bool watched = plan.has(wire::watched_memory);
+  const Filter& plain = watched ? watched_command_filter : command_filter;
+  const Filter& debugging = watched ? watched_debugging_filter : debugging_filter;
+  const Filter& filter = plan.has(wire::debugging) ? debugging : plain;
   const sock_fprog program{static_cast<unsigned short>(filter.size),
                            const_cast<sock_filter*>(filter.code.data())};
   must(static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)), Step::seccomp);

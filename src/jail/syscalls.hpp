@@ -37,7 +37,8 @@ enum class Action : unsigned char {
   mode_argument_2,
   mode_of_open,
   mode_of_openat,
-  tracing,  // refused, unless the plan has the debug grant
+  tracing,      // refused, unless the plan has the debug grant
+  kept_memory,  // allowed, unless memory is watched: memory that no process need hold cannot be watched
 };
 
 struct Group {
@@ -290,16 +291,12 @@ inline constexpr Group groups[] = {
      SYS_accept, SYS_accept4, SYS_bind, SYS_listen, SYS_getsockname, SYS_getpeername, SYS_sendto,
      SYS_recvfrom, SYS_sendmsg, SYS_recvmsg, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown, SYS_setsockopt,
      SYS_getsockopt},
-    {Action::allow,    "System V and POSIX ipc of the own ipc namespace",
-     SYS_shmget,       SYS_shmat,
-     SYS_shmdt,        SYS_shmctl,
-     SYS_semget,       SYS_semop,
-     SYS_semtimedop,   SYS_semctl,
-     SYS_msgget,       SYS_msgsnd,
-     SYS_msgrcv,       SYS_msgctl,
-     SYS_mq_open,      SYS_mq_unlink,
-     SYS_mq_timedsend, SYS_mq_timedreceive,
-     SYS_mq_notify,    SYS_mq_getsetattr},
+    {Action::kept_memory,
+     "System V ipc of the own ipc namespace; what it holds outlives every process that could be asked for it", SYS_shmget,
+     SYS_shmat, SYS_shmdt, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd,
+     SYS_msgrcv, SYS_msgctl},
+    {Action::allow, "POSIX queues of the own ipc namespace, bounded by RLIMIT_MSGQUEUE", SYS_mq_open, SYS_mq_unlink,
+     SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify, SYS_mq_getsetattr},
     {Action::ioctl_request, "devices of the view are harmless; requests that type into a terminal are not",
      SYS_ioctl},
     {Action::prctl_option, "a process may name and tighten itself", SYS_prctl},
