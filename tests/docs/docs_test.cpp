@@ -1,0 +1,152 @@
+// Documents are true: the commands in them are run and must print what stands below them, and what the
+// reference lists is what --help lists.
+//
+// In a ```console block a line that begins with "$ " is a command; the lines below it are its output, stdout
+// and stderr together, with "(exit code N)" last when that is not 0. "..." stands for any text within a line,
+// and alone for any lines.
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <sstream>
+
+#include "harness/harness.hpp"
+
+namespace cloche::test {
+namespace {
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+struct Example {
+  std::string command;
+  std::vector<std::string> expected;
+};
+
+std::vector<Example> examples_in(const fs::path& document) {
+  std::vector<Example> examples;
+  bool inside = false;
+  for (const auto& line : lines_of(read_file(document))) {
+    if (line.starts_with("```")) {
+      inside = line == "```console";
+    } else if (inside && line.starts_with("$ ")) {
+      examples.push_back({line.substr(2), {}});
+    } else if (inside && !examples.empty()) {
+      examples.back().expected.push_back(line);
+    }
+  }
+  return examples;
+}
+
+bool line_matches(const std::string& pattern, const std::string& line) {
+  size_t at = 0;
+  size_t begin = 0;
+  while (true) {
+    const size_t dots = pattern.find("...", begin);
+    const std::string part = pattern.substr(begin, dots == std::string::npos ? dots : dots - begin);
+    const size_t found = line.find(part, at);
+    if (found == std::string::npos || (begin == 0 && found != 0)) return false;
+    at = found + part.size();
+    if (dots == std::string::npos) return at == line.size() || part.empty();
+    begin = dots + 3;
+  }
+}
+
+bool matches(const std::vector<std::string>& expected, const std::vector<std::string>& printed) {
+  if (expected.size() == 1 && expected[0] == "...") return true;
+  if (expected.size() != printed.size()) return false;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (!line_matches(expected[i], printed[i])) return false;
+  }
+  return true;
+}
+
+class Documents : public testing::TestWithParam<As> {};
+
+TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
+  Scene project(GetParam());
+  project.write("workspace/build.py",
+                "print(\"built:\", sum(range(10)))\nopen(\"result.txt\", \"w\").write(\"45\\n\")\n");
+  const auto examples = examples_in(fs::path(CLOCHE_SOURCE_DIR) / "README.md");
+  ASSERT_GE(examples.size(), 6U);
+  for (const auto& example : examples) {
+    const Ran ran = run({.argv = {"sh", "-c", example.command + " 2>&1"},
+                         .as = GetParam(),
+                         .cwd = project.workspace(),
+                         .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
+    auto printed = lines_of(ran.out);
+    if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
+    EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
+                                                    << ran.out << "exit " << ran.exit_code;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(As, Documents, testing::ValuesIn(identities()),
+                         [](const auto& given) { return std::string(name_of(given.param)); });
+
+std::string help_of(const std::string& command) {
+  const Ran ran = run({.argv = {cloche(), command, "--help"}});
+  EXPECT_EQ(ran.exit_code, 0);
+  return ran.out;
+}
+
+TEST(Reference, ListsTheFlagsOfHelp) {
+  const std::string help = help_of("run");
+  const std::string reference = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md");
+  const std::regex flag("--[a-z][a-z-]+");
+  size_t seen = 0;
+  for (std::sregex_iterator at(help.begin(), help.end(), flag), end; at != end; ++at, ++seen) {
+    EXPECT_NE(reference.find(at->str()), std::string::npos)
+        << at->str() << " is in --help and not in the reference";
+  }
+  EXPECT_GT(seen, 20U);
+  const std::regex table_flag("^\\| `(--[a-z-]+)");
+  for (const auto& line : lines_of(reference)) {
+    std::smatch found;
+    if (std::regex_search(line, found, table_flag)) {
+      EXPECT_NE(help.find(found[1].str()), std::string::npos)
+          << found[1] << " is in the reference and not in --help";
+    }
+  }
+}
+
+TEST(Reference, HasTheDefaultsOfHelp) {
+  const std::string reference = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md");
+  const std::regex row("(--[a-z]+) (?:TIME|SIZE|N) +.*\\(default ([^)]+)\\)");
+  size_t seen = 0;
+  const std::string help = help_of("run");
+  for (std::sregex_iterator at(help.begin(), help.end(), row), end; at != end; ++at, ++seen) {
+    const std::regex documented("\\| `" + (*at)[1].str() + "` \\|[^|]*\\| " + (*at)[2].str() + " \\|");
+    EXPECT_TRUE(std::regex_search(reference, documented)) << (*at)[1] << " defaults to " << (*at)[2];
+  }
+  EXPECT_EQ(seen, 10U);
+}
+
+TEST(Links, LeadToWhatExists) {
+  for (const char* name :
+       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md"}) {
+    const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
+    const std::string text = read_file(document);
+    ASSERT_FALSE(text.empty()) << name;
+    const std::regex link("\\]\\(([^)#:]+)\\)");
+    for (std::sregex_iterator at(text.begin(), text.end(), link), end; at != end; ++at) {
+      EXPECT_TRUE(fs::exists(document.parent_path() / (*at)[1].str())) << name << " links to " << (*at)[1];
+    }
+  }
+}
+
+TEST(Tour, NamesFilesThatExist) {
+  const std::string text = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/tour.md");
+  const std::regex file("`((?:base|jail|model|policy|confine|store|gateway|doors|app)/[a-z_]+\\.[ch]pp)`");
+  size_t seen = 0;
+  for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at, ++seen) {
+    EXPECT_TRUE(fs::exists(fs::path(CLOCHE_SOURCE_DIR) / "src" / (*at)[1].str())) << (*at)[1];
+  }
+  EXPECT_GT(seen, 10U);
+}
+
+}  // namespace
+}  // namespace cloche::test
