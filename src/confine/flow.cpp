@@ -15,13 +15,15 @@ namespace {
 // own descriptor has; those flags are shared with others and not ours to change.
 constexpr size_t never_blocks = 4096;
 
-bool is_writable(int fd) {
-  pollfd event{fd, POLLOUT, 0};
-  return ::poll(&event, 1, 0) > 0;
+bool is_ready(int fd, short event) {
+  pollfd wanted{fd, event, 0};
+  return ::poll(&wanted, 1, 0) > 0;
 }
 
-// Reading a terminal from the background would stop us with SIGTTIN.
+// The caller's descriptor blocks, so there must be something; and reading a terminal from the background
+// would stop us with SIGTTIN.
 bool may_read(int fd) {
+  if (!is_ready(fd, POLLIN)) return false;
   const pid_t foreground = ::tcgetpgrp(fd);
   return foreground < 0 || foreground == ::getpgrp();
 }
@@ -90,7 +92,7 @@ void Flow::take(uint64_t allowed) {
 
 void Flow::deliver() {
   while (!pending().empty()) {
-    if (from_is_ours_ && !is_writable(to_)) return;
+    if (from_is_ours_ && !is_ready(to_, POLLOUT)) return;
     const auto chunk = pending().substr(0, never_blocks);
     const ssize_t put = ::write(to_, chunk.data(), chunk.size());
     if (put < 0 && (errno == EAGAIN || errno == EINTR)) return;

@@ -88,6 +88,7 @@ class Assembler {
   constexpr void load_number() { emit(BPF_LD | BPF_W | BPF_ABS, 0); }
   constexpr void load_arch() { emit(BPF_LD | BPF_W | BPF_ABS, 4); }
   constexpr void load_argument(unsigned index) { emit(BPF_LD | BPF_W | BPF_ABS, 16 + 8 * index); }
+  constexpr void load_high_argument(unsigned index) { emit(BPF_LD | BPF_W | BPF_ABS, 20 + 8 * index); }
   constexpr void mask(uint32_t bits) { emit(BPF_ALU | BPF_AND | BPF_K, bits); }
   constexpr void go(To to) { emit(BPF_JMP | BPF_JA, 0, to); }
   constexpr void if_equal(uint32_t value, To yes, To no = To::next) {
@@ -218,6 +219,14 @@ constexpr void check_arguments(Assembler& out, Action action) {
       out.if_any_bit(seccomp_new_listener, To::refuse);
       out.load_argument(0);
       return out.if_at_least(last_seccomp_operation + 1, To::refuse, To::allow);
+    case Action::limits_of_others:
+      // prlimit64(process, resource, new limits, old limits): process 0, or no new limits.
+      out.load_argument(0);
+      out.if_equal(0, To::allow);
+      out.load_argument(2);
+      out.if_equal(0, To::next, To::refuse);
+      out.load_high_argument(2);
+      return out.if_equal(0, To::allow, To::refuse);
     case Action::memfd_flags:
       out.load_argument(1);
       out.if_any_bit(memfd_refused, To::refuse);

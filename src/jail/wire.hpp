@@ -81,9 +81,9 @@ struct Limit {
 };
 
 enum PlanFlag : uint32_t {
-  privileged = 1U << 0,  // the caller is root: sources are cloned outside, ids are mapped from outside
-  terminal = 1U << 1,    // make a pseudo terminal and send its master out
-  debugging = 1U << 2,   // the filter that lets ptrace through
+  privileged = 1U << 0,      // the caller is root: sources are cloned outside, ids are mapped from outside
+  terminal = 1U << 1,        // make a pseudo terminal and send its master out
+  debugging = 1U << 2,       // the filter that lets ptrace through
   watched_memory = 1U << 4,  // no cgroup counts: the filter that refuses memory which no process need hold
 };
 inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory;

@@ -7,7 +7,8 @@ namespace cloche {
 Holders::Holders(const ConfinementPlan& plan) {
   for (const auto& entry : plan.view) {
     if (entry.kind == EntryKind::tree) by_target_[entry.target] = Holder::host_tree;
-    if (entry.kind == EntryKind::proc) by_target_[entry.target] = Holder::host_tree;  // the kernel's: nothing is made in it
+    if (entry.kind == EntryKind::proc)
+      by_target_[entry.target] = Holder::host_tree;  // the kernel's: nothing is made in it
     if (entry.kind == EntryKind::tmpfs) by_target_[entry.target] = Holder::memory;
   }
 }

@@ -135,9 +135,14 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
   const Access access = writable ? Access::write_run : Access::read;
   plan.view.push_back(
       {.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
-  // An ordinary caller's keys have the command's own id; not their content, but their names could be read here.
-  plan.view.push_back({.kind = EntryKind::tree, .access = Access::none, .target = "/proc/keys", .source = "/dev/null",
-                       .file = true, .why = "masked: names of the caller's keys"});
+  // An ordinary caller's keys have the command's own id; not their content, but their names could be read
+  // here.
+  plan.view.push_back({.kind = EntryKind::tree,
+                       .access = Access::none,
+                       .target = "/proc/keys",
+                       .source = "/dev/null",
+                       .file = true,
+                       .why = "masked: names of the caller's keys"});
   add_devices(plan);
   add_memory(plan, "/dev/shm", 01777, writable ? Access::write : Access::read, "shared memory of its own");
   add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
