@@ -33,11 +33,6 @@ uint64_t kibibytes_of(const std::string& text, std::string_view name) {
   return value * kibi;
 }
 
-uint64_t available_on_host() {
-  const auto text = sys::read_file("/proc/meminfo", 1 << 16);
-  return text.ok() ? kibibytes_of(text.value(), "MemAvailable:") : 0;
-}
-
 uint64_t resident_of_all(int table) {
   uint64_t total = 0;
   for_each_process(table, [&](const std::string& process) {
@@ -58,8 +53,17 @@ uint64_t shares_of_all(int table) {
   return total;
 }
 
-// Shared memory that exists whether or not anybody's page tables show it: each inode once, by the largest
-// size seen.
+uint64_t page_tables_of_all(int table) {
+  uint64_t total = 0;
+  for_each_process(table, [&](const std::string& process) {
+    const auto text = sys::read_file_at(table, process + "/status", 1 << 16);
+    if (text.ok()) total += kibibytes_of(text.value(), "VmPTE:");
+  });
+  return total;
+}
+
+// Memory that exists whether or not anybody's page tables show it: each inode once, by the largest size it
+// may have.
 using Sizes = std::map<uint64_t, uint64_t>;
 
 void add_mapped(int table, const std::string& process, Sizes& sizes) {
@@ -105,7 +109,7 @@ void add_memory_files(int table, const std::string& process, Sizes& sizes) {
   }
 }
 
-uint64_t shared_by_size(int table) {
+uint64_t hidden_at_most(int table) {
   Sizes sizes;
   for_each_process(table, [&](const std::string& process) {
     add_mapped(table, process, sizes);
@@ -113,13 +117,19 @@ uint64_t shared_by_size(int table) {
   });
   uint64_t total = 0;
   for (const auto& [inode, size] : sizes) total += size;
-  return total;
+  return total + page_tables_of_all(table);
 }
 
 }  // namespace
 
+MemoryWatch::Host MemoryWatch::look_at_host() {
+  const auto text = sys::read_file("/proc/meminfo", 1 << 16);
+  if (!text.ok()) return {};
+  return {kibibytes_of(text.value(), "MemAvailable:"), kibibytes_of(text.value(), "Shmem:")};
+}
+
 MemoryWatch::MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs)
-    : limit_(limit_bytes), tmpfs_(std::move(tmpfs)), available_at_start_(available_on_host()) {}
+    : limit_(limit_bytes), tmpfs_(std::move(tmpfs)), best_(look_at_host()) {}
 
 void MemoryWatch::attach(int root) {
   for (const auto& path : tmpfs_) {
@@ -144,13 +154,14 @@ uint64_t MemoryWatch::sample(int table) {
   const uint64_t in_files = in_tmpfs();
   uint64_t total = in_files + resident_of_all(table);
   if (total > limit_) total = in_files + shares_of_all(table);
-  const uint64_t available = available_on_host();
-  const uint64_t lost = available_at_start_ > available ? available_at_start_ - available : 0;
-  if (total <= limit_ && lost > limit_) {
-    // Others may have taken it, so at most what this sandbox's own shared memory could hold is charged to it.
+  const Host now = look_at_host();
+  best_ = {std::max(best_.available, now.available), std::min(best_.shared, now.shared)};
+  const uint64_t lost = std::max(best_.available - now.available, now.shared - best_.shared);
+  if (total <= limit_ && lost > limit_ / 2) {
+    // Others may have taken it, so at most what this sandbox could be hiding is charged to it.
     const uint64_t exact = in_files + shares_of_all(table);
     const uint64_t unexplained = lost > exact ? lost - exact : 0;
-    total = std::max(total, exact + std::min(unexplained, shared_by_size(table)));
+    total = std::max(total, exact + std::min(unexplained, hidden_at_most(table)));
   }
   peak_ = std::max(peak_, total);
   return total;

@@ -2,7 +2,8 @@
 // no process has mapped. Three passes, each only when the one before cannot say that all is well:
 //   cheap    resident pages of every process, shared ones counted by each: an upper bound
 //   exact    proportional shares, which add up to the truth
-//   deep     when the host lost more than that explains: shared mappings, sockets and pipes by their size
+//   deep     when the host lost more than that explains: up to the size of its shared mappings, sockets and
+//   pipes
 // What could be hidden from all three (System V segments, memory files) the filter refuses in such a sandbox.
 #pragma once
 
@@ -31,7 +32,13 @@ class MemoryWatch {
   uint64_t limit_;
   std::vector<std::string> tmpfs_;
   std::vector<OwnedFd> tmpfs_roots_;
-  uint64_t available_at_start_ = 0;
+  struct Host {
+    uint64_t available = 0;
+    uint64_t shared = 0;  // pages of tmpfs and of shared mappings, everybody's
+  };
+  static Host look_at_host();
+
+  Host best_;  // the most available and the least shared since the start
   uint64_t peak_ = 0;
 };
 

@@ -144,7 +144,7 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
   return hash.finish();
 }
 
-Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe) {
+Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe, unsigned hold_ms) {
   struct stat seen {};
   if (::stat(probe.c_str(), &seen) != 0) {
     Error error = system_error("find " + probe);
@@ -152,7 +152,7 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
     return error;
   }
   ConfinementPlan proof = plan;
-  proof.argv = {"/.cloche/probe"};
+  proof.argv = {"/.cloche/probe", std::to_string(hold_ms)};
   proof.terminal = false;
   proof.directory = "/";
   proof.limits.wall_ms = 20'000;

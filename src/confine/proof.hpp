@@ -24,7 +24,8 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
 
 // The plan under which the probe runs: the given one, with the probe and one file that only Landlock denies
 // added.
-Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe);
+// `hold_ms` is how long the probe holds its memory for whoever counts it.
+Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe, unsigned hold_ms);
 
 // What this process's own namespaces are called, to compare with the probe's.
 std::map<std::string, std::string> own_namespaces();

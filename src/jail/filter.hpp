@@ -29,8 +29,9 @@ enum class Memory { counted, watched };  // by a cgroup, or from outside
 namespace detail {
 
 inline constexpr uint32_t reply_allow = SECCOMP_RET_ALLOW;
-inline constexpr uint32_t reply_refuse = SECCOMP_RET_ERRNO | 1;   // EPERM
-inline constexpr uint32_t reply_absent = SECCOMP_RET_ERRNO | 38;  // ENOSYS
+inline constexpr uint32_t reply_refuse = SECCOMP_RET_ERRNO | 1;        // EPERM
+inline constexpr uint32_t reply_absent = SECCOMP_RET_ERRNO | 38;       // ENOSYS
+inline constexpr uint32_t reply_unsupported = SECCOMP_RET_ERRNO | 95;  // EOPNOTSUPP
 inline constexpr uint32_t reply_kill = SECCOMP_RET_KILL_PROCESS;
 inline constexpr uint32_t x32_bit = 0x40000000;
 
@@ -41,6 +42,7 @@ inline constexpr uint32_t set_id_bits = 06000;
 inline constexpr uint32_t creating = 0100 | 020000000;                      // O_CREAT, O_TMPFILE's own bit
 inline constexpr uint32_t memfd_noexec_seal = 8, memfd_refused = 0x10 | 4;  // MFD_EXEC, MFD_HUGETLB
 inline constexpr uint32_t seccomp_new_listener = 8;
+inline constexpr uint32_t punch_hole = 2;  // FALLOC_FL_PUNCH_HOLE
 
 // Requests on a terminal that put bytes into its input, take it over, or reach the console.
 inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
@@ -83,7 +85,7 @@ void jump_is_too_far();  // never defined: only an attempt to compile a filter t
 // them costs one instruction where a reply in place would cost two.
 class Assembler {
  public:
-  enum class To : unsigned char { next, allow, refuse, absent, kill };
+  enum class To : unsigned char { next, allow, refuse, absent, unsupported, kill };
 
   constexpr void load_number() { emit(BPF_LD | BPF_W | BPF_ABS, 0); }
   constexpr void load_arch() { emit(BPF_LD | BPF_W | BPF_ABS, 4); }
@@ -112,7 +114,8 @@ class Assembler {
 
   constexpr Filter finish() {
     const size_t replies = filter_.size;
-    for (uint32_t reply : {reply_allow, reply_refuse, reply_absent, reply_kill}) emit(BPF_RET | BPF_K, reply);
+    for (uint32_t reply : {reply_allow, reply_refuse, reply_absent, reply_unsupported, reply_kill})
+      emit(BPF_RET | BPF_K, reply);
     for (size_t i = 0; i < replies; ++i) {
       auto& at = filter_.code[i];
       if (at.code == (BPF_JMP | BPF_JA)) at.k = static_cast<uint32_t>(reply_at(replies, yes_[i]) - i - 1);
@@ -219,6 +222,9 @@ constexpr void check_arguments(Assembler& out, Action action) {
       out.if_any_bit(seccomp_new_listener, To::refuse);
       out.load_argument(0);
       return out.if_at_least(last_seccomp_operation + 1, To::refuse, To::allow);
+    case Action::fallocate_mode:
+      out.load_argument(1);
+      return out.if_any_bit(punch_hole, To::allow, To::unsupported);
     case Action::limits_of_others:
       // prlimit64(process, resource, new limits, old limits): process 0, or no new limits.
       out.load_argument(0);

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <initializer_list>
 
@@ -195,12 +196,12 @@ void check_network() {
 }
 
 // Held long enough to be counted, whoever counts.
-void hold_memory() {
+void hold_memory(unsigned milliseconds) {
   constexpr size_t size = 4U << 20;
   void* memory =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   say("memory-held", memory != MAP_FAILED, "4M");
-  ::usleep(25'000);
+  ::usleep(milliseconds * 1000);
 }
 
 // For the doctor, who measures how far a watched memory limit is passed before it is noticed.
@@ -226,7 +227,8 @@ int main(int argc, char** argv) {
   check_processes();
   check_calls();
   check_network();
-  hold_memory();
+  hold_memory(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1]))
+                       : 25);  // NOLINT(cert-err34-c): our own number
   say("finished", true, "-");
   return 0;
 }

@@ -38,6 +38,7 @@ enum class Action : unsigned char {
   mode_of_open,
   mode_of_openat,
   limits_of_others,
+  fallocate_mode,
   tracing,      // refused, unless the plan has the debug grant
   kept_memory,  // allowed, unless memory is watched: memory that no process need hold cannot be watched
 };
@@ -60,7 +61,7 @@ inline constexpr Group groups[] = {
      SYS_writev, SYS_pread64, SYS_pwrite64, SYS_preadv, SYS_pwritev, SYS_preadv2, SYS_pwritev2, SYS_lseek, SYS_close,
      SYS_close_range, SYS_dup, SYS_dup2, SYS_dup3, SYS_pipe, SYS_pipe2, SYS_fcntl, SYS_flock, SYS_sendfile,
      SYS_copy_file_range, SYS_splice, SYS_tee, SYS_readahead, SYS_fadvise64, SYS_sync_file_range, SYS_fsync,
-     SYS_fdatasync, SYS_sync, SYS_syncfs, SYS_fallocate, SYS_ftruncate, SYS_truncate, number::cachestat},
+     SYS_fdatasync, SYS_sync, SYS_syncfs, SYS_ftruncate, SYS_truncate, number::cachestat},
     {Action::allow, "names and metadata; the mount view and Landlock decide which", SYS_stat, SYS_fstat, SYS_lstat,
      SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_readlink,
      SYS_readlinkat, SYS_getdents, SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_rename, SYS_renameat,
@@ -70,6 +71,8 @@ inline constexpr Group groups[] = {
     {Action::allow, "extended attributes: trusted.* and security.* need capabilities that nobody here has",
      SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr,
      SYS_llistxattr, SYS_flistxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr},
+    {Action::fallocate_mode, "frees space; taking it by promise would outrun every watch of the disk, and is answered as by a file system "
+     "that cannot: libc then writes instead", SYS_fallocate},
     {Action::mode_of_open, "opens files; no set-id bit at creation, because on disk the owner may be root", SYS_open},
     {Action::mode_of_openat, "the same with a directory descriptor", SYS_openat},
     {Action::mode_argument_1, "creates or changes modes; no set-id bits", SYS_creat, SYS_chmod, SYS_fchmod, SYS_mkdir,
