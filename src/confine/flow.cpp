@@ -20,12 +20,10 @@ bool is_ready(int fd, short event) {
   return ::poll(&wanted, 1, 0) > 0;
 }
 
-// The caller's descriptor blocks, so there must be something; and reading a terminal from the background
-// would stop us with SIGTTIN.
-bool may_read(int fd) {
-  if (!is_ready(fd, POLLIN)) return false;
-  const pid_t foreground = ::tcgetpgrp(fd);
-  return foreground < 0 || foreground == ::getpgrp();
+// Reading a terminal from the background would stop us with SIGTTIN.
+bool belongs_to_another(int terminal) {
+  const pid_t foreground = ::tcgetpgrp(terminal);
+  return foreground > 0 && foreground != ::getpgrp();
 }
 
 }  // namespace
@@ -56,7 +54,7 @@ Flow Flow::out_of_command(OwnedFd commands, int callers, bool filtered, size_t k
 
 pollfd Flow::wants() const {
   if (!pending().empty()) return {to_, POLLOUT, 0};
-  if (ended_) return {-1, 0, 0};
+  if (ended_ || in_background_) return {-1, 0, 0};
   return {from_, POLLIN, 0};
 }
 
@@ -66,7 +64,11 @@ void Flow::move(uint64_t allowed) {
 }
 
 void Flow::take(uint64_t allowed) {
-  if (!from_is_ours_ && !may_read(from_)) return;
+  if (!from_is_ours_) {
+    if (!is_ready(from_, POLLIN)) return;  // the caller's descriptor blocks, so there must be something
+    in_background_ = belongs_to_another(from_);
+    if (in_background_) return;
+  }
   std::array<char, 65536> room;
   const size_t most = std::min<uint64_t>(room.size(), allowed);
   if (most == 0) return;

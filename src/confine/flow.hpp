@@ -29,6 +29,8 @@ class Flow {
   // Moves what can be moved. `allowed` is how many more bytes may be taken from the source.
   void move(uint64_t allowed);
 
+  // Whether the caller's terminal belongs to somebody else just now; to be asked again after a while.
+  bool in_background() const { return in_background_; }
   bool finished() const { return ended_ && pending().empty(); }
   void give_up();                            // drops what was not delivered
   void end_source();                         // takes nothing more
@@ -56,6 +58,7 @@ class Flow {
   uint64_t bytes_ = 0;
   bool ended_ = true;
   bool truncated_ = false;
+  bool in_background_ = false;
   int write_error_ = 0;
 };
 

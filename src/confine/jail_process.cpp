@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/sys.hpp"
 #include "jail/wire.hpp"
@@ -20,6 +21,13 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   const OwnedFd theirs(ends[1]);
   jail.plan_ = TRY(sys::memory_file());
 
+  if (start.privileged) {
+    // The command opens these again by name (/dev/stdin), and they would be root's.
+    for (const OwnedFd* end : {&in.read, &out.write, &err.write}) {
+      if (::fchown(end->get(), start.outside_uid, start.outside_uid) != 0)
+        return system_error("hand a pipe over");
+    }
+  }
   uint32_t flags = start.privileged ? wire::privileged : 0U;
   std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), jail.plan_.get(), theirs.get()};
   std::vector<std::string> arguments = {"cloche-jail", ""};

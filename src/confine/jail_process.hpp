@@ -17,6 +17,7 @@ class JailProcess {
   struct Start {
     std::string program;  // path of cloche-jail
     bool privileged = false;
+    unsigned outside_uid = 0;  // of the command, when privileged
     const Cgroup* cgroup = nullptr;
     std::vector<int> kept = {};  // descriptors that live as long as the call
   };

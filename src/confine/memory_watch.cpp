@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -143,7 +144,8 @@ uint64_t MemoryWatch::in_tmpfs() const {
   uint64_t total = 0;
   for (const auto& root : tmpfs_roots_) {
     struct statfs seen {};
-    if (::fstatfs(root.get(), &seen) == 0) {
+    // A call that has just ended leaves the directory below the mount: that one's file system is not ours.
+    if (::fstatfs(root.get(), &seen) == 0 && seen.f_type == TMPFS_MAGIC) {
       total += (seen.f_blocks - seen.f_bfree) * static_cast<uint64_t>(seen.f_bsize);
     }
   }
@@ -155,6 +157,7 @@ uint64_t MemoryWatch::sample(int table) {
   uint64_t total = in_files + resident_of_all(table);
   if (total > limit_) total = in_files + shares_of_all(table);
   const Host now = look_at_host();
+  if (now.available == 0) return total;  // nothing to compare with
   best_ = {std::max(best_.available, now.available), std::min(best_.shared, now.shared)};
   const uint64_t lost = std::max(best_.available - now.available, now.shared - best_.shared);
   if (total <= limit_ && lost > limit_ / 2) {

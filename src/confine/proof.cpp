@@ -155,6 +155,7 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
   proof.argv = {"/.cloche/probe", std::to_string(hold_ms)};
   proof.terminal = false;
   proof.directory = "/";
+  proof.limits = Limits{};  // the command's own may be too small for a probe; they are no part of a shape
   proof.limits.wall_ms = 20'000;
   ViewEntry program{
       .kind = EntryKind::tree, .access = Access::run, .target = "/.cloche/probe", .source = probe};

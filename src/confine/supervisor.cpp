@@ -22,9 +22,10 @@
 namespace cloche {
 namespace {
 
-constexpr uint64_t grace_ms = 1000;  // between a signal that was passed on and the end
-constexpr uint64_t flush_ms = 1000;  // for the caller to take the rest of the output after a kill
-constexpr uint64_t stuck_ms = 3000;  // for the keeper to say `gone` after it was told to end everything
+constexpr uint64_t background_ms = 250;  // between two looks at a terminal that is somebody else's
+constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
+constexpr uint64_t flush_ms = 1000;      // for the caller to take the rest of the output after a kill
+constexpr uint64_t stuck_ms = 3000;      // for the keeper to say `gone` after it was told to end everything
 
 class Call {
  public:
@@ -124,6 +125,7 @@ int Call::wait_ms(uint64_t now) const {
   if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
   if (!gone_ && said_.started) next = std::min(next, watch_.next_check_ms());
   if (!gone_ && end_ms_ != 0) next = end_ms_ + stuck_ms;
+  if (input_.in_background()) next = std::min(next, now + background_ms);
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
 }
 

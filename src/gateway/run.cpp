@@ -64,6 +64,7 @@ class Seat {
       seat.resources.outside_uid = seat.id_.id;
       seat.resources.outside_gid = seat.id_.id;
       start.kept.push_back(seat.id_.lock.get());
+      start.outside_uid = seat.id_.id;
     }
     std::string why;
     seat.cgroup_ = Cgroup::create(limits, why);
@@ -159,8 +160,9 @@ void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const Call
   ConfinementPlan outside;
   outside.argv = {name};
   outside.environment = {{"PATH", caller.path}};
-  for (const auto& place : program_candidates(outside)) {
-    if (place[0] != '/' || ::access(place.c_str(), F_OK) != 0) continue;
+  for (std::string place : program_candidates(outside)) {
+    if (place[0] != '/') place.insert(0, plan.directory + "/");
+    if (::access(place.c_str(), F_OK) != 0) continue;
     const bool shown = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
       return entry.kind == EntryKind::tree && is_beneath(entry.target, place) && entry.access != Access::none;
     });

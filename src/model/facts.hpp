@@ -40,8 +40,8 @@ struct CallerFact {
 
 struct Facts {
   CallerFact caller;
-  std::string state;                      // Cloche's own directory; empty when there is none
-  FileFact workspace;                     // what the operator meant, resolved
+  FileFact state;      // Cloche's own directory, which may not exist yet; no path: there is none
+  FileFact workspace;  // what the operator meant, resolved
   std::optional<FileFact> git_common;     // of a worktree whose back-pointer names this workspace
   std::vector<FileFact> grants;           // one for each of the request, in order
   std::vector<FileFact> system;           // /usr, /bin, ...

@@ -257,6 +257,16 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
     for (const auto& entry : plan.view) {
       if (!entry.owned || below.path == entry.source || !is_beneath(entry.source, below.path)) continue;
       const std::string target = entry.target + below.path.substr(entry.source.size());
+      // Granted by name, or inside one that is covered already.
+      const auto settles = [&](const ViewEntry& other) {
+        return &other != &entry && is_beneath(other.target, target) &&
+               is_beneath(entry.target, other.target) &&
+               (other.target == target || other.access == Access::none);
+      };
+      if (std::any_of(plan.view.begin(), plan.view.end(), settles) ||
+          std::any_of(covers.begin(), covers.end(), settles)) {
+        continue;
+      }
       ViewEntry cover{.kind = EntryKind::tmpfs, .access = Access::none, .target = target};
       cover.mode = 0555;
       cover.size_bytes = 4096;
@@ -279,12 +289,12 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
 void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> masks;
   for (const auto& entry : plan.view) {
-    const bool shown = !facts.state.empty() && entry.kind == EntryKind::tree &&
-                       entry.access != Access::none && is_beneath(entry.source, facts.state);
+    const bool shown = facts.state.exists() && entry.kind == EntryKind::tree &&
+                       entry.access != Access::none && is_beneath(entry.source, facts.state.path);
     if (!shown) continue;
     ViewEntry mask{.kind = EntryKind::tmpfs,
                    .access = Access::none,
-                   .target = entry.target + facts.state.substr(entry.source.size())};
+                   .target = entry.target + facts.state.path.substr(entry.source.size())};
     mask.mode = 0;
     mask.size_bytes = 4096;
     mask.why = "Cloche's own files";
@@ -345,9 +355,10 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
-  if (!facts.state.empty() && is_beneath(facts.workspace.path, facts.state)) {
-    return refusal("Cloche's own directory " + facts.state + " lies in the workspace " + facts.workspace.path,
-                   "name another workspace, or move it with XDG_STATE_HOME");
+  if (!facts.state.path.empty() && is_beneath(facts.workspace.path, facts.state.path)) {
+    return refusal(
+        "Cloche's own directory " + facts.state.path + " lies in the workspace " + facts.workspace.path,
+        "name another workspace, or move it with XDG_STATE_HOME");
   }
   ConfinementPlan plan;
   plan.argv = request.argv;

@@ -108,6 +108,25 @@ Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
   return fact_from(seen, std::move(resolved).value());
 }
 
+// Where it is or would be made: every link resolved in the part that exists.
+FileFact look_at_state(const std::string& state) {
+  if (state.empty()) return {};
+  std::vector<OwnedFd> passing;
+  std::string existing = state;
+  std::string rest;
+  while (existing != "/") {
+    auto fact = hold(existing, passing);
+    if (fact.ok() && fact.value().exists()) {
+      fact.value().path += rest;
+      if (!rest.empty()) fact.value().kind = FileFact::Kind::absent;
+      return std::move(fact).value();
+    }
+    rest.insert(0, existing.substr(existing.rfind('/')));
+    existing = std::string(parent_of(existing));
+  }
+  return {.path = state};
+}
+
 bool has_mapping_capabilities() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
@@ -171,7 +190,7 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
   Observation seen;
   Facts& facts = seen.facts;
   facts.caller = std::move(caller);
-  facts.state = ::access(state.c_str(), F_OK) == 0 ? state : std::string();
+  facts.state = look_at_state(state);
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
   if (request.view == View::host) {

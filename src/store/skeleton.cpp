@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstring>
 
 #include "base/directory.hpp"
@@ -191,10 +192,11 @@ Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const 
   }
   auto manifest = TRY(sys::open(fresh + "/manifest", O_WRONLY | O_CREAT | O_EXCL, 0600));
   TRY(sys::write_all(manifest.get(), builder.manifest()));
-  const std::string old = home + ".old-" + std::to_string(::getpid());
-  (void)::rename(home.c_str(), old.c_str());  // most often there is none
-  if (::rename(fresh.c_str(), home.c_str()) != 0 && errno != ENOTEMPTY && errno != EEXIST)
-    return system_error("keep " + home);
+  // Another call may have built the same meanwhile; one that is current is never taken away from its users.
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, home.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno != EEXIST) return system_error("keep " + home);
+  if (!open_current(home).ok())
+    (void)::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, home.c_str(), RENAME_EXCHANGE);
   return {};
 }
 
