@@ -195,8 +195,12 @@ Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const 
   // Another call may have built the same meanwhile; one that is current is never taken away from its users.
   if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, home.c_str(), RENAME_NOREPLACE) == 0) return {};
   if (errno != EEXIST) return system_error("keep " + home);
-  if (!open_current(home).ok())
+  if (open_current(home).ok()) {
+    remove_tree(fresh);
+  } else {
+    // Stale: what was there takes our temporary name, and is cleaned away when its last user is gone.
     (void)::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, home.c_str(), RENAME_EXCHANGE);
+  }
   return {};
 }
 
