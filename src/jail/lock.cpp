@@ -66,12 +66,14 @@ size_t attributes_size(int abi) {
 void set_limits(const wire::Plan& plan) {
   for (uint32_t i = 0; i < plan.limits.size(); ++i) {
     const auto resource = static_cast<__rlimit_resource>(plan.limits[i].resource);
+    const rlimit wanted{plan.limits[i].value, plan.limits[i].value};
+    if (::setrlimit(resource, &wanted) == 0) continue;
+    if (errno != EPERM) fail(Step::limits, errno, i);
+    // The caller's own hard limit is lower, and raising it takes a capability: the lower one holds.
     rlimit now{};
     must(::getrlimit(resource, &now), Step::limits, i);
-    // A caller's own hard limit may be lower, and raising it takes a capability: the lower one holds.
-    const rlim_t value = plan.limits[i].value < now.rlim_max ? plan.limits[i].value : now.rlim_max;
-    const rlimit wanted{value, value};
-    must(::setrlimit(resource, &wanted), Step::limits, i);
+    now.rlim_cur = now.rlim_max;
+    must(::setrlimit(resource, &now), Step::limits, i);
   }
 }
 
