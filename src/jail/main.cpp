@@ -249,12 +249,13 @@ void wait_for_supervisor_to_finish() {
   while (::recv(wire::control_fd, &byte, 1, 0) > 0 || errno == EINTR) errno = 0;
 }
 
-// The supervisor's word: a signal for the command, or the end of everything.
-void obey(const First& first) {
+// The supervisor's word: a signal for the command, or the end of everything, after which there is no other.
+bool obey(const First& first) {
   char byte = 0;
   const ssize_t got = ::recv(wire::control_fd, &byte, 1, MSG_DONTWAIT);
-  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   kernel::pidfd_send_signal(first.pidfd, got == 1 ? byte : SIGKILL);
+  return got == 1;
 }
 
 // Waits until `first` has ended, and with it every process of its namespace.
@@ -262,7 +263,7 @@ void obey(const First& first) {
   pollfd events[2] = {{first.pidfd, POLLIN, 0}, {wire::control_fd, POLLIN, 0}};
   while ((events[0].revents & POLLIN) == 0) {
     if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
-    if (events[1].revents != 0) obey(first);
+    if (events[1].revents != 0 && !obey(first)) events[1].fd = -1;
   }
   rusage usage{};
   int status = 0;

@@ -154,6 +154,10 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
     plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
   } else {
     add_memory(plan, "/run", 0755, access, "empty: no sockets of the host");
+    ViewEntry own_home{.kind = EntryKind::directory, .access = access, .target = "/run/home"};
+    own_home.mode = 0700;
+    own_home.why = "a home of its own";
+    plan.view.push_back(std::move(own_home));
   }
 }
 
@@ -369,7 +373,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   take_ids(plan, facts.caller);
 
   request.view == View::host ? add_host(plan, facts) : add_system(plan, facts);
-  add_identity(plan);
+  if (request.view == View::curated) add_identity(plan);
   add_private(plan, request);
   add_toolchains(plan, facts);
   const bool writable = request.profile != Profile::readonly;

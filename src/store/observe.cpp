@@ -83,6 +83,12 @@ void look_at_host(Facts& facts) {
   std::sort(homes.begin(), homes.end());
   homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
   for (const auto& home : homes) {
+    // Run as root the command is somebody else, to whom homes are closed anyway: they are masked whole.
+    if (facts.caller.privileged) {
+      if (const FileFact fact = look(home); fact.kind == FileFact::Kind::directory)
+        facts.secrets.push_back(fact);
+      continue;
+    }
     for (std::string_view secret : home_secrets) {
       const FileFact fact = look(home + "/" + std::string(secret));
       if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file)
