@@ -375,7 +375,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   request.view == View::host ? add_host(plan, facts) : add_system(plan, facts);
   if (request.view == View::curated) add_identity(plan);
   add_private(plan, request);
-  add_toolchains(plan, facts);
+  if (request.view == View::curated)
+    add_toolchains(plan, facts);  // the host's own view has them where they are
   const bool writable = request.profile != Profile::readonly;
   plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path,
                                  writable ? Access::write_run : Access::run, "the workspace"));
