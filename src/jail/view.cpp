@@ -245,11 +245,12 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
       break;
     case MountKind::text: write_text(place, mount, index); break;
     case MountKind::tree: attach(place, trees.fd[index], mount, index); break;
-    case MountKind::tmpfs:
-      attach(place,
-             fresh("tmpfs", attributes, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
+    case MountKind::tmpfs: {
+      const unsigned open = attributes & ~static_cast<unsigned>(MOUNT_ATTR_RDONLY);  // see seal_memory
+      attach(place, fresh("tmpfs", open, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
              mount, index);
       break;
+    }
     case MountKind::proc:
       attach(place, fresh("proc", attributes, Step::mount_proc, index), mount, index);
       break;
@@ -257,6 +258,20 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
       attach(place, fresh("devpts", attributes, Step::mount_pts, index), mount, index);
       break;
     case MountKind::root: break;  // where everything else is put
+  }
+}
+
+// Memory that the command may not write to is sealed only now: the mount points of what lies in it had to be
+// made.
+void seal_memory(int root, const wire::Plan& plan) {
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+    const Mount& mount = plan.mounts[i];
+    if (mount.kind != MountKind::tmpfs || (mount.flags & wire::read_only) == 0) continue;
+    const int fd = must(::openat(root, mount.target, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::mount_tmpfs, i);
+    mount_attr sealed{};
+    sealed.attr_set = MOUNT_ATTR_RDONLY;
+    must(kernel::mount_setattr(fd, 0, &sealed), Step::mount_tmpfs, i);
+    ::close(fd);
   }
 }
 
@@ -287,6 +302,7 @@ void enter_view(const wire::Plan& plan, const Trees& trees) {
   Walker walker(root);
   for (uint32_t i = prepared ? 1 : 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
   walker.forget();
+  seal_memory(root, plan);
 
   must(::fchdir(root), Step::pivot);
   must(kernel::pivot_root(".", "."), Step::pivot);

@@ -78,7 +78,7 @@ void add_host(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.secrets) {
     if (fact.kind == Kind::directory) {
       ViewEntry mask{.kind = EntryKind::tmpfs, .access = Access::none, .target = fact.path};
-      mask.mode = 0;
+      mask.mode = 0111;  // what was granted below it can be reached, and nothing listed
       mask.size_bytes = 4096;
       mask.why = "masked: secrets";
       plan.view.push_back(std::move(mask));
@@ -299,7 +299,7 @@ void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
     ViewEntry mask{.kind = EntryKind::tmpfs,
                    .access = Access::none,
                    .target = entry.target + facts.state.path.substr(entry.source.size())};
-    mask.mode = 0;
+    mask.mode = 0111;  // what was granted below it can be reached, and nothing listed
     mask.size_bytes = 4096;
     mask.why = "Cloche's own files";
     masks.push_back(std::move(mask));
