@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t page = 4096;
 constexpr uint64_t kibi = 1024;
 // What the kernel holds at most for one, at its default settings.
-constexpr uint64_t socket_bytes = 2 * 212'992;
+constexpr uint64_t socket_bytes = 425'984;
 constexpr uint64_t pipe_bytes = 1 << 20;
 
 // "Name:   123 kB"

@@ -54,6 +54,7 @@ Result<Spawned> spawn(const std::string& program, std::vector<std::string> argum
     lifted.push_back(std::move(copy));
   }
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const Image image{program.c_str(), argv.data(), numbers.data(), static_cast<int>(numbers.size())};

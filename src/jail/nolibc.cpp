@@ -217,7 +217,7 @@ pid_t waitpid(pid_t pid, int* status, int flags) { return wait4(pid, status, fla
 int execve(const char* path, char* const* argv, char* const* env) noexcept {
   return static_cast<int>(call(SYS_execve, path, argv, env));
 }
-[[noreturn]] void _exit(int code) {
+void _exit(int code) {
   while (true) raw(SYS_exit_group, code);
 }
 

@@ -183,7 +183,7 @@ void check_network() {
   loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   const int server = ::socket(AF_INET, SOCK_STREAM, 0);
   socklen_t size = sizeof loopback;
-  ::bind(server, reinterpret_cast<sockaddr*>(&loopback), size);
+  (void)::bind(server, reinterpret_cast<sockaddr*>(&loopback), size);
   ::listen(server, 1);
   ::getsockname(server, reinterpret_cast<sockaddr*>(&loopback), &size);
   const int client = ::socket(AF_INET, SOCK_STREAM, 0);
@@ -227,8 +227,7 @@ int main(int argc, char** argv) {
   check_processes();
   check_calls();
   check_network();
-  hold_memory(argc > 1 ? static_cast<unsigned>(std::atoi(argv[1]))
-                       : 25);  // NOLINT(cert-err34-c): our own number
+  hold_memory(argc > 1 ? static_cast<unsigned>(std::strtoul(argv[1], nullptr, 10)) : 25);
   say("finished", true, "-");
   return 0;
 }
