@@ -279,10 +279,10 @@ int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) n
 
 // ---- the entry point ----
 
-int main(int argc, char** argv);
+int jail_main(int argc, char** argv);
 
 [[noreturn, gnu::used]] void enter(long* stack) {
-  _exit(main(static_cast<int>(stack[0]), reinterpret_cast<char**>(stack + 1)));
+  _exit(jail_main(static_cast<int>(stack[0]), reinterpret_cast<char**>(stack + 1)));
 }
 
 __attribute__((naked, noreturn)) void _start() {
