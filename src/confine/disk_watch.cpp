@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 
 #include <algorithm>
@@ -29,13 +30,19 @@ Free free_of(int directory) {
 
 uint64_t drop(uint64_t before, uint64_t now) { return before > now ? before - now : 0; }
 
-// Adds up what changed since the start; a file counts once however many names it has.
+// Adds up what changed since the start; a file counts once however many names it has. A file that was made
+// since then counts whole; of an older one that was written to nobody knows how large it was, so it is kept
+// apart.
 class Walk {
  public:
-  Walk(uint64_t device, int64_t since) : device_(device), since_(since) {}
+  Walk(uint64_t device, int64_t since)
+      : device_(device), since_(since), deadline_ms_(sys::monotonic_ms() + longest_walk_ms) {}
 
   void directory(OwnedFd fd, int depth) {
-    if (depth > 200) return;
+    if (depth > deepest_walk || sys::monotonic_ms() > deadline_ms_) {
+      complete_ = false;
+      return;
+    }
     const int at = fd.get();
     const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd.release()), ::closedir);
     while (dir != nullptr) {
@@ -43,30 +50,45 @@ class Walk {
       if (entry == nullptr) break;
       const std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
-      struct stat seen {};
-      if (::fstatat(at, entry->d_name, &seen, AT_SYMLINK_NOFOLLOW) != 0 || seen.st_dev != device_) continue;
-      count(seen);
-      if (!S_ISDIR(seen.st_mode)) continue;
+      if (!count(at, entry->d_name, AT_SYMLINK_NOFOLLOW)) continue;
       auto below = sys::open_at(at, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       if (below.ok()) directory(std::move(below).value(), depth + 1);
     }
   }
 
-  void count(const struct stat& seen) {
+  // Whether it is a directory of this file system.
+  bool count(int at, const char* name, int flags) {
+    struct statx seen {};
+    if (::statx(at, name, flags, STATX_BASIC_STATS | STATX_BTIME, &seen) != 0) return false;
+    if (::makedev(seen.stx_dev_major, seen.stx_dev_minor) != device_) return false;
     // The change time cannot be set by the owner, unlike the modification time.
-    if (seen.st_dev != device_ || seen.st_ctim.tv_sec < since_ || !counted_.insert(seen.st_ino).second)
-      return;
-    growth_.bytes += static_cast<uint64_t>(seen.st_blocks) * 512;
-    growth_.files += 1;
+    if (seen.stx_ctime.tv_sec >= since_ && counted_.insert(seen.stx_ino).second) {
+      const uint64_t bytes = seen.stx_blocks * 512;
+      const bool is_new = (seen.stx_mask & STATX_BTIME) != 0 && seen.stx_btime.tv_sec >= since_;
+      (is_new ? made_ : touched_).bytes += bytes;
+      (is_new ? made_ : touched_).files += 1;
+    }
+    return S_ISDIR(seen.stx_mode);
   }
 
-  const DiskGrowth& growth() const { return growth_; }
+  // At most `gone` can have been taken by what was only touched, or by what a walk cut short did not see.
+  DiskGrowth growth(const DiskGrowth& gone) const {
+    if (!complete_) return gone;
+    return {made_.bytes + std::min(touched_.bytes, drop(gone.bytes, made_.bytes)),
+            made_.files + std::min(touched_.files, drop(gone.files, made_.files))};
+  }
 
  private:
+  static constexpr int deepest_walk = 200;
+  static constexpr uint64_t longest_walk_ms = 500;  // the caller's deadline waits meanwhile
+
   uint64_t device_;
   int64_t since_;
+  uint64_t deadline_ms_;
+  bool complete_ = true;
   std::set<uint64_t> counted_;
-  DiskGrowth growth_;
+  DiskGrowth made_;
+  DiskGrowth touched_;
 };
 
 // Deleted and still open: in no directory, and on the disk all the same.
@@ -80,8 +102,9 @@ void add_deleted(int table, Walk& walk) {
       const dirent* entry = ::readdir(dir.get());
       if (entry == nullptr) break;
       struct stat seen {};
-      if (::fstatat(at, entry->d_name, &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0)
-        walk.count(seen);
+      const bool deleted =
+          ::fstatat(at, entry->d_name, &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0;
+      if (deleted) walk.count(at, entry->d_name, 0);
     }
   });
 }
@@ -111,8 +134,9 @@ std::optional<DiskGrowth> DiskWatch::beyond_limit(int process_table) {
     auto readable = sys::open_at(root.directory.get(), ".", O_RDONLY | O_DIRECTORY);
     if (readable.ok()) walk.directory(std::move(readable).value(), 0);
     if (process_table >= 0 && devices.insert(root.device).second) add_deleted(process_table, walk);
-    total.bytes += std::min(walk.growth().bytes, gone.bytes);
-    total.files += countless ? walk.growth().files : std::min(walk.growth().files, gone.files);
+    const DiskGrowth growth = walk.growth(gone);
+    total.bytes += growth.bytes;
+    total.files += growth.files;
   }
   if (total.bytes > byte_limit_ || total.files > file_limit_) return total;
   return std::nullopt;

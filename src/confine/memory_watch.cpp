@@ -20,9 +20,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 constexpr uint64_t kibi = 1024;
-// What the kernel holds at most for one, at its default settings.
-constexpr uint64_t socket_bytes = 425'984;
-constexpr uint64_t pipe_bytes = 1 << 20;
+constexpr uint64_t pipe_bytes = 1 << 20;  // the most an ordinary user may ask for
 
 // "Name:   123 kB"
 uint64_t kibibytes_of(const std::string& text, std::string_view name) {
@@ -34,11 +32,29 @@ uint64_t kibibytes_of(const std::string& text, std::string_view name) {
   return value * kibi;
 }
 
-uint64_t resident_of_all(int table) {
+// What a socket holds at most in both directions: the kernel doubles what may be asked for.
+uint64_t socket_bytes() {
+  uint64_t total = 0;
+  for (const char* path : {"/proc/sys/net/core/wmem_max", "/proc/sys/net/core/rmem_max"}) {
+    const auto text = sys::read_file(path, 64);
+    total += 2 * (text.ok() ? field_of(text.value(), 0) : 4 << 20);
+  }
+  return total;
+}
+
+uint64_t page_tables_of(int table, const std::string& process) {
+  const auto text = sys::read_file_at(table, process + "/status", 1 << 16);
+  return text.ok() ? kibibytes_of(text.value(), "VmPTE:") : 0;
+}
+
+// Resident pages; and page tables, where an address space is so large that they can matter.
+uint64_t resident_of_all(int table, uint64_t limit) {
   uint64_t total = 0;
   for_each_process(table, [&](const std::string& process) {
     const auto line = sys::read_file_at(table, process + "/statm", 4096);
-    if (line.ok()) total += field_of(line.value(), 1) * page;
+    if (!line.ok()) return;
+    total += field_of(line.value(), 1) * page;
+    if (field_of(line.value(), 0) * page > 16 * limit) total += page_tables_of(table, process);
   });
   return total;
 }
@@ -48,17 +64,8 @@ uint64_t shares_of_all(int table) {
   for_each_process(table, [&](const std::string& process) {
     const auto text = sys::read_file_at(table, process + "/smaps_rollup", 1 << 16);
     if (!text.ok()) return;
-    total += kibibytes_of(text.value(), "Pss_Anon:") + kibibytes_of(text.value(), "Pss_Shmem:") +
-             kibibytes_of(text.value(), "SwapPss:");
-  });
-  return total;
-}
-
-uint64_t page_tables_of_all(int table) {
-  uint64_t total = 0;
-  for_each_process(table, [&](const std::string& process) {
-    const auto text = sys::read_file_at(table, process + "/status", 1 << 16);
-    if (text.ok()) total += kibibytes_of(text.value(), "VmPTE:");
+    total += page_tables_of(table, process) + kibibytes_of(text.value(), "Pss_Anon:") +
+             kibibytes_of(text.value(), "Pss_Shmem:") + kibibytes_of(text.value(), "SwapPss:");
   });
   return total;
 }
@@ -89,7 +96,7 @@ void add_mapped(int table, const std::string& process, Sizes& sizes) {
   }
 }
 
-void add_memory_files(int table, const std::string& process, Sizes& sizes) {
+void add_memory_files(int table, const std::string& process, uint64_t socket_most, Sizes& sizes) {
   auto fds = sys::open_at(table, process + "/fd", O_RDONLY | O_DIRECTORY);
   if (!fds.ok()) return;
   const int directory = fds.value().get();
@@ -102,7 +109,7 @@ void add_memory_files(int table, const std::string& process, Sizes& sizes) {
     struct stat seen {};
     if (::fstatat(directory, entry->d_name, &seen, 0) != 0) continue;
     uint64_t most = 0;
-    if (S_ISSOCK(seen.st_mode)) most = socket_bytes;
+    if (S_ISSOCK(seen.st_mode)) most = socket_most;
     if (S_ISFIFO(seen.st_mode)) most = pipe_bytes;
     if (std::string_view(link).starts_with("/memfd:")) most = static_cast<uint64_t>(seen.st_blocks) * 512;
     auto& size = sizes[seen.st_ino];
@@ -112,13 +119,14 @@ void add_memory_files(int table, const std::string& process, Sizes& sizes) {
 
 uint64_t hidden_at_most(int table) {
   Sizes sizes;
+  const uint64_t socket_most = socket_bytes();
   for_each_process(table, [&](const std::string& process) {
     add_mapped(table, process, sizes);
-    add_memory_files(table, process, sizes);
+    add_memory_files(table, process, socket_most, sizes);
   });
   uint64_t total = 0;
   for (const auto& [inode, size] : sizes) total += size;
-  return total + page_tables_of_all(table);
+  return total;
 }
 
 }  // namespace
@@ -154,7 +162,7 @@ uint64_t MemoryWatch::in_tmpfs() const {
 
 uint64_t MemoryWatch::sample(int table) {
   const uint64_t in_files = in_tmpfs();
-  uint64_t total = in_files + resident_of_all(table);
+  uint64_t total = in_files + resident_of_all(table, limit_);
   if (total > limit_) total = in_files + shares_of_all(table);
   const Host now = look_at_host();
   if (now.available == 0) return total;  // nothing to compare with

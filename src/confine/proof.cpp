@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/directory.hpp"
@@ -156,7 +157,7 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
   proof.terminal = false;
   proof.directory = "/";
   proof.limits = Limits{};  // the command's own may be too small for a probe; they are no part of a shape
-  proof.limits.wall_ms = 20'000;
+  proof.limits.wall_ms = std::min<uint64_t>(20'000, std::max<uint64_t>(2'000, plan.limits.wall_ms));
   ViewEntry program{
       .kind = EntryKind::tree, .access = Access::run, .target = "/.cloche/probe", .source = probe};
   program.owned = true;

@@ -25,7 +25,7 @@ namespace {
 constexpr uint64_t background_ms = 250;  // between two looks at a terminal that is somebody else's
 constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
 constexpr uint64_t flush_ms = 1000;      // for the caller to take the rest of the output after a kill
-constexpr uint64_t stuck_ms = 3000;      // for the keeper to say `gone` after it was told to end everything
+constexpr uint64_t stuck_ms = 1000;      // for the keeper to say `gone` after it was told to end everything
 
 class Call {
  public:
@@ -60,6 +60,7 @@ class Call {
   void open_terminal(OwnedFd master);
   void take_signals();
   void keeper_ended();
+  void give_up_on_keeper();
   void end_everything();
   void stop_for(LimitHit hit);
   Result<Outcome> conclude();
@@ -85,6 +86,7 @@ class Call {
   Flow errors_;
   OwnedFd master_;
   bool gone_ = false;
+  size_t heard_ = 0;  // reports so far
   Reports said_;
 };
 
@@ -124,7 +126,7 @@ int Call::wait_ms(uint64_t now) const {
   uint64_t next = flush_deadline_ms_;
   if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
   if (!gone_ && said_.started) next = std::min(next, watch_.next_check_ms());
-  if (!gone_ && end_ms_ != 0) next = end_ms_ + stuck_ms;
+  if (!gone_ && end_ms_ != 0) next = now < end_ms_ + stuck_ms ? end_ms_ + stuck_ms : end_ms_ + 2 * stuck_ms;
   if (input_.in_background()) next = std::min(next, now + background_ms);
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
 }
@@ -137,11 +139,14 @@ void Call::keep_time(uint64_t now) {
   }
   if (end_ms_ != 0) {
     if (now >= end_ms_ + stuck_ms) ::kill(keeper_.pid, SIGKILL);  // not waited for yet: still its own number
+    // The kernel itself may hold it (a queue of network namespaces). The caller gets his answer all the same;
+    // nothing that is killed can execute anything any more.
+    if (now >= end_ms_ + 2 * stuck_ms) give_up_on_keeper();
     return;
   }
   if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
   if (now >= grace_deadline_ms_) return end_everything();
-  if (now >= watch_.next_check_ms() && said_.started) {
+  if (now >= watch_.next_check_ms() && said_.started && !said_.gone) {
     if (auto hit = watch_.check(now)) stop_for(*std::move(hit));
   }
 }
@@ -168,6 +173,13 @@ void Call::move_flows() {
   }
 }
 
+void Call::give_up_on_keeper() {
+  gone_ = true;
+  input_.give_up();
+  output_.give_up();
+  errors_.give_up();
+}
+
 void Call::hear() {
   wire::Report report;
   iovec data{&report, sizeof report};
@@ -183,6 +195,7 @@ void Call::hear() {
     said_.gone = true;  // every holder of the other end is dead
     return;
   }
+  ++heard_;
   OwnedFd fd;
   if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr && header->cmsg_type == SCM_RIGHTS) {
     int number = -1;
@@ -238,7 +251,11 @@ void Call::take_signals() {
 }
 
 void Call::keeper_ended() {
-  while (control_ && !said_.gone) hear();  // what it said before it ended
+  // What it said before it ended. Of `first`, which may live a moment longer, there is nothing more to hear.
+  for (size_t before = ~size_t{0}; control_ && !said_.gone && before != heard_;) {
+    before = heard_;
+    hear();
+  }
   siginfo_t ended{};
   ::waitid(P_PIDFD, static_cast<id_t>(keeper_.pidfd.get()), &ended, WEXITED);
   if (!said_.usage && cgroup_ != nullptr) {

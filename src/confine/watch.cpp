@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/sys.hpp"
 #include "confine/process_table.hpp"
 
@@ -9,7 +11,8 @@ namespace cloche {
 namespace {
 
 constexpr uint64_t first_interval_ms = 10;
-constexpr uint64_t cost_share = 20;  // a sample may cost one part in twenty of the time
+constexpr uint64_t cost_share = 20;            // a sample may cost one part in twenty of the time
+constexpr uint64_t longest_interval_ms = 100;  // whatever it costs: a command can make samples dear
 
 std::vector<std::string> writable_trees(const ConfinementPlan& plan) {
   std::vector<std::string> roots;
@@ -58,12 +61,13 @@ std::optional<LimitHit> Watch::check(uint64_t now_ms) {
     }
   }
   const uint64_t cost = sys::monotonic_ms() - now_ms;
-  next_ms_ = now_ms + std::max(first_interval_ms, cost * cost_share);
+  next_ms_ = now_ms + std::clamp(cost * cost_share, first_interval_ms, longest_interval_ms);
   return hit;
 }
 
 std::optional<LimitHit> Watch::check_cgroup() {
-  last_numbers_ = cgroup_->numbers();
+  const Cgroup::Numbers now = cgroup_->numbers();
+  if (now.memory_peak_bytes != 0) last_numbers_ = now;  // zero: the group is gone already
   if (last_numbers_.memory_kills == 0) return std::nullopt;
   return LimitHit{LimitId::memory, "the kernel ended a process for it (" + cgroup_->by() + ")"};
 }
@@ -90,13 +94,7 @@ std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {
   return LimitHit{LimitId::cpu, std::to_string(ticks / ticks_a_second) + " s used by the whole tree"};
 }
 
-std::optional<LimitHit> Watch::last_check() {
-  if (cgroup_ == nullptr) return std::nullopt;
-  const Cgroup::Numbers now = cgroup_->numbers();
-  if (now.memory_peak_bytes != 0) last_numbers_ = now;  // zero: the group is gone already
-  if (last_numbers_.memory_kills == 0) return std::nullopt;
-  return LimitHit{LimitId::memory, "the kernel ended a process for it (" + cgroup_->by() + ")"};
-}
+std::optional<LimitHit> Watch::last_check() { return cgroup_ != nullptr ? check_cgroup() : std::nullopt; }
 
 std::optional<uint64_t> Watch::memory_peak_bytes() const {
   if (cgroup_ != nullptr) return last_numbers_.memory_peak_bytes;

@@ -169,6 +169,14 @@ Report nest_folders(const Arguments& args) {
   return filled(std::to_string(bound) + " folders deep");
 }
 
+// Below more folders than a walker may care to go down.
+Report fill_below_deep_folders(const Arguments& args) {
+  for (int depth = 0; depth < 400; ++depth) {
+    if (mkdir("d", 0755) != 0 || chdir("d") != 0) return held_by_errno("folder " + std::to_string(depth));
+  }
+  return fill_many_files({".", args.at(0), args.at(1)});
+}
+
 }  // namespace
 
 Attacks disk_bomb_attacks() {
@@ -180,6 +188,7 @@ Attacks disk_bomb_attacks() {
       {"fill-unlinked-files", "files without a name count as disk", fill_unlinked_files},
       {"fill-by-mapping", "bytes written through memory count as disk", fill_by_mapping},
       {"make-entries", "the number of new files is limited", make_entries},
+      {"fill-below-deep-folders", "files below very deep folders count as disk", fill_below_deep_folders},
       {"nest-folders", "very deep folders count as new files", nest_folders},
   };
 }

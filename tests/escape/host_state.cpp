@@ -1,6 +1,8 @@
 // What a call may leave behind on the host, and how to tell it from what others do there meanwhile.
 #include <sys/stat.h>
 
+#include <cstdlib>
+
 #include "escape/stage.hpp"
 
 namespace cloche::test {
@@ -21,17 +23,23 @@ void collect_groups(const fs::path& folder, int depth, std::set<std::string>& fo
 // (a compiler, an editor), so there only names that say whose they are.
 bool may_be_ours(const fs::path& path, As as) {
   const std::string name = path.filename();
-  if (name.starts_with("cloche-scene-")) return false;  // the tests' own
+  for (const char* own :
+       {"cloche-scene-", "cloche-state-", "cloche-bench-"}) {  // of tests and of the benchmark
+    if (name.starts_with(own)) return false;
+  }
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return false;
   if (as == As::nobody && info.st_uid == nobody_id) return true;
   return name.find("cloche") != std::string::npos;
 }
 
-// A group that another program of the host made meanwhile has processes in it; one that was forgotten has
-// none.
+// Others may use the host, and Cloche itself, meanwhile. A group of somebody else has processes in it, and
+// one of a call that is still going on carries the number of a supervisor that lives.
 bool is_forgotten(const std::string& group) {
-  return group.find("cloche") != std::string::npos || read_proc(group + "/cgroup.procs").empty();
+  const std::string name = fs::path(group).filename();
+  const std::string prefix = "cloche-";
+  if (name.starts_with(prefix)) return !is_alive(atoi(name.c_str() + prefix.size()));
+  return read_proc(group + "/cgroup.procs").empty();
 }
 
 std::string difference(const HostState& before, As as) {

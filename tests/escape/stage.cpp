@@ -191,7 +191,11 @@ int Stage::start_victim() {
 
 void Stage::watch_victim() {
   const int pid = victim_->pid();
-  watch([pid](const Ran&) { return is_alive(pid) ? "" : "the victim is dead"; });
+  // A killed process takes a moment to die.
+  watch([pid](const Ran&) {
+    return wait_until([pid] { return !is_alive(pid); }, std::chrono::milliseconds(200)) ? "the victim is dead"
+                                                                                        : "";
+  });
 }
 
 void Stage::watch_listener(int fd) {

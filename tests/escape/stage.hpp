@@ -39,7 +39,7 @@ class Stage {
   std::vector<std::string> launcher = {};          // a prop around the command, in both plays
   std::vector<std::string> control_launcher = {};  // a prop that only the control needs
   std::map<std::string, std::string> environment = {};
-  std::chrono::milliseconds deadline = std::chrono::seconds(20);
+  std::chrono::milliseconds deadline = std::chrono::seconds(15);
 
   // The control must make at least one of its watchers speak; under Cloche all must be silent.
   void watch(Watcher watcher) { watchers_.push_back(std::move(watcher)); }

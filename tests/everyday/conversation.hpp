@@ -31,14 +31,14 @@ class Conversation {
   int pid() const { return pid_; }
   void send(std::string_view bytes);
   // Reads until `text` comes after what was matched before.
-  bool hear(const std::string& text, Millis patience = std::chrono::seconds(15));
+  bool hear(const std::string& text, Millis patience = std::chrono::seconds(10));
   // Everything heard so far: stdout, or the terminal's screen as bytes.
   const std::string& heard() const { return heard_; }
   void end_input();
   void stop_listening();  // closes our end of its stdout
   void resize(TerminalSize size);
   // Waits for the end; `timed_out` and killed when it does not come. On a terminal `out` is what was shown.
-  Ran finish(Millis patience = std::chrono::seconds(15));
+  Ran finish(Millis patience = std::chrono::seconds(10));
   // Whether the terminal has the settings it had before the command started.
   bool settings_restored() const;
 

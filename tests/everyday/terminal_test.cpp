@@ -2,6 +2,7 @@
 // it was.
 #include <signal.h>
 
+#include <sstream>
 #include <thread>
 
 #include "everyday/conversation.hpp"
@@ -65,25 +66,25 @@ TEST_P(OnATerminal, TopShowsAndQuits) {
 
 TEST_P(OnATerminal, HasTheCallersSize) {
   auto stty = talk({"stty", "size"}, {37, 123});
-  EXPECT_TRUE(stty.hear("37 123\r\n")) << stty.heard();
+  ASSERT_TRUE(stty.hear("37 123\r\n")) << stty.heard();
   EXPECT_TRUE(over_with(stty, 0));
 }
 
 TEST_P(OnATerminal, FollowsAResize) {
   auto shell = talk({"/usr/bin/python3", file("size.py", R"(
 import os, signal, time
-signal.signal(signal.SIGWINCH, lambda *a: print(*os.get_terminal_size(), flush=True))
+signal.signal(signal.SIGWINCH, lambda *a: os.write(1, b'%d %d\n' % os.get_terminal_size()))
 print('ready', flush=True)
 while not os.path.exists('stop'): time.sleep(0.05)
 print('bye')
 )")});
   ASSERT_TRUE(shell.hear("ready")) << shell.heard();
   shell.resize({50, 132});
-  EXPECT_TRUE(shell.hear("132 50")) << shell.heard();
+  ASSERT_TRUE(shell.hear("132 50")) << shell.heard();
   shell.resize({10, 40});
-  EXPECT_TRUE(shell.hear("40 10")) << shell.heard();
+  ASSERT_TRUE(shell.hear("40 10")) << shell.heard();
   file("stop", "");
-  EXPECT_TRUE(shell.hear("bye")) << shell.heard();
+  ASSERT_TRUE(shell.hear("bye")) << shell.heard();
   EXPECT_TRUE(over_with(shell, 0));
 }
 
@@ -91,10 +92,10 @@ TEST_P(OnATerminal, HasANameOfItsOwn) {
   auto tty = talk(
       {"bash", "-c",
        "tty; test -t 0 && test -t 1 && test -t 2 && echo all-three; echo $TERM; echo by-name > /dev/tty"});
-  EXPECT_TRUE(tty.hear("/dev/pts/")) << tty.heard();
-  EXPECT_TRUE(tty.hear("all-three")) << tty.heard();
-  EXPECT_TRUE(tty.hear("xterm")) << tty.heard();
-  EXPECT_TRUE(tty.hear("by-name")) << tty.heard();
+  ASSERT_TRUE(tty.hear("/dev/pts/")) << tty.heard();
+  ASSERT_TRUE(tty.hear("all-three")) << tty.heard();
+  ASSERT_TRUE(tty.hear("xterm")) << tty.heard();
+  ASSERT_TRUE(tty.hear("by-name")) << tty.heard();
   EXPECT_TRUE(over_with(tty, 0));
 }
 
@@ -110,7 +111,7 @@ TEST_P(OnATerminal, ControlCIsForTheCommandToHandle) {
       talk({"bash", "-c", "trap 'echo caught; exit 5' INT; echo ready; while :; do sleep 0.1; done"});
   ASSERT_TRUE(shell.hear("ready")) << shell.heard();
   shell.send("\x03");
-  EXPECT_TRUE(shell.hear("caught")) << shell.heard();
+  ASSERT_TRUE(shell.hear("caught")) << shell.heard();
   EXPECT_TRUE(over_with(shell, 5));
 }
 
@@ -145,10 +146,10 @@ TEST_P(OnATerminal, AnInteractiveShellHasJobControl) {
 TEST_P(OnATerminal, ACommandThatLeavesItRawDoesNotLeaveOursRaw) {
   if (bare()) GTEST_SKIP() << "skipped: without Cloche it does";
   auto stty = talk({"sh", "-c", "stty raw -echo; echo gone"});
-  EXPECT_TRUE(stty.hear("gone")) << stty.heard();
+  ASSERT_TRUE(stty.hear("gone")) << stty.heard();
   EXPECT_TRUE(over_with(stty, 0));
   auto killed = talk({"sh", "-c", "stty raw -echo; echo gone; kill -9 $$"});
-  EXPECT_TRUE(killed.hear("gone")) << killed.heard();
+  ASSERT_TRUE(killed.hear("gone")) << killed.heard();
   EXPECT_TRUE(over_with(killed, 137));
 }
 
@@ -166,7 +167,7 @@ TEST_P(OnATerminal, ColoursPassAndTitlesDoNot) {
       "printf",
       R"(\033[31mred\033[0m \033]0;title\007 \033]52;c;Y2xpcA==\033\\ \033Pdevice\033\\ \033_app\033\\ end)"};
   auto filtered = talk(printing);
-  EXPECT_TRUE(filtered.hear("end")) << filtered.heard();
+  ASSERT_TRUE(filtered.hear("end")) << filtered.heard();
   EXPECT_TRUE(contains(filtered.heard(), "\x1b[31mred\x1b[0m"));
   for (const char* hidden : {"title", "Y2xpcA", "device", "app"})
     EXPECT_FALSE(contains(filtered.heard(), hidden)) << hidden;
@@ -175,13 +176,37 @@ TEST_P(OnATerminal, ColoursPassAndTitlesDoNot) {
   Command raw = command({});
   raw.argv = under_cloche({"--raw"}, printing);
   Conversation whole(raw, Over::terminal);
-  EXPECT_TRUE(whole.hear("\x1b]0;title\x07")) << whole.heard();
+  ASSERT_TRUE(whole.hear("\x1b]0;title\x07")) << whole.heard();
   EXPECT_TRUE(over_with(whole, 0));
+}
+
+TEST_P(OnATerminal, InTheBackgroundItLeavesWhatIsTypedToOthersAndDoesNotSpin) {
+  if (bare()) GTEST_SKIP() << "skipped: this is about Cloche";
+  Command how = command({});
+  how.argv = {"bash", "--norc", "--noprofile", "-i"};
+  Conversation shell(how, Over::terminal);
+  shell.send("{ time -p '" + cloche() + "' run -- sh -c 'sleep 2; echo over' > log; } 2> times &\n");
+  ASSERT_TRUE(shell.hear("[1]")) << shell.heard();
+  shell.send("sleep 1.5\n");
+  ASSERT_TRUE(shell.hear("sleep 1.5")) << shell.heard();
+  shell.send("echo ty''ped\n");  // while nobody reads
+  ASSERT_TRUE(shell.hear("typed")) << shell.heard();
+  shell.send("wait; echo wai''ted\n");
+  ASSERT_TRUE(shell.hear("waited")) << shell.heard();
+  EXPECT_EQ(read_file(workspace() / "log"), "over\n");
+  std::istringstream times(read_file(workspace() / "times"));
+  std::string word;
+  double seconds = 0;
+  while (times >> word >> seconds) {
+    EXPECT_TRUE(word == "real" || seconds < 0.4) << word << " " << seconds;
+  }
+  shell.send("exit\n");
+  EXPECT_TRUE(over_with(shell, 0));
 }
 
 TEST_P(OnATerminal, ManyLinesArriveInOrder) {
   auto seq = talk({"seq", "20000"});
-  EXPECT_TRUE(seq.hear("\r\n20000\r\n")) << last_line(seq.heard());
+  ASSERT_TRUE(seq.hear("\r\n20000\r\n")) << last_line(seq.heard());
   std::string expected;
   for (int i = 1; i <= 20000; ++i) expected += std::to_string(i) + "\r\n";
   EXPECT_EQ(seq.heard() == expected, true);

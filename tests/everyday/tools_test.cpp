@@ -75,20 +75,28 @@ TEST_P(Shell, CompressorsAgree) {
                       "1\n1000\n"));
 }
 
-TEST_P(Shell, JobsAndTraps) {
+TEST_P(Shell, BackgroundJobs) {
   EXPECT_TRUE(printed(inside({"bash", file("jobs.sh", R"sh(set -m
-trap 'echo exit-trap' EXIT
-trap 'echo got-usr1' USR1
 sleep 0.2 & first=$!
 sleep 30 & second=$!
 wait $first; echo waited $?
 kill $second; wait $second 2>/dev/null; echo killed $?
+sleep 30 & third=$!
+kill -STOP $third; sleep 0.1; jobs > list; grep -c Stopped list
+kill $third; kill -CONT $third; while kill -0 $third 2>/dev/null; do sleep 0.02; done; echo gone
+)sh")}),
+                      "waited 0\nkilled 143\n1\ngone\n"));
+}
+
+TEST_P(Shell, TrapsAndPipelines) {
+  EXPECT_TRUE(printed(inside({"bash", file("traps.sh", R"sh(
+trap 'echo exit-trap' EXIT
+trap 'echo got-usr1' USR1
 kill -USR1 $$
-sleep 30 & kill -STOP %%; sleep 0.1; jobs > list; grep -c Stopped list; kill -CONT %%; kill %%; wait 2>/dev/null
 (exit 3) | true; echo "${PIPESTATUS[@]}"
-)sh",
-                                           0755)}),
-                      "waited 0\nkilled 143\ngot-usr1\n1\n3 0\nexit-trap\n"));
+(trap 'echo inner' TERM; kill $BASHPID; echo after)
+)sh")}),
+                      "got-usr1\n3 0\ninner\nafter\nexit-trap\n"));
 }
 
 TEST_P(Shell, SubstitutionsHeredocsAndCoprocesses) {

@@ -91,16 +91,16 @@ TEST_P(Doctor, RejectsWhatItDoesNotKnow) {
 
 class Proof : public Run {
  protected:
-  // Every file of Cloche's own below `folder` is the caller's alone.
-  size_t count_private_files(const fs::path& folder) {
+  // Others cannot even enter `folder`, and every proof in it is the caller's alone.
+  size_t count_private_proofs(const fs::path& folder) {
+    struct stat seen = {};
+    EXPECT_EQ(lstat(folder.c_str(), &seen), 0) << folder;
+    EXPECT_EQ(seen.st_mode & 07777U, 0700U) << folder;
     size_t count = 0;
     std::error_code ignored;
-    for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
-      struct stat seen = {};
+    for (const auto& entry : fs::directory_iterator(folder / "proofs", ignored)) {
       EXPECT_EQ(lstat(entry.path().c_str(), &seen), 0);
-      EXPECT_EQ(seen.st_mode & 0077U, 0U) << entry.path();
-      if (!S_ISREG(seen.st_mode)) continue;
-      EXPECT_EQ(seen.st_mode & 07777U, 0600U) << entry.path();
+      EXPECT_EQ(seen.st_mode, S_IFREG | 0600U) << entry.path();
       ++count;
     }
     return count;
@@ -113,7 +113,7 @@ TEST_P(Proof, IsKeptPrivatelyInTheStateDirectory) {
   const Command how = {.env = {{"XDG_STATE_HOME", state}}};
   const auto first = answer({}, {"true"}, how);
   EXPECT_TRUE(exited(first.ran, 0));
-  EXPECT_GE(count_private_files(state / "cloche"), 1U);
+  EXPECT_GE(count_private_proofs(state / "cloche"), 1U);
   const auto second = answer({}, {"true"}, how);
   EXPECT_FALSE(first.json["proof"].string.empty());
   EXPECT_EQ(first.json["proof"].string, second.json["proof"].string);

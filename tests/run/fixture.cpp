@@ -12,6 +12,7 @@ Command Run::under(const std::vector<std::string>& flags, const std::vector<std:
   how.argv = under_cloche(flags, argv);
   how.as = as();
   if (how.cwd.empty()) how.cwd = workspace();
+  how.env.emplace("XDG_STATE_HOME", state_home(as()));
   return how;
 }
 

@@ -128,7 +128,7 @@ os._exit(0)
 
 TEST_P(Limit, ProcessesAreCountedForEachCallAlone) {
   const auto hungry =
-      under({"--pids", "30"}, {"bash", "-c", "for i in {1..20}; do sleep 5 & done; echo started; wait"});
+      under({"--pids", "30"}, {"bash", "-c", "for i in {1..20}; do sleep 1.5 & done; echo started; wait"});
   Started first(hungry);
   Started second(hungry);
   const Ran one = first.finish();

@@ -70,6 +70,17 @@ TEST_P(Places, TheWorkingDirectoryWhenNotGiven) {
   EXPECT_TRUE(fs::exists(real / "made"));
 }
 
+// What is prepared for one workspace and kept must not be paid for, all at once, by the call that comes after
+// many.
+TEST_P(Places, SixtyInTurnAndNoneOfThemSlow) {
+  for (int i = 0; i < 60; ++i) {
+    const auto place = make("place-" + std::to_string(i));
+    const Ran ran = cloche_run({"--workspace", place}, {"true"});
+    ASSERT_TRUE(exited(ran, 0));
+    ASSERT_LT(ran.seconds, 5) << "at workspace " << i;
+  }
+}
+
 TEST_P(Places, ThreeThousandBytesDeep) {
   fs::path relative;
   for (int i = 0; i < 15; ++i) relative /= std::string(200, static_cast<char>('a' + i));

@@ -1,0 +1,139 @@
+#include "contenders.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <random>
+
+namespace cloche::bench {
+namespace {
+
+volatile sig_atomic_t stopped = 0;
+
+double micros_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+// A command with everything that posix_spawn wants made before the clock starts.
+class Spawn {
+ public:
+  explicit Spawn(Command command) : command_(std::move(command)) {
+    for (auto& word : command_.argv) argv_.push_back(word.data());
+    argv_.push_back(nullptr);
+    ::posix_spawn_file_actions_init(&actions_);
+    if (command_.silent) ::posix_spawn_file_actions_addopen(&actions_, 2, "/dev/null", O_WRONLY, 0);
+  }
+  ~Spawn() { ::posix_spawn_file_actions_destroy(&actions_); }
+  Spawn(const Spawn&) = delete;
+  Spawn& operator=(const Spawn&) = delete;
+
+  Result<double> operator()() const {
+    const auto begin = std::chrono::steady_clock::now();
+    pid_t child = -1;
+    const int problem = ::posix_spawn(&child, argv_[0], command_.silent ? &actions_ : nullptr, nullptr,
+                                      argv_.data(), environ);
+    if (problem != 0) return system_error("start " + command_.argv[0], problem);
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0) {
+      if (errno != EINTR) return system_error("wait for " + command_.argv[0]);
+    }
+    const double took = micros_since(begin);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) > command_.highest_exit) {
+      return Error{Fault::internal, command_.argv[0] + " ended with status " + std::to_string(status), 0, {}};
+    }
+    return took;
+  }
+
+ private:
+  Command command_;
+  std::vector<char*> argv_;
+  posix_spawn_file_actions_t actions_{};
+};
+
+}  // namespace
+
+void say(const std::string& text) { std::fprintf(stderr, "cloche-bench: %s\n", text.c_str()); }
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { stopped = 1; };
+  action.sa_flags = SA_RESTART;
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) ::sigaction(number, &action, nullptr);
+}
+
+Result<void> go_on() {
+  if (stopped != 0) return Error{Fault::internal, "stopped by a signal", 0, {}};
+  return {};
+}
+
+std::string find_program(const std::string& name) {
+  const char* path = ::getenv("PATH");
+  std::string rest = path != nullptr ? path : "/usr/bin:/bin";
+  while (!rest.empty()) {
+    const size_t colon = std::min(rest.find(':'), rest.size());
+    const std::string place = rest.substr(0, colon) + "/" + name;
+    rest.erase(0, colon + 1);
+    if (place[0] == '/' && ::access(place.c_str(), X_OK) == 0) return place;
+  }
+  return {};
+}
+
+Measured spawning(Command command) {
+  const auto spawn = std::make_shared<Spawn>(std::move(command));  // shared: a function must be copyable
+  return [spawn] { return (*spawn)(); };
+}
+
+Measured calling_library(const Scene& scene) {
+  return [installation = scene.installation()]() -> Result<double> {
+    const auto begin = std::chrono::steady_clock::now();
+    {
+      RunRequest request;
+      request.argv = {"/bin/true"};
+      const Ran ran = TRY(run(request, Environment(environ), installation, Streams{}));
+      if (ran.outcome.end != End::exited || ran.outcome.exit_code != 0) {
+        return Error{Fault::internal, "the library's call did not exit with 0: " + ran.outcome.reason, 0, {}};
+      }
+    }
+    return micros_since(begin);  // with everything that the call's values held given back
+  };
+}
+
+std::vector<Contender> contenders_for(const Scene& scene) {
+  std::vector<Contender> all = {
+      {bare, spawning({.argv = {"/bin/true"}})},
+      {command_line, spawning({.argv = {scene.program("cloche"), "run", "--", "/bin/true"}})},
+      {library, calling_library(scene)},
+  };
+  if (const std::string bwrap = find_program("bwrap"); !bwrap.empty()) {
+    all.push_back({bubblewrap, spawning({.argv = {bwrap, "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--dev",
+                                                  "/dev", "--proc", "/proc", "--unshare-all",
+                                                  "--die-with-parent", "--new-session", "/bin/true"}})});
+  }
+  return all;
+}
+
+Result<ByName> interleave(const std::vector<Contender>& contenders, size_t warm_up, size_t rounds) {
+  ByName samples;
+  std::vector<size_t> order(contenders.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::minstd_rand random(1);  // always the same orders: a run can be repeated
+  for (size_t round = 0; round < warm_up + rounds; ++round) {
+    TRY(go_on());
+    std::shuffle(order.begin(), order.end(), random);
+    for (size_t index : order) {
+      const double took = TRY(contenders[index].call());
+      if (round >= warm_up) samples[contenders[index].name].push_back(took);
+    }
+  }
+  return samples;
+}
+
+}  // namespace cloche::bench

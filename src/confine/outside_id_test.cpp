@@ -1,0 +1,117 @@
+#include "confine/outside_id.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <vector>
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Scratch {
+  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
+  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
+  ~Scratch() { fs::remove_all(path); }
+};
+
+constexpr unsigned first = 2'000'000'000;
+
+TEST(OutsideId, NoTwoAtOnceAreTheSameUntilTheRangeIsUsedUp) {
+  const Scratch scratch;
+  constexpr unsigned count = 20;
+  std::vector<OutsideId> held;
+  std::set<unsigned> ids;
+  for (unsigned i = 0; i < count; ++i) {
+    auto claimed = claim_outside_id(first, count, scratch.path);
+    ASSERT_TRUE(claimed.ok()) << claimed.error().what;
+    EXPECT_GE(claimed.value().id, first);
+    EXPECT_LT(claimed.value().id, first + count);
+    EXPECT_TRUE(ids.insert(claimed.value().id).second) << claimed.value().id;
+    held.push_back(std::move(claimed).value());
+  }
+  const auto one_more = claim_outside_id(first, count, scratch.path);
+  ASSERT_FALSE(one_more.ok());
+  EXPECT_NE(one_more.error().what.find("20 ids"), std::string::npos) << one_more.error().what;
+  EXPECT_FALSE(one_more.error().fix.empty());
+
+  const unsigned given_back = held[7].id;
+  held.erase(held.begin() + 7);
+  EXPECT_EQ(claim_outside_id(first, count, scratch.path).value().id, given_back);
+}
+
+TEST(OutsideId, ARangeOfOneIsUsedUpByOneAndFreedByItsEnd) {
+  const Scratch scratch;
+  {
+    const auto claimed = claim_outside_id(first, 1, scratch.path);
+    ASSERT_TRUE(claimed.ok());
+    EXPECT_EQ(claimed.value().id, first);
+    EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+  }
+  EXPECT_TRUE(claim_outside_id(first, 1, scratch.path).ok());
+}
+
+// The jail's keeper has a copy of the descriptor and may outlive the supervisor that was killed.
+TEST(OutsideId, LivesAsLongAsACopyOfItsLock) {
+  const Scratch scratch;
+  OwnedFd copy;
+  {
+    const auto claimed = claim_outside_id(first, 1, scratch.path);
+    copy = OwnedFd(::dup(claimed.value().lock.get()));
+  }
+  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+  copy.reset();
+  EXPECT_TRUE(claim_outside_id(first, 1, scratch.path).ok());
+}
+
+TEST(OutsideId, IsFreedWhenItsHolderIsKilled) {
+  const Scratch scratch;
+  int ready[2];
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto claimed = claim_outside_id(first, 1, scratch.path);
+    (void)!::write(ready[1], claimed.ok() ? "y" : "n", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char answer = 0;
+  ASSERT_EQ(::read(ready[0], &answer, 1), 1);
+  EXPECT_EQ(answer, 'y');
+  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(claim_outside_id(first, 1, scratch.path).ok());
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+TEST(OutsideId, KeepsItsClaimsInAPrivateDirectory) {
+  const Scratch scratch;
+  const std::string directory = scratch.path + "/claims";
+  const auto before = ::umask(0);
+  ASSERT_TRUE(claim_outside_id(first, 1, directory).ok());
+  ::umask(before);
+  struct stat seen {};
+  ASSERT_EQ(::stat(directory.c_str(), &seen), 0);
+  EXPECT_EQ(seen.st_mode & 07777, 0700U);
+  ASSERT_EQ(::stat((directory + "/ids").c_str(), &seen), 0);
+  EXPECT_EQ(seen.st_mode & 07777, 0600U);
+  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path + "/absent/claims").ok());
+}
+
+TEST(OutsideId, DoesNotWriteThroughALink) {
+  const Scratch scratch;
+  std::ofstream(scratch.path + "/precious") << "content";
+  fs::create_symlink("precious", scratch.path + "/ids");
+  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,96 @@
+#include "confine/process_table.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Scratch {
+  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
+  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
+  ~Scratch() { fs::remove_all(path); }
+};
+
+TEST(FieldOf, CountsFromZeroBySpaces) {
+  const std::string line = "100 22 3  4444\n";
+  EXPECT_EQ(field_of(line, 0), 100U);
+  EXPECT_EQ(field_of(line, 1), 22U);
+  EXPECT_EQ(field_of(line, 2), 3U);
+  EXPECT_EQ(field_of(line, 3), 4444U);
+  EXPECT_EQ(field_of(line, 4), 0U) << "past the end";
+  EXPECT_EQ(field_of("", 0), 0U);
+  EXPECT_EQ(field_of("a b", 1), 0U) << "not a number";
+  EXPECT_EQ(field_of("1 -5", 1), 0U) << "not a count";
+  EXPECT_EQ(field_of("18446744073709551615", 0), ~0ULL);
+  EXPECT_EQ(field_of("99999999999999999999", 0), 0U) << "too large for a number";
+}
+
+// utime, stime, cutime and cstime are 1000, 200, 30 and 4; every other field is 9.
+std::string stat_line(const std::string& name) {
+  return "17 (" + name + ") R 1 9 9 9 9 9 9 9 9 9 1000 200 30 4 9 9 9 9 9 9\n";
+}
+
+TEST(TicksOf, AddsTheFourTimesWhateverTheNameIs) {
+  for (const char* name : {"make", "", "a b c", "(", ")", "((()", ") R 1 2 3 4 5 6 7 8 9 10 11 12", "x) S (y",
+                           "line\nbreak", "1 2 3"}) {
+    EXPECT_EQ(ticks_of(stat_line(name)), 1234U) << name;
+  }
+}
+
+TEST(TicksOf, OfALineThatIsNoneIsNothing) {
+  for (const char* line :
+       {"", "17", "17 (make", "17 (make)", "17 (make) ", "17 (make) R", "17 (make) R 1 2 3", ")))"}) {
+    EXPECT_EQ(ticks_of(line), 0U) << line;
+  }
+}
+
+TEST(TicksOf, ReadsTheKernelsOwnLines) {
+  const auto line = sys::read_file("/proc/self/stat", 4096);
+  ASSERT_TRUE(line.ok());
+  EXPECT_LT(ticks_of(line.value()), 100'000U) << line.value();
+}
+
+TEST(ForEachProcess, VisitsNumbersAndNothingElse) {
+  const Scratch scratch;
+  for (const char* name : {"1", "17", "4711", "self", "sys", "0", "cpuinfo", ".hidden"})
+    fs::create_directory(scratch.path + "/" + name);
+  const auto table = sys::open(scratch.path, O_RDONLY | O_DIRECTORY);
+  for (int again = 0; again < 2; ++again) {  // the position of the borrowed descriptor is not used up
+    std::set<std::string> seen;
+    for_each_process(table.value().get(), [&](const std::string& process) { seen.insert(process); });
+    EXPECT_EQ(seen, (std::set<std::string>{"1", "17", "4711"}));
+  }
+  for_each_process(-1, [](const std::string& process) { ADD_FAILURE() << process; });
+}
+
+TEST(ForEachProcess, OfTheRealTableFindsUs) {
+  const auto root = sys::open("/", O_PATH | O_DIRECTORY);
+  const auto table = open_process_table(root.value().get());
+  ASSERT_TRUE(table.ok());
+  bool found = false;
+  for_each_process(table.value().get(), [&](const std::string& process) {
+    found = found || process == std::to_string(::getpid());
+  });
+  EXPECT_TRUE(found);
+}
+
+TEST(OpenProcessTable, DoesNotFollowALinkToAnotherProc) {
+  const Scratch scratch;
+  const auto root = sys::open(scratch.path, O_PATH | O_DIRECTORY);
+  EXPECT_FALSE(open_process_table(root.value().get()).ok());
+  fs::create_directory_symlink("/proc", scratch.path + "/proc");
+  EXPECT_FALSE(open_process_table(root.value().get()).ok());
+}
+
+}  // namespace
+}  // namespace cloche

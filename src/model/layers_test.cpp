@@ -1,0 +1,63 @@
+#include "model/layers.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace cloche {
+namespace {
+
+TEST(Layers, EachIsListedOnceAndHasANameOfItsOwn) {
+  std::set<LayerId> ids;
+  std::set<std::string_view> names;
+  for (LayerId layer : all_layers) {
+    ids.insert(layer);
+    names.insert(name_of(layer));
+    EXPECT_EQ(name_of(layer).find_first_not_of("abcdefghijklmnopqrstuvwxyz-"), std::string_view::npos)
+        << name_of(layer);
+  }
+  EXPECT_EQ(ids.size(), std::size(all_layers));
+  EXPECT_EQ(names.size(), std::size(all_layers));
+  EXPECT_FALSE(names.contains("unknown"));
+  // The ids count up from 0, so the last one says how many there are.
+  EXPECT_EQ(static_cast<size_t>(*std::max_element(ids.begin(), ids.end())) + 1, std::size(all_layers));
+}
+
+TEST(Rungs, HaveTheNamesOfTheCommandLine) {
+  EXPECT_EQ(name_of(Rung::permissive), "permissive");
+  EXPECT_EQ(name_of(Rung::subprocess), "subprocess");
+  EXPECT_EQ(name_of(Rung::namespaces), "namespace");
+  EXPECT_EQ(name_of(Rung::container), "container");
+  EXPECT_EQ(name_of(Rung::gvisor), "gvisor");
+  EXPECT_EQ(name_of(Rung::microvm), "microvm");
+}
+
+std::set<LayerId> set_of(Rung rung) {
+  const auto list = required_by(rung);
+  const std::set<LayerId> required(list.begin(), list.end());
+  EXPECT_EQ(required.size(), list.size()) << "a layer is required once";
+  return required;
+}
+
+TEST(Rungs, AHigherOneRequiresNothingLess) {
+  std::set<LayerId> before;
+  for (Rung rung :
+       {Rung::permissive, Rung::subprocess, Rung::namespaces, Rung::container, Rung::gvisor, Rung::microvm}) {
+    const auto required = set_of(rung);
+    EXPECT_TRUE(std::includes(required.begin(), required.end(), before.begin(), before.end()))
+        << name_of(rung);
+    before = required;
+  }
+}
+
+TEST(Rungs, TheDefaultOneRequiresEveryLayerButTheScope) {
+  const auto required = set_of(Rung::namespaces);
+  for (LayerId layer : all_layers) {
+    EXPECT_EQ(required.contains(layer), layer != LayerId::landlock_scope) << name_of(layer);
+  }
+  EXPECT_TRUE(required_by(Rung::permissive).empty());
+}
+
+}  // namespace
+}  // namespace cloche

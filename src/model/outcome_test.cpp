@@ -1,0 +1,85 @@
+// The JSON of `run --json` is relied upon: keys may be added, never changed.
+#include "model/outcome.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace cloche {
+namespace {
+
+bool has(const std::string& json, const std::string& part) { return json.find(part) != std::string::npos; }
+
+TEST(Outcome, DefaultIsAFailureOfOurs) {
+  const Outcome outcome;
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_EQ(outcome.exit_code, 125);
+}
+
+TEST(Outcome, EndsHaveTheNamesOfTheContract) {
+  const std::pair<End, const char*> rows[] = {
+      {End::exited, "exited"},   {End::signaled, "signaled"},
+      {End::timeout, "timeout"}, {End::limit, "limit"},
+      {End::refused, "refused"}, {End::not_found, "not_found"},
+      {End::failed, "failed"},   {End::not_executable, "not_executable"},
+  };
+  for (const auto& [end, name] : rows) EXPECT_EQ(name_of(end), name);
+}
+
+TEST(Outcome, OfADefaultOneHasEveryKey) {
+  EXPECT_EQ(
+      to_json(Outcome{}, "sha256:00"),
+      R"({"outcome":"failed","exit_code":125,"signal":null,"limit":null,"stdout":"","stderr":"",)"
+      R"("stdout_bytes":0,"stderr_bytes":0,"truncated":false,"lossy":false,)"
+      R"("usage":{"wall_ms":0,"cpu_ms":0,"max_rss_bytes":0},"backend":"native","layers":[],"denials":[],)"
+      R"("proof":"","plan_digest":"sha256:00","reason":""})");
+}
+
+TEST(Outcome, OfAFullOneHasEveryValue) {
+  Outcome outcome{.end = End::limit, .exit_code = 137, .signal = 9, .limit = LimitId::memory};
+  outcome.output = "out\n";
+  outcome.errors = "err";
+  outcome.output_bytes = 4;
+  outcome.error_bytes = 3;
+  outcome.truncated = true;
+  outcome.usage = {1, 2, 3, 4, 5};
+  outcome.layers = {{LayerId::user_ids, "userns"}, {LayerId::memory_limit, "cgroup2"}};
+  outcome.denials = {{"limit", "too much"}};
+  outcome.proof = "sha256:proof";
+  outcome.reason = "because";
+  EXPECT_EQ(
+      to_json(outcome, "sha256:ff"),
+      R"({"outcome":"limit","exit_code":137,"signal":9,"limit":"memory","stdout":"out\n","stderr":"err",)"
+      R"("stdout_bytes":4,"stderr_bytes":3,"truncated":true,"lossy":false,)"
+      R"("usage":{"wall_ms":1,"cpu_ms":2,"max_rss_bytes":3,"memory_peak_bytes":4,"memory_overshoot_bytes":5},)"
+      R"("backend":"native","layers":[{"name":"user-ids","by":"userns"},{"name":"memory-limit","by":"cgroup2"}],)"
+      R"("denials":[{"by":"limit","what":"too much"}],"proof":"sha256:proof","plan_digest":"sha256:ff",)"
+      R"("reason":"because"})");
+}
+
+TEST(Outcome, NamesEachLimitAsTheTableDoes) {
+  for (const auto& row : limit_table) {
+    Outcome outcome;
+    outcome.limit = row.id;
+    EXPECT_TRUE(has(to_json(outcome, ""), "\"limit\":\"" + std::string(row.name) + "\""));
+  }
+}
+
+TEST(Outcome, SaysWhenTextStandsForOtherBytes) {
+  Outcome outcome;
+  outcome.errors = "caf\xe9";
+  EXPECT_TRUE(has(to_json(outcome, ""), R"("lossy":true)"));
+  EXPECT_TRUE(has(to_json(outcome, ""), "caf\xef\xbf\xbd"));
+  outcome.errors = "café";
+  EXPECT_TRUE(has(to_json(outcome, ""), R"("lossy":false)"));
+}
+
+TEST(Outcome, IsOneLineWhateverTheCommandSaid) {
+  Outcome outcome;
+  for (int byte = 0; byte < 256; ++byte) outcome.output += static_cast<char>(byte);
+  outcome.reason = "two\nlines";
+  EXPECT_FALSE(has(to_json(outcome, ""), "\n"));
+}
+
+}  // namespace
+}  // namespace cloche

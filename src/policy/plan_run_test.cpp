@@ -1,0 +1,309 @@
+// The rules of the planner one by one; plan_golden_test.cpp has whole plans, plan_properties_test.cpp what
+// always holds.
+#include "policy/plan_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cloche {
+namespace {
+
+using Kind = FileFact::Kind;
+
+FileFact directory(std::string path) { return {.kind = Kind::directory, .path = std::move(path)}; }
+
+Facts plain_host() {
+  Facts facts;
+  facts.caller = {.uid = 1001, .gid = 1002, .home = "/home/user", .path = "/usr/bin:/bin"};
+  facts.workspace = directory("/home/user/project");
+  facts.system = {directory("/usr"), {.kind = Kind::link, .path = "/bin", .link = "usr/bin"}};
+  return facts;
+}
+
+RunRequest plain_request() { return {.argv = {"true"}}; }
+
+const ViewEntry* find(const ConfinementPlan& plan, std::string_view target) {
+  const auto at = std::find_if(plan.view.begin(), plan.view.end(),
+                               [&](const ViewEntry& e) { return e.target == target; });
+  return at != plan.view.end() ? &*at : nullptr;
+}
+
+std::string variable(const ConfinementPlan& plan, std::string_view name) {
+  for (const auto& each : plan.environment) {
+    if (each.name == name) return each.value;
+  }
+  return "(unset)";
+}
+
+struct GrantCase {
+  const char* target;
+  Kind kind;
+  bool writable;
+  Profile profile;
+  const char* complaint;  // nullptr: granted
+};
+
+TEST(PlanRun, JudgesEveryGrant) {
+  constexpr auto usual = Profile::workspace_write_no_network;
+  const GrantCase rows[] = {
+      {"", Kind::directory, false, usual, nullptr},
+      {"", Kind::file, true, usual, nullptr},
+      {"/data", Kind::directory, true, usual, nullptr},
+      {"/tmp/in", Kind::directory, false, usual, nullptr},
+      {"/device", Kind::directory, false, usual, nullptr},
+      {"/processes", Kind::directory, false, usual, nullptr},
+      {"", Kind::directory, false, Profile::readonly, nullptr},
+      {"", Kind::absent, false, usual, "no such file or directory"},
+      {"/data", Kind::absent, true, usual, "no such file or directory"},
+      {"", Kind::other, false, usual, "a socket, a device or a pipe"},
+      {"/", Kind::directory, false, usual, "cannot be shown at /"},
+      {"/proc", Kind::directory, false, usual, "cannot be shown at /proc"},
+      {"/proc/self", Kind::directory, false, usual, "cannot be shown at /proc/self"},
+      {"/dev", Kind::directory, false, usual, "cannot be shown at /dev"},
+      {"/dev/null", Kind::file, false, usual, "cannot be shown at /dev/null"},
+      {"data", Kind::directory, false, usual, "must be an absolute path"},
+      {"/data/", Kind::directory, false, usual, "must be an absolute path"},
+      {"/data/../etc", Kind::directory, false, usual, "must be an absolute path"},
+      {"/./data", Kind::directory, false, usual, "must be an absolute path"},
+      {"//data", Kind::directory, false, usual, "must be an absolute path"},
+      {"", Kind::directory, true, Profile::readonly, "contradicts --profile readonly"},
+  };
+  for (const auto& row : rows) {
+    RunRequest request = plain_request();
+    request.profile = row.profile;
+    request.grants = {{.source = "given", .target = row.target, .writable = row.writable}};
+    Facts facts = plain_host();
+    facts.grants = {{.kind = row.kind, .path = "/srv/given"}};
+    const auto plan = plan_run(request, facts);
+    if (row.complaint != nullptr) {
+      ASSERT_FALSE(plan.ok()) << row.target;
+      EXPECT_NE(plan.error().what.find(row.complaint), std::string::npos) << plan.error().what;
+      EXPECT_NE(plan.error().what.find(row.writable ? "--rw given" : "--ro given"), std::string::npos)
+          << plan.error().what;
+      continue;
+    }
+    ASSERT_TRUE(plan.ok()) << plan.error().what;
+    const ViewEntry* entry = find(plan.value(), *row.target != '\0' ? row.target : "/srv/given");
+    ASSERT_NE(entry, nullptr) << row.target;
+    EXPECT_EQ(entry->source, "/srv/given");
+    EXPECT_EQ(entry->access, row.writable ? Access::write_run : Access::run);
+    EXPECT_EQ(entry->file, row.kind == Kind::file);
+    EXPECT_TRUE(entry->owned);
+  }
+}
+
+TEST(PlanRun, TheLaterOfTwoGrantsForOnePlaceWins) {
+  RunRequest request = plain_request();
+  request.grants = {{.source = "a", .target = "/data", .writable = true}, {.source = "b", .target = "/data"}};
+  Facts facts = plain_host();
+  facts.grants = {directory("/srv/a"), directory("/srv/b")};
+  const auto plan = plan_run(request, facts);
+  EXPECT_EQ(find(plan.value(), "/data")->source, "/srv/b");
+  EXPECT_EQ(find(plan.value(), "/data")->access, Access::run);
+}
+
+TEST(PlanRun, AGrantCanTakeTheWorkspacesPlace) {
+  RunRequest request = plain_request();
+  request.grants = {{.source = "."}};
+  Facts facts = plain_host();
+  facts.grants = {facts.workspace};
+  EXPECT_EQ(find(plan_run(request, facts).value(), "/home/user/project")->access, Access::run);
+}
+
+TEST(PlanRun, ALinkGivesWayToWhatLiesBelowIt) {
+  Facts facts = plain_host();
+  facts.workspace = directory("/var/tmp/project");
+  const auto plan = plan_run(plain_request(), facts);
+  EXPECT_EQ(find(plan.value(), "/var/tmp"), nullptr);
+  EXPECT_NE(find(plan.value(), "/var/tmp/project"), nullptr);
+  EXPECT_NE(find(plan_run(plain_request(), plain_host()).value(), "/var/tmp"), nullptr);
+}
+
+TEST(PlanRun, RefusesItsOwnStateInTheWorkspace) {
+  for (const char* state : {"/home/user/project", "/home/user/project/.state/cloche"}) {
+    Facts facts = plain_host();
+    facts.state.path = state;  // also before it exists: this call would make it there
+    const auto plan = plan_run(plain_request(), facts);
+    ASSERT_FALSE(plan.ok()) << state;
+    EXPECT_NE(plan.error().what.find(state), std::string::npos);
+    EXPECT_NE(plan.error().fix.find("XDG_STATE_HOME"), std::string::npos);
+  }
+  Facts facts = plain_host();
+  facts.state = directory("/home/user/project2/cloche");
+  EXPECT_TRUE(plan_run(plain_request(), facts).ok());
+}
+
+TEST(PlanRun, RefusesAWorkspaceThatCannotBeOne) {
+  for (const char* path : {"/", "/etc", "/home/user", "/home"}) {
+    Facts facts = plain_host();
+    facts.workspace = directory(path);
+    EXPECT_FALSE(plan_run(plain_request(), facts).ok()) << path;
+  }
+}
+
+struct PathCase {
+  const char* callers;
+  const char* expected;
+};
+
+TEST(PlanRun, ToolchainsStandOnPathWhereTheCallerHasThem) {
+  const std::string system = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  const std::string before = "/chain:" + system;
+  const std::string after = system + ":/chain";
+  const std::pair<const char*, std::string> rows[] = {
+      {"/chain:/usr/bin:/bin", before},
+      {"/x:/chain:/usr/local/bin:/bin", before},
+      {"/usr/bin:/bin:/chain", after},
+      {"/usr/bin:/chain:/bin", after},
+      {"/usr/bin", after},
+      {"", after},
+      {"/chain", before},
+      {"/chain2:/usr/bin", after},
+      {"/x/chain:/usr/bin", after},
+  };
+  for (const auto& [callers, expected] : rows) {
+    Facts facts = plain_host();
+    facts.caller.path = callers;
+    facts.toolchains = {{.name = "go", .path = {"/chain"}}};
+    EXPECT_EQ(variable(plan_run(plain_request(), facts).value(), "PATH"), expected) << callers;
+  }
+}
+
+TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
+  RunRequest request = plain_request();
+  request.environment = {{.name = "GIVEN", .value = "value"},
+                         {.name = "PASSED"},
+                         {.name = "ABSENT"},
+                         {.name = "EMPTY", .value = ""},
+                         {.name = "HOME", .value = "/elsewhere"}};
+  Facts facts = plain_host();
+  facts.caller.environment = {{"PASSED", "callers"}, {"TERM", "xterm-256color"}};
+  const auto plan = plan_run(request, facts).value();
+  EXPECT_EQ(variable(plan, "GIVEN"), "value");
+  EXPECT_EQ(variable(plan, "PASSED"), "callers");
+  EXPECT_EQ(variable(plan, "EMPTY"), "");
+  EXPECT_EQ(variable(plan, "HOME"), "/elsewhere") << "what the operator says comes last";
+  EXPECT_EQ(variable(plan, "ABSENT"), "(unset)");
+  EXPECT_EQ(variable(plan, "TERM"), "(unset)") << "there is no terminal";
+  EXPECT_EQ(variable(plan, "TMPDIR"), "/tmp");
+  EXPECT_EQ(variable(plan_run(plain_request(), facts).value(), "HOME"), "/home/cloche");
+}
+
+TEST(PlanRun, TermComesWithATerminal) {
+  RunRequest request = plain_request();
+  request.terminal = true;
+  Facts facts = plain_host();
+  EXPECT_EQ(variable(plan_run(request, facts).value(), "TERM"), "xterm");
+  facts.caller.environment["TERM"] = "screen";
+  EXPECT_EQ(variable(plan_run(request, facts).value(), "TERM"), "screen");
+}
+
+TEST(PlanRun, LeakDetectionIsOffExactlyWhenTracingIs) {
+  RunRequest request = plain_request();
+  EXPECT_EQ(variable(plan_run(request, plain_host()).value(), "ASAN_OPTIONS"), "detect_leaks=0");
+  request.debugging = true;
+  EXPECT_EQ(variable(plan_run(request, plain_host()).value(), "ASAN_OPTIONS"), "(unset)");
+}
+
+TEST(PlanRun, NobodyIsRootInside) {
+  const struct {
+    CallerFact caller;
+    unsigned uid;
+    unsigned gid;
+  } rows[] = {
+      {{.uid = 0, .gid = 0, .privileged = true}, 1000, 1000},
+      {{.uid = 0, .gid = 0, .privileged = false}, 1000, 1000},
+      {{.uid = 1001, .gid = 1002, .privileged = false}, 1001, 1002},
+      {{.uid = 65534, .gid = 65534, .privileged = false}, 65534, 65534},
+      {{.uid = 1001, .gid = 0, .privileged = false}, 1001, 1000},
+  };
+  for (const auto& [caller, uid, gid] : rows) {
+    Facts facts = plain_host();
+    facts.caller = caller;
+    const auto plan = plan_run(plain_request(), facts).value();
+    EXPECT_EQ(plan.inside_uid, uid);
+    EXPECT_EQ(plan.inside_gid, gid);
+    const std::string passwd = find(plan, "/etc/passwd")->content;
+    const std::string own = ":x:" + std::to_string(uid) + ":";
+    EXPECT_NE(passwd.find(own), std::string::npos) << passwd;
+    EXPECT_EQ(passwd.find(own), passwd.rfind(own)) << "one user for one id: " << passwd;
+  }
+}
+
+TEST(PlanRun, StartsInTheDirectoryThatWasAskedFor) {
+  const std::pair<std::optional<std::string>, const char*> rows[] = {
+      {std::nullopt, "/home/user/project"}, {"/tmp", "/tmp"}, {"sub", "/home/user/project/sub"}};
+  for (const auto& [asked, expected] : rows) {
+    RunRequest request = plain_request();
+    request.directory = asked;
+    EXPECT_EQ(plan_run(request, plain_host()).value().directory, expected);
+  }
+}
+
+TEST(PlanRun, TheGitDirectoryOfAWorktreeIsReadOnlyAndNotShownTwice) {
+  Facts facts = plain_host();
+  facts.git_common = directory("/home/user/repository/.git");
+  EXPECT_EQ(find(plan_run(plain_request(), facts).value(), "/home/user/repository/.git")->access,
+            Access::read);
+  facts.git_common = directory("/home/user/project/inner/.git");
+  EXPECT_EQ(find(plan_run(plain_request(), facts).value(), "/home/user/project/inner/.git"), nullptr);
+}
+
+TEST(PlanRun, HostMountsBelowAreCoveredAndNothingElseIs) {
+  Facts facts = plain_host();
+  facts.mounts_below = {directory("/"),
+                        directory("/home/user/project"),
+                        directory("/home/user/project/mnt"),
+                        {.kind = Kind::file, .path = "/home/user/project/file"},
+                        directory("/home/user/project2/mnt")};
+  const auto plan = plan_run(plain_request(), facts).value();
+  EXPECT_TRUE(find(plan, "/home/user/project")->recursive)
+      << "an ordinary user can clone it only with what is below";
+  EXPECT_EQ(find(plan, "/home/user/project")->access, Access::write_run);
+  ASSERT_NE(find(plan, "/home/user/project/mnt"), nullptr);
+  EXPECT_EQ(find(plan, "/home/user/project/mnt")->kind, EntryKind::tmpfs);
+  EXPECT_EQ(find(plan, "/home/user/project/mnt")->access, Access::none);
+  EXPECT_EQ(find(plan, "/home/user/project/file")->source, "/dev/null");
+  EXPECT_EQ(find(plan, "/home/user/project2/mnt"), nullptr);
+  EXPECT_FALSE(find(plan_run(plain_request(), plain_host()).value(), "/home/user/project")->recursive);
+}
+
+TEST(PlanRun, AMountThatWasGrantedIsNotCovered) {
+  RunRequest request = plain_request();
+  request.grants = {{.source = "mnt"}, {.source = "mnt", .target = "/data"}};
+  Facts facts = plain_host();
+  facts.grants = {directory("/home/user/project/mnt"), directory("/home/user/project/mnt")};
+  facts.mounts_below = {directory("/home/user/project/mnt")};
+  const auto plan = plan_run(request, facts).value();
+  EXPECT_EQ(find(plan, "/home/user/project/mnt")->access, Access::run);
+  EXPECT_EQ(find(plan, "/data")->access, Access::run);
+}
+
+TEST(PlanRun, AMountInsideACoveredOneNeedsNoCoverOfItsOwn) {
+  Facts facts = plain_host();
+  facts.mounts_below = {directory("/home/user/project/mnt"), directory("/home/user/project/mnt/inner"),
+                        directory("/home/user/project/mnt2")};
+  const auto plan = plan_run(plain_request(), facts).value();
+  EXPECT_NE(find(plan, "/home/user/project/mnt"), nullptr);
+  EXPECT_EQ(find(plan, "/home/user/project/mnt/inner"), nullptr) << "nothing can be placed inside a cover";
+  EXPECT_NE(find(plan, "/home/user/project/mnt2"), nullptr);
+}
+
+TEST(PlanRun, AMaskedSecretIsEmptyAndClosed) {
+  RunRequest request = plain_request();
+  request.view = View::host;
+  Facts facts = plain_host();
+  facts.root = {directory("/home"), directory("/usr")};
+  facts.secrets = {directory("/home/user/.ssh"), {.kind = Kind::file, .path = "/home/user/.netrc"}};
+  const auto plan = plan_run(request, facts).value();
+  EXPECT_EQ(find(plan, "/home/user/.ssh")->access, Access::none);
+  EXPECT_EQ(find(plan, "/home/user/.ssh")->mode & 0666U, 0U) << "nothing to list";
+  EXPECT_EQ(find(plan, "/home/user/.netrc")->source, "/dev/null");
+  EXPECT_EQ(find(plan, "/home")->access, Access::run) << "read-only";
+  EXPECT_EQ(variable(plan, "HOME"), "/run/home");
+  EXPECT_NE(find(plan, "/run/home"), nullptr) << "the home that is named is there";
+}
+
+}  // namespace
+}  // namespace cloche

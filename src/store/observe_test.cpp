@@ -1,0 +1,204 @@
+// The one look at the world, from a directory that the test makes.
+#include "store/observe.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/path.hpp"
+#include "policy/system_view.hpp"
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = FileFact::Kind;
+
+class Observe : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(path_.data()), nullptr);
+    path_ = fs::canonical(path_).string();
+    fs::create_directories(path_ + "/home/project");
+    set({"HOME=" + path_ + "/home", "PATH=/usr/bin:/bin", "TERM=xterm", "SECRET=hidden", "ASKED=value"});
+    request_.argv = {"true"};
+    request_.workspace = path_ + "/home/project";
+    request_.toolchains = "none";
+  }
+  void TearDown() override { fs::remove_all(path_); }
+
+  void set(std::vector<std::string> variables) {
+    variables_ = std::move(variables);
+    block_.clear();
+    for (auto& variable : variables_) block_.push_back(variable.data());
+    block_.push_back(nullptr);
+  }
+  Environment environment() { return Environment(block_.data()); }
+  CallerFact caller() { return observe_caller(request_, environment(), IdRange{}).value(); }
+  Observation observed() {
+    auto seen = observe(request_, environment(), caller(), path_ + "/state");
+    EXPECT_TRUE(seen.ok()) << seen.error().what;
+    return std::move(seen).value();
+  }
+
+  std::string path_ = testing::TempDir() + "cloche-unit-XXXXXX";
+  RunRequest request_;
+  std::vector<std::string> variables_;
+  std::vector<char*> block_;
+};
+
+TEST_F(Observe, TheCallerIsWhoRunsThis) {
+  const CallerFact seen = caller();
+  EXPECT_EQ(seen.uid, ::geteuid());
+  EXPECT_EQ(seen.gid, ::getegid());
+  EXPECT_EQ(seen.home, path_ + "/home");
+  EXPECT_EQ(seen.path, "/usr/bin:/bin");
+  EXPECT_TRUE(!seen.privileged || seen.uid == 0);
+}
+
+TEST_F(Observe, OfTheEnvironmentOnlyWhatWasAskedForIsRead) {
+  request_.environment = {{.name = "ASKED"}, {.name = "ABSENT"}};
+  const CallerFact seen = caller();
+  EXPECT_EQ(seen.environment, (std::map<std::string, std::string>{{"ASKED", "value"}, {"TERM", "xterm"}}));
+}
+
+TEST_F(Observe, AHomeIsResolvedOrNotThere) {
+  fs::create_directory_symlink(path_ + "/home", path_ + "/link");
+  const std::pair<std::string, std::string> rows[] = {{"HOME=" + path_ + "/link", path_ + "/home"},
+                                                      {"HOME=" + path_ + "/home/", path_ + "/home"},
+                                                      {"HOME=" + path_ + "/absent", ""},
+                                                      {"HOME=", ""},
+                                                      {"NOTHOME=x", ""},
+                                                      {"HOME=/", ""}};
+  for (const auto& [variable, home] : rows) {
+    set({variable});
+    EXPECT_EQ(caller().home, home) << variable;
+  }
+}
+
+TEST_F(Observe, TheWorkspaceIsResolvedAndHeld) {
+  fs::create_directory_symlink("home/project", path_ + "/link");
+  request_.workspace = path_ + "/link";
+  const Observation seen = observed();
+  EXPECT_EQ(seen.facts.workspace.kind, Kind::directory);
+  EXPECT_EQ(seen.facts.workspace.path, path_ + "/home/project");
+  struct stat there {};
+  ASSERT_EQ(::stat((path_ + "/home/project").c_str(), &there), 0);
+  EXPECT_EQ(seen.facts.workspace.device, there.st_dev);
+  EXPECT_EQ(seen.facts.workspace.inode, there.st_ino);
+  EXPECT_EQ(seen.facts.workspace.uid, there.st_uid);
+  EXPECT_GE(seen.held.size(), 1U);
+}
+
+TEST_F(Observe, WhatIsMissingOrOddIsAFactAndNoError) {
+  std::ofstream(path_ + "/file") << "x";
+  const std::pair<std::string, Kind> rows[] = {{"/absent", Kind::absent},
+                                               {"/file", Kind::file},
+                                               {"/file/below", Kind::absent},
+                                               {"/home", Kind::directory}};
+  for (const auto& [name, kind] : rows) {
+    request_.workspace = path_ + name;
+    EXPECT_EQ(observed().facts.workspace.kind, kind) << name;
+  }
+  request_.workspace = "";
+  EXPECT_EQ(observed().facts.workspace.kind, Kind::absent);
+}
+
+TEST_F(Observe, GrantsComeInTheirOrder) {
+  std::ofstream(path_ + "/file") << "x";
+  ASSERT_EQ(::mkfifo((path_ + "/fifo").c_str(), 0600), 0);
+  request_.grants = {{.source = path_ + "/file"},
+                     {.source = path_ + "/absent"},
+                     {.source = path_ + "/fifo"},
+                     {.source = path_ + "/home"}};
+  const auto facts = observed().facts;
+  ASSERT_EQ(facts.grants.size(), 4U);
+  const Kind kinds[] = {Kind::file, Kind::absent, Kind::other, Kind::directory};
+  for (size_t i = 0; i < 4; ++i) EXPECT_EQ(facts.grants[i].kind, kinds[i]) << i;
+}
+
+TEST_F(Observe, TheSystemIsWhatTheTableNames) {
+  const auto facts = observed().facts;
+  EXPECT_FALSE(facts.system.empty());
+  for (const auto& fact : facts.system) {
+    EXPECT_TRUE(std::any_of(std::begin(system_paths), std::end(system_paths), [&](const ShownPath& shown) {
+      return shown.path == fact.path;
+    })) << fact.path;
+    EXPECT_TRUE(fact.kind == Kind::directory || fact.kind == Kind::link) << fact.path;
+  }
+  EXPECT_TRUE(facts.root.empty() && facts.secrets.empty()) << "only for the host view";
+}
+
+TEST_F(Observe, OfEtcNothingSecretIsSeen) {
+  for (const auto& fact : observed().facts.etc) {
+    EXPECT_TRUE(is_beneath("/etc", fact.path) && fact.path != "/etc") << fact.path;
+    for (const char* secret : {"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_rsa_key",
+                               "/etc/ssl/private/key.pem", "/etc/passwd", "/etc/hosts", "/etc/resolv.conf",
+                               "/etc/krb5.keytab", "/etc/machine-id"}) {
+      EXPECT_FALSE(is_beneath(fact.path, secret)) << fact.path << " shows " << secret;
+    }
+  }
+}
+
+bool has(const std::vector<FileFact>& list, const std::string& path) {
+  return std::any_of(list.begin(), list.end(), [&](const FileFact& fact) { return fact.path == path; });
+}
+
+TEST_F(Observe, TheHostViewSeesTheRootAndTheSecrets) {
+  fs::create_directories(path_ + "/home/.ssh");
+  std::ofstream(path_ + "/home/.netrc") << "machine x";
+  request_.view = View::host;
+  CallerFact ordinary = caller();
+  ordinary.privileged = false;
+  const auto seen = observe(request_, environment(), ordinary, "").value();
+  EXPECT_TRUE(seen.facts.system.empty() && seen.facts.etc.empty());
+  EXPECT_TRUE(has(seen.facts.root, "/usr"));
+  for (const char* own : {"/proc", "/sys", "/dev", "/tmp", "/run"})
+    EXPECT_FALSE(has(seen.facts.root, own)) << own;
+  EXPECT_TRUE(has(seen.facts.secrets, path_ + "/home/.ssh"));
+  EXPECT_TRUE(has(seen.facts.secrets, path_ + "/home/.netrc"));
+}
+
+TEST_F(Observe, ForRootEveryHomeIsASecretWhole) {
+  request_.view = View::host;
+  CallerFact root = caller();
+  root.privileged = true;
+  const auto seen = observe(request_, environment(), root, "").value();
+  EXPECT_TRUE(has(seen.facts.secrets, path_ + "/home"));
+}
+
+TEST_F(Observe, OwnStateIsSeenWhereItIsOrWouldBe) {
+  EXPECT_EQ(observed().facts.state.path, path_ + "/state");
+  EXPECT_FALSE(observed().facts.state.exists());
+  fs::create_directory(path_ + "/state");
+  EXPECT_TRUE(observed().facts.state.exists());
+  fs::create_directory_symlink(path_ + "/home", path_ + "/link");
+  const auto behind_a_link = observe(request_, environment(), caller(), path_ + "/link/below/state").value();
+  EXPECT_EQ(behind_a_link.facts.state.path, path_ + "/home/below/state");
+  EXPECT_FALSE(behind_a_link.facts.state.exists());
+  EXPECT_EQ(observe(request_, environment(), caller(), "").value().facts.state.path, "");
+}
+
+TEST_F(Observe, AnUnknownToolchainIsAnErrorAndNotSilence) {
+  request_.toolchains = "rust";
+  const auto seen = observe(request_, environment(), caller(), "");
+  ASSERT_FALSE(seen.ok());
+  EXPECT_EQ(seen.error().fault, Fault::usage);
+}
+
+TEST_F(Observe, MountsBelowAreThoseOfTheKernelsTable) {
+  Facts facts;
+  ASSERT_TRUE(observe_mounts_below(facts).ok());
+  EXPECT_TRUE(has(facts.mounts_below, "/"));
+  EXPECT_TRUE(has(facts.mounts_below, "/proc"));
+  for (const auto& fact : facts.mounts_below) EXPECT_TRUE(fact.exists() && fact.path[0] == '/') << fact.path;
+}
+
+}  // namespace
+}  // namespace cloche

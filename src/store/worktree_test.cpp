@@ -1,0 +1,148 @@
+// Which git directory belongs to a worktree. The pointer in the workspace may be forged by whatever ran there
+// before.
+#include "store/worktree.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Worktree : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(path_.data()), nullptr);
+    path_ = fs::canonical(path_).string();
+    make_repository("repository/.git");
+    fs::create_directories(path_ + "/tree");
+    link_worktree("repository/.git/worktrees/tree", "tree");
+  }
+  void TearDown() override { fs::remove_all(path_); }
+
+  void make_repository(const std::string& git) const {
+    for (const char* name : {"/objects", "/refs", "/worktrees"})
+      fs::create_directories(path_ + "/" + git + name);
+    write(git + "/HEAD", "ref: refs/heads/main\n");
+    write(git + "/config", "[core]\n");
+  }
+  // As `git worktree add` does it: each side names the other.
+  void link_worktree(const std::string& admin, const std::string& tree) const {
+    fs::create_directories(path_ + "/" + admin);
+    write(admin + "/gitdir", path_ + "/" + tree + "/.git\n");
+    write(admin + "/commondir", "../..\n");
+    write(admin + "/HEAD", "ref: refs/heads/branch\n");
+    write(tree + "/.git", "gitdir: " + path_ + "/" + admin + "\n");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+  }
+  std::optional<FileFact> found(const std::string& tree = "tree") const {
+    return find_common_git({.kind = FileFact::Kind::directory, .path = path_ + "/" + tree});
+  }
+
+  std::string path_ = testing::TempDir() + "cloche-unit-XXXXXX";
+};
+
+TEST_F(Worktree, FindsItsRepository) {
+  const auto common = found();
+  ASSERT_TRUE(common);
+  EXPECT_EQ(common->path, path_ + "/repository/.git");
+  EXPECT_EQ(common->kind, FileFact::Kind::directory);
+  EXPECT_NE(common->inode, 0U);
+  EXPECT_EQ(common->uid, ::geteuid());
+}
+
+TEST_F(Worktree, PointersMayBeRelative) {
+  write("tree/.git", "gitdir: ../repository/.git/worktrees/tree\n");
+  EXPECT_TRUE(found());
+  write("repository/.git/worktrees/tree/gitdir", "../../../../tree/.git\n");
+  ASSERT_TRUE(found());
+  EXPECT_EQ(found()->path, path_ + "/repository/.git");
+}
+
+TEST_F(Worktree, PointersMayLackTheirNewlineOrHaveAnother) {
+  write("tree/.git", "gitdir: " + path_ + "/repository/.git/worktrees/tree");
+  EXPECT_TRUE(found());
+  write("tree/.git", "gitdir: " + path_ + "/repository/.git/worktrees/tree\r\n");
+  EXPECT_TRUE(found());
+}
+
+TEST_F(Worktree, AnOrdinaryRepositoryIsNone) {
+  fs::remove(path_ + "/tree/.git");
+  EXPECT_FALSE(found()) << "no .git at all";
+  fs::create_directory(path_ + "/tree/.git");
+  EXPECT_FALSE(found()) << "a directory";
+}
+
+// The workspace names a repository that does not name it back.
+TEST_F(Worktree, AForgedPointerIsNotBelieved) {
+  fs::create_directories(path_ + "/forged");
+  write("forged/.git", "gitdir: " + path_ + "/repository/.git/worktrees/tree\n");
+  EXPECT_FALSE(found("forged")) << "the back-pointer names another worktree";
+  for (const char* target : {"/repository/.git", "/repository/.git/worktrees", "/repository/.git/objects",
+                             "/repository", "", "/nowhere"}) {
+    write("forged/.git", "gitdir: " + path_ + target + "\n");
+    EXPECT_FALSE(found("forged")) << target;
+  }
+  for (const char* text : {"", "gitdir:", "gitdir: ", "gitdir: \n", "gitdir: /\n", "gitdir: .\n",
+                           "GITDIR: /x\n", "gitdir:/x\n", "/x\n"}) {
+    write("forged/.git", text);
+    EXPECT_FALSE(found("forged")) << text;
+  }
+}
+
+TEST_F(Worktree, TheBackPointerMustNameThisVeryFile) {
+  const std::string back = "repository/.git/worktrees/tree/gitdir";
+  for (const std::string text : {"", "\n", "/\n", "/nonexistent/.git\n"}) {
+    write(back, text);
+    EXPECT_FALSE(found()) << text;
+  }
+  write(back, path_ + "/tree\n");
+  EXPECT_FALSE(found()) << "the directory is not the pointer";
+  fs::remove(path_ + "/" + back);
+  EXPECT_FALSE(found()) << "no back-pointer";
+  write(back, path_ + "/tree/.git\n");
+  EXPECT_TRUE(found());
+}
+
+TEST_F(Worktree, APointerThatIsALinkIsNotFollowed) {
+  fs::rename(path_ + "/tree/.git", path_ + "/tree/pointer");
+  fs::create_symlink("pointer", path_ + "/tree/.git");
+  EXPECT_FALSE(found());
+  fs::remove(path_ + "/tree/.git");
+  fs::create_symlink("/dev/zero", path_ + "/tree/.git");
+  EXPECT_FALSE(found());
+}
+
+// A link in the way is resolved before anything is judged: what counts is where the directory really is.
+TEST_F(Worktree, ALinkedGitDirectoryIsJudgedByWhereItIs) {
+  fs::create_directories(path_ + "/decoy/worktrees");
+  fs::create_directory_symlink(path_ + "/repository/.git/worktrees/tree", path_ + "/decoy/worktrees/tree");
+  write("tree/.git", "gitdir: " + path_ + "/decoy/worktrees/tree\n");
+  ASSERT_TRUE(found());
+  EXPECT_EQ(found()->path, path_ + "/repository/.git") << "never the directory around the link";
+  fs::create_directories(path_ + "/elsewhere/tree");
+  write("elsewhere/tree/gitdir", path_ + "/tree/.git\n");
+  fs::remove(path_ + "/decoy/worktrees/tree");
+  fs::create_directory_symlink(path_ + "/elsewhere/tree", path_ + "/decoy/worktrees/tree");
+  EXPECT_FALSE(found()) << "it only looks like one of its worktrees";
+}
+
+TEST_F(Worktree, WhatLiesInTheWorkspaceIsVisibleAnyway) {
+  make_repository("tree/inner");
+  link_worktree("tree/inner/worktrees/tree", "tree");
+  EXPECT_FALSE(found());
+}
+
+TEST_F(Worktree, AnEndlessPointerIsNone) {
+  write("tree/.git", "gitdir: " + std::string(100'000, 'x'));
+  EXPECT_FALSE(found());
+}
+
+}  // namespace
+}  // namespace cloche
