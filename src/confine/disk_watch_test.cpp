@@ -125,6 +125,15 @@ TEST_F(DiskWatchTest, AddsUpSeveralDirectories) {
   EXPECT_TRUE(watch.beyond_limit(-1));
 }
 
+TEST_F(DiskWatchTest, SeesAFileHoweverDeepItIs) {
+  DiskWatch watch({root_}, mebi, 1000);
+  std::string deep;
+  for (int i = 0; i < 250; ++i) deep += "d/";
+  fs::create_directories(root_ + "/" + deep);
+  write(deep + "file", 4 * mebi);
+  EXPECT_TRUE(watch.beyond_limit(-1));
+}
+
 TEST_F(DiskWatchTest, ADirectoryThatIsNotThereIsNotWatched) {
   DiskWatch watch({root_ + "/absent"}, 1, 1);
   EXPECT_FALSE(watch.beyond_limit(-1));

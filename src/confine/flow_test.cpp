@@ -249,6 +249,22 @@ TEST_F(FlowTest, EndingTheSourceStillDeliversTheRest) {
   EXPECT_EQ(got.size(), 20'000U);
 }
 
+TEST_F(FlowTest, InputThatEndsIsDeliveredBeforeTheCommandSeesItsEnd) {
+  ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
+  Flow flow = inward();
+  say(std::string(20'000, 'x'));
+  flow.move(unlimited);
+  flow.end_source();
+  std::string got;
+  for (int turn = 0; turn < 1000 && !flow.finished(); ++turn) {
+    got += heard();
+    flow.move(unlimited);
+  }
+  got += heard();
+  EXPECT_EQ(got.size(), 20'000U);
+  EXPECT_TRUE(sink_has_ended());
+}
+
 TEST_F(FlowTest, FiltersForATerminalAlsoAcrossPieces) {
   Flow flow = outward(true);
   for (const char* piece : {"a\x1b]0;ti", "tle\x07", "b\x1b", "[31mc"}) {

@@ -211,7 +211,9 @@ TEST(StoredProof, WithoutAStateDirectoryIsNotKept) {
 TEST(ProofKey, ChangesWithTheShapeAndWithTheProgramsAndNotWithTheTree) {
   const Scratch scratch;
   const std::string jail = scratch.path + "/jail";
+  const std::string probe = scratch.path + "/probe";
   std::ofstream(jail) << "program";
+  std::ofstream(probe) << "program";
   ConfinementPlan plan;
   plan.argv = {"x"};
   plan.view = {{.kind = EntryKind::tree,
@@ -221,29 +223,30 @@ TEST(ProofKey, ChangesWithTheShapeAndWithTheProgramsAndNotWithTheTree) {
                 .owned = true},
                {.kind = EntryKind::tree, .access = Access::run, .target = "/usr", .source = "/usr"}};
   const LaunchSpec spec{.jail = {}, .layers = {{LayerId::landlock, "landlock-abi6"}}};
-  const auto key = [&](const ConfinementPlan& p, const LaunchSpec& s, const std::string& program) {
-    return proof_key(p, s, program, program).value();
+  const auto key = [&](const ConfinementPlan& p, const LaunchSpec& s) {
+    return proof_key(p, s, jail, probe).value();
   };
-  const std::string usual = key(plan, spec, jail);
+  const std::string usual = key(plan, spec);
   std::set<std::string> keys = {usual};
 
   ConfinementPlan other = plan;
   other.view[0].target = "/elsewhere";
   other.argv = {"y"};
-  EXPECT_EQ(key(other, spec, jail), usual) << "another workspace and another command have the same shape";
+  EXPECT_EQ(key(other, spec), usual) << "another workspace and another command have the same shape";
   other = plan;
   other.view[0].access = Access::run;
-  EXPECT_TRUE(keys.insert(key(other, spec, jail)).second);
+  EXPECT_TRUE(keys.insert(key(other, spec)).second);
   other = plan;
   other.view[1].target = "/opt";
-  EXPECT_TRUE(keys.insert(key(other, spec, jail)).second);
+  EXPECT_TRUE(keys.insert(key(other, spec)).second);
   other = plan;
   other.debugging = true;
-  EXPECT_TRUE(keys.insert(key(other, spec, jail)).second);
-  EXPECT_TRUE(
-      keys.insert(key(plan, {.jail = {}, .layers = {{LayerId::landlock, "landlock-abi2"}}}, jail)).second);
-  std::ofstream(jail) << "another program";
-  EXPECT_TRUE(keys.insert(key(plan, spec, jail)).second);
+  EXPECT_TRUE(keys.insert(key(other, spec)).second);
+  EXPECT_TRUE(keys.insert(key(plan, {.jail = {}, .layers = {{LayerId::landlock, "landlock-abi2"}}})).second);
+  for (const auto& program : {jail, probe}) {
+    std::ofstream(program) << "another program";
+    EXPECT_TRUE(keys.insert(key(plan, spec)).second) << program;
+  }
 }
 
 }  // namespace

@@ -238,6 +238,22 @@ TEST(Wire, AnOrdinaryCallersOwnIdMayBeRootInItsNamespace) {
   EXPECT_EQ(Decoded(encode(plan)).complaint, nullptr);
 }
 
+// The jail hands these to the kernel as they lie there.
+TEST(Wire, AStringThatDoesNotEndIsRefused) {
+  PlanText plan = small_plan();
+  plan.mounts = {{.target = "the-target", .source = "/the-source", .content = "the-content"}};
+  plan.rules = {{Access::read, "/the-rule"}};
+  plan.env = {"THE=variable"};
+  for (const char* text :
+       {"the-target", "/the-source", "the-content", "/the-rule", "/bin/true", "THE=variable"}) {
+    std::string bytes = encode(plan);
+    const size_t end = bytes.find(text) + std::strlen(text);
+    ASSERT_EQ(bytes.at(end), '\0');
+    bytes[end] = 'x';
+    EXPECT_STREQ(Decoded(bytes).complaint, "a string does not end") << text;
+  }
+}
+
 TEST(Wire, AnotherVersionIsNoPlan) {
   std::string bytes = encode(small_plan());
   bytes[0] ^= 1;

@@ -62,8 +62,9 @@ void handle_of_secret(Stage& stage) {
     throw std::runtime_error("handle");
   std::string hex;
   for (unsigned i = 0; i < handle->handle_bytes; ++i) {
-    hex += "0123456789abcdef"[handle->f_handle[i] >> 4];
-    hex += "0123456789abcdef"[handle->f_handle[i] & 15];
+    const auto byte = static_cast<unsigned char>(bytes[sizeof(file_handle) + i]);
+    hex += "0123456789abcdef"[byte >> 4];
+    hex += "0123456789abcdef"[byte & 15];
   }
   stage.arguments = {std::to_string(handle->handle_type), hex};
 }

@@ -145,7 +145,7 @@ Report open_by_handle(const Arguments& args) {
   const std::string hex = args.at(1);
   handle->handle_bytes = static_cast<unsigned>(hex.size() / 2);
   for (size_t i = 0; i < hex.size() / 2; ++i) {
-    handle->f_handle[i] = static_cast<unsigned char>(strtoul(hex.substr(i * 2, 2).c_str(), nullptr, 16));
+    bytes[sizeof(file_handle) + i] = static_cast<char>(strtoul(hex.substr(i * 2, 2).c_str(), nullptr, 16));
   }
   const int folder = open(".", O_RDONLY | O_DIRECTORY);
   const int fd = open_by_handle_at(folder, handle, O_RDONLY);

@@ -72,8 +72,8 @@ TEST_P(Places, TheWorkingDirectoryWhenNotGiven) {
 
 // What is prepared for one workspace and kept must not be paid for, all at once, by the call that comes after
 // many.
-TEST_P(Places, SixtyInTurnAndNoneOfThemSlow) {
-  for (int i = 0; i < 60; ++i) {
+TEST_P(Places, ManyInTurnAndNoneOfThemSlow) {
+  for (int i = 0; i < 52; ++i) {
     const auto place = make("place-" + std::to_string(i));
     const Ran ran = cloche_run({"--workspace", place}, {"true"});
     ASSERT_TRUE(exited(ran, 0));
