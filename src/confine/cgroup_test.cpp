@@ -29,8 +29,9 @@ bool is_empty_tree(const std::string& path) {
 }
 
 TEST(CgroupInAFakeTree, WithoutATreeSaysWhatStoodInTheWay) {
+  const Scratch scratch;
   std::string why;
-  EXPECT_FALSE(Cgroup::create(Limits{}, why, "/nonexistent"));
+  EXPECT_FALSE(Cgroup::create(Limits{}, why, scratch.path + "/absent"));
   EXPECT_FALSE(why.empty());
 }
 

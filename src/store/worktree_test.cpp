@@ -98,7 +98,8 @@ TEST_F(Worktree, AForgedPointerIsNotBelieved) {
 
 TEST_F(Worktree, TheBackPointerMustNameThisVeryFile) {
   const std::string back = "repository/.git/worktrees/tree/gitdir";
-  for (const std::string text : {"", "\n", "/\n", "/nonexistent/.git\n"}) {
+  for (const std::string& text :
+       {std::string(), std::string("\n"), std::string("/\n"), path_ + "/absent/.git\n"}) {
     write(back, text);
     EXPECT_FALSE(found()) << text;
   }
