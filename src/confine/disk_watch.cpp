@@ -53,6 +53,8 @@ class Walk {
       if (!count(at, entry->d_name, AT_SYMLINK_NOFOLLOW)) continue;
       auto below = sys::open_at(at, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
       if (below.ok()) directory(std::move(below).value(), depth + 1);
+      if (!below.ok() && below.error().number != ENOENT)
+        complete_ = false;  // closed to us: it may hold anything
     }
   }
 

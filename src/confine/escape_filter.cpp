@@ -46,17 +46,20 @@ void EscapeFilter::step(unsigned char byte, std::string& out) {
   switch (state_) {
     case State::plain: return plain(byte, out);
     case State::escape:
+      state_ = State::plain;
       if (starts_string(byte)) {
         state_ = State::swallowing;
-        return;
-      }
-      state_ = State::plain;
-      if (byte == esc) {
+      } else if (byte == esc) {
         state_ = State::escape;
-        return;
+      } else if (byte >= 0x20 && byte < 0x7f) {
+        out += static_cast<char>(esc);
+        out += static_cast<char>(byte);
+      } else {
+        // A terminal would carry such a byte out and wait on for the rest of the sequence; so the escape
+        // goes.
+        plain(byte, out);
       }
-      out += static_cast<char>(esc);
-      return plain(byte, out);
+      return;
     case State::after_c2:
       state_ = State::plain;
       if (is_control_form(byte)) {
@@ -69,9 +72,7 @@ void EscapeFilter::step(unsigned char byte, std::string& out) {
     case State::swallowing:
       if (byte == bell || byte == 0x9c || byte == 0x18 || byte == 0x1a) state_ = State::plain;
       if (byte == esc) state_ = State::swallowing_escape;
-      if (byte == 0xc2) state_ = State::swallowing_c2;
       return;
-    case State::swallowing_c2: state_ = byte == 0x9c ? State::plain : State::swallowing; return;
     case State::swallowing_escape:
       // ESC \ ends the string; any other letter starts a sequence of its own and ends it too.
       state_ = State::plain;

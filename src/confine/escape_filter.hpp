@@ -14,7 +14,7 @@ class EscapeFilter {
   void pass(std::string_view bytes, std::string& out);
 
  private:
-  enum class State { plain, escape, swallowing, swallowing_escape, after_c2, swallowing_c2 };
+  enum class State { plain, escape, swallowing, swallowing_escape, after_c2 };
   void plain(unsigned char byte, std::string& out);
   void step(unsigned char byte, std::string& out);
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/directory.hpp"
 #include "base/sha256.hpp"
@@ -104,7 +105,12 @@ bool holds(const Line& line, const std::map<std::string, std::string>& outside, 
     const auto ours = outside.find(line.name.substr(10));
     return ours != outside.end() && !ours->second.empty() && ours->second != line.detail;
   }
-  if (line.name == "process-limit") return std::stoull("0" + line.detail) <= limits.processes + 1;
+  if (line.name == "process-limit") {
+    uint64_t seen = 0;
+    const char* end = line.detail.data() + line.detail.size();
+    const auto [at, problem] = std::from_chars(line.detail.data(), end, seen);
+    return problem == std::errc{} && at == end && seen > 0 && seen <= limits.processes + 1;
+  }
   return false;
 }
 

@@ -65,7 +65,9 @@ Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
     case EACCES: outcome.reason += "not executable: a directory, or without the right to execute"; break;
     case ENOEXEC: outcome.reason += "not a program: give it a #! line or name its interpreter"; break;
     case E2BIG: outcome.reason += "the arguments and the environment are too long for the kernel"; break;
-    default: outcome.reason += strerrordesc_np(report.number);
+    default:
+      outcome.reason +=
+          strerrordesc_np(report.number) != nullptr ? strerrordesc_np(report.number) : "unknown error";
   }
   return outcome;
 }

@@ -20,7 +20,8 @@ std::string state_directory(const Environment& environment) {
   const std::string given = environment.get("XDG_STATE_HOME");
   if (is_plain_absolute(given) && given != "/") return given + "/cloche";
   const std::string home = environment.get("HOME");
-  return is_plain_absolute(home) && home != "/" ? home + "/.local/state/cloche" : std::string();
+  const bool usable = is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0;
+  return usable ? home + "/.local/state/cloche" : std::string();  // a home that is not there is not made
 }
 
 // CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.

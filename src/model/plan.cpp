@@ -18,7 +18,8 @@ void write_entry(JsonWriter& out, const ViewEntry& entry) {
   if (entry.file) out.member("file", true);
   if (entry.copied) out.member("copied", true);
   if (entry.recursive) out.member("recursive", true);
-  if (entry.owned) out.member("owned", true);
+  if (entry.owned)
+    out.member("owned", true).member("owner_uid", entry.owner_uid).member("owner_gid", entry.owner_gid);
   if (entry.inode != 0) out.member("device", entry.device).member("inode", entry.inode);
   out.member("why", entry.why).end_object();
 }

@@ -167,6 +167,9 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
     const FileFact& fact = facts.grants[i];
     const std::string flag = grant.writable ? "--rw " : "--ro ";
     if (!fact.exists()) return refusal(flag + grant.source + ": no such file or directory");
+    if (!facts.state.path.empty() && is_beneath(facts.state.path, fact.path)) {
+      return refusal(flag + grant.source + " lies in Cloche's own directory " + facts.state.path);
+    }
     if (fact.kind != Kind::directory && fact.kind != Kind::file) {
       return refusal(flag + grant.source + " is a socket, a device or a pipe",
                      "only files and directories can be shown inside");
@@ -247,6 +250,12 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
   for (const auto& [name, value] : variables) plan.environment.push_back({name, value});
 }
 
+// Where a path of the host's appears, given the tree that shows it.
+std::string seen_at(const ViewEntry& entry, const std::string& path) {
+  const std::string below = entry.source == "/" ? path : path.substr(entry.source.size());
+  return entry.target == "/" ? below : entry.target + below;
+}
+
 // A host mount in an operator's tree came along only because an ordinary user cannot clone without it.
 void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   for (auto& entry : plan.view) {
@@ -260,7 +269,7 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& below : facts.mounts_below) {
     for (const auto& entry : plan.view) {
       if (!entry.owned || below.path == entry.source || !is_beneath(entry.source, below.path)) continue;
-      const std::string target = entry.target + below.path.substr(entry.source.size());
+      const std::string target = seen_at(entry, below.path);
       // Granted by name, or inside one that is covered already.
       const auto settles = [&](const ViewEntry& other) {
         return &other != &entry && is_beneath(other.target, target) &&
@@ -296,9 +305,8 @@ void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
     const bool shown = facts.state.exists() && entry.kind == EntryKind::tree &&
                        entry.access != Access::none && is_beneath(entry.source, facts.state.path);
     if (!shown) continue;
-    ViewEntry mask{.kind = EntryKind::tmpfs,
-                   .access = Access::none,
-                   .target = entry.target + facts.state.path.substr(entry.source.size())};
+    ViewEntry mask{
+        .kind = EntryKind::tmpfs, .access = Access::none, .target = seen_at(entry, facts.state.path)};
     mask.mode = 0111;  // what was granted below it can be reached, and nothing listed
     mask.size_bytes = 4096;
     mask.why = "Cloche's own files";
@@ -359,10 +367,11 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
-  if (!facts.state.path.empty() && is_beneath(facts.workspace.path, facts.state.path)) {
-    return refusal(
-        "Cloche's own directory " + facts.state.path + " lies in the workspace " + facts.workspace.path,
-        "name another workspace, or move it with XDG_STATE_HOME");
+  if (!facts.state.path.empty() && (is_beneath(facts.workspace.path, facts.state.path) ||
+                                    is_beneath(facts.state.path, facts.workspace.path))) {
+    return refusal("Cloche's own directory " + facts.state.path + " and the workspace " +
+                       facts.workspace.path + " lie in each other",
+                   "name another workspace, or move it with XDG_STATE_HOME");
   }
   ConfinementPlan plan;
   plan.argv = request.argv;

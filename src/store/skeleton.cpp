@@ -117,6 +117,9 @@ class Builder {
       if (::symlink(says.c_str(), to.c_str()) != 0) return system_error("link " + to);
       return {};
     }
+    // What others may not read on the host they may not read in a copy, whoever made it.
+    const mode_t needed = S_ISDIR(seen.st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
+    if ((seen.st_mode & needed) != needed) return {};
     files_ += 1;
     bytes_ += static_cast<uint64_t>(seen.st_size);
     if (files_ > most_copied_files || bytes_ > most_copied_bytes || depth > 16)

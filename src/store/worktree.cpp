@@ -27,6 +27,16 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_dev == second.st_dev && first.st_ino == second.st_ino && S_ISREG(first.st_mode);
 }
 
+bool is_file(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode);
+}
+
+bool is_directory(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
 }  // namespace
 
 std::optional<FileFact> find_common_git(const FileFact& workspace) {
@@ -52,6 +62,10 @@ std::optional<FileFact> find_common_git(const FileFact& workspace) {
   if (!back.ok() || !same_file(absolute(without_newline(back.value()), path.value()), pointer))
     return std::nullopt;
 
+  // It must be a repository: any directory with a folder "worktrees" that a command can write to could pose
+  // as one.
+  if (!is_file(common + "/HEAD") || !is_directory(common + "/objects") || !is_directory(common + "/refs"))
+    return std::nullopt;
   struct stat seen {};
   if (::lstat(common.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;
   FileFact fact{.kind = FileFact::Kind::directory, .path = common};

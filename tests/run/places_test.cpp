@@ -91,7 +91,7 @@ TEST_P(Places, ThreeThousandBytesDeep) {
 
 TEST_P(Places, BelowTheHostsTmpAndShm) {
   for (const char* parent : {"/tmp", "/dev/shm"}) {
-    std::string name = std::string(parent) + "/cloche-place-XXXXXX";
+    std::string name = std::string(parent) + "/cloche-scene-XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     give_to_identity(name);
     expect_works(name, name);
