@@ -27,6 +27,13 @@ constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on 
 constexpr uint64_t flush_ms = 1000;      // for the caller to take the rest of the output after a kill
 constexpr uint64_t stuck_ms = 1000;      // for the keeper to say `gone` after it was told to end everything
 
+wire::PlanText with_window_size(wire::PlanText plan, int terminal) {
+  const WindowSize size = window_size_of(terminal);
+  plan.rows = size.rows;
+  plan.columns = size.columns;
+  return plan;
+}
+
 class Call {
  public:
   Call(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
@@ -91,7 +98,7 @@ class Call {
 };
 
 Result<void> Call::start() {
-  TRY(jail_.go(wire::encode(spec_.jail)));
+  TRY(jail_.go(wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail)));
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
   if (plan_.terminal) return {};  // the flows begin when the jail sends the terminal
@@ -228,7 +235,6 @@ void Call::take_report(const wire::Report& report, OwnedFd fd) {
 }
 
 void Call::open_terminal(OwnedFd master) {
-  copy_window_size(streams_.terminal, master.get());
   OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   input_ = Flow::into_command(streams_.terminal, std::move(for_input));

@@ -16,6 +16,12 @@ RawTerminal::~RawTerminal() {
   if (before_) ::tcsetattr(fd_, TCSADRAIN, &*before_);
 }
 
+WindowSize window_size_of(int terminal) {
+  winsize size{};
+  if (::ioctl(terminal, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_row, size.ws_col};
+}
+
 void copy_window_size(int from, int to) {
   winsize size{};
   if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);

@@ -21,6 +21,11 @@ class RawTerminal {
   std::optional<termios> before_;
 };
 
+struct WindowSize {
+  unsigned rows = 0;
+  unsigned columns = 0;
+};
+WindowSize window_size_of(int terminal);
 void copy_window_size(int from, int to);
 
 // Ctrl-C goes to the command, which may ignore it. Three within a second mean that the person insists.

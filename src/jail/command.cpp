@@ -98,10 +98,12 @@ int wait_for(pid_t command) {
 
 }  // namespace
 
-int make_terminal() {
+int make_terminal(const wire::Plan& plan) {
   const int master = must(::open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
   const int unlocked = 0;
   must(::ioctl(master, TIOCSPTLCK, &unlocked), Step::terminal);
+  const winsize size{static_cast<unsigned short>(plan.rows), static_cast<unsigned short>(plan.columns), 0, 0};
+  must(::ioctl(master, TIOCSWINSZ, &size), Step::terminal);
   const int slave = must(::ioctl(master, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
   send_with({.kind = ReportKind::terminal}, master);
   ::close(master);

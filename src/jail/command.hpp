@@ -6,7 +6,7 @@
 namespace cloche::jail {
 
 // A pseudo terminal of the view's own instance. The master goes to the supervisor; the slave is returned.
-int make_terminal();
+int make_terminal(const wire::Plan& plan);
 
 // Blocks what `first` waits for, before there is anything to wait for.
 void prepare_signals();

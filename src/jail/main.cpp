@@ -159,7 +159,7 @@ void receive_trees(const Plan& plan, const Keeper& keeper) {
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
-  const int terminal = plan.has(wire::terminal) ? make_terminal() : -1;
+  const int terminal = plan.has(wire::terminal) ? make_terminal(plan) : -1;
   set_limits(plan);
   drop_capabilities();
   // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.

@@ -13,7 +13,7 @@
 
 namespace cloche::wire {
 
-inline constexpr uint32_t magic = 0x32484c43;  // "CLH2"
+inline constexpr uint32_t magic = 0x33484c43;  // "CLH3"
 inline constexpr size_t max_plan_bytes = size_t{16} << 20;
 inline constexpr size_t max_path_bytes = 4095;
 inline constexpr size_t max_mounts = 512;
@@ -98,6 +98,8 @@ struct Plan {
   uint32_t outside_gid = 0;
   uint32_t umask = 022;
   uint32_t landlock_abi = 0;  // the least that must hold
+  uint32_t rows = 0;          // of the terminal, before the command can look at it
+  uint32_t columns = 0;
   const char* directory = "/";
   std::span<Mount> mounts;
   std::span<Rule> rules;

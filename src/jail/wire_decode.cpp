@@ -133,6 +133,8 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   plan.outside_gid = in.number<uint32_t>();
   plan.umask = in.number<uint32_t>() & 0777U;
   plan.landlock_abi = in.number<uint32_t>();
+  plan.rows = in.number<uint32_t>();
+  plan.columns = in.number<uint32_t>();
   plan.directory = in.text(max_path_bytes);
 
   const size_t mounts = in.count(max_mounts);

@@ -50,6 +50,8 @@ std::string encode(const PlanText& plan) {
   out.number(plan.outside_gid);
   out.number(plan.umask);
   out.number(plan.landlock_abi);
+  out.number(plan.rows);
+  out.number(plan.columns);
   out.text(plan.directory);
   out.number(static_cast<uint32_t>(plan.mounts.size()));
   for (const auto& mount : plan.mounts) write_mount(out, mount);

@@ -37,6 +37,8 @@ struct PlanText {
   uint32_t outside_gid = 0;
   uint32_t umask = 022;
   uint32_t landlock_abi = 0;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
   std::string directory = "/";
   std::vector<MountText> mounts;
   std::vector<RuleText> rules;
