@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -141,9 +140,16 @@ MemoryWatch::MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs)
     : limit_(limit_bytes), tmpfs_(std::move(tmpfs)), best_(look_at_host()) {}
 
 void MemoryWatch::attach(int root) {
+  struct stat below {};
+  if (::fstat(root, &below) != 0) return;
   for (const auto& path : tmpfs_) {
     auto mounted = sys::open_at(root, path.substr(1), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (mounted.ok()) tmpfs_roots_.push_back(std::move(mounted).value());
+    struct stat seen {};
+    // A call that has just ended leaves the directories below its mounts, which are the root's and not its
+    // own.
+    const bool own =
+        mounted.ok() && ::fstat(mounted.value().get(), &seen) == 0 && seen.st_dev != below.st_dev;
+    if (own) tmpfs_roots_.push_back(std::move(mounted).value());
   }
   tmpfs_.clear();
 }
@@ -152,8 +158,7 @@ uint64_t MemoryWatch::in_tmpfs() const {
   uint64_t total = 0;
   for (const auto& root : tmpfs_roots_) {
     struct statfs seen {};
-    // A call that has just ended leaves the directory below the mount: that one's file system is not ours.
-    if (::fstatfs(root.get(), &seen) == 0 && seen.f_type == TMPFS_MAGIC) {
+    if (::fstatfs(root.get(), &seen) == 0) {
       total += (seen.f_blocks - seen.f_bfree) * static_cast<uint64_t>(seen.f_bsize);
     }
   }

@@ -52,6 +52,9 @@ inline constexpr ShownPath etc_paths[] = {
     {"bash.bashrc", "the shell's system configuration"},
 };
 
+inline constexpr std::string_view small_etc_directories[] = {"/etc/ld.so.conf.d", "/etc/terminfo",
+                                                             "/etc/python3"};
+
 // Nodes that give or take bytes and hold no state.
 inline constexpr std::string_view device_nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -164,17 +165,34 @@ Result<Skeleton> open_current(const std::string& home) {
   return skeleton;
 }
 
-// Deletes what was replaced, and all but the newest few, unless somebody holds it.
+// Deletes what was replaced, and the oldest when there are many, unless somebody holds it: a few at a time,
+// because a call is waiting.
 void clean(const std::string& shelf) {
-  constexpr size_t most_kept = 48;
-  auto names = names_in(shelf);
-  for (const auto& name : names) {
-    const bool replaced = name.find('.') != std::string::npos;
-    if (!replaced && names.size() <= most_kept) continue;
+  constexpr size_t most_kept = 64;
+  constexpr int most_deleted = 2;
+  struct Candidate {
+    bool replaced;
+    int64_t made;
+    std::string path;
+  };
+  std::vector<Candidate> candidates;
+  for (const auto& name : names_in(shelf)) {
+    struct stat seen {};
     const std::string path = shelf + "/" + name;
-    auto lock = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (::lstat(path.c_str(), &seen) != 0) continue;
+    candidates.push_back({name.find('.') != std::string::npos, seen.st_mtim.tv_sec, path});
+  }
+  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+    return a.replaced != b.replaced ? a.replaced : a.made < b.made;
+  });
+  int deleted = 0;
+  for (const auto& candidate : candidates) {
+    const bool too_many = candidates.size() - static_cast<size_t>(deleted) > most_kept;
+    if (deleted == most_deleted || (!candidate.replaced && !too_many)) return;
+    auto lock = sys::open(candidate.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     if (!lock.ok() || ::flock(lock.value().get(), LOCK_EX | LOCK_NB) != 0) continue;
-    remove_tree(path);
+    remove_tree(candidate.path);
+    ++deleted;
   }
 }
 
