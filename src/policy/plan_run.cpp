@@ -134,7 +134,7 @@ void add_devices(ConfinementPlan& plan) {
   plan.view.push_back(link("/dev/stderr", "/proc/self/fd/2", "the process's own descriptors"));
 }
 
-void add_private(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+void add_private(ConfinementPlan& plan, const RunRequest& request) {
   const bool writable = request.profile != Profile::readonly;
   const Access access = writable ? Access::write_run : Access::read;
   plan.view.push_back(
@@ -152,12 +152,7 @@ void add_private(ConfinementPlan& plan, const RunRequest& request, const Facts& 
   add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
   if (request.view == View::curated) {
     add_memory(plan, std::string(home), 0700, access, "a home of its own");
-    // A link to /tmp, unless something lies below it that must have its place.
-    if (is_beneath("/var/tmp", facts.workspace.path)) {
-      add_memory(plan, "/var/tmp", 01777, access, "temporary files of its own");
-    } else {
-      plan.view.push_back(link("/var/tmp", "/tmp", "temporary files of its own"));
-    }
+    plan.view.push_back(link("/var/tmp", "/tmp", "temporary files of its own"));
     plan.view.push_back(
         {.kind = EntryKind::directory, .target = "/run", .why = "empty: no sockets of the host"});
     plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
@@ -392,7 +387,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
 
   request.view == View::host ? add_host(plan, facts) : add_system(plan, facts);
   if (request.view == View::curated) add_identity(plan);
-  add_private(plan, request, facts);
+  add_private(plan, request);
   if (request.view == View::curated)
     add_toolchains(plan, facts);  // the host's own view has them where they are
   const bool writable = request.profile != Profile::readonly;
