@@ -61,10 +61,9 @@ uint64_t read_number(const OwnedFd& directory, const char* file, std::string_vie
   return text.ok() ? number_in(text.value(), key) : 0;
 }
 
-// Groups of a supervisor and a keeper that were both killed at once: nobody else would take them away. Looked
-// for by one call in thirty-two, because listing a cgroup directory costs more than making one.
+// Groups of a supervisor that was killed before it had a keeper, or together with it: nobody else would take
+// them away.
 void sweep(const std::string& parent) {
-  if (::getpid() % 32 != 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(parent.c_str()), ::closedir);
   while (dir != nullptr) {
     const dirent* entry = ::readdir(dir.get());

@@ -46,16 +46,20 @@ uint64_t page_tables_of(int table, const std::string& process) {
   return text.ok() ? kibibytes_of(text.value(), "VmPTE:") : 0;
 }
 
-// Resident pages; and page tables, where an address space is so large that they can matter.
-uint64_t resident_of_all(int table, uint64_t limit) {
-  uint64_t total = 0;
+struct Held {
+  uint64_t resident = 0;
+  uint64_t tables = 0;  // page tables, looked up where an address space is so large that they can matter
+};
+
+Held held_by_all(int table, uint64_t limit) {
+  Held held;
   for_each_process(table, [&](const std::string& process) {
     const auto line = sys::read_file_at(table, process + "/statm", 4096);
     if (!line.ok()) return;
-    total += field_of(line.value(), 1) * page;
-    if (field_of(line.value(), 0) * page > 16 * limit) total += page_tables_of(table, process);
+    held.resident += field_of(line.value(), 1) * page;
+    if (field_of(line.value(), 0) * page > 16 * limit) held.tables += page_tables_of(table, process);
   });
-  return total;
+  return held;
 }
 
 uint64_t shares_of_all(int table) {
@@ -167,8 +171,10 @@ uint64_t MemoryWatch::in_tmpfs() const {
 
 uint64_t MemoryWatch::sample(int table) {
   const uint64_t in_files = in_tmpfs();
-  uint64_t total = in_files + resident_of_all(table, limit_);
-  if (total > limit_) total = in_files + shares_of_all(table);
+  const Held held = held_by_all(table, limit_);
+  uint64_t total = in_files + held.resident + held.tables;
+  // Page tables are nobody else's, and shares take the longer to add up the more of them there are.
+  if (total > limit_ && in_files + held.tables <= limit_) total = in_files + shares_of_all(table);
   const Host now = look_at_host();
   if (now.available == 0) return total;  // nothing to compare with
   best_ = {std::max(best_.available, now.available), std::min(best_.shared, now.shared)};
