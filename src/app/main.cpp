@@ -1,4 +1,4 @@
-// The front: puts the caller's descriptors in order, and hands the words to a door.
+// The front: puts the caller's descriptors in order, runs, and executes cloche-full for every other command.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -6,11 +6,15 @@
 #include <span>
 #include <string_view>
 
+#include "base/path.hpp"
+#include "base/sys.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 
 namespace {
+
+using namespace cloche;
 
 // A descriptor that is closed would be given to the next file we open, and the command's output could end up
 // in it.
@@ -20,21 +24,29 @@ bool was_open(int fd) {
   return false;
 }
 
+// The other commands need more libraries than fit into a start of microseconds.
+int hand_over(char** argv) {
+  const auto own = sys::read_link("/proc/self/exe");
+  const std::string full = std::string(own.ok() ? parent_of(own.value()) : "") + "/cloche-full";
+  ::execve(full.c_str(), argv, environ);
+  complain(describe(system_error("execute " + full)) + "; it belongs beside cloche: build or install both");
+  return 125;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  using namespace cloche;
   CallersDescriptors callers;
   callers.input = was_open(0);
   callers.output = was_open(1);
   callers.errors = was_open(2);
-  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
 
-  const Environment environment(environ);
-  const std::span<char* const> words(argv + 1, static_cast<size_t>(argc > 0 ? argc - 1 : 0));
-  const std::string_view command = words.empty() ? "" : words[0];
-  if (command == "run") return run_door(words.subspan(1), environment, callers);
-  if (command == "doctor") return doctor_door(words.subspan(1), environment);
+  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  const std::string_view command = words.size() < 2 ? "" : words[1];
+  if (command == "run") {
+    ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
+    return run_door(words.subspan(2), Environment(environ), callers);
+  }
   if (command == "--version") {
     print("cloche " CLOCHE_VERSION "\n");
     return 0;
@@ -43,7 +55,9 @@ int main(int argc, char** argv) {
     print(main_help());
     return 0;
   }
-  complain(command.empty() ? "no command; see cloche --help"
-                           : "unknown command '" + std::string(command) + "'; see cloche --help");
-  return 2;
+  if (command.empty()) {
+    complain("no command; see cloche --help");
+    return 2;
+  }
+  return hand_over(argv);
 }

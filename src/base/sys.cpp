@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <charconv>
 #include <climits>
 
 namespace cloche::sys {
@@ -94,6 +95,18 @@ uint64_t monotonic_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
+}
+
+uint64_t core_count() {
+  constexpr uint64_t more_than_any_machine_has = 65'536;
+  auto ranges = read_file("/sys/devices/system/cpu/online", 4096);  // "0-3" or "0,2-5"
+  if (!ranges.ok()) return more_than_any_machine_has;
+  const std::string& text = ranges.value();
+  const size_t last = text.find_last_of(",-");
+  uint64_t highest = 0;
+  const auto read = std::from_chars(text.data() + (last == std::string::npos ? 0 : last + 1),
+                                    text.data() + text.size(), highest);
+  return read.ec == std::errc() ? highest + 1 : more_than_any_machine_has;
 }
 
 }  // namespace cloche::sys

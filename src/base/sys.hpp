@@ -31,4 +31,7 @@ Result<std::string> path_of(int fd);
 
 uint64_t monotonic_ms();
 
+// At least as many as there are: what no process can use more of at once.
+uint64_t core_count();
+
 }  // namespace cloche::sys

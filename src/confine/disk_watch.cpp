@@ -3,7 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
+#include <sys/statfs.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 
@@ -23,9 +23,9 @@ struct Free {
 };
 
 Free free_of(int directory) {
-  struct statvfs seen {};
-  if (::fstatvfs(directory, &seen) != 0) return {};
-  return {static_cast<uint64_t>(seen.f_bfree) * seen.f_frsize, seen.f_ffree};
+  struct statfs seen {};
+  if (::fstatfs(directory, &seen) != 0) return {};
+  return {static_cast<uint64_t>(seen.f_bfree) * static_cast<uint64_t>(seen.f_frsize), seen.f_ffree};
 }
 
 uint64_t drop(uint64_t before, uint64_t now) { return before > now ? before - now : 0; }

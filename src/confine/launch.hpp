@@ -25,12 +25,18 @@ struct CallResources {
   unsigned outside_uid = 0;
   unsigned outside_gid = 0;
   std::string memory_by;  // "cgroup1", "cgroup2" or "watched"
-  struct Skeleton {
-    std::string root;
+  // The still part of the view, ready-made; without it the jail builds it piece by piece.
+  struct Ready {
+    std::string directory;
     uint64_t device = 0;
     uint64_t inode = 0;
   };
-  std::optional<Skeleton> skeleton;  // the still part of the view, ready-made; without one the jail builds it
+  struct Skeleton {
+    Ready root;
+    std::optional<Ready> etc;  // none where /etc is the host's own
+    bool has_devices = false;
+  };
+  std::optional<Skeleton> skeleton;
 };
 
 struct LaunchSpec {

@@ -113,30 +113,41 @@ std::vector<wire::Limit> limits_for(const Limits& limits) {
   };
 }
 
-wire::MountText mount_of_skeleton(const CallResources::Skeleton& skeleton) {
+wire::MountText mount_of(const CallResources::Ready& ready, wire::MountKind kind, std::string target,
+                         uint32_t flags) {
   wire::MountText mount;
-  mount.kind = wire::MountKind::root;
-  mount.flags = wire::read_only | wire::no_exec;
-  mount.source = skeleton.root;
-  mount.target = "root";
-  mount.device = skeleton.device;
-  mount.inode = skeleton.inode;
+  mount.kind = kind;
+  mount.flags = wire::read_only | wire::no_exec | flags;
+  mount.source = ready.directory;
+  mount.target = std::move(target);
+  mount.device = ready.device;
+  mount.inode = ready.inode;
   return mount;
 }
 
-// With a skeleton the root holds every still thing already, and a mount point for every other.
+// What a skeleton holds already. Of everything else it has the mount point.
+bool is_ready(const CallResources::Skeleton& skeleton, const ViewEntry& entry) {
+  return entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
+         entry.kind == EntryKind::text || entry.copied ||
+         (skeleton.has_devices && entry.kind == EntryKind::tree && entry.access == Access::device);
+}
+
 std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallResources& resources) {
   std::vector<wire::MountText> mounts;
-  const bool prepared = resources.skeleton.has_value();
-  if (prepared) mounts.push_back(mount_of_skeleton(*resources.skeleton));
+  const auto& skeleton = resources.skeleton;
+  if (skeleton) {
+    const uint32_t devices = skeleton->has_devices ? wire::devices : 0U;
+    mounts.push_back(mount_of(skeleton->root, wire::MountKind::root, "root", devices));
+    if (skeleton->etc)
+      mounts.push_back(mount_of(*skeleton->etc, wire::MountKind::tree, "etc", wire::existing));
+  }
   const Holders holders(plan);
   for (const auto& entry : plan.view) {
     const Holder holder = holders.of(entry);
-    const bool still = entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
-                       entry.kind == EntryKind::text || entry.copied;
-    if (prepared && still && holder == Holder::root) continue;
+    if (skeleton && holder == Holder::root && is_ready(*skeleton, entry)) continue;
     // In a tree of the host's nothing is ever made for a mount.
-    mounts.push_back(mount_for(entry, holder == Holder::host_tree || (prepared && holder == Holder::root)));
+    mounts.push_back(
+        mount_for(entry, holder == Holder::host_tree || (skeleton.has_value() && holder == Holder::root)));
   }
   return mounts;
 }

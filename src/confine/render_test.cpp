@@ -116,7 +116,9 @@ TEST(GoldenRender, DefaultPlanOfAnOrdinaryCaller) {
 TEST(GoldenRender, DefaultPlanOfRootWithASkeleton) {
   CallResources resources = {
       .privileged = true, .outside_uid = 2'000'000'017, .outside_gid = 2'000'000'017, .memory_by = "cgroup2"};
-  resources.skeleton = {"/state/skeletons/abc/root", 2049, 500};
+  resources.skeleton = {.root = {"/state/skeletons/abc/root", 2049, 500},
+                        .etc = CallResources::Ready{"/state/skeletons/def/root", 2049, 501},
+                        .has_devices = true};
   expect_golden("render-root-skeleton.txt", as_text(render(default_plan(), modern, resources)));
 }
 

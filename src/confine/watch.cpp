@@ -81,8 +81,8 @@ std::optional<LimitHit> Watch::check_memory() {
 }
 
 std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {
-  static const auto cores = static_cast<uint64_t>(::sysconf(_SC_NPROCESSORS_ONLN));
-  static const auto ticks_a_second = static_cast<uint64_t>(::sysconf(_SC_CLK_TCK));
+  constexpr uint64_t ticks_a_second = 100;  // what the kernel counts in /proc, on every machine
+  static const uint64_t cores = sys::core_count();
   // So much cannot have been used yet.
   if (!proc_ || (now_ms - start_ms_) * cores < limits_.cpu_s * 1000) return std::nullopt;
   uint64_t ticks = 0;

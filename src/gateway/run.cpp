@@ -80,12 +80,19 @@ class Seat {
     return seat;
   }
 
-  // The still part of the view; without one the jail builds it piece by piece.
+  // The still part of the view; without it the jail builds it piece by piece.
   void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
-    auto skeleton = take_skeleton(plan, state);
-    if (!skeleton.ok()) return;
-    skeleton_ = std::move(skeleton).value();
-    resources.skeleton = {skeleton_.root, skeleton_.device, skeleton_.inode};
+    auto root = take_skeleton(plan, Part::root, state);
+    if (!root.ok()) return;
+    auto etc = take_skeleton(plan, Part::etc, state);
+    if (!etc.ok()) return;
+    skeletons_[0] = std::move(root).value();
+    skeletons_[1] = std::move(etc).value();
+    const auto ready = [](const Skeleton& skeleton) {
+      return CallResources::Ready{skeleton.root, skeleton.device, skeleton.inode};
+    };
+    resources.skeleton = {ready(skeletons_[0]), std::nullopt, skeletons_[0].has_devices};
+    if (!skeletons_[1].root.empty()) resources.skeleton->etc = ready(skeletons_[1]);
   }
 
   const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
@@ -96,7 +103,7 @@ class Seat {
  private:
   std::optional<Cgroup> cgroup_;
   OutsideId id_;
-  Skeleton skeleton_;
+  Skeleton skeletons_[2];
   std::optional<JailProcess> jail_;
 };
 

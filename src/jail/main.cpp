@@ -285,7 +285,7 @@ bool obey(const First& first) {
 }  // namespace
 }  // namespace cloche::jail
 
-extern "C" int jail_main(int argc, char** argv) {
+int main(int argc, char** argv) {
   using namespace cloche;
   wire::Start start;
   if (!wire::read_start(argc, argv, start)) {

@@ -67,11 +67,9 @@ void add_system(ConfinementPlan& plan, const Facts& facts) {
   }
   for (const auto& fact : facts.etc) {
     plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
-    // Of the directories only those that hold a handful of files: copying the others would cost more than it
-    // saves.
-    const bool small = std::any_of(std::begin(small_etc_directories), std::end(small_etc_directories),
+    const bool large = std::any_of(std::begin(large_etc_directories), std::end(large_etc_directories),
                                    [&](std::string_view stem) { return fact.path.starts_with(stem); });
-    plan.view.back().copied = plan.view.back().kind == EntryKind::tree && (fact.kind == Kind::file || small);
+    plan.view.back().copied = plan.view.back().kind == EntryKind::tree && !large;
   }
 }
 

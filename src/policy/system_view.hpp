@@ -52,8 +52,9 @@ inline constexpr ShownPath etc_paths[] = {
     {"bash.bashrc", "the shell's system configuration"},
 };
 
-inline constexpr std::string_view small_etc_directories[] = {"/etc/ld.so.conf.d", "/etc/terminfo",
-                                                             "/etc/python3"};
+// Of the directories of /etc those that hold many files of their own (links do not count: one look at the
+// directory tells whether any of them changed). The others are copied, which takes a look at each file.
+inline constexpr std::string_view large_etc_directories[] = {"/etc/java-"};
 
 // Nodes that give or take bytes and hold no state.
 inline constexpr std::string_view device_nodes[] = {"null", "zero", "full", "random", "urandom", "tty"};

@@ -4,9 +4,12 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 
@@ -22,24 +25,36 @@ namespace {
 constexpr size_t most_copied_files = 4096;
 constexpr uint64_t most_copied_bytes = 16ULL << 20;
 
-std::string key_of(const ConfinementPlan& plan) {
-  Sha256 hash;
-  hash.add("skeleton 1\n");
+// Which entries a part holds: those that lie in nothing else, divided by /etc.
+std::vector<const ViewEntry*> entries_of(const ConfinementPlan& plan, Part part) {
+  std::vector<const ViewEntry*> entries;
   const Holders holders(plan);
   for (const auto& entry : plan.view) {
-    if (holders.of(entry) != Holder::root) continue;  // it lies in a mount, which brings its own
-    const bool still = entry.kind == EntryKind::link || entry.kind == EntryKind::text || entry.copied;
-    hash.add(name_of(entry.kind))
-        .add(entry.file ? " file " : " ")
-        .add(entry.copied ? "copied " : " ")
-        .add(entry.target);
-    if (still) hash.add("\n").add(entry.source).add("\n").add(entry.content).add(std::to_string(entry.mode));
-    hash.add(std::string_view("\0", 1));
+    const bool in_etc = is_beneath("/etc", entry.target) && entry.target != "/etc";
+    if (in_etc == (part == Part::etc) && holders.of(entry) == Holder::root) entries.push_back(&entry);
   }
-  return hash.finish();
+  return entries;
 }
 
-// One line of the manifest: the numbers that change when the file does, then its path up to a NUL.
+std::string key_of(const std::vector<const ViewEntry*>& entries, Part part) {
+  std::string text = part == Part::etc ? "etc 2\n" : "root 2\n";
+  for (const ViewEntry* entry : entries) {
+    const bool still = entry->kind == EntryKind::link || entry->kind == EntryKind::text || entry->copied;
+    text += name_of(entry->kind);
+    text += entry->file ? " file " : " ";
+    text += entry->access == Access::device ? "device " : (entry->copied ? "copied " : " ");
+    text += entry->target;
+    if (still) ((text += '\n') += entry->source + '\n' + entry->content) += std::to_string(entry->mode);
+    text += '\0';
+  }
+  return Sha256().add(text).finish();
+}
+
+// The manifest's first byte: whether the device nodes could be made.
+constexpr char with_devices = 'd';
+constexpr char without_devices = '-';
+
+// Then one line for each copied file: the numbers that change when the file does, then its path up to a NUL.
 struct Identity {
   uint64_t device, inode, size;
   int64_t modified_s, modified_ns, changed_s, changed_ns;
@@ -52,6 +67,8 @@ Identity identity_of(const struct stat& seen) {
 }
 
 bool is_current(std::string_view manifest) {
+  if (manifest.empty()) return false;
+  manifest.remove_prefix(1);
   while (!manifest.empty()) {
     Identity then{};
     if (manifest.size() <= sizeof then) return false;
@@ -70,10 +87,11 @@ bool is_current(std::string_view manifest) {
 
 class Builder {
  public:
-  explicit Builder(std::string root) : root_(std::move(root)) {}
+  // `above` is what the targets begin with and the root stands for: "" or "/etc".
+  Builder(std::string root, std::string_view above) : root_(std::move(root)), above_(above.size()) {}
 
   Result<void> add(const ViewEntry& entry) {
-    const std::string path = root_ + entry.target;
+    const std::string path = root_ + entry.target.substr(above_);
     TRY(make_directories(std::string(parent_of(path))));
     switch (entry.kind) {
       case EntryKind::link:
@@ -82,6 +100,7 @@ class Builder {
       case EntryKind::text: return write(path, entry.content, entry.mode);
       case EntryKind::tree:
         if (entry.copied) return copy(entry.source, path, 0);
+        if (entry.access == Access::device && make_device(entry.source, path)) return {};
         return entry.file ? write(path, "", 0644) : make_directories(path);
       case EntryKind::directory:
       case EntryKind::tmpfs:
@@ -91,9 +110,19 @@ class Builder {
     return {};
   }
 
-  const std::string& manifest() const { return manifest_; }
+  std::string manifest() const { return (devices_ ? with_devices : without_devices) + manifest_; }
 
  private:
+  // Root's own business, and useless where the file system shows no devices: all of them, or none.
+  bool make_device(const std::string& source, const std::string& path) {
+    struct stat seen {};
+    struct statfs below {};
+    devices_ = devices_ && ::stat(source.c_str(), &seen) == 0 && S_ISCHR(seen.st_mode) &&
+               ::statfs(root_.c_str(), &below) == 0 && (below.f_flags & ST_NODEV) == 0 &&
+               ::mknod(path.c_str(), S_IFCHR | 0666, seen.st_rdev) == 0 && ::chmod(path.c_str(), 0666) == 0;
+    return devices_;
+  }
+
   Result<void> make_directories(const std::string& path) {
     if (path.size() <= root_.size()) return {};
     TRY(make_directories(std::string(parent_of(path))));
@@ -142,6 +171,8 @@ class Builder {
   }
 
   std::string root_;
+  size_t above_;
+  bool devices_ = true;
   std::string manifest_;
   size_t files_ = 0;
   uint64_t bytes_ = 0;
@@ -157,6 +188,7 @@ Result<Skeleton> open_current(const std::string& home) {
   if (::flock(skeleton.lock.get(), LOCK_SH | LOCK_NB) != 0) return system_error("hold " + home);
   const std::string manifest = TRY(sys::read_file_at(skeleton.lock.get(), "manifest", 4 << 20));
   if (!is_current(manifest)) return system_error("use " + home, ESTALE);
+  skeleton.has_devices = manifest.front() == with_devices;
   skeleton.root = home + "/root";
   if (::fstatat(skeleton.lock.get(), "root", &seen, AT_SYMLINK_NOFOLLOW) != 0)
     return system_error("use " + home);
@@ -196,21 +228,22 @@ void clean(const std::string& shelf) {
   }
 }
 
-Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const std::string& home) {
+Result<void> build(const std::vector<const ViewEntry*>& entries, Part part, const std::string& shelf,
+                   const std::string& home) {
   if (!make_private_directories(shelf)) return system_error("make " + shelf);
   clean(shelf);
-  const std::string fresh = home + ".new-" + std::to_string(::getpid());
+  static std::atomic<unsigned> counter{0};
+  const std::string fresh = home + ".new-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   if (::mkdir(fresh.c_str(), 0700) != 0) return system_error("make " + fresh);
   // Held while it grows, so that nobody cleans it away.
   const OwnedFd lock = TRY(sys::open(fresh, O_RDONLY | O_DIRECTORY));
   ::flock(lock.get(), LOCK_SH);
   if (::mkdir((fresh + "/root").c_str(), 0755) != 0 || ::chmod((fresh + "/root").c_str(), 0755) != 0)
     return system_error("make " + fresh);
-  Builder builder(fresh + "/root");
-  const Holders holders(plan);
-  for (const auto& entry : plan.view) {
-    if (holders.of(entry) == Holder::root) TRY(builder.add(entry));
-  }
+  const bool root = part == Part::root;
+  if (root && ::mkdir((fresh + "/root/etc").c_str(), 0755) != 0) return system_error("make " + fresh);
+  Builder builder(fresh + "/root", root ? "" : "/etc");
+  for (const ViewEntry* entry : entries) TRY(builder.add(*entry));
   auto manifest = TRY(sys::open(fresh + "/manifest", O_WRONLY | O_CREAT | O_EXCL, 0600));
   TRY(sys::write_all(manifest.get(), builder.manifest()));
   // Another call may have built the same meanwhile; one that is current is never taken away from its users.
@@ -227,13 +260,15 @@ Result<void> build(const ConfinementPlan& plan, const std::string& shelf, const 
 
 }  // namespace
 
-Result<Skeleton> take_skeleton(const ConfinementPlan& plan, const std::string& state) {
+Result<Skeleton> take_skeleton(const ConfinementPlan& plan, Part part, const std::string& state) {
   if (state.empty()) return system_error("keep a skeleton", ENOENT);
+  const auto entries = entries_of(plan, part);
+  if (entries.empty()) return Skeleton{};
   const std::string shelf = state + "/skeletons";
-  const std::string home = shelf + "/" + key_of(plan);
+  const std::string home = shelf + "/" + key_of(entries, part);
   auto current = open_current(home);
   if (current.ok()) return current;
-  TRY(build(plan, shelf, home));
+  TRY(build(entries, part, shelf, home));
   return open_current(home);
 }
 

@@ -1,6 +1,7 @@
-// The still part of a view: its directories, links, written files, mount points and the curated copies of
-// /etc, kept on disk ready-made. Bound read-only as the root of a sandbox it replaces some sixty small steps
-// by one mount.
+// The still part of a view, kept on disk ready-made, in two parts: the root with its directories, links,
+// mount points and (where it may make them) device nodes, and the curated /etc. Bound read-only they replace
+// some hundred small steps by two mounts. They are two because a root belongs to one workspace and /etc to
+// all.
 //
 // A skeleton is named by a hash of what it must hold, so a plan can never meet one made for another. Its
 // manifest lists every file and directory that was copied, by inode, size and times; one that no longer
@@ -16,15 +17,18 @@
 
 namespace cloche {
 
+enum class Part { root, etc };
+
 struct Skeleton {
-  std::string root;  // the directory to bind
+  std::string root;  // the directory to bind; empty: the plan has nothing for this part
   uint64_t device = 0;
   uint64_t inode = 0;
+  bool has_devices = false;  // the plan's device nodes are in it
   OwnedFd lock;
 };
 
 // Made if need be. An Error (there is no state directory, or it cannot be written) means that the view must
 // be built from its parts; it is not a reason to refuse.
-Result<Skeleton> take_skeleton(const ConfinementPlan& plan, const std::string& state);
+Result<Skeleton> take_skeleton(const ConfinementPlan& plan, Part part, const std::string& state);
 
 }  // namespace cloche

@@ -68,8 +68,8 @@ class SkeletonTest : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ + "/" + name) << text;
   }
-  Skeleton take() const {
-    auto taken = take_skeleton(plan_, state());
+  Skeleton take(Part part = Part::etc) const {
+    auto taken = take_skeleton(plan_, part, state());
     EXPECT_TRUE(taken.ok()) << taken.error().what;
     return taken.ok() ? std::move(taken).value() : Skeleton{};
   }
@@ -91,19 +91,55 @@ class SkeletonTest : public testing::Test {
 };
 
 TEST_F(SkeletonTest, HoldsEveryStillThingAndAMountPointForEveryOther) {
-  const Skeleton skeleton = take();
+  const Skeleton skeleton = take(Part::root);
   const std::string& root = skeleton.root;
   EXPECT_EQ(fs::read_symlink(root + "/bin"), "usr/bin");
-  EXPECT_EQ(content(root + "/etc/passwd"), "root:x:0:0\n");
-  EXPECT_EQ(content(root + "/etc/services"), "ssh 22/tcp\n");
-  EXPECT_EQ(content(root + "/etc/alternatives/README"), "text");
-  EXPECT_EQ(fs::read_symlink(root + "/etc/alternatives/vi"), "/usr/bin/vim") << "a link stays a link";
-  for (const char* mount_point : {"/usr", "/run", "/proc", "/tmp", "/home/user/project"}) {
+  for (const char* mount_point : {"/usr", "/run", "/proc", "/tmp", "/etc", "/home/user/project"}) {
     EXPECT_TRUE(fs::is_directory(root + mount_point)) << mount_point;
     EXPECT_TRUE(fs::is_empty(root + mount_point)) << mount_point << ": what lies in a mount comes with it";
   }
-  EXPECT_TRUE(fs::is_regular_file(root + "/dev/null"));
-  EXPECT_EQ(fs::file_size(root + "/dev/null"), 0U);
+  const Skeleton second = take(Part::etc);
+  const std::string& etc = second.root;
+  EXPECT_EQ(content(etc + "/passwd"), "root:x:0:0\n");
+  EXPECT_EQ(content(etc + "/services"), "ssh 22/tcp\n");
+  EXPECT_EQ(content(etc + "/alternatives/README"), "text");
+  EXPECT_EQ(fs::read_symlink(etc + "/alternatives/vi"), "/usr/bin/vim") << "a link stays a link";
+}
+
+TEST_F(SkeletonTest, HasDeviceNodesWhereItMayMakeThem) {
+  const Skeleton skeleton = take(Part::root);
+  const struct stat seen = look(skeleton.root + "/dev/null");
+  EXPECT_EQ(skeleton.has_devices, S_ISCHR(seen.st_mode));
+  EXPECT_EQ(skeleton.has_devices, ::geteuid() == 0) << "root may, others may not";
+  if (skeleton.has_devices) {
+    EXPECT_EQ(seen.st_rdev, look("/dev/null").st_rdev);
+    EXPECT_EQ(seen.st_mode & 07777, 0666U);
+  } else {
+    EXPECT_TRUE(S_ISREG(seen.st_mode)) << "a mount point";
+    EXPECT_EQ(seen.st_size, 0);
+  }
+}
+
+TEST_F(SkeletonTest, OnlyCharacterDevicesBecomeNodes) {
+  plan_.view[6].source = path_ + "/etc/services";
+  const Skeleton skeleton = take(Part::root);
+  EXPECT_FALSE(skeleton.has_devices);
+  EXPECT_TRUE(S_ISREG(look(skeleton.root + "/dev/null").st_mode));
+}
+
+TEST_F(SkeletonTest, APartWithoutEntriesIsNoDirectory) {
+  plan_.view = {{.kind = EntryKind::tree, .target = "/etc", .source = "/etc"},
+                {.kind = EntryKind::tree, .target = "/etc/granted", .source = path_, .owned = true}};
+  EXPECT_EQ(take(Part::etc).root, "") << "/etc is the host's own, and nothing may cover it";
+  EXPECT_NE(take(Part::root).root, "");
+}
+
+TEST_F(SkeletonTest, TheRootIsOneWorkspacesAndEtcIsForAll) {
+  const ino_t root = take(Part::root).inode;
+  const ino_t etc = take(Part::etc).inode;
+  plan_.view[9].target = "/home/user/another";
+  EXPECT_NE(take(Part::root).inode, root);
+  EXPECT_EQ(take(Part::etc).inode, etc);
 }
 
 TEST_F(SkeletonTest, NamesTheDirectoryThatTheJailMustFind) {
@@ -120,8 +156,8 @@ TEST_F(SkeletonTest, IsPrivateOutsideAndReadableInside) {
   ::umask(before);
   EXPECT_EQ(look(state() + "/skeletons").st_mode & 0777, 0700U);
   EXPECT_EQ(look(skeleton.root).st_mode & 0777, 0755U) << "whatever the caller's umask is";
-  EXPECT_EQ(look(skeleton.root + "/etc").st_mode & 0777, 0755U);
-  EXPECT_EQ(look(skeleton.root + "/etc/passwd").st_mode & 07777, 0644U);
+  EXPECT_EQ(look(skeleton.root + "/alternatives").st_mode & 0777, 0755U);
+  EXPECT_EQ(look(skeleton.root + "/passwd").st_mode & 07777, 0644U);
 }
 
 TEST_F(SkeletonTest, IsReusedWhileNothingChanges) {
@@ -137,9 +173,9 @@ TEST_F(SkeletonTest, IsSharedByCallsAtTheSameTime) {
 }
 
 TEST_F(SkeletonTest, IsBuiltAnewWhenACopiedFileChanges) {
-  EXPECT_EQ(content(take().root + "/etc/services"), "ssh 22/tcp\n");
+  EXPECT_EQ(content(take().root + "/services"), "ssh 22/tcp\n");
   write("etc/services", "ssh 2222/tcp\n");
-  EXPECT_EQ(content(take().root + "/etc/services"), "ssh 2222/tcp\n");
+  EXPECT_EQ(content(take().root + "/services"), "ssh 2222/tcp\n");
   fs::remove(path_ + "/etc/services");
   write("etc/services", "ssh 2222/tcp\n");
   const ino_t replaced = take().inode;
@@ -149,12 +185,12 @@ TEST_F(SkeletonTest, IsBuiltAnewWhenACopiedFileChanges) {
 TEST_F(SkeletonTest, IsBuiltAnewWhenACopiedDirectoryChanges) {
   (void)take();
   write("etc/alternatives/new", "new");
-  EXPECT_EQ(content(take().root + "/etc/alternatives/new"), "new");
+  EXPECT_EQ(content(take().root + "/alternatives/new"), "new");
   fs::remove(path_ + "/etc/alternatives/new");
-  EXPECT_FALSE(fs::exists(take().root + "/etc/alternatives/new"));
+  EXPECT_FALSE(fs::exists(take().root + "/alternatives/new"));
   fs::remove(path_ + "/etc/alternatives/vi");
   fs::create_symlink("/usr/bin/nano", path_ + "/etc/alternatives/vi");
-  EXPECT_EQ(fs::read_symlink(take().root + "/etc/alternatives/vi"), "/usr/bin/nano");
+  EXPECT_EQ(fs::read_symlink(take().root + "/alternatives/vi"), "/usr/bin/nano");
 }
 
 TEST_F(SkeletonTest, OfAnotherPlanIsAnother) {
@@ -162,19 +198,21 @@ TEST_F(SkeletonTest, OfAnotherPlanIsAnother) {
   plan_.view[5].content = "another user\n";
   const Skeleton second = take();
   EXPECT_NE(second.inode, first);
-  EXPECT_EQ(content(second.root + "/etc/passwd"), "another user\n");
+  EXPECT_EQ(content(second.root + "/passwd"), "another user\n");
+  EXPECT_EQ(kept(), 2U);
+  (void)take(Part::root);
   plan_.view[1].source = "usr/sbin";
-  EXPECT_EQ(fs::read_symlink(take().root + "/bin"), "usr/sbin");
-  EXPECT_EQ(kept(), 3U);
+  EXPECT_EQ(fs::read_symlink(take(Part::root).root + "/bin"), "usr/sbin");
+  EXPECT_EQ(kept(), 4U);
 }
 
 TEST_F(SkeletonTest, DoesNotDependOnWhatOnlyTheMountsDecide) {
-  const ino_t first = take().inode;
+  const ino_t first = take(Part::root).inode;
   plan_.view[0].source = "/opt";
   plan_.view[4].size_bytes = 8192;
   plan_.view[10].target = "/usr/share/elsewhere";
   plan_.argv = {"y"};
-  EXPECT_EQ(take().inode, first);
+  EXPECT_EQ(take(Part::root).inode, first);
 }
 
 TEST_F(SkeletonTest, AnOldOneStaysForAsLongAsItIsHeld) {
@@ -183,16 +221,14 @@ TEST_F(SkeletonTest, AnOldOneStaysForAsLongAsItIsHeld) {
   write("etc/services", "ssh 1/tcp\n");
   (void)take();
   write("etc/services", "ssh 2/tcp\n");
-  plan_.view[1].source = "usr/sbin";
   (void)take();
-  EXPECT_EQ(::faccessat(root.get(), "etc/passwd", F_OK, 0), 0)
-      << "its user would lose the ground it stands on";
+  EXPECT_EQ(::faccessat(root.get(), "passwd", F_OK, 0), 0) << "its user would lose the ground it stands on";
   held.lock.reset();
   write("etc/services", "ssh 3/tcp\n");
   (void)take();
   write("etc/services", "ssh 4/tcp\n");
   (void)take();
-  EXPECT_NE(::faccessat(root.get(), "etc/passwd", F_OK, 0), 0)
+  EXPECT_NE(::faccessat(root.get(), "passwd", F_OK, 0), 0)
       << "and is taken away when nobody holds it any more";
 }
 
@@ -204,17 +240,17 @@ TEST_F(SkeletonTest, OneThatOthersCouldHaveChangedIsNotUsed) {
 }
 
 TEST_F(SkeletonTest, WithoutAStateDirectoryThereIsNone) {
-  EXPECT_FALSE(take_skeleton(plan_, "").ok());
+  EXPECT_FALSE(take_skeleton(plan_, Part::etc, "").ok());
   write("file", "");
-  EXPECT_FALSE(take_skeleton(plan_, path_ + "/file").ok());
+  EXPECT_FALSE(take_skeleton(plan_, Part::etc, path_ + "/file").ok());
 }
 
 TEST_F(SkeletonTest, WhatIsTooLargeToCopyIsNotHalfDone) {
   write("etc/alternatives/large", "");
   fs::resize_file(path_ + "/etc/alternatives/large", 1ULL << 30);
-  EXPECT_FALSE(take_skeleton(plan_, state()).ok());
+  EXPECT_FALSE(take_skeleton(plan_, Part::etc, state()).ok());
   fs::remove(path_ + "/etc/alternatives/large");
-  EXPECT_TRUE(take_skeleton(plan_, state()).ok());
+  EXPECT_TRUE(take_skeleton(plan_, Part::etc, state()).ok());
   EXPECT_EQ(kept(), 1U) << "and what was begun is cleaned away";
 }
 

@@ -1,0 +1,21 @@
+// cloche-full: every command but `run`, which the front keeps to itself because it must start in
+// microseconds.
+#include <signal.h>
+#include <unistd.h>
+
+#include <span>
+#include <string_view>
+
+#include "doors/print.hpp"
+#include "doors/run_command.hpp"
+
+int main(int argc, char** argv) {
+  using namespace cloche;
+  ::signal(SIGPIPE, SIG_IGN);
+  const Environment environment(environ);
+  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  const std::string_view command = words.size() < 2 ? "" : words[1];
+  if (command == "doctor") return doctor_door(words.subspan(2), environment);
+  complain("unknown command '" + std::string(command) + "'; see cloche --help");
+  return 2;
+}
