@@ -1,0 +1,23 @@
+// What a gate says of one call. The strictest verdict wins.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cloche {
+
+enum class Decision { allow, ask, deny };  // in order of strictness
+std::string_view name_of(Decision decision);
+
+enum class GateId { loadout, schema, shape, no_shell, path, env, network, rules, approval };
+std::string_view name_of(GateId gate);
+
+struct Verdict {
+  GateId gate = GateId::loadout;
+  Decision decision = Decision::deny;  // what nobody has judged is refused
+  std::string reason = {};             // one sentence that a model or a person can act on
+  std::string rule = {};               // what decided, as "id file:line"; empty: the gate itself
+  std::string fix = {};                // the smallest change that would alter the decision
+};
+
+}  // namespace cloche
