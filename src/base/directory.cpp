@@ -14,15 +14,20 @@
 
 namespace cloche {
 
-std::vector<std::string> names_in(const std::string& directory) {
-  std::vector<std::string> names;
+void for_each_entry(const std::string& directory,
+                    const std::function<void(std::string_view name, unsigned char type)>& visit) {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
   while (dir != nullptr) {
     const dirent* entry = ::readdir(dir.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+    if (name != "." && name != "..") visit(name, entry->d_type);
   }
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  for_each_entry(directory, [&](std::string_view name, unsigned char) { names.emplace_back(name); });
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -54,7 +59,8 @@ void remove_tree(const std::string& directory) {
 bool make_private_directories(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;
   if (errno != ENOENT || directory.size() <= 1) return false;
-  return make_private_directories(std::string(parent_of(directory))) && ::mkdir(directory.c_str(), 0700) == 0;
+  if (!make_private_directories(std::string(parent_of(directory)))) return false;
+  return ::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST;  // another call may be first
 }
 
 }  // namespace cloche

@@ -1,13 +1,20 @@
 // Directories as lists of names.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cloche {
 
 // Sorted, without . and ..; empty when it cannot be read.
 std::vector<std::string> names_in(const std::string& directory);
+
+// Every entry but . and .., in the order of the directory, with its type as readdir gives it (DT_UNKNOWN
+// where the file system does not say).
+void for_each_entry(const std::string& directory,
+                    const std::function<void(std::string_view name, unsigned char type)>& visit);
 
 // This directory and its parents, 0700 where they are made.
 bool make_private_directories(const std::string& directory);

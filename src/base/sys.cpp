@@ -1,6 +1,7 @@
 #include "base/sys.hpp"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -9,6 +10,9 @@
 #include <array>
 #include <charconv>
 #include <climits>
+#include <utility>
+
+#include "base/path.hpp"
 
 namespace cloche::sys {
 
@@ -70,6 +74,17 @@ Result<std::string> read_file_at(int dir, const std::string& path, size_t most) 
   return text;
 }
 
+Result<std::string> read_small_file(const std::string& path) { return read_small_file_at(AT_FDCWD, path); }
+
+Result<std::string> read_small_file_at(int dir, const std::string& path) {
+  auto fd = TRY(open_at(dir, path, O_RDONLY | O_NONBLOCK));
+  std::array<char, 4096> buffer;
+  const ssize_t got = ::read(fd.get(), buffer.data(), buffer.size());
+  if (got < 0) return system_error("read " + path);
+  if (static_cast<size_t>(got) == buffer.size()) return system_error("read " + path, EFBIG);
+  return std::string(buffer.data(), static_cast<size_t>(got));
+}
+
 Result<void> write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());
@@ -90,6 +105,28 @@ Result<std::string> read_link(const std::string& path) {
 }
 
 Result<std::string> path_of(int fd) { return read_link("/proc/self/fd/" + std::to_string(fd)); }
+
+namespace {
+
+// The usual case, and the cheap one: there is no link on the way, so the path is where it leads.
+OwnedFd open_without_links(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_SYMLINKS;
+  return OwnedFd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+}
+
+}  // namespace
+
+Result<Held> hold(const std::string& path) {
+  if (is_plain_absolute(path)) {
+    if (OwnedFd fd = open_without_links(path)) return Held{std::move(fd), path};
+    if (errno == ENOENT) return system_error("open " + path);
+  }
+  auto fd = TRY(open(path, O_PATH));
+  auto where = TRY(path_of(fd.get()));
+  return Held{std::move(fd), std::move(where)};
+}
 
 uint64_t monotonic_ms() {
   timespec now{};

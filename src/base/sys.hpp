@@ -23,11 +23,21 @@ Result<void> seal(int fd);      // cannot be changed any more, by anybody
 Result<std::string> read_all(int fd, size_t most);
 Result<std::string> read_file(const std::string& path, size_t most = 1 << 20);
 Result<std::string> read_file_at(int dir, const std::string& path, size_t most = 1 << 20);
+// One of the kernel's own that says all it has in one read of less than a page.
+Result<std::string> read_small_file(const std::string& path);
+Result<std::string> read_small_file_at(int dir, const std::string& path);
 Result<void> write_all(int fd, std::string_view bytes);
 
 Result<std::string> read_link(const std::string& path);
 // Where a descriptor's file is now, every link resolved.
 Result<std::string> path_of(int fd);
+
+// A path held (O_PATH), and where it leads when every link is followed.
+struct Held {
+  OwnedFd fd;
+  std::string path;
+};
+Result<Held> hold(const std::string& path);
 
 uint64_t monotonic_ms();
 

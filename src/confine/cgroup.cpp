@@ -1,27 +1,17 @@
 #include "confine/cgroup.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <charconv>
-#include <memory>
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
 namespace {
-
-constexpr std::string_view prefix = "cloche-";
-
-std::string fresh_name() {
-  static std::atomic<unsigned> counter{0};
-  return std::string(prefix) + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-}
 
 // Our own cgroup path in the hierarchy of `controller`; "" asks for version 2.
 std::optional<std::string> own_path(const std::string& table, std::string_view controller) {
@@ -42,9 +32,9 @@ std::optional<std::string> own_path(const std::string& table, std::string_view c
   return std::nullopt;
 }
 
-bool put(const std::string& directory, const char* file, const std::string& value) {
-  auto fd = sys::open(directory + "/" + file, O_WRONLY);
-  return fd.ok() && sys::write_all(fd.value().get(), value).ok();
+bool put(const OwnedFd& directory, const char* file, uint64_t value) {
+  auto fd = sys::open_at(directory.get(), file, O_WRONLY);
+  return fd.ok() && sys::write_all(fd.value().get(), std::to_string(value)).ok();
 }
 
 uint64_t number_in(const std::string& text, std::string_view key) {
@@ -56,51 +46,15 @@ uint64_t number_in(const std::string& text, std::string_view key) {
 }
 
 uint64_t read_number(const OwnedFd& directory, const char* file, std::string_view key = "") {
-  if (!directory) return 0;
-  const auto text = sys::read_file_at(directory.get(), file, 1 << 16);
+  const auto text = sys::read_small_file_at(directory.get(), file);
   return text.ok() ? number_in(text.value(), key) : 0;
 }
 
-// Groups of a supervisor that was killed before it had a keeper, or together with it: nobody else would take
-// them away.
-void sweep(const std::string& parent) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(parent.c_str()), ::closedir);
-  while (dir != nullptr) {
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (!name.starts_with(prefix)) continue;
-    pid_t owner = 0;
-    std::from_chars(name.data() + prefix.size(), name.data() + name.size(), owner);
-    if (owner > 0 && ::kill(owner, 0) != 0 && errno == ESRCH)
-      ::unlinkat(::dirfd(dir.get()), entry->d_name, AT_REMOVEDIR);
-  }
-}
-
-bool make_version1(const std::string& tree, const std::string& table, const char* controller,
-                   const std::string& name, std::vector<std::string>& made, std::string& why) {
-  const auto own = own_path(table, controller);
-  if (!own) {
-    why = std::string("no ") + controller + " controller";
-    return false;
-  }
-  const std::string parent = tree + "/" + controller + (*own == "/" ? "" : *own);
-  sweep(parent);
-  const std::string directory = parent + "/" + name;
-  if (::mkdir(directory.c_str(), 0755) != 0) {
-    why = system_error("make " + directory).what;
-    return false;
-  }
-  made.push_back(directory);
-  return true;
-}
-
-bool limit_version1(const std::vector<std::string>& made, const Limits& limits) {
-  const std::string memory = std::to_string(limits.memory_bytes);
-  if (!put(made[0], "memory.limit_in_bytes", memory)) return false;
-  put(made[0], "memory.memsw.limit_in_bytes",
-      memory);  // absent without swap accounting, and then there is no swap
-  return put(made[1], "pids.max", std::to_string(limits.processes + 1));  // the first process is the one more
+bool limit_version1(const std::vector<OwnedFd>& made, const Limits& limits) {
+  if (!put(made[0], "memory.limit_in_bytes", limits.memory_bytes)) return false;
+  // Absent without swap accounting, and then there is no swap.
+  put(made[0], "memory.memsw.limit_in_bytes", limits.memory_bytes);
+  return put(made[1], "pids.max", limits.processes + 1);  // the first process is the one more
 }
 
 // The nearest group above us that hands memory and pids down and that we may make children in. Our own has us
@@ -117,62 +71,82 @@ std::optional<std::string> parent_version2(const std::string& root, std::string 
   }
 }
 
-bool limit_version2(const std::string& directory, const Limits& limits) {
-  put(directory, "memory.swap.max", "0");   // absent without swap
-  put(directory, "memory.oom.group", "1");  // all or nothing; we end the rest ourselves where it is not there
-  return put(directory, "memory.max", std::to_string(limits.memory_bytes)) &&
-         put(directory, "pids.max", std::to_string(limits.processes + 1));
+bool limit_version2(const OwnedFd& made, const Limits& limits) {
+  put(made, "memory.swap.max", 0);   // absent without swap
+  put(made, "memory.oom.group", 1);  // all or nothing; we end the rest ourselves where it is not there
+  return put(made, "memory.max", limits.memory_bytes) && put(made, "pids.max", limits.processes + 1);
+}
+
+// Whoever left it has been killed; the kernel may need a moment to take the last process out.
+bool make_anew(const std::string& directory) {
+  for (int tries = 0; tries < 50; ++tries) {
+    if (::mkdir(directory.c_str(), 0755) == 0) return true;
+    if (errno != EEXIST) return false;
+    if (::rmdir(directory.c_str()) != 0) ::usleep(2000);
+  }
+  return false;
 }
 
 }  // namespace
 
-std::optional<Cgroup> Cgroup::create(const Limits& limits, std::string& why, const std::string& tree) {
-  const auto table = sys::read_file("/proc/self/cgroup", 1 << 16);
-  if (!table.ok()) {
-    why = table.error().what;
-    return std::nullopt;
-  }
+std::string fresh_cgroup_name() {
+  static std::atomic<unsigned> counter{0};
+  return "cloche-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+}
+
+std::optional<Cgroup> Cgroup::find(const std::string& name, const std::string& table,
+                                   const std::string& tree) {
   Cgroup group;
-  const std::string name = fresh_name();
-  bool limited = false;
-  why = "no cgroup with memory and pids that this user may use";
-  if (own_path(table.value(), "memory")) {
+  const auto memory = own_path(table, "memory");
+  const auto pids = own_path(table, "pids");
+  if (memory && pids) {
     group.by_ = "cgroup1";
-    limited = make_version1(tree, table.value(), "memory", name, group.directories_, why) &&
-              make_version1(tree, table.value(), "pids", name, group.directories_, why) &&
-              limit_version1(group.directories_, limits);
-  } else if (const auto own = own_path(table.value(), "")) {
-    group.by_ = "cgroup2";
-    if (const auto parent = parent_version2(tree, *own)) {
-      sweep(*parent);
-      const std::string directory = *parent + "/" + name;
-      if (::mkdir(directory.c_str(), 0755) == 0) group.directories_.push_back(directory);
-      limited = !group.directories_.empty() && limit_version2(directory, limits);
+    for (const auto& [controller, own] : {std::pair("/memory", *memory), std::pair("/pids", *pids)}) {
+      const std::string parent = tree + controller + (own == "/" ? "" : own);
+      if (::access(parent.c_str(), W_OK) != 0) return std::nullopt;
+      group.directories_.push_back(parent + "/" + name);
     }
+    return group;
   }
-  for (const auto& directory : group.directories_) {
-    auto door = group.by_ == "cgroup1" ? sys::open(directory + "/tasks", O_WRONLY)
-                                       : sys::open(directory, O_PATH | O_DIRECTORY);
-    limited = limited && door.ok();
-    if (door.ok()) group.doors_.push_back(std::move(door).value());
-  }
-  if (!limited) {
-    group.remove();
-    return std::nullopt;
-  }
-  auto memory = sys::open(group.directories_.front(), O_RDONLY | O_DIRECTORY);
-  auto pids = sys::open(group.directories_.back(), O_RDONLY | O_DIRECTORY);
-  if (memory.ok()) group.memory_ = std::move(memory).value();
-  if (pids.ok()) group.pids_ = std::move(pids).value();
+  const auto own = own_path(table, "");
+  const auto parent = own ? parent_version2(tree, *own) : std::nullopt;
+  if (!parent) return std::nullopt;
+  group.by_ = "cgroup2";
+  group.directories_ = {*parent + "/" + name};
   return group;
+}
+
+std::optional<Cgroup> Cgroup::find(const std::string& name) {
+  const auto table = sys::read_small_file("/proc/self/cgroup");
+  return table.ok() ? find(name, table.value()) : std::nullopt;
+}
+
+Result<void> Cgroup::make(const Limits& limits) {
+  const bool one = by_ == "cgroup1";
+  for (const auto& directory : directories_) {
+    if (!make_anew(directory)) return system_error("make " + directory);
+    opened_.push_back(TRY(sys::open(directory, O_RDONLY | O_DIRECTORY)));
+    if (one) tasks_.push_back(TRY(sys::open_at(opened_.back().get(), "tasks", O_WRONLY)));
+  }
+  const bool limited = one ? limit_version1(opened_, limits) : limit_version2(opened_[0], limits);
+  if (!limited) return system_error("limit " + directories_[0]);
+  return {};
+}
+
+std::vector<int> Cgroup::doors() const {
+  std::vector<int> numbers;
+  for (const auto& door : by_ == "cgroup1" ? tasks_ : opened_) numbers.push_back(door.get());
+  return numbers;
 }
 
 Cgroup::Numbers Cgroup::numbers() const {
   Numbers numbers;
+  if (opened_.empty()) return numbers;
   const bool two = by_ == "cgroup2";
-  numbers.memory_peak_bytes = read_number(memory_, two ? "memory.peak" : "memory.max_usage_in_bytes");
-  numbers.memory_kills = read_number(memory_, two ? "memory.events" : "memory.oom_control", "oom_kill ");
-  numbers.processes_denied = read_number(pids_, "pids.events", "max ");
+  const OwnedFd& memory = opened_.front();
+  numbers.memory_peak_bytes = read_number(memory, two ? "memory.peak" : "memory.max_usage_in_bytes");
+  numbers.memory_kills = read_number(memory, two ? "memory.events" : "memory.oom_control", "oom_kill ");
+  numbers.processes_denied = read_number(opened_.back(), "pids.events", "max ");
   return numbers;
 }
 

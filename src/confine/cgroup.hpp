@@ -1,5 +1,6 @@
 // A cgroup for one call: memory and processes of everything in it counted together by the kernel, on version
-// 2 or 1. The supervisor makes it and reads its numbers; the jail's keeper joins it and removes it.
+// 2 or 1. The supervisor makes it and reads its numbers; the jail joins it, and its keeper removes it. The
+// keeper learns the name before the group is made, so whoever is killed when, somebody takes it away.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/result.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -19,15 +21,20 @@ class Cgroup {
     uint64_t processes_denied = 0;  // forks that met the limit
   };
 
-  // Nothing when this caller can make none; `why` then says what stood in the way. `tree` is where the host
-  // mounts cgroups; another one only in tests.
-  static std::optional<Cgroup> create(const Limits& limits, std::string& why,
-                                      const std::string& tree = "/sys/fs/cgroup");
+  // Where a group of this name would be; nothing is made yet. Nothing when this caller can have none. `table`
+  // is the text of /proc/self/cgroup and `tree` where the host mounts cgroups; others only in tests.
+  static std::optional<Cgroup> find(const std::string& name, const std::string& table,
+                                    const std::string& tree = "/sys/fs/cgroup");
+  static std::optional<Cgroup> find(const std::string& name);
+
+  // Makes it. One that is there already was left by somebody who is dead (a name belongs to one call at a
+  // time), and is replaced.
+  Result<void> make(const Limits& limits);
 
   const std::string& by() const { return by_; }  // "cgroup2" or "cgroup1"
   const std::vector<std::string>& directories() const { return directories_; }
   // What the jail enters by: `tasks` of each directory on version 1, the directory itself on version 2.
-  const std::vector<OwnedFd>& doors() const { return doors_; }
+  std::vector<int> doors() const;
   Numbers numbers() const;
   // Only for when the keeper cannot: it was killed, or never started.
   void remove() const;
@@ -35,9 +42,11 @@ class Cgroup {
  private:
   std::string by_;
   std::vector<std::string> directories_;
-  std::vector<OwnedFd> doors_;
-  OwnedFd memory_;  // the directory that has the memory files
-  OwnedFd pids_;
+  std::vector<OwnedFd> opened_;  // the directories
+  std::vector<OwnedFd> tasks_;
 };
+
+// For a caller who has no id of the call's own to name it by.
+std::string fresh_cgroup_name();
 
 }  // namespace cloche

@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
+
 #include "base/sys.hpp"
 #include "jail/wire.hpp"
 
@@ -32,8 +34,10 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), jail.plan_.get(), theirs.get()};
   std::vector<std::string> arguments = {"cloche-jail", ""};
   if (start.cgroup != nullptr) {
-    if (start.cgroup->by() == "cgroup2") flags |= wire::born_in_cgroup;
-    for (const auto& door : start.cgroup->doors()) fds.push_back(door.get());
+    if (start.cgroup->by() == "cgroup2") {
+      flags |= wire::born_in_cgroup;
+      fds.push_back(start.cgroup->doors().front());
+    }
     for (const auto& directory : start.cgroup->directories()) arguments.push_back(directory);
   }
   arguments[1] = std::to_string(flags);
@@ -53,11 +57,27 @@ JailProcess::~JailProcess() {
   ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED);
 }
 
-Result<void> JailProcess::go(const std::string& plan) {
+Result<void> JailProcess::go(const std::string& plan, const Cgroup* cgroup) {
   TRY(sys::write_all(plan_.get(), plan));
   TRY(sys::seal(plan_.get()));
   plan_.reset();
-  if (::send(control.get(), "p", 1, MSG_NOSIGNAL) != 1) return system_error("hand the plan over");
+  const auto doors = cgroup != nullptr && cgroup->by() == "cgroup1" ? cgroup->doors() : std::vector<int>();
+  char word = 'p';
+  iovec data{&word, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_groups)] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (!doors.empty()) {
+    message.msg_control = room;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * doors.size());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * doors.size());
+    std::memcpy(CMSG_DATA(header), doors.data(), sizeof(int) * doors.size());
+  }
+  if (::sendmsg(control.get(), &message, MSG_NOSIGNAL) != 1) return system_error("hand the plan over");
   return {};
 }
 

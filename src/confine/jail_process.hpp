@@ -17,9 +17,9 @@ class JailProcess {
   struct Start {
     std::string program;  // path of cloche-jail
     bool privileged = false;
-    unsigned outside_uid = 0;  // of the command, when privileged
-    const Cgroup* cgroup = nullptr;
-    std::vector<int> kept = {};  // descriptors that live as long as the call
+    unsigned outside_uid = 0;        // of the command, when privileged
+    const Cgroup* cgroup = nullptr;  // of version 2 it must be made, of version 1 it may be made later
+    std::vector<int> kept = {};      // descriptors that live as long as the call
   };
 
   static Result<JailProcess> start(const Start& start);
@@ -30,8 +30,8 @@ class JailProcess {
   JailProcess& operator=(const JailProcess&) = delete;
   ~JailProcess();
 
-  // The plan's bytes, sealed, and the word that they are there.
-  Result<void> go(const std::string& plan);
+  // The plan's bytes, sealed, and the word that they are there, with the ways into the cgroup of version 1.
+  Result<void> go(const std::string& plan, const Cgroup* cgroup);
 
   // What the supervisor takes over.
   Spawned keeper;

@@ -1,7 +1,6 @@
 #include "confine/outside_id.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,13 +9,15 @@
 namespace cloche {
 
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count, const std::string& directory) {
-  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
-  auto file = TRY(sys::open(directory + "/ids", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
-  unsigned start = 0;
-  if (::getrandom(&start, sizeof start, 0) != static_cast<ssize_t>(sizeof start))
-    return system_error("ask for randomness");
-  for (unsigned tried = 0; tried < count; ++tried) {
-    const unsigned slot = (start + tried) % count;
+  const std::string path = directory + "/ids";
+  auto opened = sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (!opened.ok() && opened.error().number == ENOENT) {
+    if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
+    opened = sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  }
+  OwnedFd file = TRY(std::move(opened));
+  // The lowest that is free, so that what a killed call left under its id is soon found and replaced.
+  for (unsigned slot = 0; slot < count; ++slot) {
     struct flock claim {};
     claim.l_type = F_WRLCK;
     claim.l_whence = SEEK_SET;

@@ -22,7 +22,7 @@ int offered_landlock() {
 
 // The sysctl's number, or `absent` when this kernel does not have it.
 long sysctl(const char* path, long absent) {
-  const auto text = sys::read_file(path, 64);
+  const auto text = sys::read_small_file(path);
   long value = absent;
   if (text.ok()) std::from_chars(text.value().data(), text.value().data() + text.value().size(), value);
   return value;

@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-#include "base/directory.hpp"
+#include "base/private_file.hpp"
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
 
@@ -134,7 +134,7 @@ std::string file_for(const std::string& state, const std::string& key) { return 
 Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spec, const std::string& jail,
                               const std::string& probe) {
   Sha256 hash;
-  hash.add(TRY(sys::read_file("/proc/sys/kernel/random/boot_id", 128)));
+  hash.add(TRY(sys::read_small_file("/proc/sys/kernel/random/boot_id")));
   // Their content by proxy: whoever can keep every one of these numbers while changing a file is root
   // already, and hashing a megabyte on each call would cost more than the call.
   add_file_identity(hash, jail);
@@ -217,29 +217,17 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
   return proof;
 }
 
+// Its digest on a line of its own, so that nobody has to compute it again for every call.
 Result<Proof> load_proof(const std::string& state, const std::string& key) {
   if (state.empty()) return system_error("find a proof", ENOENT);
-  auto file = TRY(sys::open(file_for(state, key), O_RDONLY | O_NOFOLLOW | O_NONBLOCK));
-  struct stat seen {};
-  // Somebody else's file proves nothing to us.
-  if (::fstat(file.get(), &seen) != 0 || seen.st_uid != ::geteuid() || (seen.st_mode & 077) != 0 ||
-      !S_ISREG(seen.st_mode)) {
-    return system_error("trust a proof", EPERM);
-  }
-  Proof proof;
-  proof.report = TRY(sys::read_all(file.get(), 1 << 16));
-  proof.digest = "sha256:" + sha256(proof.report);
-  return proof;
+  const std::string kept = TRY(read_private_file(file_for(state, key), 1 << 16));
+  const size_t line = kept.find('\n');
+  if (line == std::string::npos || !kept.starts_with("sha256:")) return system_error("read a proof", EBADMSG);
+  return Proof{.digest = kept.substr(0, line), .report = kept.substr(line + 1), .by_layer = {}};
 }
 
 void store_proof(const std::string& state, const std::string& key, const Proof& proof) {
-  if (state.empty() || !make_private_directories(state + "/proofs")) return;
-  const std::string name = file_for(state, key);
-  const std::string fresh = name + "." + std::to_string(::getpid());
-  auto file = sys::open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (!file.ok()) return;
-  const bool written = sys::write_all(file.value().get(), proof.report).ok();
-  if (!written || ::rename(fresh.c_str(), name.c_str()) != 0) ::unlink(fresh.c_str());
+  if (!state.empty()) write_private_file(file_for(state, key), proof.digest + "\n" + proof.report);
 }
 
 }  // namespace cloche

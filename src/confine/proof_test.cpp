@@ -187,7 +187,7 @@ TEST(StoredProof, ComesBackTheSameAndOnlyForItsKey) {
 
 TEST(StoredProof, IsTrustedOnlyAsOurOwnPrivateFile) {
   const Scratch scratch;
-  store_proof(scratch.path, "key", {.report = "report"});
+  store_proof(scratch.path, "key", {.digest = "sha256:0", .report = "report"});
   const std::string file = scratch.path + "/proofs/key";
   for (auto mode : {0644, 0660, 0602}) {
     fs::permissions(file, fs::perms(mode));

@@ -14,22 +14,33 @@ namespace {
 struct Image {
   const char* program;
   char* const* argv;
-  const int* fds;
+  int* fds;  // the child's to change: it has a table of its own
   int count;
 };
 
+constexpr int lifted = 64;
+
+[[noreturn]] void give_up(volatile int* failed) {
+  *failed = errno;
+  ::_exit(127);
+}
+
 // Runs in the child, which borrows our memory until it executes: system calls only, and nothing is changed
-// but `failed`.
+// but `failed` and the numbers.
 [[noreturn]] void become(const Image& image, volatile int* failed) {
   char* environment[] = {nullptr};
+  // First above every number that is assigned to, so that no assignment overwrites a source.
+  for (int i = 0; i < image.count; ++i) {
+    image.fds[i] = ::fcntl(image.fds[i], F_DUPFD, lifted);
+    if (image.fds[i] < 0) give_up(failed);
+  }
   for (int i = 0; i < image.count; ++i) ::dup2(image.fds[i], i);
   ::syscall(SYS_close_range, image.count, ~0U, 0);
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::execve(image.program, image.argv, environment);
-  *failed = errno;
-  ::_exit(127);
+  give_up(failed);
 }
 
 // vfork, because it costs the same however large this process is, and because a process with threads may do
@@ -42,22 +53,12 @@ __attribute__((noinline)) pid_t fork_into(const Image& image, volatile int* fail
 
 }  // namespace
 
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments,
-                      const std::vector<int>& fds) {
-  // Above every number that is assigned to below, so that no assignment overwrites a source.
-  std::vector<OwnedFd> lifted;
-  std::vector<int> numbers;
-  for (int fd : fds) {
-    OwnedFd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 64));
-    if (!copy) return system_error("copy a descriptor for the jail");
-    numbers.push_back(copy.get());
-    lifted.push_back(std::move(copy));
-  }
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  const Image image{program.c_str(), argv.data(), numbers.data(), static_cast<int>(numbers.size())};
+  const Image image{program.c_str(), argv.data(), fds.data(), static_cast<int>(fds.size())};
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

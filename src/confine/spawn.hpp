@@ -18,7 +18,6 @@ struct Spawned {
 
 // Executes `program` with these arguments, an empty environment, and `fds[i]` as descriptor i; nothing else
 // is open.
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments,
-                      const std::vector<int>& fds);
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds);
 
 }  // namespace cloche

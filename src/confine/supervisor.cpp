@@ -44,6 +44,7 @@ class Call {
         streams_(streams),
         cgroup_(cgroup),
         start_ms_(sys::monotonic_ms()),
+        now_ms_(start_ms_),
         deadline_ms_(start_ms_ + plan.limits.wall_ms),
         watch_(plan, cgroup, start_ms_),
         raw_terminal_(plan.terminal ? streams.terminal : -1) {}
@@ -56,11 +57,11 @@ class Call {
 
  private:
   Result<void> start();
-  bool finished() const { return gone_ && (flows_finished() || sys::monotonic_ms() >= flush_deadline_ms_); }
+  bool finished() const { return gone_ && (flows_finished() || now_ms_ >= flush_deadline_ms_); }
   bool flows_finished() const { return output_.finished() && errors_.finished(); }
   void turn();
-  int wait_ms(uint64_t now) const;
-  void keep_time(uint64_t now);
+  int wait_ms() const;
+  void keep_time();
   void move_flows();
   void hear();
   void take_report(const wire::Report& report, OwnedFd fd);
@@ -78,6 +79,7 @@ class Call {
   const Streams& streams_;
   const Cgroup* cgroup_;
   uint64_t start_ms_;
+  uint64_t now_ms_;  // as of this turn
   uint64_t deadline_ms_;
   uint64_t end_ms_ = 0;  // when everything was told to end; 0: not yet
   uint64_t grace_deadline_ms_ = ~0ULL;
@@ -98,7 +100,8 @@ class Call {
 };
 
 Result<void> Call::start() {
-  TRY(jail_.go(wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail)));
+  TRY(jail_.go(wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
+               cgroup_));
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
   if (plan_.terminal) return {};  // the flows begin when the jail sends the terminal
@@ -120,16 +123,17 @@ void Call::turn() {
                                    errors_.wants()}};
   if (said_.gone || gone_) events[0].fd = -1;
   if (gone_) events[1].fd = -1;
-  if (::poll(events.data(), events.size(), wait_ms(sys::monotonic_ms())) < 0 && errno != EINTR)
-    end_everything();
+  if (::poll(events.data(), events.size(), wait_ms()) < 0 && errno != EINTR) end_everything();
+  now_ms_ = sys::monotonic_ms();
   if (events[0].revents != 0) hear();
   if (events[2].revents != 0) take_signals();
   move_flows();
   if (!gone_ && events[1].revents != 0) keeper_ended();
-  keep_time(sys::monotonic_ms());
+  keep_time();
 }
 
-int Call::wait_ms(uint64_t now) const {
+int Call::wait_ms() const {
+  const uint64_t now = now_ms_;
   uint64_t next = flush_deadline_ms_;
   if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
   if (!gone_ && said_.started) next = std::min(next, watch_.next_check_ms());
@@ -138,7 +142,8 @@ int Call::wait_ms(uint64_t now) const {
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
 }
 
-void Call::keep_time(uint64_t now) {
+void Call::keep_time() {
+  const uint64_t now = now_ms_;
   if (gone_) {
     // The command is over; its output may still wait for a caller who reads slowly, but not for ever.
     flush_deadline_ms_ = std::min(flush_deadline_ms_, std::max(deadline_ms_, now + flush_ms));
@@ -164,8 +169,7 @@ void Call::move_flows() {
   if (left == 0 && end_ms_ == 0 && !gone_ && !said_.hit) stop_for({LimitId::output, {}});
   const uint64_t typed_before = input_.bytes();
   input_.move(~0ULL);
-  if (plan_.terminal && input_.bytes() != typed_before &&
-      insistence_.insists(input_.last_taken(), sys::monotonic_ms())) {
+  if (plan_.terminal && input_.bytes() != typed_before && insistence_.insists(input_.last_taken(), now_ms_)) {
     end_everything();
   }
   output_.move(left);
@@ -227,8 +231,9 @@ void Call::take_report(const wire::Report& report, OwnedFd fd) {
     case wire::ReportKind::gone: {
       said_.usage = report;
       said_.gone = true;
-      if (auto hit = watch_.last_check(); hit && !said_.hit) said_.hit = std::move(hit);
-      control_.reset();  // the keeper removes the cgroups and ends
+      auto hit =
+          watch_.judge_cgroup({report.memory_peak_bytes, report.memory_kills, report.processes_denied});
+      if (hit && !said_.hit) said_.hit = std::move(hit);
       return;
     }
   }
@@ -253,7 +258,7 @@ void Call::take_signals() {
   const char byte = static_cast<char>(number);
   (void)::send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
   said_.signal_passed = number;
-  grace_deadline_ms_ = std::min(grace_deadline_ms_, sys::monotonic_ms() + grace_ms);
+  grace_deadline_ms_ = std::min(grace_deadline_ms_, now_ms_ + grace_ms);
 }
 
 void Call::keeper_ended() {
@@ -266,7 +271,7 @@ void Call::keeper_ended() {
   ::waitid(P_PIDFD, static_cast<id_t>(keeper_.pidfd.get()), &ended, WEXITED);
   if (!said_.usage && cgroup_ != nullptr) {
     // It was killed, and the first process with it; the kernel may still be at work on the rest.
-    (void)watch_.last_check();
+    (void)watch_.check_cgroup();
     for (int tries = 0; tries < 200 && ::access(cgroup_->directories().front().c_str(), F_OK) == 0; ++tries) {
       cgroup_->remove();
       ::usleep(5000);
@@ -283,8 +288,8 @@ void Call::keeper_ended() {
 
 void Call::end_everything() {
   if (end_ms_ != 0 || !control_) return;
-  end_ms_ = sys::monotonic_ms();
-  (void)watch_.last_check();  // while the numbers are there
+  end_ms_ = now_ms_;
+  (void)watch_.check_cgroup();  // while the numbers are there
   ::shutdown(control_.get(), SHUT_WR);
   flush_deadline_ms_ = end_ms_ + flush_ms;
 }

@@ -66,8 +66,12 @@ std::optional<LimitHit> Watch::check(uint64_t now_ms) {
 }
 
 std::optional<LimitHit> Watch::check_cgroup() {
-  const Cgroup::Numbers now = cgroup_->numbers();
-  if (now.memory_peak_bytes != 0) last_numbers_ = now;  // zero: the group is gone already
+  return cgroup_ != nullptr ? judge_cgroup(cgroup_->numbers()) : std::nullopt;
+}
+
+std::optional<LimitHit> Watch::judge_cgroup(const Cgroup::Numbers& numbers) {
+  if (cgroup_ == nullptr) return std::nullopt;
+  if (numbers.memory_peak_bytes != 0) last_numbers_ = numbers;  // zero: the group is gone already
   if (last_numbers_.memory_kills == 0) return std::nullopt;
   return LimitHit{LimitId::memory, "the kernel ended a process for it (" + cgroup_->by() + ")"};
 }
@@ -93,8 +97,6 @@ std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {
   if (ticks < limits_.cpu_s * ticks_a_second) return std::nullopt;
   return LimitHit{LimitId::cpu, std::to_string(ticks / ticks_a_second) + " s used by the whole tree"};
 }
-
-std::optional<LimitHit> Watch::last_check() { return cgroup_ != nullptr ? check_cgroup() : std::nullopt; }
 
 std::optional<uint64_t> Watch::memory_peak_bytes() const {
   if (cgroup_ != nullptr) return last_numbers_.memory_peak_bytes;

@@ -29,15 +29,16 @@ class Watch {
   void attach(int root);
   uint64_t next_check_ms() const { return next_ms_; }
   std::optional<LimitHit> check(uint64_t now_ms);
-  // After everything has ended, while the cgroup still exists.
-  std::optional<LimitHit> last_check();
+  // While the cgroup still exists.
+  std::optional<LimitHit> check_cgroup();
+  // What was read from it when everything had ended.
+  std::optional<LimitHit> judge_cgroup(const Cgroup::Numbers& numbers);
 
   uint64_t processes_denied() const { return last_numbers_.processes_denied; }
   std::optional<uint64_t> memory_peak_bytes() const;
   std::optional<uint64_t> memory_overshoot_bytes() const;
 
  private:
-  std::optional<LimitHit> check_cgroup();
   std::optional<LimitHit> check_memory();
   std::optional<LimitHit> check_cpu(uint64_t now_ms);
 

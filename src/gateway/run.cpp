@@ -67,9 +67,12 @@ class Seat {
       start.kept.push_back(seat.id_.lock.get());
       start.outside_uid = seat.id_.id;
     }
-    std::string why;
-    seat.cgroup_ = Cgroup::create(limits, why);
-    seat.resources.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
+    seat.cgroup_ =
+        Cgroup::find(caller.privileged ? "cloche-" + std::to_string(seat.id_.id) : fresh_cgroup_name());
+    // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
+    // before it is there.
+    const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
+    if (born) seat.make_cgroup(limits);
     start.cgroup = seat.cgroup();
     auto jail = JailProcess::start(start);
     if (!jail.ok()) {
@@ -77,6 +80,8 @@ class Seat {
       return jail.take_error();
     }
     seat.jail_.emplace(std::move(jail).value());
+    if (!born) seat.make_cgroup(limits);
+    seat.resources.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
     return seat;
   }
 
@@ -101,6 +106,13 @@ class Seat {
   CallResources resources;
 
  private:
+  // Without the right to one the supervisor watches instead, and the outcome says so.
+  void make_cgroup(const Limits& limits) {
+    if (!cgroup_ || cgroup_->make(limits).ok()) return;
+    cgroup_->remove();
+    cgroup_.reset();
+  }
+
   std::optional<Cgroup> cgroup_;
   OutsideId id_;
   Skeleton skeletons_[2];
@@ -203,12 +215,13 @@ Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& 
 
 Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
                 const Streams& streams, Proving proving) {
+  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  // Now, because the kernel needs as long for the namespaces as we need for everything below. A jail without
+  // a plan can do nothing, and ends when we return without giving it one.
+  std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(ConfinementPlan{}, probe); !missing.empty())
     return describe_missing(missing);
-  auto caller = TRY(observe_caller(request, environment, installation.ids));
-  // Now, because the kernel needs as long for the namespaces as we need for everything below.
-  std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation));
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   const ConfinementPlan plan = TRY(plan_run(request, seen.facts));
   auto ran = run_seated(*seat, plan, seen.facts.caller, probe, installation, streams, proving);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <linux/sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +16,13 @@ namespace cloche::kernel {
 
 inline int open_tree(int dir, const char* path, unsigned flags) {
   return static_cast<int>(::syscall(SYS_open_tree, dir, path, flags));
+}
+// A directory below `dir`, no link followed on the way and none at the end.
+inline int open_beneath(int dir, const char* path) {
+  open_how how{};
+  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  return static_cast<int>(::syscall(SYS_openat2, dir, path, &how, sizeof how));
 }
 inline int move_mount(int from, int to_dir, const char* to) {
   return static_cast<int>(::syscall(SYS_move_mount, from, "", to_dir, to, MOVE_MOUNT_F_EMPTY_PATH));

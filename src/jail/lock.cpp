@@ -5,7 +5,6 @@
 #include <linux/securebits.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -77,17 +76,20 @@ void set_limits(const wire::Plan& plan) {
   }
 }
 
+void drop_bounding_set() {
+  for (unsigned long capability = 0;; ++capability) {
+    if (::prctl(PR_CAPBSET_DROP, capability) == 0) continue;
+    if (errno == EINVAL) break;  // past the last one this kernel has
+    fail(Step::capabilities, errno, static_cast<uint32_t>(capability));
+  }
+}
+
 void drop_capabilities() {
   // The locked bits first: after them no exec, whatever the id, gives a capability back.
   const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                              SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                              SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   must(::prctl(PR_SET_SECUREBITS, bits), Step::capabilities);
-  for (unsigned long capability = 0;; ++capability) {
-    if (::prctl(PR_CAPBSET_DROP, capability) == 0) continue;
-    if (errno == EINVAL) break;  // past the last one this kernel has
-    fail(Step::capabilities, errno, static_cast<uint32_t>(capability));
-  }
   must(::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), Step::capabilities);
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[2] = {};
@@ -108,14 +110,15 @@ void restrict_files(const wire::Plan& plan) {
       must(kernel::landlock_create_ruleset(&attributes, attributes_size(abi)), Step::landlock);
   for (uint32_t i = 0; i < plan.rules.size(); ++i) {
     landlock_path_beneath_attr rule{};
-    const int path = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
-    struct stat kind {};
-    must(::fstat(path, &kind), Step::landlock, i);
     rule.allowed_access = rights_of(plan.rules[i].access) & attributes.files;
-    if (!S_ISDIR(kind.st_mode)) rule.allowed_access &= file_only;
-    rule.parent_fd = path;
-    must(kernel::landlock_add_path(ruleset, &rule), Step::landlock, i);
-    ::close(path);
+    rule.parent_fd = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
+    int added = kernel::landlock_add_path(ruleset, &rule);
+    if (added < 0 && errno == EINVAL) {  // rights of directories, and this is a file
+      rule.allowed_access &= file_only;
+      added = kernel::landlock_add_path(ruleset, &rule);
+    }
+    must(added, Step::landlock, i);
+    ::close(rule.parent_fd);
   }
   must(kernel::landlock_restrict_self(ruleset), Step::landlock);
   ::close(ruleset);

@@ -7,6 +7,7 @@
 
 namespace cloche::jail {
 
+void drop_bounding_set();  // may come early: it changes nothing for the process itself
 void set_limits(const wire::Plan& plan);
 void drop_capabilities();
 void forbid_new_privileges();

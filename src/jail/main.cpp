@@ -2,17 +2,16 @@
 //
 // Theory of operation. Three processes, one after the other:
 //
-//   keeper   what the supervisor executed. Creates `first` in seven new namespaces at once, because that
-//   takes the
-//            longest and needs no plan; takes the plan when the supervisor has it; clones what only root may
-//            clone. Then it waits, outside, for `first` to end or for the supervisor to vanish (its end of
-//            the control socket closes), and leaves no cgroup behind in either case. It outlives a supervisor
-//            that was killed by just the time that takes.
-//   first    process 1 of the sandbox. Does what needs no plan, waits for the keeper's word, builds the view,
-//   locks
-//            itself in, starts the command and reaps. When the command ends it reports and ends, and the
-//            kernel kills whatever is left in its pid namespace. It dies with the keeper (parent death
-//            signal), so killing either of them kills everything.
+//   keeper   what the supervisor executed. Creates `first` in new namespaces; takes the plan when the
+//            supervisor has it; clones what only root may clone. Then it waits, outside, for `first` to end
+//            or for the supervisor to vanish (its end of the control socket closes), and leaves no cgroup
+//            behind in either case: it knew their names before they were made. It outlives a supervisor that
+//            was killed by just the time that takes.
+//   first    process 1 of the sandbox. Does what needs no plan, the network namespace above all, which takes
+//            longer than everything else; waits for the keeper's word, builds the view, locks itself in,
+//            starts the command and reaps. When the command ends it reports and ends, and the kernel kills
+//            whatever is left in its pid namespace. It dies with the keeper (parent death signal), so killing
+//            either of them kills everything.
 //   command  the program of the plan, under the filter, domain and limits that `first` put on itself.
 //
 // The supervisor fills and seals the plan on wire::plan_fd and says so with one message on the control
@@ -36,8 +35,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 
 #include "jail/command.hpp"
+#include "jail/groups.hpp"
 #include "jail/kernel.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
@@ -54,27 +55,41 @@ using wire::Step;
 wire::Storage storage;
 Trees trees;
 
-Plan read_plan() {
+// A plan of the usual size is read into a buffer: cheaper than a mapping.
+std::span<const char> plan_bytes() {
+  static char buffer[size_t{16} << 10];
   struct stat size {};
   must(::fstat(wire::plan_fd, &size), Step::read_plan);
   const auto bytes = static_cast<size_t>(size.st_size);
   if (bytes == 0 || bytes > wire::max_plan_bytes) fail(Step::read_plan, EMSGSIZE);
+  if (bytes <= sizeof buffer) {
+    if (::pread(wire::plan_fd, buffer, bytes, 0) != size.st_size) fail(Step::read_plan, EIO);
+    return {buffer, bytes};
+  }
   void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, wire::plan_fd, 0);
   if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
+  return {static_cast<const char*>(mapping), bytes};
+}
+
+Plan read_plan() {
   Plan plan;
-  if (wire::decode({static_cast<const char*>(mapping), bytes}, storage, plan) != nullptr)
-    fail(Step::read_plan, EBADMSG);
+  if (wire::decode(plan_bytes(), storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
   return plan;
 }
+
+// What the keeper says when the plan is there. The descriptors are in the table that both still share.
+struct Word {
+  uint32_t doors = 0;  // ways into cgroups of version 1
+  int door[wire::max_groups] = {};
+};
 
 // Version 1: "0" to `tasks` means the writing thread, and moving oneself is the one way that takes no lock of
 // the whole machine (cgroup.procs waits for an RCU grace period, milliseconds). What is created later is born
 // in the group.
-void join_cgroups(const wire::Start& start) {
-  if (start.has(wire::born_in_cgroup)) return;
-  for (uint32_t i = 0; i < start.groups.size(); ++i) {
-    const int fd = wire::first_kept_fd + static_cast<int>(i);
-    if (::write(fd, "0", 1) != 1) fail(Step::join_cgroup, errno, i);
+void join_cgroups(const Word& word) {
+  for (uint32_t i = 0; i < word.doors; ++i) {
+    if (::write(word.door[i], "0", 1) != 1) fail(Step::join_cgroup, errno, i);
+    ::close(word.door[i]);
   }
 }
 
@@ -137,13 +152,35 @@ void receive_trees(const Plan& plan, const Keeper& keeper) {
     ::_exit(125);  // the keeper failed and has said why
 }
 
-[[noreturn]] void run_first(const wire::Start& start, const Keeper& keeper) {
+// Under pressure the kernel takes the sandbox before anything of the host's.
+void offer_to_oom_killer() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!::write(fd, "1000", 4);  // a preference, not a layer
+  ::close(fd);
+}
+
+// What is open by now: the trees, ways into cgroups, the walk through the view. What stays gets low numbers,
+// because the command's own limit on descriptors comes next.
+int close_all_but(int root, Keeper& keeper) {
+  constexpr int kept = wire::first_kept_fd;
+  const int high_root = must(::fcntl(root, F_DUPFD_CLOEXEC, kept + 2), Step::seal_root);
+  keeper.pidfd = must(::dup2(keeper.pidfd, kept + 1), Step::seal_root);
+  root = must(::dup2(high_root, kept), Step::seal_root);
+  kernel::close_range(kept + 2, ~0U);
+  return root;
+}
+
+[[noreturn]] void run_first(Keeper keeper) {
   die_with(keeper);
-  join_cgroups(start);
-  must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
+  offer_to_oom_killer();
+  must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWNET)), Step::namespaces);
   raise_loopback();
-  char word = 0;
-  if (::read(keeper.word, &word, 1) != 1) ::_exit(125);
+  must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
+  drop_bounding_set();
+  Word word;
+  if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
+  join_cgroups(word);
   const Plan plan = read_plan();
   if (plan.has(wire::privileged)) {
     receive_trees(plan, keeper);
@@ -155,8 +192,7 @@ void receive_trees(const Plan& plan, const Keeper& keeper) {
     clone_trees(plan, trees);
   }
   ::umask(0);
-  enter_view(plan, trees);
-  const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
+  const int root = close_all_but(enter_view(plan, trees), keeper);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal(plan) : -1;
@@ -172,15 +208,6 @@ void receive_trees(const Plan& plan, const Keeper& keeper) {
   run_command(plan, terminal, root);
 }
 
-// Raised before `first` is born, so that under pressure the kernel takes the sandbox before anything of the
-// host's.
-void write_oom_score(const char* value) {
-  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  (void)!::write(fd, value, std::strlen(value));  // a preference, not a layer
-  ::close(fd);
-}
-
 struct First {
   pid_t pid;
   int pidfd;
@@ -193,7 +220,9 @@ First create_first(const wire::Start& start) {
   const Keeper self{must(kernel::pidfd_open(kernel::getpid()), Step::namespaces), pipe[0]};
   First first{-1, -1, pipe[1]};
   clone_args arguments{};
-  arguments.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
+  // All but the network namespace, which takes ten times as long as the others: `first` makes that itself
+  // while the keeper goes on.
+  arguments.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
                     CLONE_NEWCGROUP | CLONE_PIDFD | CLONE_FILES;
   arguments.pidfd = reinterpret_cast<uint64_t>(&first.pidfd);
   arguments.exit_signal = SIGCHLD;
@@ -201,23 +230,34 @@ First create_first(const wire::Start& start) {
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = wire::first_kept_fd;
   }
-  write_oom_score("1000");
   first.pid = must(kernel::clone3(&arguments), Step::namespaces);
-  if (first.pid == 0) run_first(start, self);
-  write_oom_score("0");
+  if (first.pid == 0) run_first(self);
   return first;
 }
 
-// The supervisor's word that the plan is there; without it there is nothing to do.
-bool wait_for_plan() {
-  char word = 0;
+// The supervisor's word that the plan is there, with the ways into its cgroups; without it there is nothing
+// to do.
+bool wait_for_plan(Word& word) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof word.door)];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
   ssize_t got = -1;
-  do got = ::recv(wire::control_fd, &word, 1, 0);
+  do got = ::recvmsg(wire::control_fd, &message, MSG_CMSG_CLOEXEC);
   while (got < 0 && errno == EINTR);
-  return got == 1;
+  if (got != 1) return false;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
+  word.doors = static_cast<uint32_t>((header->cmsg_len - CMSG_LEN(0)) / sizeof word.door[0]);
+  std::memcpy(word.door, CMSG_DATA(header), word.doors * sizeof word.door[0]);
+  return true;
 }
 
-void pass_plan_on(const First& first) {
+void pass_plan_on(const First& first, const Word& word) {
   const Plan plan = read_plan();
   size_t tree_bytes = 0;
   if (plan.has(wire::privileged)) {
@@ -228,25 +268,21 @@ void pass_plan_on(const First& first) {
   }
   // From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
   must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces);
-  if (::write(first.word, "p", 1) != 1) fail(Step::namespaces, errno);
+  if (::write(first.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
+    fail(Step::namespaces, errno);
   if (tree_bytes != 0 && ::write(first.word, trees.fd, tree_bytes) != static_cast<ssize_t>(tree_bytes)) {
     fail(Step::namespaces, errno);
   }
 }
 
-// Keeps its own ends of the socket, the pipe and the process, and the locks; the command's input and output,
-// and the trees, would hold back their end.
-void let_go(const wire::Start& start) {
-  for (int fd = 0; fd <= wire::plan_fd; ++fd) ::close(fd);
-  for (size_t i = 0; i < start.groups.size(); ++i) ::close(wire::first_kept_fd + static_cast<int>(i));
-  for (int fd : trees.fd) {
-    if (fd > 0) ::close(fd);
-  }
-}
-
-void wait_for_supervisor_to_finish() {
-  char byte = 0;
-  while (::recv(wire::control_fd, &byte, 1, 0) > 0 || errno == EINTR) errno = 0;
+// Keeps `first`, the control socket and the lock on its id; the command's input and output, and the trees,
+// would hold back their end.
+void let_go(const wire::Start& start, First& first) {
+  const int lock = wire::first_kept_fd + (start.has(wire::born_in_cgroup) ? 1 : 0);
+  first.pidfd = must(::dup2(first.pidfd, 0), Step::namespaces);
+  if (start.has(wire::privileged)) must(::dup2(lock, 1), Step::drop_groups);
+  kernel::close_range(start.has(wire::privileged) ? 2 : 1, wire::plan_fd);
+  kernel::close_range(wire::control_fd + 1, ~0U);
 }
 
 // The supervisor's word: a signal for the command, or the end of everything, after which there is no other.
@@ -270,15 +306,13 @@ bool obey(const First& first) {
   ::wait4(first.pid, &status, 0, &usage);
   const auto cpu_us = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
                                             usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  send({.kind = wire::ReportKind::gone,
-        .status = status,
-        .cpu_us = cpu_us,
-        .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024});
-  // The supervisor reads the groups' last numbers and closes its end; only then are they removed.
-  if (!start.groups.empty()) {
-    wait_for_supervisor_to_finish();
-    for (const char* group : start.groups) ::rmdir(group);
-  }
+  wire::Report report{.kind = wire::ReportKind::gone,
+                      .status = status,
+                      .cpu_us = cpu_us,
+                      .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024};
+  read_groups(start, report);
+  remove_groups(start);
+  send(report);
   ::_exit(0);
 }
 
@@ -300,11 +334,11 @@ int main(int argc, char** argv) {
   ::sigaction(SIGPIPE, &ignored, nullptr);
   if (kernel::join_session_keyring() < 0 && errno != ENOSYS) jail::fail(wire::Step::session_keyring, errno);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
-  const auto first = jail::create_first(start);
-  if (start.has(wire::privileged)) jail::prepare_owner_namespace();
-  if (jail::wait_for_plan()) {
-    jail::pass_plan_on(first);
-    jail::let_go(start);
+  auto first = jail::create_first(start);
+  jail::Word word;
+  if (jail::wait_for_plan(word)) {
+    jail::pass_plan_on(first, word);
+    jail::let_go(start, first);
   } else {
     kernel::pidfd_send_signal(first.pidfd, SIGKILL);
   }

@@ -59,7 +59,6 @@ struct OwnerNamespace {
   uint32_t uid = 0;
   uint32_t gid = 0;
 };
-OwnerNamespace spare;  // made while there was nothing else to do
 OwnerNamespace known;  // of the owner that was mapped last: the usual plan has just one
 
 OwnerNamespace new_namespace() {
@@ -84,8 +83,7 @@ void write_owner_map(const OwnerNamespace& made, const char* file, uint32_t on_d
 int owner_namespace(const wire::Plan& plan, const Mount& mount) {
   if (known.fd >= 0 && known.uid == mount.owner_uid && known.gid == mount.owner_gid) return known.fd;
   if (known.fd >= 0) ::close(known.fd);
-  known = spare.fd >= 0 ? spare : new_namespace();
-  spare = {};
+  known = new_namespace();
   known.uid = mount.owner_uid;
   known.gid = mount.owner_gid;
   write_owner_map(known, "/uid_map", mount.owner_uid, plan.outside_uid);
@@ -133,23 +131,21 @@ int fresh(const char* type, unsigned attributes, Step step, uint32_t index, uint
   return fd;
 }
 
-// Opens one component of a target, making the directory where it is missing and may be made. Links are never
-// followed: the only ones on the way would be the workspace's own.
-int descend(int dir, const char* name, const Mount& mount, uint32_t index) {
+// Opens one component of a target, making the directory where it is missing. Links are never followed: the
+// only ones on the way would be the workspace's own.
+int descend(int dir, const char* name, uint32_t index) {
   constexpr int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-  int next = ::openat(dir, name, flags);
-  if (next < 0 && errno == ENOENT && (mount.flags & wire::existing) == 0) {
-    must(::mkdirat(dir, name, 0755), Step::make_target, index);
-    next = ::openat(dir, name, flags);
-  }
-  return must(next, Step::make_target, index);
+  const int there = ::openat(dir, name, flags);
+  if (there >= 0) return there;
+  if (errno == ENOENT) must(::mkdirat(dir, name, 0755), Step::make_target, index);
+  return must(::openat(dir, name, flags), Step::make_target, index);
 }
 
 // Walks to the directory that a target lies in. Neighbours in the plan usually share it, so the last one is
-// kept: a plan has fifty entries, and most of them are in /etc and /dev.
+// kept.
 class Walker {
  public:
-  explicit Walker(int root) : root_(root) {}
+  explicit Walker(int root) : root_(root), known_(root) {}
 
   struct Place {
     int parent;
@@ -162,12 +158,13 @@ class Walker {
       if (*at == '/') name = at + 1;
     }
     const auto length = static_cast<size_t>(name - mount.target);
-    if (known_ < 0 || length != length_ || !same(mount.target, path_, length)) walk(mount, length, index);
+    if (length != length_ || !same(mount.target, path_, length)) {
+      if (known_ != root_) ::close(known_);
+      known_ = length == 0 ? root_ : walk(mount, length, index);
+      path_ = mount.target;
+      length_ = length;
+    }
     return {known_, name};
-  }
-  void forget() {
-    if (known_ >= 0) ::close(known_);
-    known_ = -1;
   }
 
  private:
@@ -178,28 +175,28 @@ class Walker {
     return true;
   }
 
-  void walk(const Mount& mount, size_t length, uint32_t index) {
-    forget();
-    int dir = must(::openat(root_, ".", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::make_target, index);
-    for (const char* rest = mount.target; rest < mount.target + length;) {
-      const char* slash = std::strchr(rest, '/');
-      char name[256];
-      const auto size = static_cast<size_t>(slash - rest);
-      if (size >= sizeof name) fail(Step::make_target, ENAMETOOLONG, index);
-      std::memcpy(name, rest, size);
-      name[size] = '\0';
-      const int next = descend(dir, name, mount, index);
-      ::close(dir);
+  // At once where it is all there; step by step where something must be made.
+  int walk(const Mount& mount, size_t length, uint32_t index) const {
+    char path[wire::max_path_bytes + 1];
+    std::memcpy(path, mount.target, length);
+    path[length - 1] = '\0';
+    const int there = kernel::open_beneath(root_, path);
+    if (there >= 0) return there;
+    if (errno != ENOENT || (mount.flags & wire::existing) != 0) fail(Step::make_target, errno, index);
+    int dir = root_;
+    for (char* rest = path; rest != nullptr;) {
+      char* slash = std::strchr(rest, '/');
+      if (slash != nullptr) *slash = '\0';
+      const int next = descend(dir, rest, index);
+      if (dir != root_) ::close(dir);
       dir = next;
-      rest = slash + 1;
+      rest = slash != nullptr ? slash + 1 : nullptr;
     }
-    known_ = dir;
-    path_ = mount.target;
-    length_ = length;
+    return dir;
   }
 
   int root_;
-  int known_ = -1;
+  int known_;
   const char* path_ = "";
   size_t length_ = 0;
 };
@@ -228,7 +225,6 @@ void attach(const Place& place, int tree, const Mount& mount, uint32_t index) {
     if (made != 0 && errno != EEXIST) fail(Step::make_target, errno, index);
   }
   must(kernel::move_mount(tree, place.parent, place.name), Step::place_mount, index);
-  ::close(tree);
 }
 
 void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uint32_t index) {
@@ -285,8 +281,6 @@ int empty_root() {
 
 }  // namespace
 
-void prepare_owner_namespace() { spare = new_namespace(); }
-
 void clone_trees(const wire::Plan& plan, Trees& trees) {
   for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
     const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
@@ -294,24 +288,25 @@ void clone_trees(const wire::Plan& plan, Trees& trees) {
   }
 }
 
-void enter_view(const wire::Plan& plan, const Trees& trees) {
+int enter_view(const wire::Plan& plan, const Trees& trees) {
   const bool prepared = !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
   const int root = prepared ? trees.fd[0] : empty_root();
   // On top of the old root, which pivot_root below then puts on top of the new one, to be let go of.
   must(kernel::move_mount(root, AT_FDCWD, "/"), Step::root_mount);
   Walker walker(root);
   for (uint32_t i = prepared ? 1 : 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
-  walker.forget();
   seal_memory(root, plan);
 
   must(::fchdir(root), Step::pivot);
   must(kernel::pivot_root(".", "."), Step::pivot);
   must(::umount2(".", MNT_DETACH), Step::leave_old_root);
   must(::chdir("/"), Step::leave_old_root);
-  mount_attr sealed{};
-  sealed.attr_set = MOUNT_ATTR_RDONLY;
-  must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
-  ::close(root);
+  if (!prepared) {  // a prepared one was read-only all along
+    mount_attr sealed{};
+    sealed.attr_set = MOUNT_ATTR_RDONLY;
+    must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
+  }
+  return root;
 }
 
 }  // namespace cloche::jail

@@ -10,16 +10,13 @@ struct Trees {
   int fd[wire::max_mounts];
 };
 
-// Run as root, sources are shown by idmapped mounts, and these need a namespace that takes a while to make:
-// before there is a plan is the time for it.
-void prepare_owner_namespace();
-
 // Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run
 // as root this happens outside, where root may reach every source and idmap it; otherwise inside the new
 // mount namespace, the only place where an ordinary user may clone.
 void clone_trees(const wire::Plan& plan, Trees& trees);
 
-// Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one.
-void enter_view(const wire::Plan& plan, const Trees& trees);
+// Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one. Returns the
+// new root.
+int enter_view(const wire::Plan& plan, const Trees& trees);
 
 }  // namespace cloche::jail

@@ -26,7 +26,7 @@ inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 // Where the jail finds what it was given. 0, 1 and 2 are the command's own stdin, stdout and stderr.
 inline constexpr int plan_fd = 3;
 inline constexpr int control_fd = 4;
-inline constexpr int first_kept_fd = 5;  // the way into each cgroup, then locks that live as long as the call
+inline constexpr int first_kept_fd = 5;  // a cgroup of version 2, then a lock that lives as long as the call
 
 enum class MountKind : uint32_t {
   directory,  // made in the view
@@ -129,7 +129,7 @@ inline constexpr const char* sandbox_hostname = "cloche";
 
 struct Start {
   uint32_t flags = 0;
-  std::span<char*> groups = {};  // to be removed at the end; the ways into them are first_kept_fd...
+  std::span<char*> groups = {};  // to be removed at the end, whether or not they were made
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
 };
@@ -141,7 +141,8 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 
 // ---- reports, one message each on control_fd ----
 //
-// The other way a message is one byte: first that the plan is there, later signal numbers for the command.
+// The other way a message is one byte: first that the plan is there, with the ways into cgroups of version 1
+// (`tasks`), later signal numbers for the command.
 // The end of that direction means: end it all.
 
 enum class ReportKind : uint32_t {
@@ -199,6 +200,9 @@ struct Report {
   uint32_t unused = 0;
   uint64_t cpu_us = 0;
   uint64_t max_rss_bytes = 0;
+  uint64_t memory_peak_bytes = 0;  // the cgroups' last numbers
+  uint64_t memory_kills = 0;
+  uint64_t processes_denied = 0;
 };
 
 const char* name_of(Step step);

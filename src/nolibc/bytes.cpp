@@ -1,5 +1,6 @@
 // Functions on bytes and text; the compiler calls some of these on its own.
 #include <cstddef>
+#include <cstdint>
 
 #include "nolibc/call.hpp"
 
@@ -10,19 +11,66 @@
 #define NOT_A_LOOP __attribute__((optimize("no-tree-loop-distribute-patterns"), used))
 #endif
 
+namespace {
+
+using Sixteen [[gnu::vector_size(16)]] = char;
+
+// Unaligned, by the compiler's own moves; a call of memcpy would be a call of ourselves.
+template <typename Word>
+Word load(const void* from) {
+  struct [[gnu::packed, gnu::may_alias]] Unaligned {
+    Word word;
+  };
+  return static_cast<const Unaligned*>(from)->word;
+}
+template <typename Word>
+void store(void* to, Word word) {
+  struct [[gnu::packed, gnu::may_alias]] Unaligned {
+    Word word;
+  };
+  static_cast<Unaligned*>(to)->word = word;
+}
+
+}  // namespace
+
 extern "C" {
 
-// The processor's own copy: a few instructions for a few bytes, as fast as memory for many.
+// Most copies are of a few bytes: two moves that overlap. Many are the processor's own business.
 NOT_A_LOOP void* memcpy(void* to, const void* from, size_t size) {
-  void* at = to;
-  asm volatile("rep movsb" : "+D"(at), "+S"(from), "+c"(size) : : "memory");
+  auto* out = static_cast<char*>(to);
+  const auto* in = static_cast<const char*>(from);
+  if (size > 256) {
+    asm volatile("rep movsb" : "+D"(out), "+S"(in), "+c"(size) : : "memory");
+  } else if (size >= 16) {
+    const Sixteen last = load<Sixteen>(in + size - 16);
+    for (size_t at = 0; at + 16 < size; at += 16) store(out + at, load<Sixteen>(in + at));
+    store(out + size - 16, last);
+  } else if (size >= 8) {
+    const auto last = load<uint64_t>(in + size - 8);
+    store(out, load<uint64_t>(in));
+    store(out + size - 8, last);
+  } else if (size >= 4) {
+    const auto last = load<uint32_t>(in + size - 4);
+    store(out, load<uint32_t>(in));
+    store(out + size - 4, last);
+  } else {
+    for (size_t i = 0; i < size; ++i) out[i] = in[i];
+  }
   return to;
 }
 NOT_A_LOOP void* memmove(void* to, const void* from, size_t size) {
   auto* out = static_cast<char*>(to);
   const auto* in = static_cast<const char*>(from);
-  if (out <= in || out >= in + size) return memcpy(to, from, size);
-  while (size-- > 0) out[size] = in[size];  // overlapping, and upwards: from the end
+  if (out <= in || out >= in + size) {
+    // Downwards: what is read was not written yet, block by block and in the processor's own copy alike; the
+    // last block of memcpy above is read before anything is written.
+    return memcpy(to, from, size);
+  }
+  while (size >= 8) {  // upwards: from the end
+    size -= 8;
+    store(out + size, load<uint64_t>(in + size));
+  }
+  while (size-- > 0) out[size] = in[size];
   return to;
 }
 NOT_A_LOOP void* memset(void* to, int value, size_t size) {
@@ -33,7 +81,9 @@ NOT_A_LOOP void* memset(void* to, int value, size_t size) {
 NOT_A_LOOP int memcmp(const void* left, const void* right, size_t size) {
   const auto* a = static_cast<const unsigned char*>(left);
   const auto* b = static_cast<const unsigned char*>(right);
-  for (size_t i = 0; i < size; ++i) {
+  size_t i = 0;
+  while (i + 8 <= size && load<uint64_t>(a + i) == load<uint64_t>(b + i)) i += 8;
+  for (; i < size; ++i) {
     if (a[i] != b[i]) return a[i] - b[i];
   }
   return 0;

@@ -1,6 +1,7 @@
 #include "policy/plan_run.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "base/path.hpp"
 #include "policy/system_view.hpp"
@@ -320,20 +321,27 @@ void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
 // Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A
 // link gives way to what lies below it: a workspace in /var/tmp makes that a directory.
 void put_in_order(std::vector<ViewEntry>& view) {
-  std::vector<ViewEntry> kept;
-  for (size_t i = 0; i < view.size(); ++i) {
+  std::map<std::string_view, const ViewEntry*> last;
+  for (const auto& entry : view) last[entry.target] = &entry;
+  const auto holds_another = [&](const ViewEntry& link) {  // targets below it follow it in the map
+    auto next = last.upper_bound(link.target);
+    while (next != last.end() && next->first.starts_with(link.target) &&
+           (!is_beneath(link.target, next->first) || next->second < &link)) {
+      ++next;
+    }
+    return next != last.end() && is_beneath(link.target, next->first);
+  };
+  std::vector<std::pair<long, ViewEntry*>> kept;  // with its depth
+  for (auto& entry : view) {
     const bool replaced =
-        std::any_of(view.begin() + static_cast<long>(i) + 1, view.end(), [&](const ViewEntry& later) {
-          return later.target == view[i].target ||
-                 (view[i].kind == EntryKind::link && is_beneath(view[i].target, later.target));
-        });
-    if (!replaced) kept.push_back(view[i]);
+        last[entry.target] != &entry || (entry.kind == EntryKind::link && holds_another(entry));
+    if (!replaced) kept.emplace_back(std::count(entry.target.begin(), entry.target.end(), '/'), &entry);
   }
-  std::stable_sort(kept.begin(), kept.end(), [](const ViewEntry& a, const ViewEntry& b) {
-    return std::count(a.target.begin(), a.target.end(), '/') <
-           std::count(b.target.begin(), b.target.end(), '/');
-  });
-  view = std::move(kept);
+  std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<ViewEntry> ordered;
+  ordered.reserve(kept.size());
+  for (const auto& [depth, entry] : kept) ordered.push_back(std::move(*entry));
+  view = std::move(ordered);
 }
 
 void take_ids(ConfinementPlan& plan, const CallerFact& caller) {

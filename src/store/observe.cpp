@@ -14,68 +14,22 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/system_view.hpp"
+#include "store/system_facts.hpp"
 #include "store/toolchains.hpp"
 #include "store/worktree.hpp"
 
 namespace cloche {
 namespace {
 
-FileFact fact_from(const struct stat& seen, std::string path) {
-  FileFact fact{.kind = FileFact::Kind::other, .path = std::move(path)};
-  if (S_ISDIR(seen.st_mode)) fact.kind = FileFact::Kind::directory;
-  if (S_ISREG(seen.st_mode)) fact.kind = FileFact::Kind::file;
-  if (S_ISLNK(seen.st_mode)) fact.kind = FileFact::Kind::link;
-  fact.device = seen.st_dev;
-  fact.inode = seen.st_ino;
-  fact.uid = seen.st_uid;
-  fact.gid = seen.st_gid;
-  return fact;
-}
-
-// As it is, links not followed. Nothing when it is not there.
-FileFact look(const std::string& path) {
-  struct stat seen {};
-  if (::lstat(path.c_str(), &seen) != 0) return {.path = path};
-  FileFact fact = fact_from(seen, path);
-  if (fact.kind == FileFact::Kind::link) {
-    char buffer[4096];
-    const ssize_t length = ::readlink(path.c_str(), buffer, sizeof buffer);
-    if (length <= 0) return {.path = path};
-    fact.link.assign(buffer, static_cast<size_t>(length));
-  }
-  return fact;
-}
-
-void add_if_there(std::vector<FileFact>& facts, const std::string& path) {
-  FileFact fact = look(path);
-  const bool usable = fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file ||
-                      fact.kind == FileFact::Kind::link;
-  // A system path can be remounted or upgraded under us at any time, so what it is, not which, is judged.
-  fact.inode = 0;
-  if (usable) facts.push_back(std::move(fact));
-}
-
-void look_at_etc(Facts& facts) {
-  std::vector<std::string> names;
-  for (const auto& shown : etc_paths) {
-    if (!shown.path.ends_with('*')) {
-      add_if_there(facts.etc, "/etc/" + std::string(shown.path));
-      continue;
-    }
-    if (names.empty()) names = names_in("/etc");
-    const std::string_view stem = shown.path.substr(0, shown.path.size() - 1);
-    for (const auto& name : names) {
-      if (name.starts_with(stem)) add_if_there(facts.etc, "/etc/" + name);
-    }
-  }
-}
-
 // Everything at the root but what is private to each sandbox.
 void look_at_host(Facts& facts) {
   constexpr std::string_view own[] = {"proc", "sys", "dev", "tmp", "run", "lost+found"};
   for (const auto& name : names_in("/")) {
-    if (std::find(std::begin(own), std::end(own), name) == std::end(own))
-      add_if_there(facts.root, "/" + name);
+    if (std::find(std::begin(own), std::end(own), name) != std::end(own)) continue;
+    if (FileFact fact = look_at("/" + name); fact.kind != FileFact::Kind::other && fact.exists()) {
+      fact.inode = 0;  // it can be remounted or upgraded at any time: what it is, not which, is judged
+      facts.root.push_back(std::move(fact));
+    }
   }
   std::vector<std::string> homes = {"/root"};
   for (const auto& name : names_in("/home")) homes.push_back("/home/" + name);
@@ -85,12 +39,12 @@ void look_at_host(Facts& facts) {
   for (const auto& home : homes) {
     // Run as root the command is somebody else, to whom homes are closed anyway: they are masked whole.
     if (facts.caller.privileged) {
-      if (const FileFact fact = look(home); fact.kind == FileFact::Kind::directory)
+      if (const FileFact fact = look_at(home); fact.kind == FileFact::Kind::directory)
         facts.secrets.push_back(fact);
       continue;
     }
     for (std::string_view secret : home_secrets) {
-      const FileFact fact = look(home + "/" + std::string(secret));
+      const FileFact fact = look_at(home + "/" + std::string(secret));
       if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file)
         facts.secrets.push_back(fact);
     }
@@ -99,19 +53,18 @@ void look_at_host(Facts& facts) {
 
 // Opens what an operator named and holds it; the fact carries the resolved path.
 Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
-  auto fd = sys::open(path, O_PATH);
-  if (!fd.ok()) {
-    if (fd.error().number == ENOENT || fd.error().number == ENOTDIR) return FileFact{.path = path};
-    return std::move(fd).take_error();
+  auto opened = sys::hold(path);
+  if (!opened.ok()) {
+    if (opened.error().number == ENOENT || opened.error().number == ENOTDIR) return FileFact{.path = path};
+    return system_error("look at " + path, opened.error().number);
   }
+  sys::Held& found = opened.value();
   struct stat seen {};
-  if (::fstat(fd.value().get(), &seen) != 0) return system_error("look at " + path);
-  auto resolved = sys::path_of(fd.value().get());
-  if (!resolved.ok()) return system_error("look at " + path, resolved.error().number);
-  if (seen.st_nlink == 0 || !is_plain_absolute(resolved.value()))
+  if (::fstat(found.fd.get(), &seen) != 0) return system_error("look at " + path);
+  if (seen.st_nlink == 0 || !is_plain_absolute(found.path))
     return FileFact{.path = path};  // deleted, or elsewhere
-  held.push_back(std::move(fd).value());
-  return fact_from(seen, std::move(resolved).value());
+  held.push_back(std::move(found.fd));
+  return fact_from(seen, std::move(found.path));
 }
 
 // Where it is or would be made: every link resolved in the part that exists.
@@ -143,7 +96,7 @@ bool has_mapping_capabilities() {
 
 // Whether every id of the range exists in our own user namespace; in a container it may not.
 bool range_is_mapped(const char* map, const IdRange& ids) {
-  const auto text = sys::read_file(map, 1 << 16);
+  const auto text = sys::read_small_file(map);
   if (!text.ok()) return false;
   const char* at = text.value().data();
   const char* end = at + text.value().size();
@@ -202,8 +155,7 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
   if (request.view == View::host) {
     look_at_host(facts);
   } else {
-    for (const auto& shown : system_paths) add_if_there(facts.system, std::string(shown.path));
-    look_at_etc(facts);
+    look_at_system(facts, state);
   }
   if (facts.workspace.kind == FileFact::Kind::directory) facts.git_common = find_common_git(facts.workspace);
   const ToolchainQuery query{request.toolchains, facts.caller.home, facts.caller.path,
@@ -232,7 +184,7 @@ Result<void> observe_mounts_below(Facts& facts) {
         path += escaped[i];
       }
     }
-    FileFact fact = look(path);
+    FileFact fact = look_at(path);
     fact.path = path;
     if (!fact.exists())
       fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same

@@ -1,6 +1,5 @@
 #include "store/toolchains.hpp"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -14,12 +13,10 @@ namespace {
 
 FileFact look_through(const std::string& path) {
   FileFact fact{.path = path};
-  auto fd = sys::open(path, O_PATH);
+  auto held = sys::hold(path);
   struct stat seen {};
-  if (!fd.ok() || ::fstat(fd.value().get(), &seen) != 0) return fact;
-  auto resolved = sys::path_of(fd.value().get());
-  if (!resolved.ok()) return fact;
-  fact.path = std::move(resolved).value();
+  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return fact;
+  fact.path = std::move(held.value().path);
   fact.kind = S_ISDIR(seen.st_mode) ? FileFact::Kind::directory : FileFact::Kind::file;
   fact.device = seen.st_dev;
   fact.inode = seen.st_ino;

@@ -1,0 +1,102 @@
+// The host's system as it is looked at, and as it is remembered.
+#include "store/system_facts.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SystemFacts : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_NE(::mkdtemp(state_.data()), nullptr); }
+  void TearDown() override { fs::remove_all(state_); }
+
+  Facts look(bool remembering = true) const {
+    Facts facts;
+    if (remembering) facts.state = {.kind = FileFact::Kind::directory, .path = state_};
+    look_at_system(facts, remembering ? state_ : "");
+    return facts;
+  }
+  static std::string text_of(const Facts& facts) {
+    std::string text;
+    for (const auto* list : {&facts.system, &facts.etc}) {
+      for (const auto& fact : *list) {
+        text += std::to_string(static_cast<int>(fact.kind)) + " " + fact.path + " " + fact.link + "\n";
+      }
+      text += "--\n";
+    }
+    return text;
+  }
+  std::string kept() const {
+    std::stringstream text;
+    text << std::ifstream(state_ + "/system").rdbuf();
+    return text.str();
+  }
+  void keep(const std::string& text) const { std::ofstream(state_ + "/system") << text; }
+
+  std::string state_ = testing::TempDir() + "cloche-unit-XXXXXX";
+};
+
+TEST_F(SystemFacts, AreWhatTheHostHas) {
+  const Facts facts = look(false);
+  const auto usr = std::find_if(facts.system.begin(), facts.system.end(),
+                                [](const FileFact& fact) { return fact.path == "/usr"; });
+  ASSERT_NE(usr, facts.system.end());
+  EXPECT_EQ(usr->kind, FileFact::Kind::directory);
+  EXPECT_EQ(usr->inode, 0U) << "what it is, not which";
+  for (const auto& fact : facts.etc) {
+    EXPECT_TRUE(fact.path.starts_with("/etc/")) << fact.path;
+    EXPECT_EQ(fs::is_symlink(fact.path), fact.kind == FileFact::Kind::link) << fact.path;
+    EXPECT_EQ(fact.path.find("shadow"), std::string::npos);
+  }
+}
+
+TEST_F(SystemFacts, AreTheSameWhenRemembered) {
+  const std::string fresh = text_of(look(false));
+  EXPECT_EQ(text_of(look()), fresh);
+  EXPECT_EQ(text_of(look()), fresh);
+}
+
+TEST_F(SystemFacts, OfChangedDirectoriesAreLookedUpAnew) {
+  (void)look();
+  std::string bytes = kept();
+  if (bytes.empty()) GTEST_SKIP() << "/, /etc or /etc/ssl changed within the last seconds: nothing is kept";
+  const std::string fresh = text_of(look(false));
+  const size_t at = bytes.find("/usr");
+  ASSERT_NE(at, std::string::npos);
+  bytes.replace(at, 4, "/xxx");
+  keep(bytes);
+  EXPECT_NE(text_of(look()), fresh) << "the kept answer is the one that is used";
+  bytes[8 + 16] = static_cast<char>(bytes[8 + 16] + 1);  // the time of /
+  keep(bytes);
+  EXPECT_EQ(text_of(look()), fresh);
+}
+
+TEST_F(SystemFacts, CutShortOrForeignAreNotBelieved) {
+  const std::string fresh = text_of(look(false));
+  keep("");
+  EXPECT_EQ(text_of(look()), fresh);
+  keep("x");
+  EXPECT_EQ(text_of(look()), fresh);
+  (void)look();
+  fs::permissions(state_ + "/system", fs::perms(0666));
+  EXPECT_EQ(text_of(look()), fresh);
+}
+
+TEST_F(SystemFacts, MakeNoDirectory) {
+  fs::remove_all(state_);
+  Facts facts;
+  look_at_system(facts, state_);
+  EXPECT_FALSE(fs::exists(state_));
+}
+
+}  // namespace
+}  // namespace cloche
