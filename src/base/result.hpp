@@ -44,7 +44,7 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return ok(); }
   T& value() & { return std::get<0>(state_); }
   const T& value() const& { return std::get<0>(state_); }
-  T&& value() && { return std::get<0>(std::move(state_)); }
+  T value() && { return std::get<0>(std::move(state_)); }  // not a reference into what is about to end
   const Error& error() const { return std::get<1>(state_); }
   Error&& take_error() { return std::get<1>(std::move(state_)); }
 

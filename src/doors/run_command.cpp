@@ -114,8 +114,9 @@ int run_door(std::span<char* const> words, const Environment& environment,
   }
   arguments.request.umask =
       ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
+  // In the background the terminal is somebody else's: touching its settings would stop us.
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
-                               ::isatty(0) == 1 && ::isatty(1) == 1;
+                               ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
   const auto answer = [&](const Error& error) { return finish(outcome_of(error), "", arguments); };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
   auto installation = find_installation(environment);

@@ -76,9 +76,18 @@ void add_system(ConfinementPlan& plan, const Facts& facts) {
 
 // The host as it is, read-only, with the secret set masked. What is private in the curated view is private
 // here too.
-void add_host(ConfinementPlan& plan, const Facts& facts) {
+Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.root) plan.view.push_back(as_on_host(fact, Access::run, "--view host"));
   for (const auto& fact : facts.secrets) {
+    const bool whole =
+        fact.path == "/" || std::any_of(facts.root.begin(), facts.root.end(), [&](const FileFact& root) {
+          return root.path == fact.path && root.path != "/root";
+        });
+    if (whole) {
+      return refusal("a secret of a home directory is a link to " + fact.path +
+                         ", and the host cannot be shown without that",
+                     "point the link elsewhere, or use the standard view");
+    }
     if (fact.kind == Kind::directory) {
       ViewEntry mask{.kind = EntryKind::tmpfs, .access = Access::none, .target = fact.path};
       mask.mode = 0111;  // what was granted below it can be reached, and nothing listed
@@ -94,6 +103,7 @@ void add_host(ConfinementPlan& plan, const Facts& facts) {
                            .why = "masked: secrets"});
     }
   }
+  return {};
 }
 
 void add_identity(ConfinementPlan& plan) {
@@ -198,6 +208,10 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
 void add_toolchains(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& chain : facts.toolchains) {
     for (const auto& fact : chain.trees) {
+      if (fact.kind == Kind::link) {
+        plan.view.push_back(link(fact.path, fact.link, "toolchain " + chain.name));
+        continue;
+      }
       plan.view.push_back(owned_tree(fact, fact.path, Access::run, "toolchain " + chain.name));
     }
   }
@@ -391,7 +405,11 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.umask = request.umask;
   take_ids(plan, facts.caller);
 
-  request.view == View::host ? add_host(plan, facts) : add_system(plan, facts);
+  if (request.view == View::host) {
+    TRY(add_host(plan, facts));
+  } else {
+    add_system(plan, facts);
+  }
   if (request.view == View::curated) add_identity(plan);
   add_private(plan, request);
   if (request.view == View::curated)

@@ -305,5 +305,31 @@ TEST(PlanRun, AMaskedSecretIsEmptyAndClosed) {
   EXPECT_NE(find(plan, "/run/home"), nullptr) << "the home that is named is there";
 }
 
+TEST(PlanRun, ASecretThatLeadsToAWholeSystemDirectoryRefusesTheHostView) {
+  for (const char* whole : {"/", "/usr"}) {
+    Facts facts = plain_host();
+    facts.root = {{.kind = FileFact::Kind::directory, .path = "/usr"}};
+    facts.secrets = {{.kind = FileFact::Kind::directory, .path = whole}};
+    RunRequest request = plain_request();
+    request.view = View::host;
+    EXPECT_FALSE(plan_run(request, facts).ok()) << whole;
+    facts.secrets[0].path = "/usr/share/keys";
+    EXPECT_TRUE(plan_run(request, facts).ok());
+  }
+}
+
+TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {
+  Facts facts = plain_host();
+  facts.toolchains = {
+      {.name = "pyenv",
+       .trees = {{.kind = FileFact::Kind::link, .path = "/home/u/.pyenv", .link = "/data/pyenv"},
+                 {.kind = FileFact::Kind::directory, .path = "/data/pyenv"}}}};
+  const auto plan = plan_run(plain_request(), facts).value();
+  ASSERT_NE(find(plan, "/home/u/.pyenv"), nullptr);
+  EXPECT_EQ(find(plan, "/home/u/.pyenv")->kind, EntryKind::link);
+  EXPECT_EQ(find(plan, "/home/u/.pyenv")->source, "/data/pyenv");
+  EXPECT_EQ(find(plan, "/data/pyenv")->kind, EntryKind::tree);
+}
+
 }  // namespace
 }  // namespace cloche

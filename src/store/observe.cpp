@@ -21,6 +21,29 @@
 namespace cloche {
 namespace {
 
+// Masked where it is: a secret behind a link is the same secret. What is not there, or not ours to reach, is
+// not there for the command either.
+void add_secret(Facts& facts, const std::string& path) {
+  const auto held = sys::hold(path);
+  struct stat seen {};
+  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return;
+  FileFact fact = fact_from(seen, held.value().path);
+  if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file)
+    facts.secrets.push_back(std::move(fact));
+}
+
+std::vector<std::string> homes_of(const CallerFact& caller) {
+  std::vector<std::string> homes = {"/root"};
+  for (const auto& name : names_in("/home")) homes.push_back("/home/" + name);
+  if (!caller.home.empty()) homes.push_back(caller.home);
+  for (auto& home : homes) {
+    if (const auto held = sys::hold(home); held.ok()) home = held.value().path;
+  }
+  std::sort(homes.begin(), homes.end());
+  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
+  return homes;
+}
+
 // Everything at the root but what is private to each sandbox.
 void look_at_host(Facts& facts) {
   constexpr std::string_view own[] = {"proc", "sys", "dev", "tmp", "run", "lost+found"};
@@ -31,23 +54,13 @@ void look_at_host(Facts& facts) {
       facts.root.push_back(std::move(fact));
     }
   }
-  std::vector<std::string> homes = {"/root"};
-  for (const auto& name : names_in("/home")) homes.push_back("/home/" + name);
-  if (!facts.caller.home.empty()) homes.push_back(facts.caller.home);
-  std::sort(homes.begin(), homes.end());
-  homes.erase(std::unique(homes.begin(), homes.end()), homes.end());
-  for (const auto& home : homes) {
+  for (const auto& home : homes_of(facts.caller)) {
     // Run as root the command is somebody else, to whom homes are closed anyway: they are masked whole.
     if (facts.caller.privileged) {
-      if (const FileFact fact = look_at(home); fact.kind == FileFact::Kind::directory)
-        facts.secrets.push_back(fact);
+      add_secret(facts, home);
       continue;
     }
-    for (std::string_view secret : home_secrets) {
-      const FileFact fact = look_at(home + "/" + std::string(secret));
-      if (fact.kind == FileFact::Kind::directory || fact.kind == FileFact::Kind::file)
-        facts.secrets.push_back(fact);
-    }
+    for (std::string_view secret : home_secrets) add_secret(facts, home + "/" + std::string(secret));
   }
 }
 

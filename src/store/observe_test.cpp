@@ -165,6 +165,19 @@ TEST_F(Observe, TheHostViewSeesTheRootAndTheSecrets) {
   EXPECT_TRUE(has(seen.facts.secrets, path_ + "/home/.netrc"));
 }
 
+TEST_F(Observe, ASecretBehindALinkIsMaskedWhereItIs) {
+  fs::create_directories(path_ + "/vault/keys");
+  fs::create_directory_symlink(path_ + "/vault/keys", path_ + "/home/.ssh");
+  fs::create_directory_symlink(path_ + "/home", path_ + "/linked-home");
+  request_.view = View::host;
+  CallerFact ordinary = caller();
+  ordinary.privileged = false;
+  ordinary.home = path_ + "/linked-home";
+  const auto seen = observe(request_, environment(), ordinary, "").value();
+  EXPECT_TRUE(has(seen.facts.secrets, path_ + "/vault/keys"));
+  EXPECT_FALSE(has(seen.facts.secrets, path_ + "/home/.ssh")) << "a mask cannot be put on a link";
+}
+
 TEST_F(Observe, ForRootEveryHomeIsASecretWhole) {
   request_.view = View::host;
   CallerFact root = caller();

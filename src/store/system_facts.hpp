@@ -1,9 +1,9 @@
 // What of the host's system every sandbox sees: /usr and its neighbours, and the curated entries of /etc.
 //
 // Looking takes some fifty system calls, and the answer changes when somebody installs something. So it is
-// kept in the state directory, with the identities of the three directories that were looked through: no entry
-// of a directory appears, vanishes or becomes something else without the directory's times changing. (What is
-// *in* the files is another matter, and the skeleton's.)
+// kept in the state directory, with the identities of the three directories that were looked through: no
+// entry of a directory appears, vanishes or becomes something else without the directory's times changing.
+// (What is *in* the files is another matter, and the skeleton's.)
 #pragma once
 
 #include <sys/stat.h>

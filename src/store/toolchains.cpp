@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
@@ -25,10 +26,14 @@ FileFact look_through(const std::string& path) {
   return fact;
 }
 
-// Trees below /usr are in every view already.
+// Trees below /usr are in every view already. One that stands behind a link is shown where it is, and the
+// name that the caller's PATH and settings use leads there.
 bool show(ToolchainFact& chain, const std::string& path) {
   FileFact fact = look_through(path);
   if (!fact.exists()) return false;
+  if (fact.path != path && is_plain_absolute(path) && is_plain_absolute(fact.path)) {
+    chain.trees.push_back({.kind = FileFact::Kind::link, .path = path, .link = fact.path});
+  }
   const bool shown_anyway = is_beneath("/usr", fact.path) || is_beneath("/opt", fact.path);
   if (!shown_anyway && is_plain_absolute(fact.path)) chain.trees.push_back(std::move(fact));
   return true;
@@ -54,6 +59,29 @@ ToolchainFact pyenv(const ToolchainQuery& query) {
   return chain;
 }
 
+// "v9.11.2" before "v20.1.0": runs of digits count as numbers.
+bool is_older(const std::string& a, const std::string& b) {
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    uint64_t left = 0;
+    uint64_t right = 0;
+    const auto* after_left = std::from_chars(a.data() + i, a.data() + a.size(), left).ptr;
+    const auto* after_right = std::from_chars(b.data() + j, b.data() + b.size(), right).ptr;
+    if (after_left != a.data() + i && after_right != b.data() + j) {
+      if (left != right) return left < right;
+      i = static_cast<size_t>(after_left - a.data());
+      j = static_cast<size_t>(after_right - b.data());
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
 // The version that the caller's shell chose, by its PATH; else the last one installed.
 ToolchainFact nvm(const ToolchainQuery& query) {
   ToolchainFact chain{.name = "nvm"};
@@ -65,7 +93,8 @@ ToolchainFact nvm(const ToolchainQuery& query) {
     const std::string bin = versions + "/" + name + "/bin";
     if ((":" + query.path + ":").find(":" + bin + ":") != std::string::npos) chain.path.push_back(bin);
   }
-  if (chain.path.empty() && !names.empty()) chain.path.push_back(versions + "/" + names.back() + "/bin");
+  const auto newest = std::max_element(names.begin(), names.end(), is_older);
+  if (chain.path.empty() && newest != names.end()) chain.path.push_back(versions + "/" + *newest + "/bin");
   return chain;
 }
 

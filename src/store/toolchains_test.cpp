@@ -98,6 +98,24 @@ TEST_F(Toolchains, NvmIsTheVersionOfTheCallersPath) {
   EXPECT_EQ(one("nvm").path, (std::vector<std::string>{home_ + "/.nvm/versions/node/v18.1.0/bin"}));
 }
 
+TEST_F(Toolchains, TheNewestNodeIsTheOneWithTheGreatestNumbers) {
+  for (const char* version : {"v9.11.2", "v20.1.0", "v18.20.4", "v20.0.9"})
+    add(".nvm/versions/node/" + std::string(version) + "/bin/node");
+  EXPECT_EQ(one("nvm").path, std::vector<std::string>{home_ + "/.nvm/versions/node/v20.1.0/bin"});
+}
+
+TEST_F(Toolchains, OneBehindALinkIsShownWhereItIsAndByItsName) {
+  add("elsewhere/pyenv/versions/3.12.1/bin/python3");
+  fs::create_directory_symlink(home_ + "/elsewhere/pyenv", home_ + "/.pyenv");
+  const ToolchainFact chain = one("pyenv");
+  ASSERT_EQ(chain.trees.size(), 2U);
+  EXPECT_EQ(chain.trees[0].kind, FileFact::Kind::link);
+  EXPECT_EQ(chain.trees[0].path, home_ + "/.pyenv");
+  EXPECT_EQ(chain.trees[0].link, home_ + "/elsewhere/pyenv");
+  EXPECT_EQ(chain.trees[1].path, home_ + "/elsewhere/pyenv");
+  EXPECT_EQ(chain.environment.at("PYENV_ROOT"), home_ + "/.pyenv");
+}
+
 TEST_F(Toolchains, CargoIsItsProgramsAndTheToolchainsNeverItsHome) {
   add(".cargo/bin/cargo");
   add(".cargo/credentials.toml");
