@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   const std::string_view command = words.size() < 2 ? "" : words[1];
   if (command == "run") {
     ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
+    ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
     ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how the jail ended
     return run_door(words.subspan(2), Environment(environ), callers);
   }

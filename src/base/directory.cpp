@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/path.hpp"
+#include "base/sys.hpp"
 
 namespace cloche {
 
@@ -54,6 +55,25 @@ void remove_tree(const std::string& directory) {
   const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (fd >= 0) empty_directory(fd);
   ::rmdir(directory.c_str());
+}
+
+bool is_ours_alone(const std::string& path) {
+  struct stat seen {};
+  for (std::string_view at = path;; at = parent_of(at)) {
+    if (::lstat(std::string(at).c_str(), &seen) == 0) {
+      const bool owner = seen.st_uid == 0 || seen.st_uid == ::geteuid();
+      const bool closed = (seen.st_mode & 022) == 0 || (seen.st_mode & S_ISVTX) != 0;
+      // Of a link it matters where it leads as well, and nobody but us and root may have made it.
+      if (!owner || (!S_ISLNK(seen.st_mode) && !closed)) return false;
+      if (S_ISLNK(seen.st_mode)) {
+        const auto held = sys::hold(std::string(at));
+        if (!held.ok() || !is_ours_alone(held.value().path)) return false;
+      }
+    } else if (errno != ENOENT) {
+      return false;
+    }
+    if (at == "/") return true;
+  }
 }
 
 bool make_private_directories(const std::string& directory) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -34,6 +35,30 @@ TEST(Directory, NamesAreSortedAndWithoutDots) {
   EXPECT_TRUE(names_in(scratch.path + "/directory").empty());
   EXPECT_TRUE(names_in(scratch.path + "/absent").empty());
   EXPECT_TRUE(names_in(scratch.path + "/a").empty()) << "a file is no directory";
+}
+
+TEST(Directory, IsOursAloneWhenNobodyElseCanPutAnotherInItsPlace) {
+  const Scratch scratch;
+  const std::string below = scratch.path + "/a/b/c";
+  fs::create_directories(scratch.path + "/a/b");
+  EXPECT_TRUE(is_ours_alone(below)) << "not there yet, and the way is ours";
+  fs::create_directories(below);
+  EXPECT_TRUE(is_ours_alone(below));
+  for (unsigned mode : {0770U, 0707U, 0777U}) {
+    fs::permissions(scratch.path + "/a", fs::perms(mode));
+    EXPECT_FALSE(is_ours_alone(below)) << std::oct << mode;
+  }
+  fs::permissions(scratch.path + "/a", fs::perms(01777));
+  EXPECT_TRUE(is_ours_alone(below)) << "sticky, like /tmp";
+  fs::create_directory_symlink(scratch.path + "/a", scratch.path + "/link");
+  EXPECT_TRUE(is_ours_alone(scratch.path + "/link/b"));
+  fs::permissions(scratch.path + "/a", fs::perms(0777));
+  EXPECT_FALSE(is_ours_alone(scratch.path + "/link/b"));
+  if (::geteuid() == 0) {
+    fs::permissions(scratch.path + "/a", fs::perms(0755));
+    ASSERT_EQ(::chown((scratch.path + "/a").c_str(), 65534, 65534), 0);
+    EXPECT_FALSE(is_ours_alone(below)) << "somebody else's";
+  }
 }
 
 TEST(Directory, PrivateOnesAreMadeWithTheirParents) {

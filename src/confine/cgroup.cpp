@@ -54,6 +54,8 @@ bool limit_version1(const std::vector<OwnedFd>& made, const Limits& limits) {
   if (!put(made[0], "memory.limit_in_bytes", limits.memory_bytes)) return false;
   // Absent without swap accounting, and then there is no swap.
   put(made[0], "memory.memsw.limit_in_bytes", limits.memory_bytes);
+  // What lies in buffers of TCP is counted beside, and without a limit of its own it would be free.
+  put(made[0], "memory.kmem.tcp.limit_in_bytes", limits.memory_bytes);
   return put(made[1], "pids.max", limits.processes + 1);  // the first process is the one more
 }
 

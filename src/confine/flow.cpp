@@ -1,6 +1,7 @@
 #include "confine/flow.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -69,9 +70,12 @@ void Flow::take(uint64_t allowed) {
     in_background_ = belongs_to_another(from_);
     if (in_background_) return;
   }
-  std::array<char, 65536> room;
+  std::array<char, 32768> room;  // on the stack, which a caller may have made small
   const size_t most = std::min<uint64_t>(room.size(), allowed);
-  if (most == 0) return;
+  if (most == 0) {  // of no use but to learn of the end
+    if (!more_waits() && is_ready(from_, POLLIN)) end_source();
+    return;
+  }
   const ssize_t got = ::read(from_, room.data(), most);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
@@ -90,6 +94,11 @@ void Flow::take(uint64_t allowed) {
   } else {
     buffer_.assign(bytes);
   }
+}
+
+bool Flow::more_waits() const {
+  int bytes = 0;
+  return !ended_ && from_ >= 0 && ::ioctl(from_, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 void Flow::deliver() {

@@ -32,7 +32,9 @@ class Flow {
   // Whether the caller's terminal belongs to somebody else just now; to be asked again after a while.
   bool in_background() const { return in_background_; }
   bool finished() const { return ended_ && pending().empty(); }
-  void give_up();                            // drops what was not delivered
+  void give_up();  // drops what was not delivered
+  // Whether there is more to take than was taken.
+  bool more_waits() const;
   void end_source();                         // takes nothing more
   uint64_t bytes() const { return bytes_; }  // taken from the source
   const std::string& kept() const { return kept_; }

@@ -62,30 +62,50 @@ Held held_by_all(int table, uint64_t limit) {
   return held;
 }
 
-uint64_t shares_of_all(int table) {
+// A command can make looking dear, and its deadline waits meanwhile.
+class Budget {
+ public:
+  bool is_spent() const { return sys::monotonic_ms() >= end_ms_; }
+
+ private:
+  static constexpr uint64_t longest_look_ms = 100;
+  uint64_t end_ms_ = sys::monotonic_ms() + longest_look_ms;
+};
+
+// As much as there is time for; the others are taken to be like those that were looked at.
+uint64_t shares_of_all(int table, const Budget& budget) {
   uint64_t total = 0;
+  uint64_t processes = 0;
+  uint64_t looked_at = 0;
   for_each_process(table, [&](const std::string& process) {
+    ++processes;
+    if (budget.is_spent()) return;
+    ++looked_at;
     const auto text = sys::read_file_at(table, process + "/smaps_rollup", 1 << 16);
     if (!text.ok()) return;
     total += page_tables_of(table, process) + kibibytes_of(text.value(), "Pss_Anon:") +
              kibibytes_of(text.value(), "Pss_Shmem:") + kibibytes_of(text.value(), "SwapPss:");
   });
-  return total;
+  return looked_at == 0 ? total : total * processes / looked_at;
 }
 
 // Memory that exists whether or not anybody's page tables show it: each inode once, by the largest size it
-// may have.
-using Sizes = std::map<uint64_t, uint64_t>;
+// may have; and what the kernel keeps for each mapping.
+struct Hidden {
+  std::map<uint64_t, uint64_t> sizes;
+  uint64_t mappings = 0;
+};
+constexpr uint64_t bytes_a_mapping = 256;
 
-void add_mapped(int table, const std::string& process, Sizes& sizes) {
+void add_mapped(int table, const std::string& process, Hidden& hidden) {
   const auto maps = sys::read_file_at(table, process + "/maps", 16 << 20);
   if (!maps.ok()) return;
-  size_t begin = 0;
   const std::string& text = maps.value();
-  while (begin < text.size()) {
+  for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
+    const std::string_view line(text.data() + begin, end - begin);
     begin = end + 1;
+    hidden.mappings += 1;
     const bool shared_memory = line.find("/dev/zero (deleted)") != std::string::npos ||
                                line.find("/SYSV") != std::string::npos ||
                                line.find("/memfd:") != std::string::npos;
@@ -94,12 +114,12 @@ void add_mapped(int table, const std::string& process, Sizes& sizes) {
     uint64_t to = 0;
     const auto dash = std::from_chars(line.data(), line.data() + line.size(), from, 16).ptr;
     std::from_chars(dash + 1, line.data() + line.size(), to, 16);
-    auto& size = sizes[field_of(line, 4)];
+    auto& size = hidden.sizes[field_of(std::string(line), 4)];
     size = std::max(size, to - from);
   }
 }
 
-void add_memory_files(int table, const std::string& process, uint64_t socket_most, Sizes& sizes) {
+void add_memory_files(int table, const std::string& process, Hidden& hidden) {
   auto fds = sys::open_at(table, process + "/fd", O_RDONLY | O_DIRECTORY);
   if (!fds.ok()) return;
   const int directory = fds.value().get();
@@ -112,23 +132,41 @@ void add_memory_files(int table, const std::string& process, uint64_t socket_mos
     struct stat seen {};
     if (::fstatat(directory, entry->d_name, &seen, 0) != 0) continue;
     uint64_t most = 0;
-    if (S_ISSOCK(seen.st_mode)) most = socket_most;
     if (S_ISFIFO(seen.st_mode)) most = pipe_bytes;
     if (std::string_view(link).starts_with("/memfd:")) most = static_cast<uint64_t>(seen.st_blocks) * 512;
-    auto& size = sizes[seen.st_ino];
+    auto& size = hidden.sizes[seen.st_ino];
     size = std::max(size, most);
   }
 }
 
-uint64_t hidden_at_most(int table) {
-  Sizes sizes;
-  const uint64_t socket_most = socket_bytes();
+// By the sandbox's own network namespace, which knows of sockets that are in nobody's table: those on their
+// way from one process to another. Process 1 is always there.
+uint64_t sockets_at_most(int table) {
+  uint64_t sockets = 0;
+  const auto local = sys::read_file_at(table, "1/net/unix", 64 << 20);
+  if (local.ok())
+    sockets += static_cast<uint64_t>(std::count(local.value().begin(), local.value().end(), '\n'));
+  for (const char* file : {"1/net/tcp", "1/net/tcp6", "1/net/udp", "1/net/udp6"}) {
+    const auto lines = sys::read_file_at(table, file, 64 << 20);
+    if (lines.ok())
+      sockets += static_cast<uint64_t>(std::count(lines.value().begin(), lines.value().end(), '\n')) - 1;
+  }
+  return sockets * socket_bytes();
+}
+
+// Everything, when there is no time to find out.
+uint64_t hidden_at_most(int table, const Budget& budget) {
+  Hidden hidden;
+  bool complete = true;
   for_each_process(table, [&](const std::string& process) {
-    add_mapped(table, process, sizes);
-    add_memory_files(table, process, socket_most, sizes);
+    complete = complete && !budget.is_spent();
+    if (!complete) return;
+    add_mapped(table, process, hidden);
+    add_memory_files(table, process, hidden);
   });
-  uint64_t total = 0;
-  for (const auto& [inode, size] : sizes) total += size;
+  if (!complete) return ~0ULL;
+  uint64_t total = hidden.mappings * bytes_a_mapping + sockets_at_most(table);
+  for (const auto& [inode, size] : hidden.sizes) total += size;
   return total;
 }
 
@@ -174,16 +212,17 @@ uint64_t MemoryWatch::sample(int table) {
   const Held held = held_by_all(table, limit_);
   uint64_t total = in_files + held.resident + held.tables;
   // Page tables are nobody else's, and shares take the longer to add up the more of them there are.
-  if (total > limit_ && in_files + held.tables <= limit_) total = in_files + shares_of_all(table);
+  const Budget budget;
+  if (total > limit_ && in_files + held.tables <= limit_) total = in_files + shares_of_all(table, budget);
   const Host now = look_at_host();
   if (now.available == 0) return total;  // nothing to compare with
   best_ = {std::max(best_.available, now.available), std::min(best_.shared, now.shared)};
   const uint64_t lost = std::max(best_.available - now.available, now.shared - best_.shared);
   if (total <= limit_ && lost > limit_ / 2) {
     // Others may have taken it, so at most what this sandbox could be hiding is charged to it.
-    const uint64_t exact = in_files + shares_of_all(table);
+    const uint64_t exact = in_files + shares_of_all(table, budget);
     const uint64_t unexplained = lost > exact ? lost - exact : 0;
-    total = std::max(total, exact + std::min(unexplained, hidden_at_most(table)));
+    total = std::max(total, exact + std::min(unexplained, hidden_at_most(table, budget)));
   }
   peak_ = std::max(peak_, total);
   return total;

@@ -4,9 +4,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
+
 #include "base/sys.hpp"
 
 namespace cloche {
+namespace {
+
+bool lock(int file, unsigned slot, short how) {
+  struct flock claim {};
+  claim.l_type = how;
+  claim.l_whence = SEEK_SET;
+  claim.l_start = slot;
+  claim.l_len = 1;
+  return ::fcntl(file, F_OFD_SETLK, &claim) == 0;
+}
+
+// Each is claimed while it is taken off the list, so that it is nobody's and only one call cleans up.
+std::vector<unsigned> take_left(int file, unsigned own, unsigned first, unsigned count) {
+  std::array<char, 512> marks{};
+  std::vector<unsigned> left;
+  const ssize_t got = ::pread(file, marks.data(), marks.size(), 0);
+  for (unsigned slot = 0; slot < count && static_cast<ssize_t>(slot) < got; ++slot) {
+    if (marks[slot] == '\0' || slot == own || !lock(file, slot, F_WRLCK)) continue;
+    left.push_back(first + slot);
+    (void)!::pwrite(file, "", 1, slot);
+    lock(file, slot, F_UNLCK);
+  }
+  return left;
+}
+
+}  // namespace
 
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count, const std::string& directory) {
   const std::string path = directory + "/ids";
@@ -16,18 +45,20 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count, const std::st
     opened = sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   }
   OwnedFd file = TRY(std::move(opened));
-  // The lowest that is free, so that what a killed call left under its id is soon found and replaced.
   for (unsigned slot = 0; slot < count; ++slot) {
-    struct flock claim {};
-    claim.l_type = F_WRLCK;
-    claim.l_whence = SEEK_SET;
-    claim.l_start = slot;
-    claim.l_len = 1;
-    if (::fcntl(file.get(), F_OFD_SETLK, &claim) == 0) return OutsideId{first + slot, std::move(file)};
-    if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
+    if (!lock(file.get(), slot, F_WRLCK)) {
+      if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
+      continue;
+    }
+    OutsideId claimed{first + slot, slot, std::move(file), {}};
+    claimed.left = take_left(claimed.lock.get(), slot, first, count);
+    (void)!::pwrite(claimed.lock.get(), "1", 1, slot);
+    return claimed;
   }
   return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
                  "wait for a call to end, or widen the range");
 }
+
+void leave_nothing(const OutsideId& id) { (void)!::pwrite(id.lock.get(), "", 1, id.slot); }
 
 }  // namespace cloche

@@ -46,6 +46,25 @@ TEST(OutsideId, NoTwoAtOnceAreTheSameUntilTheRangeIsUsedUp) {
   EXPECT_EQ(claim_outside_id(first, count, scratch.path).value().id, given_back);
 }
 
+TEST(OutsideId, WhatAKilledCallLeftIsFoundByTheNextWhicheverIdThatGets) {
+  const Scratch scratch;
+  auto one = claim_outside_id(first, 20, scratch.path).value();
+  auto two = claim_outside_id(first, 20, scratch.path).value();
+  EXPECT_TRUE(two.left.empty()) << "the first is alive";
+  two.lock.reset();  // killed with everybody who could clean up
+  auto three = claim_outside_id(first, 20, scratch.path).value();
+  EXPECT_EQ(three.id, first + 1);
+  EXPECT_TRUE(three.left.empty()) << "it is its own now";
+  auto four = claim_outside_id(first, 20, scratch.path).value();
+  three.lock.reset();
+  leave_nothing(four);
+  four.lock.reset();
+  one.lock.reset();
+  const auto five = claim_outside_id(first, 20, scratch.path).value();
+  EXPECT_EQ(five.left, std::vector<unsigned>{first + 1}) << "four had left nothing, and one is five's own";
+  EXPECT_TRUE(claim_outside_id(first, 20, scratch.path).value().left.empty()) << "told once";
+}
+
 TEST(OutsideId, ARangeOfOneIsUsedUpByOneAndFreedByItsEnd) {
   const Scratch scratch;
   {

@@ -37,11 +37,12 @@ uint64_t field_of(const std::string& line, size_t index) {
   return value;
 }
 
-uint64_t ticks_of(const std::string& stat_line) {
+Ticks ticks_of(const std::string& stat_line) {
   const size_t name_end = stat_line.rfind(')');  // the name may hold anything, a ')' too
-  if (name_end == std::string::npos || name_end + 2 >= stat_line.size()) return 0;
+  if (name_end == std::string::npos || name_end + 2 >= stat_line.size()) return {};
   const std::string rest = stat_line.substr(name_end + 2);
-  return field_of(rest, 11) + field_of(rest, 12) + field_of(rest, 13) + field_of(rest, 14);
+  return {field_of(rest, 11) + field_of(rest, 12), field_of(rest, 13) + field_of(rest, 14),
+          field_of(rest, 19)};
 }
 
 }  // namespace cloche

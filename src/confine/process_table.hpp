@@ -20,7 +20,13 @@ void for_each_process(int table, const std::function<void(const std::string& pro
 
 // The n-th field (from 0) of a line of numbers such as statm.
 uint64_t field_of(const std::string& line, size_t index);
-// utime + stime + cutime + cstime of a stat line, in clock ticks.
-uint64_t ticks_of(const std::string& stat_line);
+// Of a stat line, in clock ticks: the process's own time, that of the children it has waited for, and when it
+// was started, which tells it from another one with its number.
+struct Ticks {
+  uint64_t own = 0;
+  uint64_t children = 0;
+  uint64_t started = 0;
+};
+Ticks ticks_of(const std::string& stat_line);
 
 }  // namespace cloche

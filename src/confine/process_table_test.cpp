@@ -43,21 +43,22 @@ std::string stat_line(const std::string& name) {
 TEST(TicksOf, AddsTheFourTimesWhateverTheNameIs) {
   for (const char* name : {"make", "", "a b c", "(", ")", "((()", ") R 1 2 3 4 5 6 7 8 9 10 11 12", "x) S (y",
                            "line\nbreak", "1 2 3"}) {
-    EXPECT_EQ(ticks_of(stat_line(name)), 1234U) << name;
+    EXPECT_EQ(ticks_of(stat_line(name)).own + ticks_of(stat_line(name)).children, 1234U) << name;
   }
 }
 
 TEST(TicksOf, OfALineThatIsNoneIsNothing) {
   for (const char* line :
        {"", "17", "17 (make", "17 (make)", "17 (make) ", "17 (make) R", "17 (make) R 1 2 3", ")))"}) {
-    EXPECT_EQ(ticks_of(line), 0U) << line;
+    EXPECT_EQ(ticks_of(line).own + ticks_of(line).children + ticks_of(line).started, 0U) << line;
   }
 }
 
 TEST(TicksOf, ReadsTheKernelsOwnLines) {
   const auto line = sys::read_file("/proc/self/stat", 4096);
   ASSERT_TRUE(line.ok());
-  EXPECT_LT(ticks_of(line.value()), 100'000U) << line.value();
+  EXPECT_LT(ticks_of(line.value()).own, 100'000U) << line.value();
+  EXPECT_GT(ticks_of(line.value()).started, 0U) << line.value();
 }
 
 TEST(ForEachProcess, VisitsNumbersAndNothingElse) {

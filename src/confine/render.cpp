@@ -98,7 +98,7 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
 
 std::vector<wire::Limit> limits_for(const Limits& limits) {
   return {
-      {RLIMIT_CORE, 0},
+      {RLIMIT_CORE, 1},  // too little for any; and 0 would still feed a host's core_pattern that is a pipe
       {RLIMIT_CPU,
        limits.cpu_s + 1},  // of each process; the supervisor adds the tree up, and should come first
       {RLIMIT_FSIZE, limits.file_bytes},

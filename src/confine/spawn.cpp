@@ -18,8 +18,6 @@ struct Image {
   int count;
 };
 
-constexpr int lifted = 64;
-
 [[noreturn]] void give_up(volatile int* failed) {
   *failed = errno;
   ::_exit(127);
@@ -31,7 +29,7 @@ constexpr int lifted = 64;
   char* environment[] = {nullptr};
   // First above every number that is assigned to, so that no assignment overwrites a source.
   for (int i = 0; i < image.count; ++i) {
-    image.fds[i] = ::fcntl(image.fds[i], F_DUPFD, lifted);
+    image.fds[i] = ::fcntl(image.fds[i], F_DUPFD, image.count);
     if (image.fds[i] < 0) give_up(failed);
   }
   for (int i = 0; i < image.count; ++i) ::dup2(image.fds[i], i);

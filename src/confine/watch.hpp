@@ -10,6 +10,7 @@
 
 #include "base/fd.hpp"
 #include "confine/cgroup.hpp"
+#include "confine/cpu_watch.hpp"
 #include "confine/disk_watch.hpp"
 #include "confine/memory_watch.hpp"
 #include "model/plan.hpp"
@@ -44,9 +45,10 @@ class Watch {
 
   const Limits limits_;
   const Cgroup* cgroup_;
-  uint64_t start_ms_;
   uint64_t next_ms_;
+  uint64_t next_cpu_ms_;
   OwnedFd proc_;  // /proc of the sandbox's own pid namespace
+  CpuWatch cpu_;
   DiskWatch disk_;
   std::optional<MemoryWatch> memory_;  // only without a cgroup
   Cgroup::Numbers last_numbers_;

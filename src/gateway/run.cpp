@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "confine/outside_id.hpp"
@@ -16,12 +17,20 @@
 namespace cloche {
 namespace {
 
+// Where the caller's settings say, unless somebody else could change what lies there: root with another
+// user's HOME (sudo may keep it) would then make files where that user wants them.
 std::string state_directory(const Environment& environment) {
   const std::string given = environment.get("XDG_STATE_HOME");
-  if (is_plain_absolute(given) && given != "/") return given + "/cloche";
   const std::string home = environment.get("HOME");
-  const bool usable = is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0;
-  return usable ? home + "/.local/state/cloche" : std::string();  // a home that is not there is not made
+  std::string state;
+  if (is_plain_absolute(given) && given != "/") {
+    state = given + "/cloche";
+  } else if (is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0) {
+    state = home + "/.local/state/cloche";  // a home that is not there is not made
+  }
+  if (!state.empty() && is_ours_alone(state)) return state;
+  const bool root_of_another = !state.empty() && ::geteuid() == 0 && is_ours_alone("/run/cloche");
+  return root_of_another ? "/run/cloche/state" : "";
 }
 
 // CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.
@@ -51,6 +60,8 @@ Error describe_missing(const std::vector<MissingLayer>& missing) {
   return error;
 }
 
+std::string cgroup_name(unsigned outside_id) { return "cloche-" + std::to_string(outside_id); }
+
 // What one start of the jail holds: its cgroup, its id outside, and the processes themselves.
 class Seat {
  public:
@@ -64,11 +75,13 @@ class Seat {
       seat.id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count));
       seat.resources.outside_uid = seat.id_.id;
       seat.resources.outside_gid = seat.id_.id;
+      for (unsigned left : seat.id_.left) {
+        if (const auto group = Cgroup::find(cgroup_name(left))) group->remove();
+      }
       start.kept.push_back(seat.id_.lock.get());
       start.outside_uid = seat.id_.id;
     }
-    seat.cgroup_ =
-        Cgroup::find(caller.privileged ? "cloche-" + std::to_string(seat.id_.id) : fresh_cgroup_name());
+    seat.cgroup_ = Cgroup::find(caller.privileged ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
     // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
     // before it is there.
     const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
@@ -100,12 +113,22 @@ class Seat {
     if (!skeletons_[1].root.empty()) resources.skeleton->etc = ready(skeletons_[1]);
   }
 
+  Seat(Seat&&) = default;
+  Seat& operator=(Seat&&) = delete;
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+  ~Seat() {
+    jail_.reset();  // with its keeper, who removes the cgroup
+    if (id_.lock) leave_nothing(id_);
+  }
+
   const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
   JailProcess& jail() { return *jail_; }
 
   CallResources resources;
 
  private:
+  Seat() = default;
   // Without the right to one the supervisor watches instead, and the outcome says so.
   void make_cgroup(const Limits& limits) {
     if (!cgroup_ || cgroup_->make(limits).ok()) return;
@@ -215,7 +238,12 @@ Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& 
 
 Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
                 const Streams& streams, Proving proving) {
-  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  auto observed = observe_caller(request, environment, installation.ids);
+  if (!observed.ok()) {  // a host without the means at all is the better reason
+    const auto missing = missing_layers(ConfinementPlan{}, probe_host());
+    return missing.empty() ? observed.take_error() : describe_missing(missing);
+  }
+  CallerFact caller = std::move(observed).value();
   // Now, because the kernel needs as long for the namespaces as we need for everything below. A jail without
   // a plan can do nothing, and ends when we return without giving it one.
   std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation));

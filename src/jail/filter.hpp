@@ -44,9 +44,15 @@ inline constexpr uint32_t memfd_noexec_seal = 8, memfd_refused = 0x10 | 4;  // M
 inline constexpr uint32_t seccomp_new_listener = 8;
 inline constexpr uint32_t punch_hole = 2;  // FALLOC_FL_PUNCH_HOLE
 
-// Requests on a terminal that put bytes into its input, take it over, or reach the console.
-inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
-                                              0x541d /* TIOCCONS */, 0x5423 /* TIOCSETD */};
+// Requests on a terminal that put bytes into its input, take it over, or reach the console; and on a file
+// those that take space by another door than fallocate.
+inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */,
+                                              0x541c /* TIOCLINUX */,
+                                              0x541d /* TIOCCONS */,
+                                              0x5423 /* TIOCSETD */,
+                                              0x40305828 /* FS_IOC_RESVSP */,
+                                              0x4030582a /* FS_IOC_RESVSP64 */,
+                                              0x40305839 /* FS_IOC_ZERO_RANGE */};
 inline constexpr uint32_t allowed_prctls[] = {1 /* SET_PDEATHSIG */,
                                               2 /* GET_PDEATHSIG */,
                                               3 /* GET_DUMPABLE */,

@@ -29,6 +29,9 @@
 namespace cloche::jail {
 namespace {
 
+// As linux/falloc.h has them, in numbers: FS_IOC_RESVSP, FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE.
+constexpr uint32_t space_requests[] = {0x40305828, 0x4030582a, 0x40305839};
+
 using Program = std::vector<sock_filter>;
 using Arguments = std::array<uint64_t, 6>;
 
@@ -168,7 +171,9 @@ class Oracle {
     permit(SYS_fallocate, {SCMP_A1(SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, FALLOC_FL_PUNCH_HOLE)});
     must(seccomp_rule_add(context_.get(), SCMP_ACT_ERRNO(EOPNOTSUPP), SYS_fallocate, 1,
                           SCMP_A1(SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, 0)));
-    permit_all_requests_but({TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD}, 0, 32);
+    permit_all_requests_but(
+        {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD, space_requests[0], space_requests[1], space_requests[2]}, 0,
+        32);
   }
 
   // libseccomp cannot say "unless one of": so the rest is cut into blocks of requests that share their upper

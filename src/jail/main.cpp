@@ -171,8 +171,10 @@ int close_all_but(int root, Keeper& keeper) {
   return root;
 }
 
-[[noreturn]] void run_first(Keeper keeper) {
+[[noreturn]] void run_first(const wire::Start& start, Keeper keeper) {
   die_with(keeper);
+  // The command can read the arguments of process 1, and where the host has its cgroups is not its business.
+  for (char* group : start.groups) std::memset(group, 0, std::strlen(group));
   offer_to_oom_killer();
   must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWNET)), Step::namespaces);
   raise_loopback();
@@ -231,7 +233,7 @@ First create_first(const wire::Start& start) {
     arguments.cgroup = wire::first_kept_fd;
   }
   first.pid = must(kernel::clone3(&arguments), Step::namespaces);
-  if (first.pid == 0) run_first(self);
+  if (first.pid == 0) run_first(start, self);
   return first;
 }
 
@@ -332,6 +334,10 @@ int main(int argc, char** argv) {
   struct sigaction ignored {};
   ignored.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignored, nullptr);
+  struct sigaction standard {
+  };  // where the caller ignores it, the kernel forgets children before we can look
+  standard.sa_handler = SIG_DFL;
+  ::sigaction(SIGCHLD, &standard, nullptr);
   if (kernel::join_session_keyring() < 0 && errno != ENOSYS) jail::fail(wire::Step::session_keyring, errno);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
   auto first = jail::create_first(start);

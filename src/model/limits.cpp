@@ -48,11 +48,11 @@ const LimitInfo limit_table[10] = {
     {LimitId::cpu, "cpu", "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds,
      &Limits::cpu_s},
     {LimitId::memory, "memory", "--memory", "memory of the whole tree, its /tmp included",
-     LimitInfo::Unit::bytes, &Limits::memory_bytes},
+     LimitInfo::Unit::bytes, &Limits::memory_bytes, uint64_t{1} << 20},
     {LimitId::processes, "pids", "--pids", "processes and threads", LimitInfo::Unit::count,
      &Limits::processes},
     {LimitId::open_files, "nofile", "--nofile", "open files of each process", LimitInfo::Unit::count,
-     &Limits::open_files},
+     &Limits::open_files, 16},
     {LimitId::file_size, "fsize", "--fsize", "size of each file", LimitInfo::Unit::bytes,
      &Limits::file_bytes},
     {LimitId::disk, "disk", "--disk", "growth of the workspace", LimitInfo::Unit::bytes, &Limits::disk_bytes},
@@ -89,6 +89,12 @@ Result<void> set_limit(Limits& limits, const LimitInfo& row, std::string_view te
     }
     case LimitInfo::Unit::bytes: field = TRY(parse_size(row.flag, text)); break;
     case LimitInfo::Unit::count: field = TRY(parse_count(row.flag, text)); break;
+  }
+  if (field < row.least) {
+    const std::string least = row.unit == LimitInfo::Unit::bytes ? std::to_string(row.least >> 20) + "M"
+                                                                 : std::to_string(row.least);
+    return usage_error(std::string(row.flag) + " " + std::string(text) + " is too small: nothing could start",
+                       "the least is " + least);
   }
   return {};
 }

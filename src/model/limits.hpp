@@ -31,6 +31,7 @@ struct LimitInfo {
   std::string_view what;  // for --help
   enum class Unit { milliseconds, seconds, bytes, count } unit;
   uint64_t Limits::*field;
+  uint64_t least = 1;  // below it not even the jail would fit
 };
 
 // One row a limit, in the order of --help.

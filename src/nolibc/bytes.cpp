@@ -88,6 +88,7 @@ NOT_A_LOOP int memcmp(const void* left, const void* right, size_t size) {
   }
   return 0;
 }
+NOT_A_LOOP int bcmp(const void* left, const void* right, size_t size) { return memcmp(left, right, size); }
 NOT_A_LOOP void* memchr(const void* where, int value, size_t size) {
   const auto* bytes = static_cast<const char*>(where);
   for (size_t i = 0; i < size; ++i) {

@@ -75,6 +75,9 @@ int prctl(int option, ...) noexcept {
 int close(int fd) { return static_cast<int>(call(SYS_close, fd)); }
 ssize_t read(int fd, void* to, size_t size) { return call(SYS_read, fd, to, size); }
 ssize_t pread(int fd, void* to, size_t size, off_t offset) { return call(SYS_pread64, fd, to, size, offset); }
+ssize_t pwrite(int fd, const void* from, size_t size, off_t offset) {
+  return call(SYS_pwrite64, fd, from, size, offset);
+}
 ssize_t write(int fd, const void* from, size_t size) { return call(SYS_write, fd, from, size); }
 int fstat(int fd, struct stat* seen) noexcept { return static_cast<int>(call(SYS_fstat, fd, seen)); }
 int mkdirat(int dir, const char* path, mode_t mode) noexcept {

@@ -84,13 +84,21 @@ void _exit(int code) {
   while (true) raw(SYS_exit_group, code);
 }
 
+[[gnu::used]] pid_t vfork_failed(int result) {
+  errno = -result;
+  return -1;
+}
 // The child runs on our stack until it executes or exits, so the return address must not lie on it meanwhile.
 __attribute__((naked, returns_twice)) pid_t vfork() noexcept {
   asm("pop %rdx\n"
       "mov $58, %eax\n"  // SYS_vfork
       "syscall\n"
       "push %rdx\n"
-      "ret\n");
+      "test %eax, %eax\n"
+      "js 1f\n"
+      "ret\n"
+      "1: mov %eax, %edi\n"
+      "jmp vfork_failed\n");
 }
 
 // With a stack of its own; the child calls function(argument) and exits. Used with CLONE_VFORK only.

@@ -210,7 +210,7 @@ TEST(GoldenPlan, TerminalAndDebugging) {
 
 TEST(GoldenPlan, OwnStateInAGrant) {
   RunRequest request = request_for({"ls"});
-  request.grants = {{.source = "/home/user/.local", .writable = true}};
+  request.grants = {{.source = "/home/user/.local"}};
   Facts facts = debian();
   facts.state = directory("/home/user/.local/state/cloche");
   facts.grants = {directory("/home/user/.local", 110, 1001)};

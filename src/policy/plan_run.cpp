@@ -175,6 +175,12 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
 }
 
 Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  constexpr size_t most_grants = 256;
+  if (request.grants.size() > most_grants) {
+    return refusal("--ro and --rw are given " + std::to_string(request.grants.size()) + " times, and " +
+                       std::to_string(most_grants) + " is the most",
+                   "grant a directory that holds them");
+  }
   for (size_t i = 0; i < request.grants.size(); ++i) {
     const Grant& grant = request.grants[i];
     const FileFact& fact = facts.grants[i];
@@ -182,6 +188,11 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
     if (!fact.exists()) return refusal(flag + grant.source + ": no such file or directory");
     if (!facts.state.path.empty() && is_beneath(facts.state.path, fact.path)) {
       return refusal(flag + grant.source + " lies in Cloche's own directory " + facts.state.path);
+    }
+    if (grant.writable && !facts.state.path.empty() && is_beneath(fact.path, facts.state.path)) {
+      return refusal(
+          flag + grant.source + " would make Cloche's own directory " + facts.state.path + " writable",
+          "grant a directory below it, or move Cloche's with XDG_STATE_HOME");
     }
     if (fact.kind != Kind::directory && fact.kind != Kind::file) {
       return refusal(flag + grant.source + " is a socket, a device or a pipe",

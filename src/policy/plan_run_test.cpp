@@ -318,6 +318,32 @@ TEST(PlanRun, ASecretThatLeadsToAWholeSystemDirectoryRefusesTheHostView) {
   }
 }
 
+TEST(PlanRun, NoWritableGrantHoldsClochesOwnDirectory) {
+  for (bool exists : {false, true}) {
+    Facts facts = plain_host();
+    facts.state = {.kind = exists ? FileFact::Kind::directory : FileFact::Kind::absent,
+                   .path = "/home/u/.local/state/cloche"};
+    facts.grants = {{.kind = FileFact::Kind::directory, .path = "/home/u/.local"}};
+    RunRequest request = plain_request();
+    request.grants = {{.source = "/home/u/.local", .writable = true}};
+    EXPECT_FALSE(plan_run(request, facts).ok());
+    request.grants[0].writable = false;
+    EXPECT_TRUE(plan_run(request, facts).ok());
+  }
+}
+
+TEST(PlanRun, MoreGrantsThanAPlanCanHoldAreRefusedByNumber) {
+  Facts facts = plain_host();
+  RunRequest request = plain_request();
+  for (int i = 0; i < 300; ++i) {
+    request.grants.push_back({.source = "/data/" + std::to_string(i)});
+    facts.grants.push_back({.kind = FileFact::Kind::directory, .path = "/data/" + std::to_string(i)});
+  }
+  const auto plan = plan_run(request, facts);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.error().what.find("300"), std::string::npos) << plan.error().what;
+}
+
 TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {
   Facts facts = plain_host();
   facts.toolchains = {

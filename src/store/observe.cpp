@@ -126,6 +126,20 @@ bool range_is_mapped(const char* map, const IdRange& ids) {
   return false;
 }
 
+// Whether our id 0 is id 0 in the namespace above us too.
+bool is_root_outside() {
+  const auto text = sys::read_small_file("/proc/self/uid_map");
+  if (!text.ok()) return true;
+  uint64_t inside = 0;
+  uint64_t outside = 0;
+  const char* end = text.value().data() + text.value().size();
+  const char* at = std::find_if(text.value().data(), end, [](char c) { return c != ' '; });
+  at = std::from_chars(at, end, inside).ptr;
+  at = std::find_if(at, end, [](char c) { return c != ' '; });
+  std::from_chars(at, end, outside);
+  return inside == 0 && outside == 0;
+}
+
 }  // namespace
 
 Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
@@ -136,8 +150,8 @@ Result<CallerFact> observe_caller(const RunRequest& request, const Environment& 
   caller.privileged = caller.uid == 0 && has_mapping_capabilities() &&
                       range_is_mapped("/proc/self/uid_map", ids) &&
                       range_is_mapped("/proc/self/gid_map", ids);
-  if (caller.uid == 0 && !caller.privileged && range_is_mapped("/proc/self/uid_map", {0, 65'536})) {
-    // Real root without the means to stop being root outside: the command would own the host's files.
+  if (caller.uid == 0 && !caller.privileged && is_root_outside()) {
+    // Root outside without the means to stop being root there: the command would own the host's files.
     return Error{Fault::missing_layer,
                  "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
                  "the command "

@@ -188,7 +188,9 @@ Result<Skeleton> open_current(const std::string& home) {
   if (::flock(skeleton.lock.get(), LOCK_SH | LOCK_NB) != 0) return system_error("hold " + home);
   const std::string manifest = TRY(sys::read_file_at(skeleton.lock.get(), "manifest", 4 << 20));
   if (!is_current(manifest)) return system_error("use " + home, ESTALE);
-  skeleton.has_devices = manifest.front() == with_devices;
+  struct statfs below {};
+  skeleton.has_devices = manifest.front() == with_devices && ::fstatfs(skeleton.lock.get(), &below) == 0 &&
+                         (below.f_flags & ST_NODEV) == 0;
   skeleton.root = home + "/root";
   if (::fstatat(skeleton.lock.get(), "root", &seen, AT_SYMLINK_NOFOLLOW) != 0)
     return system_error("use " + home);

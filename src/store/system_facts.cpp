@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/directory.hpp"
+#include "base/path.hpp"
 #include "base/private_file.hpp"
 #include "policy/system_view.hpp"
 
@@ -36,9 +37,20 @@ void add_if_usable(std::vector<FileFact>& facts, FileFact fact) {
 
 bool is_listed(std::string_view name) {
   return std::any_of(std::begin(etc_paths), std::end(etc_paths), [&](const ShownPath& row) {
-    return row.path.ends_with('*') ? name.starts_with(row.path.substr(0, row.path.size() - 1))
+    return row.path.ends_with('*') ? name.starts_with(row.path.substr(0, row.path.size() - 1)) &&
+                                         name.find('/') == std::string_view::npos
                                    : name == row.path;
   });
+}
+
+bool is_system_path(std::string_view path) {
+  return std::any_of(std::begin(system_paths), std::end(system_paths),
+                     [&](const ShownPath& row) { return row.path == path; });
+}
+
+bool is_etc_path(std::string_view path) {
+  constexpr std::string_view etc = "/etc/";
+  return path.starts_with(etc) && is_plain_absolute(path) && is_listed(path.substr(etc.size()));
 }
 
 // The directory itself says of all its entries at once what they are.
@@ -110,12 +122,13 @@ std::string take_text(std::string_view& bytes) {
   return text;
 }
 
-bool load(Facts& facts, const std::string& file, const Header& now) {
+bool load(Facts& into, const std::string& file, const Header& now) {
   const auto kept = read_private_file(file, 1 << 20);
   if (!kept.ok() || kept.value().size() < sizeof now) return false;
   if (std::memcmp(kept.value().data(), &now, sizeof now) != 0) return false;
   std::string_view rest(kept.value());
   rest.remove_prefix(sizeof now);
+  Facts facts;
   while (rest.size() > 2) {
     FileFact fact;
     const bool system = rest[0] == 's';
@@ -123,8 +136,12 @@ bool load(Facts& facts, const std::string& file, const Header& now) {
     rest.remove_prefix(2);
     fact.path = take_text(rest);
     fact.link = take_text(rest);
+    // Whatever the file says, nothing is shown that the tables do not name.
+    if (!(system ? is_system_path(fact.path) : is_etc_path(fact.path))) return false;
     add_if_usable(system ? facts.system : facts.etc, std::move(fact));
   }
+  into.system = std::move(facts.system);
+  into.etc = std::move(facts.etc);
   return true;
 }
 

@@ -72,7 +72,7 @@ TEST_F(SystemFacts, OfChangedDirectoriesAreLookedUpAnew) {
   const std::string fresh = text_of(look(false));
   const size_t at = bytes.find("/usr");
   ASSERT_NE(at, std::string::npos);
-  bytes.replace(at, 4, "/xxx");
+  bytes.replace(at, 4, "/opt");
   keep(bytes);
   EXPECT_NE(text_of(look()), fresh) << "the kept answer is the one that is used";
   bytes[8 + 16] = static_cast<char>(bytes[8 + 16] + 1);  // the time of /
@@ -89,6 +89,21 @@ TEST_F(SystemFacts, CutShortOrForeignAreNotBelieved) {
   (void)look();
   fs::permissions(state_ + "/system", fs::perms(0666));
   EXPECT_EQ(text_of(look()), fresh);
+}
+
+// Whoever could write this file must not be able to have anything shown.
+TEST_F(SystemFacts, ThatNameWhatNoTableNamesAreNotBelieved) {
+  (void)look();
+  std::string bytes = kept();
+  if (bytes.empty()) GTEST_SKIP() << "/, /etc or /etc/ssl changed within the last seconds: nothing is kept";
+  const std::string fresh = text_of(look(false));
+  for (const char* path :
+       {"/home/user/.ssh", "/etc/shadow", "/etc/java-/../shadow", "/etc/python3/../shadow"}) {
+    for (char group : {'s', 'e'}) {
+      keep(bytes + group + "1" + path + std::string(2, '\0'));
+      EXPECT_EQ(text_of(look()), fresh) << path;
+    }
+  }
 }
 
 TEST_F(SystemFacts, MakeNoDirectory) {

@@ -178,6 +178,22 @@ Report spin_in_short_lives(const Arguments& args) {
   return escaped("short lives burned it one after the other");
 }
 
+// Children that nobody waits for take their time with them.
+Report spin_unwaited(const Arguments& args) {
+  signal(SIGCHLD, SIG_IGN);
+  const double total = atof(args.at(0).c_str()) * cpu_overrun;
+  for (double burned = 0; burned < total; burned += 0.3) {
+    const pid_t child = fork();
+    if (child < 0) return unable_by_errno("fork");
+    if (child == 0) {
+      burn(0.3);
+      _exit(0);
+    }
+    while (kill(child, 0) == 0) sleep_ms(5);
+  }
+  return escaped("children burned it, and nobody counted");
+}
+
 Report outstay(const Arguments& args) {
   for (int one = 1; one < NSIG; ++one) signal(one, SIG_IGN);
   sleep_ms(static_cast<int>(atof(args.at(0).c_str()) * 2000));
@@ -208,6 +224,7 @@ Attacks bomb_attacks() {
       {"spin-alone", "processor time is limited", spin_alone},
       {"spin-together", "processor time is limited for all processes together", spin_together},
       {"spin-in-short-lives", "processor time of ended children counts", spin_in_short_lives},
+      {"spin-unwaited", "processor time of children that nobody waits for counts", spin_unwaited},
       {"outstay", "the wall clock ends the command", outstay},
       {"flood-output", "output is limited", flood_output},
   };

@@ -2,6 +2,7 @@
 // they are memory.
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -133,6 +134,40 @@ Report fill_by_mapping(const Arguments& args) {
   return filled(std::to_string(progress.total()) + " bytes by mapping");
 }
 
+// In no listing and in no table of descriptors: a mapping alone keeps them.
+Report fill_mapped_unlinked_files(const Arguments& args) {
+  const uint64_t limit = number(args.at(1));
+  const uint64_t size = number(args.at(2));
+  Progress progress;
+  for (uint64_t i = 0; progress.total() < limit * enough; ++i) {
+    const std::string name = name_of(args.at(0), i);
+    const int fd = open(name.c_str(), O_CREAT | O_RDWR, 0644);
+    if (fd < 0) return held_by_errno("make a file");
+    unlink(name.c_str());
+    if (!fill(fd, size, progress)) return held_by_errno("write after " + std::to_string(progress.total()));
+    if (mmap(nullptr, size, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) return held_by_errno("mmap");
+    close(fd);
+  }
+  return filled(std::to_string(progress.total()) + " bytes in files that only mappings hold");
+}
+
+// The older door to the same reservation.
+Report reserve_blocks_by_ioctl(const Arguments& args) {
+  struct {
+    int16_t type = 0, whence = 0;
+    int64_t start = 0, length = 0;
+    int32_t system = 0;
+    uint32_t process = 0;
+    int32_t reserved[4] = {};
+  } space;
+  space.length = static_cast<int64_t>(number(args.at(1)) * enough);
+  const int fd = open(name_of(args.at(0), 0).c_str(), O_CREAT | O_WRONLY, 0644);
+  if (fd < 0) return unable_by_errno("make a file");
+  constexpr unsigned long reserve = 0x4030582a;  // FS_IOC_RESVSP64
+  if (ioctl(fd, reserve, &space) != 0) return held_by_errno("ioctl");
+  return filled("reserved blocks for three times the limit");
+}
+
 bool make_entry(const std::string& kind, const std::string& name) {
   if (kind == "folder") return mkdir(name.c_str(), 0755) == 0;
   if (kind == "link") return symlink("nowhere", name.c_str()) == 0;
@@ -185,6 +220,9 @@ Attacks disk_bomb_attacks() {
       {"stretch-one-file", "the size of a file is limited, written or not", stretch_one_file},
       {"reserve-blocks", "reserved blocks count as disk", reserve_blocks},
       {"fill-many-files", "the bytes of all files together are limited", fill_many_files},
+      {"fill-mapped-unlinked-files", "files that only a mapping holds count as disk",
+       fill_mapped_unlinked_files},
+      {"reserve-blocks-by-ioctl", "space is not taken by reservation", reserve_blocks_by_ioctl},
       {"fill-unlinked-files", "files without a name count as disk", fill_unlinked_files},
       {"fill-by-mapping", "bytes written through memory count as disk", fill_by_mapping},
       {"make-entries", "the number of new files is limited", make_entries},

@@ -274,7 +274,7 @@ pidfd = os.pidfd_open(os.getpid()); signal.pidfd_send_signal(pidfd, 0)
 print(os.statvfs('.').f_bsize > 0, os.path.getsize('m'))
 )"),
               "b'map'\nb'x'\n1\n[1]\nb'p'\n3\nb'tty\\r\\n' /dev/pts/\nb'/dev/pts/' 3\n100 100\n1.0 m 2\n"
-              "16 16 0\nTrue 1048576\n"));
+              "16 16 1\nTrue 1048576\n"));
 }
 
 TEST_P(Python, ModulesAVirtualEnvironmentAndTests) {

@@ -221,6 +221,16 @@ TEST_P(Limit, Output) {
   EXPECT_LE(json["stdout"].string.size(), 1024U);
 }
 
+TEST_P(Limit, OutputOfExactlyTheLimitIsNotBeyondIt) {
+  EXPECT_TRUE(printed(cloche_run({"--output", "5"}, {"printf", "hello"}), "hello"));
+  EXPECT_TRUE(refused(cloche_run({"--output", "5"}, {"printf", "hello!"}), {137}, {"--output"}));
+}
+
+TEST_P(Limit, TooSmallForTheJailItselfIsAUsageError) {
+  EXPECT_TRUE(refused(cloche_run({"--nofile", "8"}, {"true"}), {2}, {"--nofile", "16"}));
+  EXPECT_TRUE(refused(cloche_run({"--memory", "1K"}, {"true"}), {2}, {"--memory", "1M"}));
+}
+
 TEST_P(Limit, OutputCountsBothStreams) {
   const Ran ran = cloche_shell({"--output", "100K"}, "yes >&2");
   EXPECT_TRUE(refused(ran, {137}, {"--output", "100K"}));
