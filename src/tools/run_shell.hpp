@@ -1,0 +1,22 @@
+// run_shell {cmd | argv, profile?, timeout_s?, stdin?}: one command, never a shell. `command` is taken for
+// `cmd`, and the tool's other name is run_shell_command.
+#pragma once
+
+#include <string_view>
+
+#include "base/json_text.hpp"
+#include "model/call.hpp"
+
+namespace cloche {
+
+// The one name of a tool, aliases resolved; empty: there is no such tool.
+std::string tool_name(std::string_view written);
+
+// What a call means. Never fails: what cannot be understood is the intent's problem, and every gate refuses
+// it.
+Intent understand(const ToolCall& call);
+
+// For rules: the arguments in their one spelling, whichever was sent. `cmd` is the quoting of the argv.
+JsonValue normalised_arguments(const Intent& intent);
+
+}  // namespace cloche
