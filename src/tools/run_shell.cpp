@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "policy/gates.hpp"
 
 namespace cloche {
@@ -82,23 +83,6 @@ class Reading {
   Intent& intent_;
 };
 
-JsonValue text_value(std::string text) {
-  JsonValue value;
-  value.kind = JsonValue::Kind::string;
-  value.text = std::move(text);
-  return value;
-}
-
-JsonValue number_value(uint64_t number) {
-  JsonValue value;
-  value.kind = JsonValue::Kind::number;
-  value.whole = true;
-  value.integer = static_cast<int64_t>(number);
-  value.number = static_cast<double>(number);
-  value.text = std::to_string(number);
-  return value;
-}
-
 }  // namespace
 
 std::string tool_name(std::string_view written) {
@@ -127,17 +111,13 @@ Intent understand(const ToolCall& call) {
   return intent;
 }
 
-JsonValue normalised_arguments(const Intent& intent) {
-  JsonValue value;
-  value.kind = JsonValue::Kind::object;
-  const auto add = [&](std::string name, JsonValue of) {
-    value.members.push_back({std::move(name), 0, std::move(of)});
-  };
-  if (intent.form != Intent::Form::none) add("cmd", text_value(quote_words(intent.argv)));
-  if (intent.profile) add("profile", text_value(std::string(name_of(*intent.profile))));
-  if (intent.timeout_ms) add("timeout_s", number_value(*intent.timeout_ms / 1000));
-  if (intent.input) add("stdin", text_value(*intent.input));
-  return value;
+std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
+  std::map<std::string, std::string, std::less<>> arguments;
+  if (intent.form != Intent::Form::none) arguments["cmd"] = quote_words(intent.argv);
+  if (intent.profile) arguments["profile"] = name_of(*intent.profile);
+  if (intent.timeout_ms) arguments["timeout_s"] = std::to_string(*intent.timeout_ms / 1000);
+  if (intent.input) arguments["stdin"] = *intent.input;
+  return arguments;
 }
 
 }  // namespace cloche

@@ -2,9 +2,11 @@
 // `cmd`, and the tool's other name is run_shell_command.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <string>
 #include <string_view>
 
-#include "base/json_text.hpp"
 #include "model/call.hpp"
 
 namespace cloche {
@@ -16,7 +18,8 @@ std::string tool_name(std::string_view written);
 // it.
 Intent understand(const ToolCall& call);
 
-// For rules: the arguments in their one spelling, whichever was sent. `cmd` is the quoting of the argv.
-JsonValue normalised_arguments(const Intent& intent);
+// For rules: the arguments as text in their one spelling, whichever was sent. `cmd` is the quoting of the
+// argv.
+std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent);
 
 }  // namespace cloche

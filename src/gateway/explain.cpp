@@ -1,0 +1,94 @@
+#include "gateway/explain.hpp"
+
+#include "base/sys.hpp"
+#include "policy/gates.hpp"
+#include "policy/plan_call.hpp"
+#include "policy/plan_run.hpp"
+#include "policy/secret_names.hpp"
+#include "store/command_files.hpp"
+#include "store/operands.hpp"
+#include "tools/run_shell.hpp"
+
+namespace cloche {
+namespace {
+
+// The two gates that read files of their own.
+Verdict schema_verdict(const Intent& intent) {
+  if (intent.problem.empty()) return {GateId::schema, Decision::allow};
+  return {GateId::schema, Decision::deny, intent.problem};
+}
+
+Verdict rules_verdict() { return {GateId::rules, Decision::allow, "there are no rules"}; }
+
+// A grant that is shown somewhere else is not what its path on the host says.
+std::vector<std::string> read_roots(const RunRequest& request, const Facts& facts) {
+  std::vector<std::string> roots;
+  for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
+    if (request.grants[i].target.empty() && facts.grants[i].exists()) roots.push_back(facts.grants[i].path);
+  }
+  return roots;
+}
+
+Result<Facts> observe_for(const RunRequest& request, const Environment& environment,
+                          const Installation& installation) {
+  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  return std::move(seen.facts);
+}
+
+}  // namespace
+
+Result<Shapes> shapes_for(const Environment& environment, const std::string& workspace) {
+  const std::string program = TRY(sys::read_link("/proc/self/exe"));
+  const auto files = TRY(find_command_files(program, environment));
+  return load_command_files(files, program, workspace);
+}
+
+Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes) {
+  Case c;
+  c.call = request.call;
+  c.ceilings = request.ceilings;
+  c.intent = understand(request.call);
+  c.facts.workspace = facts.workspace.path;
+  c.facts.read_roots = read_roots(request.operators, facts);
+  c.facts.operands = observe_operands(facts.workspace.path, paths_to_observe(c.intent, c.ceilings, shapes));
+  c.schema = schema_verdict(c.intent);
+  c.rules = rules_verdict();
+  return c;
+}
+
+Result<Explanation> explain_call(const CallRequest& request, const Environment& environment,
+                                 const Installation& installation) {
+  RunRequest operators = request.operators;
+  for (const auto& name : request.ceilings.pass_env) {
+    if (why_dropped(name).empty())
+      operators.environment.push_back({name});  // looked up here, passed by the launch
+  }
+  const Facts facts = TRY(observe_for(operators, environment, installation));
+  const Shapes shapes = TRY(shapes_for(environment, facts.workspace.path));
+  const Case c = make_case(request, facts, shapes);
+  Explanation explanation{decide(c, shapes)};
+  if (explanation.judgement.launch)
+    explanation.plan = TRY(plan_launch(*explanation.judgement.launch, request.operators, facts));
+  return explanation;
+}
+
+Result<Explanation> explain_run(const RunRequest& request, const Environment& environment,
+                                const Installation& installation) {
+  const Facts facts = TRY(observe_for(request, environment, installation));
+  Case c;
+  c.origin = Case::Origin::operators_command;
+  c.intent.form = Intent::Form::words;
+  c.intent.argv = request.argv;
+  c.ceilings.commands = c.ceilings.unasked = CommandProfile::any;
+  for (const auto& pass : request.environment) c.ceilings.pass_env.push_back(pass.name);
+  c.facts.workspace = facts.workspace.path;
+  c.schema = {GateId::schema, Decision::allow, "not a tool call"};
+  c.rules = rules_verdict();
+  Explanation explanation{decide(c, {})};
+  if (explanation.judgement.launch) explanation.plan = TRY(plan_run(request, facts));
+  return explanation;
+}
+
+}  // namespace cloche
