@@ -1,6 +1,5 @@
 #include "gateway/explain.hpp"
 
-#include "base/sys.hpp"
 #include "policy/gates.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
@@ -39,8 +38,9 @@ Result<Facts> observe_for(const RunRequest& request, const Environment& environm
 
 }  // namespace
 
-Result<Shapes> shapes_for(const Environment& environment, const std::string& workspace) {
-  const std::string program = TRY(sys::read_link("/proc/self/exe"));
+Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
+                          const std::string& workspace) {
+  const std::string& program = installation.jail;  // all of them stand in one directory
   const auto files = TRY(find_command_files(program, environment));
   return load_command_files(files, program, workspace);
 }
@@ -66,7 +66,7 @@ Result<Explanation> explain_call(const CallRequest& request, const Environment& 
       operators.environment.push_back({name});  // looked up here, passed by the launch
   }
   const Facts facts = TRY(observe_for(operators, environment, installation));
-  const Shapes shapes = TRY(shapes_for(environment, facts.workspace.path));
+  const Shapes shapes = TRY(shapes_for(installation, environment, facts.workspace.path));
   const Case c = make_case(request, facts, shapes);
   Explanation explanation{decide(c, shapes)};
   if (explanation.judgement.launch)

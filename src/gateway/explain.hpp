@@ -24,8 +24,9 @@ struct Explanation {
   std::optional<ConfinementPlan> plan = {};  // unless it is denied
 };
 
-// The shapes for this workspace: the files beside the program and the user's own.
-Result<Shapes> shapes_for(const Environment& environment, const std::string& workspace);
+// The shapes for this workspace: the files beside the programs and the user's own.
+Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
+                          const std::string& workspace);
 
 // The case as decide() will see it, with every fact it needs.
 Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes);

@@ -10,7 +10,11 @@
 
 namespace cloche {
 
-// `request` is the operator's, without a command: workspace, profile, grants, limits.
-Result<ConfinementPlan> plan_launch(const Launch& launch, RunRequest request, Facts facts);
+// `operators` has no command: workspace, profile, grants, limits. What comes back is what gateway run()
+// takes.
+RunRequest request_for(const Launch& launch, RunRequest operators);
+
+// The plan of that request, from facts that were looked up for the operator's.
+Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, Facts facts);
 
 }  // namespace cloche
