@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "base/sys.hpp"
+#include "policy/shapes_fixture.hpp"
 
 namespace cloche {
 namespace {
@@ -14,22 +14,7 @@ namespace {
 using Words = std::vector<std::string>;
 using Role = ShapeOperand::Role;
 
-Shapes shipped() {
-  Shapes all;
-  for (const std::string name : {"passive.json", "full.json"}) {
-    auto text = sys::read_file(std::string(CLOCHE_SOURCE_DIR) + "/share/commands/" + name);
-    EXPECT_TRUE(text.ok());
-    auto shapes = load_shapes(text.value(), name);
-    EXPECT_TRUE(shapes.ok()) << shapes.error().what;
-    for (auto& shape : shapes.value()) all.push_back(std::move(shape));
-  }
-  return all;
-}
-
-const Shapes& shapes() {
-  static const Shapes all = shipped();
-  return all;
-}
+const Shapes& shapes() { return shipped_shapes(); }
 
 std::string id_of(CommandProfile profile, const Words& argv) {
   const auto match = find_shape(shapes(), profile, argv);
