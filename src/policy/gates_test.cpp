@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include "policy/shapes_fixture.hpp"
-#include "tools/run_shell.hpp"
 
 namespace cloche {
 namespace {

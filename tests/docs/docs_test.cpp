@@ -127,7 +127,7 @@ TEST(Reference, HasTheDefaultsOfHelp) {
 
 TEST(Links, LeadToWhatExists) {
   for (const char* name :
-       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md"}) {
+       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md", "docs/commands.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

@@ -1,13 +1,12 @@
-// decide(): total, pure, strictest wins; a model's arguments only narrow; one call has one verdict however it
-// is spelled.
-#include "policy/decide.hpp"
-
+// Calls from their JSON to decide(): total, pure, strictest wins; a model's arguments only narrow; one call
+// has one verdict however it is spelled.
 #include <gtest/gtest.h>
 
 #include <random>
 #include <type_traits>
 
 #include "base/json.hpp"
+#include "policy/decide.hpp"
 #include "policy/gates.hpp"
 #include "policy/shapes_fixture.hpp"
 #include "tools/run_shell.hpp"
