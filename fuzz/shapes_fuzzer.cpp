@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(operand.role == ShapeOperand::Role::argument ||
             (!word.empty() && word[0] != '-' && word[0] != '@'));
   }
-  for (const auto& candidate : path_candidates(*match, split.words)) require(!candidate.written.empty());
+  for (const auto& candidate : path_candidates(*match, split.words).list) require(!candidate.written.empty());
   require(launch_of(*match, split.words, "/ws").argv.front() == split.words.front());
   return 0;
 }

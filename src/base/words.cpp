@@ -244,4 +244,25 @@ std::string quote_words(const std::vector<std::string>& argv) {
   return out;
 }
 
+std::string shown(std::string_view text, size_t most) {
+  constexpr char digits[] = "0123456789abcdef";
+  const bool readable = is_utf8(text);
+  std::string out;
+  while (!text.empty() && out.size() < most) {
+    const auto [code, length] = readable ? decode(text) : CodePoint{static_cast<unsigned char>(text[0]), 1};
+    const bool hidden =
+        code < 0x20 || (code >= 0x7f && code <= 0x9f) || turns_text_around(code) || is_invisible(code);
+    if (hidden || (!readable && code >= 0x80)) {
+      std::string number;
+      for (unsigned rest = code; rest != 0 || number.empty(); rest >>= 4)
+        number.insert(0, 1, digits[rest & 0xf]);
+      out += "\\u{" + number + "}";
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return text.empty() ? out : out + "...";
+}
+
 }  // namespace cloche

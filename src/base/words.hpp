@@ -39,4 +39,8 @@ std::string problem_of(const std::vector<std::string>& argv);
 // The one spelling of an argv: split_words gives the same words back, without operators.
 std::string quote_words(const std::vector<std::string>& argv);
 
+// For sentences about text from outside: what nobody would see is written as \u{...}, and the rest is cut
+// off.
+std::string shown(std::string_view text, size_t most = 300);
+
 }  // namespace cloche

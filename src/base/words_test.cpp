@@ -138,6 +138,18 @@ TEST(Words, WhatAShellWouldActOnIsReported) {
   }
 }
 
+TEST(Words, WhatIsShownHidesNothing) {
+  EXPECT_EQ(shown("plain \xc3\xa4"), "plain \xc3\xa4");
+  EXPECT_EQ(shown("a\nb\x1b[0m"), "a\\u{a}b\\u{1b}[0m");
+  EXPECT_EQ(shown("a\0b"s), "a\\u{0}b");
+  EXPECT_EQ(shown("\xe2\x80\xae"), "\\u{202e}");
+  EXPECT_EQ(shown("\xff"
+                  "a"),
+            "\\u{ff}a");
+  EXPECT_EQ(shown("abcdef", 3), "abc...");
+  EXPECT_EQ(shown("abc", 3), "abc");
+}
+
 std::string random_text(std::mt19937& random, const std::vector<std::string>& pieces, size_t most) {
   std::string text;
   for (size_t n = random() % most; n > 0; --n) text += pieces[random() % pieces.size()];

@@ -60,12 +60,11 @@ Case make_case(const CallRequest& request, const Facts& facts, const Shapes& sha
 
 Result<Explanation> explain_call(const CallRequest& request, const Environment& environment,
                                  const Installation& installation) {
-  RunRequest operators = request.operators;
+  RunRequest looked_up = request.operators;
   for (const auto& name : request.ceilings.pass_env) {
-    if (why_dropped(name).empty())
-      operators.environment.push_back({name});  // looked up here, passed by the launch
+    if (why_dropped(name).empty()) looked_up.environment.push_back({name});  // passed by the launch
   }
-  const Facts facts = TRY(observe_for(operators, environment, installation));
+  const Facts facts = TRY(observe_for(looked_up, environment, installation));
   const Shapes shapes = TRY(shapes_for(installation, environment, facts.workspace.path));
   const Case c = make_case(request, facts, shapes);
   Explanation explanation{decide(c, shapes)};

@@ -98,6 +98,7 @@ struct Launch {
   bool system_programs =
       true;                // from the system's PATH and the operator's tool_path, never from the workspace
   bool fresh_home = true;  // its own $HOME and /tmp, even within a task
+  bool readonly = true;    // writes nothing, whatever the sandbox profile would let it
   std::optional<uint64_t> timeout_ms = {};
 };
 

@@ -45,14 +45,16 @@ Verdict refuse_shape(const Case& c, const Shapes& shapes, CommandProfile profile
   const std::string usages = usages_of(shapes, profile, program);
   if (!usages.empty()) {
     return deny(GateId::shape,
-                name + " accepts " + program + " only as listed, not: " + quote_words(c.intent.argv),
+                name + " accepts " + program + " only as listed, not: " + shown(quote_words(c.intent.argv)),
                 "write it as " + usages);
   }
-  const bool wider = c.ceilings.commands > profile && find_shape(shapes, c.ceilings.commands, c.intent.argv);
+  const bool wider = c.ceilings.level != Autonomy::readonly && c.ceilings.commands > profile &&
+                     find_shape(shapes, c.ceilings.commands, c.intent.argv);
   const std::string bare(program.substr(program.rfind('/') + 1));
   if (bare != program && !usages_of(shapes, profile, bare).empty())
-    return deny(GateId::shape, name + " runs programs by their plain name, not " + program, "write " + bare);
-  return deny(GateId::shape, name + " has no command " + program,
+    return deny(GateId::shape, name + " runs programs by their plain name, not " + shown(program),
+                "write " + bare);
+  return deny(GateId::shape, name + " has no command " + shown(program),
               wider ? "ask for the profile " + std::string(name_of(c.ceilings.commands))
                     : "use another tool, or the operator can add a shape or widen --commands");
 }
@@ -107,7 +109,7 @@ bool is_inside(const CallFacts& facts, const std::string& resolved) {
 }
 
 // The words that are paths. Without a shape that says so, every word after the program may be one.
-std::vector<PathCandidate> candidates_of(const Intent& intent, CommandProfile profile, const Shapes& shapes) {
+PathCandidates candidates_of(const Intent& intent, CommandProfile profile, const Shapes& shapes) {
   auto match = find_shape(shapes, profile, intent.argv).value_or(ShapeMatch{});
   if (match.shape == nullptr) {
     for (size_t i = 1; i < intent.argv.size(); ++i) match.operands.push_back({i, Role::argument});
@@ -118,17 +120,19 @@ std::vector<PathCandidate> candidates_of(const Intent& intent, CommandProfile pr
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)
-    return deny(GateId::path, path.written + " was not looked up, so nothing is known of it");
+    return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it");
   if (!fact->problem.empty())
-    return deny(GateId::path, path.written + ": " + fact->problem,
+    return deny(GateId::path, shown(path.written) + ": " + fact->problem,
                 "name the file by a plain path in the workspace");
   if (!is_inside(facts, fact->resolved)) {
-    return deny(GateId::path, path.written + " resolves to " + fact->resolved + ", outside the workspace",
-                "copy the file into the workspace, or grant it: --ro " + fact->resolved);
+    return deny(GateId::path,
+                shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
+                "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
   }
   // A pipe or a device never ends, and reading it may do something.
   if (path.role != Role::argument && fact->kind == FileFact::Kind::other)
-    return deny(GateId::path, path.written + " resolves to " + fact->resolved + ", a pipe, socket or device",
+    return deny(GateId::path,
+                shown(path.written) + " resolves to " + shown(fact->resolved) + ", a pipe, socket or device",
                 "name a file or a directory");
   return {};
 }
@@ -149,7 +153,10 @@ const std::vector<std::string>& shipped_tools() {
 }
 
 CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
-  return std::min(ceilings.commands, intent.profile.value_or(ceilings.unasked));
+  // Whoever may only read runs no code of the workspace's.
+  const CommandProfile most =
+      ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
+  return std::min(most, intent.profile.value_or(ceilings.unasked));
 }
 
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
@@ -157,10 +164,9 @@ std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& 
   const CommandProfile profile = commands_for(ceilings, intent);
   if (!is_command(intent) || profile == CommandProfile::any) return {};
   std::vector<std::string> paths;
-  for (auto& candidate : candidates_of(intent, profile, shapes)) {
-    if (paths.size() > max_path_candidates) break;  // the gate refuses so many
-    paths.push_back(std::move(candidate.written));
-  }
+  const PathCandidates candidates = candidates_of(intent, profile, shapes);
+  if (candidates.too_many) return {};  // the gate refuses them unseen
+  for (const auto& candidate : candidates.list) paths.push_back(candidate.written);
   std::sort(paths.begin(), paths.end());
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   return paths;
@@ -170,7 +176,8 @@ Verdict loadout_gate(const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
   const std::string& tool = c.intent.tool;
   if (tool.empty())
-    return deny(GateId::loadout, "there is no tool " + c.call.tool, "known are " + join(shipped_tools()));
+    return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
+                "known are " + join(shipped_tools()));
   const auto& loadout = c.ceilings.loadout;
   const auto& tools = loadout ? *loadout : shipped_tools();
   if (std::find(tools.begin(), tools.end(), tool) != tools.end())
@@ -212,13 +219,12 @@ Verdict path_gate(const Case& c, const Shapes& shapes) {
   if (profile == CommandProfile::any)
     return allow(GateId::path, "any: what is a path is not known; the kernel decides");
   const auto candidates = candidates_of(c.intent, profile, shapes);
-  if (candidates.size() > max_path_candidates)
-    return deny(GateId::path, "the call names more than " + std::to_string(max_path_candidates) + " paths",
-                "name fewer");
-  for (const auto& candidate : candidates) {
+  if (candidates.too_many)
+    return deny(GateId::path, "the call names more paths than can be judged", "name fewer, or shorter ones");
+  for (const auto& candidate : candidates.list) {
     if (auto refused = refuse_path(c.facts, candidate)) return *refused;
   }
-  return allow(GateId::path, candidates.empty() ? "" : "every path is in the workspace");
+  return allow(GateId::path, candidates.list.empty() ? "" : "every path is in the workspace");
 }
 
 Verdict env_gate(const Case& c) {
@@ -228,7 +234,7 @@ Verdict env_gate(const Case& c) {
   std::vector<std::string> dropped;
   for (const auto& name : c.ceilings.pass_env) {
     if (const auto why = why_dropped(name); !why.empty())
-      dropped.push_back(name + " (" + std::string(why) + ")");
+      dropped.push_back(shown(name) + " (" + std::string(why) + ")");
   }
   if (dropped.empty()) return allow(GateId::env, "passed: " + join(c.ceilings.pass_env));
   return allow(GateId::env, "left out: " + join(dropped));
@@ -243,14 +249,14 @@ Verdict network_gate(const Case& c) {
     return deny(GateId::network, "autonomy readonly has no network");
   for (const auto& wanted : c.intent.hosts) {
     const auto host = parse_host(wanted);
-    if (!host) return deny(GateId::network, "'" + wanted + "' is not the name of a host");
+    if (!host) return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host");
     const bool declared =
         std::any_of(c.ceilings.hosts.begin(), c.ceilings.hosts.end(), [&](const std::string& text) {
           const auto pattern = parse_host_pattern(text);
           return pattern && covers(*pattern, *host);
         });
     if (!declared)
-      return deny(GateId::network, "the skill does not declare the host " + wanted,
+      return deny(GateId::network, "the skill does not declare the host " + shown(wanted),
                   "declare it in needs_network");
   }
   if (c.ceilings.level == Autonomy::supervised)

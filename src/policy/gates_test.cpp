@@ -24,6 +24,7 @@ Case case_of(const std::string& cmd, CommandProfile profile = CommandProfile::pa
   c.intent.operators = split.operators;
   c.ceilings.commands = c.ceilings.unasked = profile;
   c.ceilings.loadout = std::nullopt;
+  c.ceilings.level = Autonomy::supervised;
   c.facts.workspace = "/ws";
   for (const auto& path : paths_to_observe(c.intent, c.ceilings, shapes())) {
     OperandFact fact{
@@ -97,7 +98,7 @@ TEST(ShapeGate, AnyTakesEverythingThatIsACommand) {
 TEST(CommandsFor, ACallOnlyNarrows) {
   for (auto ceiling : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
     for (auto unasked : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
-      Ceilings ceilings{.commands = ceiling, .unasked = unasked};
+      Ceilings ceilings{.commands = ceiling, .unasked = unasked, .level = Autonomy::full};
       Intent intent;
       EXPECT_LE(commands_for(ceilings, intent), ceiling);
       for (auto asked : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
@@ -106,6 +107,14 @@ TEST(CommandsFor, ACallOnlyNarrows) {
       }
     }
   }
+}
+
+TEST(CommandsFor, WhoMayOnlyReadRunsNoCode) {
+  Ceilings ceilings{.commands = CommandProfile::any, .unasked = CommandProfile::any};
+  EXPECT_EQ(ceilings.level, Autonomy::readonly) << "the default is the strict one";
+  EXPECT_EQ(commands_for(ceilings, {}), CommandProfile::passive);
+  ceilings.level = Autonomy::supervised;
+  EXPECT_EQ(commands_for(ceilings, {}), CommandProfile::any);
 }
 
 TEST(NoShellGate, EachOperatorRefusesAndSaysWhatToDo) {
@@ -190,6 +199,16 @@ TEST(PathGate, TooManyPathsAreRefused) {
   EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, Decision::deny);
 }
 
+TEST(PathGate, SentencesAreBoundedAndHideNothing) {
+  Case c = case_of("cat " + std::string(50'000, 'x'));
+  c.facts.operands.clear();
+  EXPECT_LT(path_gate(c, shapes()).reason.size(), 1000U);
+  c.intent.tool = "";
+  c.call.tool = "x\xe2\x80\xae" + std::string(5000, 'y');
+  EXPECT_LT(loadout_gate(c).reason.size(), 200U);
+  EXPECT_EQ(loadout_gate(c).reason.find("\xe2\x80\xae"), std::string::npos);
+}
+
 TEST(PathGate, WithoutAShapeEveryWordMayBeAPath) {
   EXPECT_EQ(path_gate(case_of("rm ../x"), shapes()).decision, Decision::deny);
   EXPECT_EQ(path_gate(case_of("rm a"), shapes()).decision, Decision::allow);
@@ -212,6 +231,7 @@ TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
   c.intent.hosts = {"api.example.org:443"};
   EXPECT_EQ(network_gate(c).decision, Decision::deny) << "the profile has none";
   c.ceilings.network = true;
+  c.ceilings.level = Autonomy::readonly;
   EXPECT_EQ(network_gate(c).decision, Decision::deny) << "readonly has none";
   c.ceilings.level = Autonomy::full;
   EXPECT_EQ(network_gate(c).decision, Decision::deny) << "an empty list declares nothing";

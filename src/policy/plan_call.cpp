@@ -11,6 +11,7 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   request.argv = launch.argv;
   request.terminal = false;  // a call has no terminal of anybody's
   request.noexec = launch.noexec;
+  if (launch.readonly) request.profile = Profile::readonly;
   request.limits.wall_ms =
       std::min(request.limits.wall_ms, launch.timeout_ms.value_or(request.limits.wall_ms));
   if (launch.system_programs) request.toolchains = "none";

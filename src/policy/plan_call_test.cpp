@@ -28,6 +28,7 @@ Launch passive_launch() {
   launch.argv = {"go", "vet"};
   launch.environment = {{"CGO_ENABLED", "0"}, {"GOFLAGS", "-buildvcs=false"}};
   launch.directory = "/";
+  launch.readonly = false;
   return launch;
 }
 
@@ -67,7 +68,7 @@ TEST(PlanCall, ProgramsComeFromTheSystemAlone) {
   for (const auto& entry : plan.view) EXPECT_NE(entry.target, "/opt/pyenv");
   Launch any;
   any.argv = {"x"};
-  any.noexec = any.system_programs = false;
+  any.noexec = any.system_programs = any.readonly = false;
   EXPECT_NE(environment_of(planned(any))["PATH"].find("/opt/pyenv/bin"), std::string::npos);
 }
 
@@ -89,6 +90,12 @@ TEST(PlanCall, ACallCanOnlyAskForLessTime) {
     launch.timeout_ms = asked;
     EXPECT_EQ(planned(launch, operators).limits.wall_ms, given);
   }
+}
+
+TEST(PlanCall, WhoMayOnlyReadWritesNothing) {
+  const ConfinementPlan plan = planned(Launch{.argv = {"ls"}});
+  for (const auto& entry : plan.view)
+    EXPECT_TRUE(entry.access != Access::write && entry.access != Access::write_run) << entry.target;
 }
 
 TEST(PlanCall, TheDirectoryIsTheShapesOrTheWorkspace) {

@@ -140,31 +140,49 @@ bool takes_program(const Shape& shape, const std::string& program) {
   return std::find(words.begin(), words.end(), program) != words.end();
 }
 
-void add_once(std::vector<std::string>& list, std::string_view piece) {
-  if (!piece.empty() && std::find(list.begin(), list.end(), piece) == list.end()) list.emplace_back(piece);
-}
-
-// An address names a host's file unless it says file:.
-bool add_address(std::vector<std::string>& found, std::string_view word) {
-  const size_t scheme = word.find("://");
-  if (scheme == std::string_view::npos) return false;
-  if (word.substr(0, scheme) != "file")
-    return scheme > 0 &&
-           all(word.substr(0, scheme), [](char c) { return is_word(c) || c == '+' || c == '-' || c == '.'; });
-  const std::string_view rest = word.substr(scheme + 3);
-  add_once(found, rest.substr(std::min(rest.find('/'), rest.size())));
-  return true;
-}
-
-void add_pieces(std::vector<std::string>& found, std::string_view word) {
-  add_once(found, word);
-  if (add_address(found, word)) return;
-  while (!word.empty()) {
-    const size_t end = std::min(word.find_first_of(",:;"), word.size());
-    add_once(found, word.substr(0, end));
-    word.remove_prefix(std::min(end + 1, word.size()));
+// Pieces of one word, each once. The values after many "=" overlap, so their bytes are counted and not only
+// they.
+class Pieces {
+ public:
+  void add(std::string_view piece) {
+    if (piece.empty() || too_many() || std::find(list_.begin(), list_.end(), piece) != list_.end()) return;
+    bytes_ += piece.size();
+    list_.emplace_back(piece);
   }
-}
+
+  void add_all(std::string_view word) {
+    add(word);
+    if (add_address(word)) return;
+    while (!word.empty() && !too_many()) {
+      const size_t end = std::min(word.find_first_of(",:;"), word.size());
+      add(word.substr(0, end));
+      word.remove_prefix(std::min(end + 1, word.size()));
+    }
+  }
+
+  bool too_many() const { return list_.size() > max_path_candidates || bytes_ > max_candidate_bytes; }
+
+  std::optional<std::vector<std::string>> take() {
+    if (too_many()) return {};
+    return std::move(list_);
+  }
+
+ private:
+  // An address names a file of this host's only when it says file:.
+  bool add_address(std::string_view word) {
+    const size_t scheme = word.find("://");
+    if (scheme == std::string_view::npos || scheme == 0) return false;
+    const auto in_scheme = [](char c) { return is_word(c) || c == '+' || c == '-' || c == '.'; };
+    if (!all(word.substr(0, scheme), in_scheme)) return false;
+    if (word.substr(0, scheme) != "file") return true;
+    const std::string_view rest = word.substr(scheme + 3);
+    add(rest.substr(std::min(rest.find('/'), rest.size())));
+    return true;
+  }
+
+  std::vector<std::string> list_;
+  size_t bytes_ = 0;
+};
 
 std::string absolute(const std::string& path, const std::string& workspace) {
   return path[0] == '/' ? path : workspace + "/" + path;
@@ -191,29 +209,35 @@ std::optional<ShapeMatch> find_shape(const Shapes& shapes, CommandProfile profil
   return {};
 }
 
-std::vector<std::string> paths_in(const std::string& word) {
-  std::vector<std::string> found;
-  const bool option = word.size() > 1 && word[0] == '-';
-  if (!option) add_pieces(found, word);
-  if (option && word[1] != '-') add_pieces(found, std::string_view(word).substr(2));  // -oVALUE
+std::optional<std::vector<std::string>> paths_in(const std::string& word) {
+  Pieces pieces;
+  const std::string_view text = word;
+  const bool option = text.size() > 1 && text[0] == '-';
+  if (!option) pieces.add_all(text);
+  if (option && text[1] != '-') pieces.add_all(text.substr(2));  // -oVALUE
   // Each "=" may begin a value: --opt=/etc, if=/etc, --env=A=/etc.
-  for (size_t equals = word.find('='); equals != std::string::npos; equals = word.find('=', equals + 1)) {
-    add_pieces(found, std::string_view(word).substr(equals + 1));
-  }
-  if (word.size() > 1 && word[0] == '@')
-    add_pieces(found, std::string_view(word).substr(1));  // a list of options
-  return found;
+  for (size_t at = text.find('='); at != std::string_view::npos && !pieces.too_many();
+       at = text.find('=', at + 1))
+    pieces.add_all(text.substr(at + 1));
+  if (text.size() > 1 && text[0] == '@') pieces.add_all(text.substr(1));  // a list of options
+  return pieces.take();
 }
 
-std::vector<PathCandidate> path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv) {
-  std::vector<PathCandidate> candidates;
+PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv) {
+  PathCandidates candidates;
   for (const auto& operand : match.operands) {
     if (operand.role != Role::argument) {
-      candidates.push_back({argv[operand.index], operand.role});
+      candidates.list.push_back({argv[operand.index], operand.role});
       continue;
     }
-    for (auto& path : paths_in(argv[operand.index])) candidates.push_back({std::move(path), operand.role});
+    auto pieces = paths_in(argv[operand.index]);
+    if (!pieces || candidates.list.size() > max_path_candidates) {
+      candidates.too_many = true;
+      break;
+    }
+    for (auto& piece : *pieces) candidates.list.push_back({std::move(piece), operand.role});
   }
+  candidates.too_many = candidates.too_many || candidates.list.size() > max_path_candidates;
   return candidates;
 }
 

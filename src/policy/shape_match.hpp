@@ -31,17 +31,24 @@ std::optional<ShapeMatch> match_shape(const Shape& shape, const std::vector<std:
 std::optional<ShapeMatch> find_shape(const Shapes& shapes, CommandProfile profile,
                                      const std::vector<std::string>& argv);
 
-// The paths that a match names, as written, each once. More than max_path_candidates: the caller refuses.
+// The paths that a match names, as written. With too many, or too long ones, the list is not whole and the
+// caller refuses.
 struct PathCandidate {
   std::string written = {};
   ShapeOperand::Role role = ShapeOperand::Role::file;
 };
+struct PathCandidates {
+  std::vector<PathCandidate> list = {};
+  bool too_many = false;
+};
 inline constexpr size_t max_path_candidates = 4096;
-std::vector<PathCandidate> path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv);
+inline constexpr size_t max_candidate_bytes = 1 << 20;
+PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv);
 
 // Every piece of a word that a program could open: the word, the value of --option=VALUE, -oVALUE, parts
-// between commas and colons, the path of a file: address.
-std::vector<std::string> paths_in(const std::string& word);
+// between commas, colons and semicolons, the path of a file: address. Nothing: there are more than can be
+// judged.
+std::optional<std::vector<std::string>> paths_in(const std::string& word);
 
 // What runs: the argv with the shape's hardening. `workspace` is absolute.
 Launch launch_of(const ShapeMatch& match, const std::vector<std::string>& argv, const std::string& workspace);

@@ -180,11 +180,24 @@ TEST(ShapeMatch, EveryPieceThatCouldBeAPathIsFound) {
   for (const auto& row : rows) EXPECT_EQ(paths_in(row.word), row.pieces) << row.word;
 }
 
+// Overlapping values grow with the square of the word: they are counted, and too many are refused, not cut
+// off.
+TEST(ShapeMatch, AWordOfManyValuesIsRefusedSoon) {
+  EXPECT_FALSE(paths_in(std::string(60'000, '=')));
+  EXPECT_FALSE(paths_in("-" + std::string(60'000, '=')));
+  std::string commas;
+  for (int i = 0; i < 5000; ++i) commas += "a" + std::to_string(i) + ",";
+  EXPECT_FALSE(paths_in(commas));
+  EXPECT_TRUE(paths_in(std::string(60'000, 'x')));
+  const Words argv = {"pytest", std::string(60'000, '=')};
+  EXPECT_TRUE(path_candidates(*find_shape(shapes(), CommandProfile::full, argv), argv).too_many);
+}
+
 TEST(ShapeMatch, BodiesAreDataAndFilesArePaths) {
   const Words code = {"python3", "-c", "open('/etc/passwd')"};
-  EXPECT_TRUE(path_candidates(*find_shape(shapes(), CommandProfile::full, code), code).empty());
+  EXPECT_TRUE(path_candidates(*find_shape(shapes(), CommandProfile::full, code), code).list.empty());
   const Words cat = {"cat", "a=/b", "../c"};
-  const auto candidates = path_candidates(*find_shape(shapes(), CommandProfile::passive, cat), cat);
+  const auto candidates = path_candidates(*find_shape(shapes(), CommandProfile::passive, cat), cat).list;
   ASSERT_EQ(candidates.size(), 2U);
   EXPECT_EQ(candidates[0].written, "a=/b");
   EXPECT_EQ(candidates[1].written, "../c");

@@ -83,6 +83,18 @@ TEST_F(Operands, ADoubtIsAProblem) {
   }
 }
 
+TEST_F(Operands, WhatIsTooLongToOpenIsTakenByItsLetters) {
+  std::string deep;
+  for (int i = 0; i < 20'000; ++i) deep += "a/";
+  EXPECT_TRUE(at(deep + "x").resolved.starts_with(path("ws/a/a/")));
+  std::string up;
+  for (int i = 0; i < 5000; ++i) up += "../";
+  EXPECT_EQ(at(up + "etc/passwd").resolved, "/etc/passwd");
+  EXPECT_EQ(at(up).resolved, "/");
+  EXPECT_EQ(at("/" + std::string(5000, '/') + "etc").resolved, "/etc");
+  EXPECT_EQ(at(std::string(60'000, 'n')).resolved, path("ws/") + std::string(60'000, 'n'));
+}
+
 TEST_F(Operands, OneFactForEachInOrder) {
   const auto facts = observe_operands(path("ws"), {"file", "out"});
   ASSERT_EQ(facts.size(), 2U);

@@ -28,6 +28,7 @@ Case case_of(const std::string& arguments, CommandProfile ceiling = CommandProfi
   c.intent = understand(c.call);
   c.ceilings.commands = c.ceilings.unasked = ceiling;
   c.ceilings.loadout = std::nullopt;
+  c.ceilings.level = Autonomy::supervised;
   c.facts.workspace = "/ws";
   c.schema = {GateId::schema, Decision::allow};
   c.rules = {GateId::rules, Decision::allow};

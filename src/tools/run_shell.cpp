@@ -34,7 +34,7 @@ class Reading {
     if (name == "profile") return take_profile(value);
     if (name == "timeout_s") return take_timeout(value);
     if (name == "stdin") return take_input(value);
-    wrong("unknown argument " + name);
+    wrong("unknown argument " + shown(name, 60));
   }
 
   bool is_second() {

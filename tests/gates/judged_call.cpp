@@ -25,6 +25,7 @@ Called call_run_shell(const std::filesystem::path& workspace, const std::string&
   request.call = {"run_shell", "{\"cmd\":" + json_quote(cmd) + "}"};
   request.ceilings.commands = request.ceilings.unasked = commands;
   request.ceilings.loadout = std::nullopt;
+  request.ceilings.level = Autonomy::supervised;
   request.operators.workspace = workspace.string();
   request.operators.limits.wall_ms = 120'000;
   const Environment environment(environ);
