@@ -94,6 +94,9 @@ struct Launch {
   std::vector<Variable> environment = {};  // over everything else
   std::vector<std::string> pass_env = {};  // names of the caller's variables that stay
   std::string directory = {};              // empty: the workspace
+  // Words that may name files of the workspace which it reads, runs or interprets; an approval covers what is
+  // in them.
+  std::vector<std::string> named_files = {};
   bool noexec = true;  // nothing that can be written, and nothing in the workspace, executes
   bool system_programs =
       true;                // from the system's PATH and the operator's tool_path, never from the workspace

@@ -45,6 +45,7 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
   for (const auto& name : c.ceilings.pass_env) {
     if (why_dropped(name).empty()) launch.pass_env.push_back(name);
   }
+  launch.named_files = words_that_name_files(c.intent, c.ceilings, shapes);
   launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;
   launch.timeout_ms = c.intent.timeout_ms;
   return launch;

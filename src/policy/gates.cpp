@@ -172,6 +172,12 @@ std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& 
   return paths;
 }
 
+std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
+                                               const Shapes& shapes) {
+  if (commands_for(ceilings, intent) == CommandProfile::any) return intent.argv;
+  return paths_to_observe(intent, ceilings, shapes);
+}
+
 Verdict loadout_gate(const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
   const std::string& tool = c.intent.tool;

@@ -20,6 +20,10 @@ CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent);
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
                                           const Shapes& shapes);
 
+// The words of a command that may name files: its paths where a shape says which they are, else every word.
+std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
+                                               const Shapes& shapes);
+
 Verdict loadout_gate(const Case& c);
 Verdict shape_gate(const Case& c, const Shapes& shapes);
 Verdict no_shell_gate(const Case& c);

@@ -131,6 +131,15 @@ TEST(Decide, ThePermitCarriesTheHardenedCommand) {
   EXPECT_FALSE(any.permit->launch().noexec);
 }
 
+TEST(Decide, TheLaunchNamesTheFilesThatAnApprovalCovers) {
+  const auto named = [](const std::string& text, CommandProfile ceiling) {
+    return decide(case_of(cmd(text), ceiling), shapes()).launch->named_files;
+  };
+  EXPECT_EQ(named("python3 a.py --config=b.ini c", CommandProfile::full), (Words{"a.py", "b.ini", "c"}));
+  EXPECT_EQ(named("python3 -c 'x'", CommandProfile::full), Words{});
+  EXPECT_EQ(named("./build x", CommandProfile::any), (Words{"./build", "x"}));
+}
+
 TEST(Decide, OnlyHarmlessNamesOfTheEnvironmentPass) {
   Case c = case_of(cmd("ls"));
   c.ceilings.pass_env = {"CI", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "LANG"};
