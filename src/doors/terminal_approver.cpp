@@ -83,6 +83,7 @@ class Conversation {
     ::tcflush(fd_, TCIFLUSH);  // typed before it could be read
     if (!write("y: yes, once   s: yes, for this session   else: no > ")) return Reply::no;
     const Reply reply = meaning(read_line());
+    deadline_ms_ = std::max(deadline_ms_, sys::monotonic_ms() + tick_ms);  // to say what came of it
     write(reply == Reply::no        ? "\nnot allowed\n"
           : reply == Reply::session ? "\nallowed for this session\n"
                                     : "\nallowed once\n");
