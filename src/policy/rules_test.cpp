@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "policy/literal_finder.hpp"
@@ -204,6 +206,22 @@ TEST(Rules, ExamplesAreNormalisedLikeCalls) {
       normalise);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().what, "rules.json:1: the example \"a | b\" is no call: an operator");
+}
+
+// The example of the reference is true: it loads, and decides what the text around it says.
+TEST(Rules, TheReferenceTellsTheTruth) {
+  std::ifstream file(CLOCHE_SOURCE_DIR "/docs/configuration.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const size_t from = text.find("```json\n", text.find("## Permission rules")) + 8;
+  const auto json = read_json(text.substr(from, text.find("```", from) - from), "reference");
+  ASSERT_TRUE(json.ok()) << json.error().what;
+  const auto rules = RuleFile::read(json.value().find("permissions"), "reference");
+  ASSERT_TRUE(rules.ok()) << rules.error().what;
+  EXPECT_EQ(rules.value().example_count(), 8U);
+  EXPECT_TRUE(lint(rules.value()).empty());
+  EXPECT_EQ(decide_alone(rules.value(), shell("git status")), Decision::allow);
+  EXPECT_EQ(decide_alone(rules.value(), shell("git commit -m sudo")), Decision::deny);
+  EXPECT_EQ(decide_alone(rules.value(), shell("make")), Decision::ask);
 }
 
 TEST(ToolGlob, Matches) {

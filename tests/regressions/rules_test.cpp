@@ -40,7 +40,7 @@ TEST(LessonOfRules, L01_AGoodBeginningDoesNotExcuseTheRest) {
 }
 
 TEST(LessonOfRules, L02_ANeighbourWithALongerNameIsNotInside) {
-  const Scene scene(As::self);
+  Scene scene(As::self);
   const auto config = [&](const fs::path& user) {
     return read_config_files({.managed = "", .user = user, .workspace = scene.workspace()},
                              std::vector<std::string_view>{"permissions"})
@@ -89,7 +89,7 @@ TEST(LessonOfRules, L11_EnvironmentAndDirectoryBelongToWhatWasApproved) {
 }
 
 TEST(LessonOfRules, L12_WhatDoesNotParseRefuses) {
-  const Scene scene(As::self);
+  Scene scene(As::self);
   const fs::path user = scene.write("config.json", "{\"permissions\": {\"rules\": [");
   const ConfigPaths paths{.managed = "", .user = user, .workspace = scene.workspace()};
   const auto read = read_config_files(paths, std::vector<std::string_view>{"permissions"});
@@ -99,7 +99,7 @@ TEST(LessonOfRules, L12_WhatDoesNotParseRefuses) {
 }
 
 TEST(LessonOfRules, L13_ARepositoryDoesNotPermitItself) {
-  const Scene scene(As::self);
+  Scene scene(As::self);
   const fs::path user = scene.write("config.json", R"({"permissions": {"default": "ask"}})");
   scene.write("workspace/.cloche/config.json", R"({"permissions": {"default": "allow"}})");
   const ConfigPaths paths{.managed = "", .user = user, .workspace = scene.workspace()};
