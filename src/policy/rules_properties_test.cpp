@@ -1,5 +1,6 @@
 // Random rules over random calls: what must hold for every one of them.
 #include <gtest/gtest.h>
+#include <re2/filtered_re2.h>
 
 #include <algorithm>
 #include <random>
@@ -21,10 +22,10 @@ class Generator {
   size_t below(size_t bound) { return random_() % bound; }
 
   std::string pattern() {
-    static const char* parts[] = {"rm",       "-rf",   "sudo",   "^git",   "push$",   "a|b",      "[0-9]+",
-                                  "(?i)SUDO", "\\s",   "x?",     "^$",     ".*",      "ls|cat ",  "(ab)+c",
-                                  "\\bk\\b",  "ü",     "(?i)k",  "f{2}",   "[^a-z]",  "rm|",      "a.c",
-                                  "^[a-c]",   "(?i)ß", "\\.py$", "(x|y)z", "--force", "\\Qa+b\\E"};
+    static const char* parts[] = {
+        "rm",  "-rf",    "sudo",    "^git",   "push$",    "a|b",    "[0-9]+", "(?i)SUDO", "\\s",      "x?",
+        "^$",  ".*",     "ls|cat ", "(ab)+c", "\\bk\\b",  "ü",      "(?i)k",  "f{2}",     "[^a-z]",   "rm|",
+        "a.c", "^[a-c]", "(?i)ß",   "(?i)kk", "(?i)desk", "\\.py$", "(x|y)z", "--force",  "\\Qa+b\\E"};
     return pick(parts) + (below(3) == 0 ? pick(parts) : "");
   }
 
@@ -52,9 +53,12 @@ class Generator {
   }
 
   RuleCall call() {
-    static const char* words[] = {"rm",  "-rf", "sudo", "SUDO", "git", "push",    "a", "b",
-                                  "abc", "12",  "ls",   "cat",  "ü",   "k",       "K", "ſudo",
-                                  "ff",  "xz",  ".py",  "a+b",  "-f",  "--force", "ß"};
+    static const char* words[] = {"rm",           "-rf",   "sudo",    "SUDO", "git",
+                                  "push",         "a",     "b",       "abc",  "12",
+                                  "ls",           "cat",   "ü",       "k",    "K",
+                                  "\u212a",       "ſudo",  "ff",      "xz",   ".py",
+                                  "a+b",          "-f",    "--force", "ß",    "DE\u017f\u212a",
+                                  "\u212a\u212a", "GRÜSSE"};
     std::string text;
     for (size_t left = below(5); left > 0; --left) text += (text.empty() ? "" : " ") + pick(words);
     static const char* tools[] = {"run_shell", "run_shell", "write_artifact", "run_python"};
@@ -97,6 +101,25 @@ TEST(RulesProperties, TheIndexFindsWhatALoopFinds) {
     }
   }
   EXPECT_GT(decided, 1000U);
+}
+
+// The index searches for literals of ASCII in a text where only these two letters stand for some.
+TEST(RulesProperties, OnlyTwoLettersFoldIntoAscii) {
+  std::string folding;
+  for (unsigned code = 0x80; code < 0x3000; ++code) {
+    std::string letter;
+    if (code >= 0x800) letter += static_cast<char>(0xe0U | code >> 12);
+    letter += static_cast<char>(code >= 0x800 ? 0x80U | (code >> 6 & 0x3fU) : 0xc0U | code >> 6);
+    letter += static_cast<char>(0x80U | (code & 0x3fU));
+    re2::FilteredRE2 filter(2);
+    int id = 0;
+    ASSERT_EQ(filter.Add(letter + letter, RE2::Options(), &id), RE2::NoError);
+    std::vector<std::string> literals;
+    filter.Compile(&literals);
+    for (const auto& literal : literals)
+      if (static_cast<unsigned char>(literal[0]) < 0x80) folding += literal;
+  }
+  EXPECT_EQ(folding, "sskk");
 }
 
 TEST(RulesProperties, ADenyRuleNeverAllowsMore) {
