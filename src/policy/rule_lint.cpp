@@ -31,6 +31,20 @@ class PatternWalk {
     int depth;
   };
 
+  // Whether text must stand before its own beginning or after its own end: `a^b`, `$ ls`. Not within
+  // parentheses, which may be optional.
+  bool is_impossible() const {
+    int depth = 0;
+    for (size_t i = 0; i < pattern_.size(); i = next(i)) {
+      if (pattern_[i] == '(') ++depth;
+      if (pattern_[i] == ')') --depth;
+      if (depth != 0) continue;
+      if (pattern_[i] == '$' && is_letter(i + 1) && !is_optional(i + 2)) return true;
+      if (pattern_[i] == '^' && i > 0 && is_letter(i - 1) && (i == 1 || pattern_[i - 2] != '\\')) return true;
+    }
+    return false;
+  }
+
   std::vector<Bar> bars() const {
     std::vector<Bar> found;
     int depth = 0;
@@ -43,6 +57,13 @@ class PatternWalk {
   }
 
  private:
+  bool is_letter(size_t i) const {
+    return i < pattern_.size() && special.find(pattern_[i]) == std::string_view::npos;
+  }
+  bool is_optional(size_t i) const {
+    return i < pattern_.size() && std::string_view("*?{").find(pattern_[i]) != std::string_view::npos;
+  }
+
   size_t next(size_t i) const {
     if (pattern_[i] == '\\') return i + 2;
     return pattern_[i] == '[' ? after_class(i) : i + 1;
@@ -85,6 +106,13 @@ std::vector<std::string_view> alternatives(std::string_view pattern) {
   return parts;
 }
 
+bool can_never_match(std::string_view pattern) {
+  const auto parts = alternatives(pattern);
+  return is_plain(pattern) && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
+           return PatternWalk(part).is_impossible();
+         });
+}
+
 // The depth of the first | with nothing on one side of it: `a|` matches every text, `sudo(x|)` does not.
 std::optional<int> empty_alternative(std::string_view pattern) {
   if (!is_plain(pattern)) return std::nullopt;
@@ -97,31 +125,62 @@ std::optional<int> empty_alternative(std::string_view pattern) {
   return std::nullopt;
 }
 
+// A pattern taken apart once: every rule is compared with all before it.
+struct Alternative {
+  std::string_view text;
+  bool literal = false;
+  bool universal = false;
+};
+
+struct SplitPattern {
+  std::string_view name;
+  std::string_view pattern;
+  bool universal = false;
+  std::vector<Alternative> parts = {};
+};
+
+struct Condition {
+  const Rule* rule;
+  std::vector<SplitPattern> arguments = {};
+};
+
+Condition condition_of(const Rule& rule) {
+  Condition condition{&rule};
+  for (const auto& argument : rule.arguments) {
+    SplitPattern split{argument.name, argument.pattern, is_universal(argument.pattern)};
+    for (std::string_view part : alternatives(argument.pattern))
+      split.parts.push_back({part, is_literal(part), is_universal(part)});
+    condition.arguments.push_back(std::move(split));
+  }
+  return condition;
+}
+
+bool part_covers(const Alternative& wide, const Alternative& narrow) {
+  if (wide.universal || wide.text == narrow.text) return true;
+  return wide.literal && narrow.literal && narrow.text.find(wide.text) != std::string_view::npos;
+}
+
 // Whether every text with `narrow` in it surely has `wide` in it.
-bool pattern_covers(std::string_view wide, std::string_view narrow) {
-  if (wide == narrow || is_universal(wide)) return true;
-  const auto wide_parts = alternatives(wide);
-  const auto narrow_parts = alternatives(narrow);
-  return std::all_of(narrow_parts.begin(), narrow_parts.end(), [&](std::string_view part) {
-    return std::any_of(wide_parts.begin(), wide_parts.end(), [&](std::string_view other) {
-      if (part == other || is_universal(other)) return true;
-      return is_literal(part) && is_literal(other) && part.find(other) != std::string_view::npos;
+bool pattern_covers(const SplitPattern& wide, const SplitPattern& narrow) {
+  if (wide.universal || wide.pattern == narrow.pattern) return true;
+  return std::all_of(narrow.parts.begin(), narrow.parts.end(), [&](const Alternative& part) {
+    return std::any_of(wide.parts.begin(), wide.parts.end(),
+                       [&](const Alternative& other) { return part_covers(other, part); });
+  });
+}
+
+bool covers(const Condition& wide, const Condition& narrow) {
+  if (!glob_covers(wide.rule->tool, narrow.rule->tool)) return false;
+  return std::all_of(wide.arguments.begin(), wide.arguments.end(), [&](const SplitPattern& argument) {
+    return std::any_of(narrow.arguments.begin(), narrow.arguments.end(), [&](const SplitPattern& other) {
+      return other.name == argument.name && pattern_covers(argument, other);
     });
   });
 }
 
-bool rule_covers(const Rule& wide, const Rule& narrow) {
-  if (!glob_covers(wide.tool, narrow.tool)) return false;
-  return std::all_of(wide.arguments.begin(), wide.arguments.end(), [&](const ArgumentPattern& argument) {
-    return std::any_of(narrow.arguments.begin(), narrow.arguments.end(), [&](const ArgumentPattern& other) {
-      return other.name == argument.name && pattern_covers(argument.pattern, other.pattern);
-    });
-  });
-}
-
-bool same_condition(const Rule& a, const Rule& b) {
-  return a.tool == b.tool && a.arguments.size() == b.arguments.size() && rule_covers(a, b) &&
-         rule_covers(b, a);
+bool same(const Condition& a, const Condition& b) {
+  return a.rule->tool == b.rule->tool && a.arguments.size() == b.arguments.size() && covers(a, b) &&
+         covers(b, a);
 }
 
 class Linter {
@@ -130,8 +189,14 @@ class Linter {
 
   std::vector<RuleFinding> run() {
     for (const auto& rule : file_.rules()) {
-      report_shadow(rule);
-      for (const auto& argument : rule.arguments) report_empty(rule, argument);
+      Condition condition = condition_of(rule);
+      report_shadow(condition);
+      earlier_.push_back(std::move(condition));
+      for (const auto& argument : rule.arguments) {
+        report_empty(rule, argument);
+        if (can_never_match(argument.pattern))
+          report(rule, "the pattern of " + argument.name + " can never match: " + argument.pattern);
+      }
     }
     return std::move(findings_);
   }
@@ -148,16 +213,14 @@ class Linter {
                      (*depth == 0 ? ", so it matches every text: " : ": ") + argument.pattern);
   }
 
-  void report_shadow(const Rule& rule) {
-    for (const auto& earlier : file_.rules()) {
-      if (&earlier == &rule) break;
-      if (!rule_covers(earlier, rule)) continue;
-      const std::string which = earlier.id + " on line " + std::to_string(earlier.line);
-      return report(rule, same_condition(earlier, rule)
-                              ? "never decides: it has the same condition as " + which
-                              : "never decides: " + which + " matches everything that it matches");
-    }
-    report_lost_example(rule);
+  void report_shadow(const Condition& condition) {
+    const Rule& rule = *condition.rule;
+    const auto wide = std::find_if(earlier_.begin(), earlier_.end(),
+                                   [&](const Condition& earlier) { return covers(earlier, condition); });
+    if (wide == earlier_.end()) return report_lost_example(rule);
+    const std::string which = wide->rule->id + " on line " + std::to_string(wide->rule->line);
+    report(rule, same(*wide, condition) ? "never decides: it has the same condition as " + which
+                                        : "never decides: " + which + " matches everything that it matches");
   }
 
   void report_lost_example(const Rule& rule) {
@@ -170,6 +233,7 @@ class Linter {
   }
 
   const RuleFile& file_;
+  std::vector<Condition> earlier_;
   std::vector<RuleFinding> findings_;
 };
 

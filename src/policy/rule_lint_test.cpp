@@ -72,6 +72,14 @@ TEST(RuleLint, ReportsEmptyAlternatives) {
   EXPECT_NE(findings(rule("run_shell", "rm|"))[0].find("matches every text"), std::string::npos);
 }
 
+TEST(RuleLint, ReportsPatternsThatCanNeverMatch) {
+  for (const char* pattern : {"a^b", "git$ push", "$a|b^", "ls$x+"})
+    EXPECT_EQ(findings(rule("run_shell", pattern)).size(), 1U) << pattern;
+  for (const char* pattern : {"^a", "a$", "a$|^b", "(a)?^b", "a*^b", "$a*", "$a?b*", "a\\^b", "[a^]b",
+                              "\\b^a", "(?m)a$b", "a$\\b", "x|a^b"})
+    EXPECT_EQ(findings(rule("run_shell", pattern)), std::vector<std::string>{}) << pattern;
+}
+
 TEST(RuleLint, ReportsAnExampleThatAnotherRuleDecides) {
   const auto found = findings(R"({"tool": "run_shell", "args": {"cmd": "gi."}, "action": "ask"},
     {"tool": "run_shell", "args": {"cmd": "^git"}, "action": "allow", "match": ["git log"]})");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "base/json.hpp"
 #include "policy/rules.hpp"
@@ -137,6 +138,25 @@ TEST(RulesProperties, ADenyRuleNeverAllowsMore) {
       EXPECT_GE(rules_gate({.user = after}, call).decision, rules_gate({}, call).decision);
     }
   }
+}
+
+TEST(RulesProperties, WhatIsSaidToNeverDecideNeverDoes) {
+  Generator generate(5);
+  size_t reported = 0;
+  for (int round = 0; round < 300; ++round) {
+    const RuleFile file = file_of(generate.rules(12), "");
+    std::set<std::string> idle;
+    for (const auto& finding : lint(file))
+      if (finding.what.starts_with("never decides") ||
+          finding.what.find("can never match") != std::string::npos)
+        idle.insert(finding.rule.substr(0, finding.rule.find(' ')));
+    reported += idle.size();
+    for (int calls = 0; calls < 40; ++calls) {
+      const Rule* rule = file.first_match(generate.call());
+      EXPECT_FALSE(rule != nullptr && idle.contains(rule->id)) << rule->id;
+    }
+  }
+  EXPECT_GT(reported, 100U);
 }
 
 TEST(RulesProperties, WithinAFileTheOrderDecides) {
