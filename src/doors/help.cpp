@@ -10,7 +10,7 @@ std::string main_help() {
          "  cloche run [flags] -- CMD ARG...   run a command under kernel isolation\n"
          "  cloche explain run -- CMD...       every gate's answer and the plan; nothing runs\n"
          "  cloche explain call TOOL JSON      the same for a tool call of a model\n"
-         "  cloche test [FILE...]              check the examples that command shapes carry\n"
+         "  cloche test [FILE...]              check the examples of command shapes and rules\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
          "  cloche --version\n"
          "\n"

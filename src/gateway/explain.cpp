@@ -1,5 +1,6 @@
 #include "gateway/explain.hpp"
 
+#include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
@@ -10,14 +11,6 @@
 
 namespace cloche {
 namespace {
-
-// The two gates that read files of their own.
-Verdict schema_verdict(const Intent& intent) {
-  if (intent.problem.empty()) return {GateId::schema, Decision::allow};
-  return {GateId::schema, Decision::deny, intent.problem};
-}
-
-Verdict rules_verdict() { return {GateId::rules, Decision::allow, "there are no rules"}; }
 
 // A grant that is shown somewhere else is not what its path on the host says.
 std::vector<std::string> read_roots(const RunRequest& request, const Facts& facts) {
@@ -45,7 +38,7 @@ Result<Shapes> shapes_for(const Installation& installation, const Environment& e
   return load_command_files(files, program, workspace);
 }
 
-Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes) {
+Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes, const RuleFiles& rules) {
   Case c;
   c.call = request.call;
   c.ceilings = request.ceilings;
@@ -53,8 +46,8 @@ Case make_case(const CallRequest& request, const Facts& facts, const Shapes& sha
   c.facts.workspace = facts.workspace.path;
   c.facts.read_roots = read_roots(request.operators, facts);
   c.facts.operands = observe_operands(facts.workspace.path, paths_to_observe(c.intent, c.ceilings, shapes));
-  c.schema = schema_verdict(c.intent);
-  c.rules = rules_verdict();
+  c.schema = schema_verdict(c.call, c.intent);
+  c.rules = rules_verdict(rules, c.intent);
   return c;
 }
 
@@ -66,7 +59,8 @@ Result<Explanation> explain_call(const CallRequest& request, const Environment& 
   }
   const Facts facts = TRY(observe_for(looked_up, environment, installation));
   const Shapes shapes = TRY(shapes_for(installation, environment, facts.workspace.path));
-  const Case c = make_case(request, facts, shapes);
+  const RuleFiles rules = TRY(rules_for(environment, facts.workspace.path));
+  const Case c = make_case(request, facts, shapes, rules);
   Explanation explanation{decide(c, shapes)};
   if (explanation.judgement.launch)
     explanation.plan = TRY(plan_launch(*explanation.judgement.launch, request.operators, facts));
@@ -84,7 +78,8 @@ Result<Explanation> explain_run(const RunRequest& request, const Environment& en
   for (const auto& pass : request.environment) c.ceilings.pass_env.push_back(pass.name);
   c.facts.workspace = facts.workspace.path;
   c.schema = {GateId::schema, Decision::allow, "not a tool call"};
-  c.rules = rules_verdict();
+  const RuleFiles rules = TRY(rules_for(environment, facts.workspace.path));
+  c.rules = rules_verdict_of_run(rules, request.argv);
   Explanation explanation{decide(c, {})};
   if (explanation.judgement.launch) explanation.plan = TRY(plan_run(request, facts));
   return explanation;

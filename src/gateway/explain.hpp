@@ -10,6 +10,7 @@
 #include "gateway/run.hpp"
 #include "model/call.hpp"
 #include "policy/decide.hpp"
+#include "policy/rules.hpp"
 
 namespace cloche {
 
@@ -29,7 +30,7 @@ Result<Shapes> shapes_for(const Installation& installation, const Environment& e
                           const std::string& workspace);
 
 // The case as decide() will see it, with every fact it needs.
-Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes);
+Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes, const RuleFiles& rules);
 
 Result<Explanation> explain_call(const CallRequest& request, const Environment& environment,
                                  const Installation& installation);

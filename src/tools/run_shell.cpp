@@ -111,6 +111,16 @@ Intent understand(const ToolCall& call) {
   return intent;
 }
 
+std::string_view run_shell_schema() {
+  return R"({"type": "object", "additionalProperties": false, "properties": {
+    "cmd": {"type": "string"}, "command": {"type": "string"},
+    "argv": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4096},
+    "profile": {"enum": ["passive", "full", "any"]},
+    "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400},
+    "stdin": {"type": "string"}},
+    "oneOf": [{"required": ["cmd"]}, {"required": ["command"]}, {"required": ["argv"]}]})";
+}
+
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
   std::map<std::string, std::string, std::less<>> arguments;
   if (intent.form != Intent::Form::none) arguments["cmd"] = quote_words(intent.argv);

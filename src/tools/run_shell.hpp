@@ -18,6 +18,9 @@ std::string tool_name(std::string_view written);
 // it.
 Intent understand(const ToolCall& call);
 
+// Its JSON Schema (2020-12), as models see it; both names of the command are known to it.
+std::string_view run_shell_schema();
+
 // For rules: the arguments as text in their one spelling, whichever was sent. `cmd` is the quoting of the
 // argv.
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent);
