@@ -97,11 +97,10 @@ struct Launch {
   // Words that may name files of the workspace which it reads, runs or interprets; an approval covers what is
   // in them.
   std::vector<std::string> named_files = {};
-  bool noexec = true;  // nothing that can be written, and nothing in the workspace, executes
-  bool system_programs =
-      true;                // from the system's PATH and the operator's tool_path, never from the workspace
-  bool fresh_home = true;  // its own $HOME and /tmp, even within a task
-  bool readonly = true;    // writes nothing, whatever the sandbox profile would let it
+  bool noexec = true;           // nothing that can be written, and nothing in the workspace, executes
+  bool system_programs = true;  // from the system's PATH and the operator's tool_path alone
+  bool fresh_home = true;       // its own $HOME and /tmp, even within a task
+  bool readonly = true;         // writes nothing, whatever the sandbox profile would let it
   std::optional<uint64_t> timeout_ms = {};
 };
 

@@ -85,6 +85,17 @@ TEST_P(Explain, TheProfileIsTheLesserOfCeilingAndWish) {
   EXPECT_EQ(call(more, {"--commands", "any"}).exit_code, 0);
 }
 
+TEST_P(Explain, WhoMayOnlyReadRunsNoCodeAndWritesNothing) {
+  scene.write("workspace/a.py", "x = 1\n");
+  EXPECT_EQ(call(R"({"cmd":"python3 a.py"})", {"--commands", "any", "--autonomy", "readonly"}).exit_code,
+            126);
+  const auto json = parse_json(call(R"({"cmd":"ls"})", {"--autonomy", "readonly", "--json"}).out);
+  ASSERT_TRUE(json);
+  for (const auto& entry : (*json)["plan"]["view"].array)
+    EXPECT_EQ(entry["access"].string.find("write"), std::string::npos) << entry["target"].string;
+  EXPECT_GT((*json)["plan"]["view"].array.size(), 5U);
+}
+
 TEST_P(Explain, AGrantOpensAPath) {
   scene.write("beside/data", "x\n");
   const std::string path = (scene.root() / "beside/data").string();
