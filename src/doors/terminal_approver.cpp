@@ -57,11 +57,11 @@ class KeyTerminal {
     keys.c_lflag &= static_cast<tcflag_t>(~(ICANON | ECHO | ECHONL | ISIG | IEXTEN));
     keys.c_cc[VMIN] = 1;
     keys.c_cc[VTIME] = 0;
-    changed_ = ::tcsetattr(fd, TCSAFLUSH, &keys) == 0;
+    changed_ = set(keys);
   }
   // What was typed meanwhile was typed to us, not to whoever reads next.
   ~KeyTerminal() {
-    if (changed_) ::tcsetattr(fd_, TCSAFLUSH, &before_);
+    if (changed_) set(before_);
   }
   KeyTerminal(const KeyTerminal&) = delete;
   KeyTerminal& operator=(const KeyTerminal&) = delete;
@@ -69,6 +69,12 @@ class KeyTerminal {
   bool ready() const { return changed_; }
 
  private:
+  // Not TCSAFLUSH: it waits until everything written was shown, on a stopped terminal for ever.
+  bool set(const termios& settings) const {
+    ::tcflush(fd_, TCIFLUSH);
+    return ::tcsetattr(fd_, TCSANOW, &settings) == 0;
+  }
+
   int fd_;
   termios before_{};
   bool changed_ = false;
@@ -169,6 +175,7 @@ Reply ask_at(const std::string& terminal, const std::string& text, uint64_t time
 }  // namespace
 
 Answer TerminalApprover::ask(const Question& question) {
+  const std::lock_guard alone(one_at_a_time_);
   const Reply reply = ask_at(terminal_, question.text, timeout_ms_);
   return make_answer(question, reply, sys::monotonic_ms(), terms_);
 }

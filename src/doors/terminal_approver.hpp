@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 #include "policy/approval.hpp"
@@ -27,6 +28,7 @@ class TerminalApprover : public Approver {
   uint64_t timeout_ms_;
   std::string terminal_;
   AnswerTerms terms_;
+  std::mutex one_at_a_time_;  // two questions at once, and a yes could be meant for the other
 };
 
 }  // namespace cloche

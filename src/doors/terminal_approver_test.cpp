@@ -126,6 +126,24 @@ TEST_F(TerminalQuestion, WhatWasTypedBeforeDoesNotCount) {
   EXPECT_EQ(answer_to("y\r").decision, Decision::allow) << "the control";
 }
 
+TEST_F(TerminalQuestion, OneQuestionAtATime) {
+  TerminalApprover approver(3000, name_);
+  const auto ask = [&](const char* digest) {
+    return std::async(std::launch::async, [&approver, digest] {
+      return approver.ask({digest, "about " + std::string(digest) + "\n"});
+    });
+  };
+  auto first = ask("one");
+  EXPECT_NE(screen_until(prompt).find("about one"), std::string::npos);
+  auto second = ask("two");
+  EXPECT_EQ(second.wait_for(std::chrono::milliseconds(200)), std::future_status::timeout);
+  type("y\r");
+  EXPECT_EQ(first.get().decision, Decision::allow);
+  EXPECT_NE(screen_until(prompt).find("about two"), std::string::npos);
+  type("n\r");
+  EXPECT_EQ(second.get().decision, Decision::deny);
+}
+
 TEST_F(TerminalQuestion, TheTerminalIsAsItWas) {
   termios odd = settings();
   odd.c_lflag &= static_cast<tcflag_t>(~(ECHO | ISIG));

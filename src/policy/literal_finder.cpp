@@ -66,14 +66,15 @@ void LiteralFinder::connect() {
 
 std::vector<int> LiteralFinder::find(std::string_view text) const {
   std::vector<uint32_t> reached;
+  std::vector<bool> seen(nodes_.size());  // a long text reaches the same few again and again
   uint32_t node = 0;
   for (char c : text) {
     const unsigned letter = letters_[small(c)];
     node = letter == 0 ? 0 : steps_[node * width_ + letter];
+    if (seen[node]) continue;
+    seen[node] = true;
     if (!nodes_[node].ends_here.empty() || nodes_[node].next_hit != 0) reached.push_back(node);
   }
-  std::sort(reached.begin(), reached.end());
-  reached.erase(std::unique(reached.begin(), reached.end()), reached.end());
   std::vector<int> found = nodes_[0].ends_here;  // an empty literal is everywhere
   for (uint32_t hit : reached)
     for (; hit != 0; hit = nodes_[hit].next_hit)
