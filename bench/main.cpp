@@ -20,7 +20,7 @@ constexpr const char* help =
     "  --json    the same numbers as JSON\n"
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
-    "            6 the watched memory limit\n";
+    "            6 the watched memory limit, 7 permission rules\n";
 
 struct Section {
   int number;
@@ -35,6 +35,7 @@ constexpr Section sections[] = {
     {4, "growth", measure_growth},
     {5, "start cost for an ordinary user", measure_ordinary_user},
     {6, "the watched memory limit", measure_overshoot},
+    {7, "permission rules", measure_rules},
 };
 
 struct Arguments {
@@ -55,7 +56,7 @@ Result<Arguments> parse(int argc, char** argv) {
     } else if (word == "--help") {
       arguments.help = true;
     } else if (word == "--only" && i + 1 < argc && std::strlen(argv[i + 1]) == 1 && argv[i + 1][0] >= '1' &&
-               argv[i + 1][0] <= '6') {
+               argv[i + 1][0] <= '7') {
       arguments.only = argv[++i][0] - '0';
     } else {
       return usage_error("cannot use " + std::string(word), "see cloche-bench --help");

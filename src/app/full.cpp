@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "doors/explain_command.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 
@@ -16,6 +17,8 @@ int main(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
   if (command == "doctor") return doctor_door(words.subspan(2), environment);
+  if (command == "explain") return explain_door(words.subspan(2), environment);
+  if (command == "test") return test_door(words.subspan(2), environment);
   complain("unknown command '" + std::string(command) + "'; see cloche --help");
   return 2;
 }

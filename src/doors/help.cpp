@@ -8,6 +8,9 @@ std::string main_help() {
   return "cloche - runs a command where it can do no harm\n"
          "\n"
          "  cloche run [flags] -- CMD ARG...   run a command under kernel isolation\n"
+         "  cloche explain run -- CMD...       every gate's answer and the plan; nothing runs\n"
+         "  cloche explain call TOOL JSON      the same for a tool call of a model\n"
+         "  cloche test [FILE...]              check the examples of command shapes and rules\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
          "  cloche --version\n"
          "\n"
@@ -85,6 +88,44 @@ std::string doctor_help() {
          "Examples:\n"
          "  cloche doctor\n"
          "  cloche doctor --json | python3 -m json.tool\n";
+}
+
+std::string explain_help() {
+  return "cloche explain run [flags of run] -- CMD ARG...\n"
+         "cloche explain call TOOL ARGS-JSON|- [flags]\n"
+         "\n"
+         "Shows every gate's answer, the verdict, and what would run with its plan. Nothing runs. With - the "
+         "arguments are\n"
+         "read from stdin. Exit code 0 when the call would run or be asked about, 126 when it is denied.\n"
+         "\n"
+         "  --commands C          passive, full or any: the most that the call may have (without it: full "
+         "when "
+         "it asks, else passive)\n"
+         "  --workspace DIR       the directory it works in (default: the working directory)\n"
+         "  --profile P           workspace-write-no-network (default) or readonly\n"
+         "  --ro PATH             a file or directory that it may read as well; may be repeated\n"
+         "  --pass-env NAME       a variable of the caller's that it may have; may be repeated\n"
+         "  --timeout TIME        the longest that it may take\n"
+         "  --autonomy A          readonly, supervised (default) or full\n"
+         "  --json                decision, gates, plan and plan_digest as JSON\n"
+         "\n"
+         "Examples:\n"
+         "  cloche explain call run_shell '{\"cmd\":\"cat ../../etc/passwd\"}'\n"
+         "  cloche explain call run_shell '{\"argv\":[\"python3\",\"a.py\"],\"profile\":\"full\"}' --json\n"
+         "  cloche explain run --profile readonly -- make test\n";
+}
+
+std::string test_help() {
+  return "cloche test [FILE...]\n"
+         "\n"
+         "Checks every example in every file of command shapes: those that come with Cloche, those in\n"
+         "$XDG_CONFIG_HOME/cloche/commands, or the files that are named. Prints file:line of each that "
+         "fails.\n"
+         "Exit code 0 when all hold, 1 otherwise.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche test\n"
+         "  cloche test my-commands.json\n";
 }
 
 }  // namespace cloche

@@ -8,5 +8,7 @@ namespace cloche {
 std::string main_help();
 std::string run_help();
 std::string doctor_help();
+std::string explain_help();
+std::string test_help();
 
 }  // namespace cloche

@@ -36,6 +36,7 @@ struct RunRequest {
   unsigned umask = 022;  // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug
+  bool noexec = false;     // what can be written, and what lies in the operator's trees, never executes
 };
 
 }  // namespace cloche

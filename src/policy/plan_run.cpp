@@ -369,6 +369,14 @@ void put_in_order(std::vector<ViewEntry>& view) {
   view = std::move(ordered);
 }
 
+// The system's own programs still run: a copy of one, or a script beside the data, does not.
+void forbid_execution(std::vector<ViewEntry>& view) {
+  for (auto& entry : view) {
+    if (entry.access == Access::write_run) entry.access = Access::write;
+    if (entry.owned && entry.access == Access::run) entry.access = Access::read;
+  }
+}
+
 void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
   if (caller.privileged) return;  // 1000, mapped to an id of the call's own
   if (caller.uid != 0) plan.inside_uid = caller.uid;
@@ -436,6 +444,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   cover_mounts(plan, facts);
   hide_own_files(plan, facts);
   put_in_order(plan.view);
+  if (request.noexec) forbid_execution(plan.view);
   add_environment(plan, request, facts);
 
   plan.directory = request.directory.value_or(facts.workspace.path);

@@ -125,9 +125,20 @@ TEST(Reference, HasTheDefaultsOfHelp) {
   EXPECT_EQ(seen, 10U);
 }
 
+TEST(Commands, TheExampleInTheGrammarHolds) {
+  const std::string text = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/commands.md");
+  const size_t begin = text.find("```json\n");
+  ASSERT_NE(begin, std::string::npos);
+  Scene scene(As::self);
+  scene.write("example.json", text.substr(begin + 8, text.find("```", begin + 8) - begin - 8));
+  const Ran ran = run({.argv = {cloche(), "test", "example.json"}, .cwd = scene.root()});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out;
+  EXPECT_NE(ran.out.find("all hold"), std::string::npos) << ran.out;
+}
+
 TEST(Links, LeadToWhatExists) {
-  for (const char* name :
-       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md"}) {
+  for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
+                           "docs/bench.md", "docs/commands.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

@@ -1,0 +1,268 @@
+#include "base/words.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+
+namespace cloche {
+namespace {
+
+using Kind = ShellOperator::Kind;
+
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+bool is_name(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && letter(text[0]) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+// The code point at the front of UTF-8 that was found good, and its length.
+struct CodePoint {
+  unsigned value;
+  size_t length;
+};
+CodePoint decode(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto more = [&](size_t i) { return byte(i) & 0x3fU; };
+  if (byte(0) < 0x80) return {byte(0), 1};
+  if (byte(0) < 0xe0) return {(byte(0) & 0x1fU) << 6 | more(1), 2};
+  if (byte(0) < 0xf0) return {(byte(0) & 0x0fU) << 12 | more(1) << 6 | more(2), 3};
+  return {(byte(0) & 0x07U) << 18 | more(1) << 12 | more(2) << 6 | more(3), 4};
+}
+
+// Characters that make text read differently from what it is: nobody who approves it would see them.
+bool turns_text_around(unsigned code) {
+  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+// Without the two joiners, which emoji and several scripts need.
+bool is_invisible(unsigned code) {
+  return code == 0x00ad || code == 0x034f || code == 0x180e || code == 0x200b || code == 0x2028 ||
+         code == 0x2029 || (code >= 0x2060 && code <= 0x2064) || code == 0xfeff ||
+         (code >= 0xe0000 && code <= 0xe007f);
+}
+
+// What no spelling of a command may hold.
+std::string problem_of_text(std::string_view text) {
+  if (text.find('\0') != std::string_view::npos)
+    return "it has a NUL byte, where every program stops reading";
+  if (!is_utf8(text)) return "it is not valid UTF-8";
+  while (!text.empty()) {
+    const auto [code, length] = decode(text);
+    if (code == '\n' || code == '\r') {
+      return "it has a line break; a call is one command: put longer text into a file with write_artifact, "
+             "or use "
+             "run_script";
+    }
+    if ((code < 0x20 && code != '\t') || (code >= 0x7f && code <= 0x9f)) return "it has a control character";
+    if (turns_text_around(code)) return "it has a bidirectional control character, which hides what it says";
+    if (is_invisible(code)) return "it has an invisible character, which hides what it says";
+    text.remove_prefix(length);
+  }
+  return {};
+}
+
+class Splitter {
+ public:
+  explicit Splitter(std::string_view text) : text_(text) {}
+
+  SplitWords run() {
+    while (at_ < text_.size() && split_.problem.empty()) step();
+    if (split_.problem.empty()) end_word();
+    return std::move(split_);
+  }
+
+ private:
+  void step() {
+    const char c = text_[at_];
+    if (is_blank(c)) {
+      end_word();
+      ++at_;
+    } else if (c == '\'') {
+      single_quoted();
+    } else if (c == '"') {
+      double_quoted();
+    } else if (c == '\\') {
+      escaped();
+    } else {
+      plain(c);
+    }
+  }
+
+  void begin_word() {
+    if (in_word_) return;
+    in_word_ = true;
+    word_begin_ = at_;
+    bare_ = true;
+  }
+
+  void end_word() {
+    if (in_word_) split_.words.push_back(std::move(word_));
+    word_.clear();
+    in_word_ = false;
+  }
+
+  void single_quoted() {
+    begin_word();
+    bare_ = false;
+    const size_t end = text_.find('\'', at_ + 1);
+    if (end == std::string_view::npos) return fail("a single quote is not closed");
+    word_ += text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+  }
+
+  // A backslash in here is one only before itself and the closing quote.
+  void double_quoted() {
+    begin_word();
+    bare_ = false;
+    for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
+      const bool escapes =
+          text_[at_] == '\\' && at_ + 1 < text_.size() && (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\');
+      if (escapes) ++at_;
+      word_ += text_[at_];
+    }
+    if (at_ == text_.size()) return fail("a double quote is not closed");
+    ++at_;
+  }
+
+  void escaped() {
+    begin_word();
+    bare_ = false;
+    if (at_ + 1 == text_.size()) return fail("it ends in a backslash that quotes nothing");
+    word_ += text_[at_ + 1];
+    at_ += 2;
+  }
+
+  void plain(char c) {
+    begin_word();
+    note_operator(c);
+    word_ += c;
+    ++at_;
+  }
+
+  // Of a doubled operator only the first character comes here with its name; the second was said with it.
+  void note_operator(char c) {
+    const char next = at_ + 1 < text_.size() ? text_[at_ + 1] : '\0';
+    const bool doubled = !split_.operators.empty() && split_.operators.back().text.size() == 2 &&
+                         split_.operators.back().offset + 1 == at_;
+    if (doubled) return;
+    const auto note = [&](Kind kind, size_t length) {
+      split_.operators.push_back({kind, std::string(text_.substr(at_, length)), at_});
+    };
+    switch (c) {
+      case '|': return next == '|' ? note(Kind::sequence, 2) : note(Kind::pipe, 1);
+      case '&': return next == '&' ? note(Kind::sequence, 2) : note(Kind::background, 1);
+      case ';': return note(Kind::sequence, 1);
+      case '<': return next == '<' ? note(Kind::heredoc, 2) : note(Kind::redirect, 1);
+      case '>': return next == '>' ? note(Kind::redirect, 2) : note(Kind::redirect, 1);
+      case '$':
+      case '`': return note(Kind::expansion, 1);
+      case '*':
+      case '?':
+      case '[': return note(Kind::glob, 1);
+      case '(':
+      case ')': return note(Kind::group, 1);
+      case '~': return word_begin_ == at_ ? note(Kind::home, 1) : void();
+      case '=': return note_assignment();
+      default: return;
+    }
+  }
+
+  // NAME=value is an assignment only where the program would stand, and only with nothing of NAME quoted.
+  void note_assignment() {
+    if (!split_.words.empty() || !bare_ || !is_name(word_)) return;
+    split_.operators.push_back({Kind::assignment, word_ + "=", word_begin_});
+  }
+
+  void fail(std::string why) {
+    split_ = {};
+    split_.problem = std::move(why);
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  SplitWords split_;
+  std::string word_;
+  size_t word_begin_ = 0;
+  bool in_word_ = false;
+  bool bare_ = true;  // nothing of the word so far was quoted
+};
+
+bool needs_no_quotes(std::string_view word) {
+  constexpr std::string_view safe = "@%+=:,./-_";  // as shlex.quote has it
+  return !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           safe.find(c) != std::string_view::npos;
+  });
+}
+
+// A program word with = in it is quoted, or it would read as an assignment.
+std::string quote_word(std::string_view word, bool program) {
+  if (needs_no_quotes(word) && !(program && word.find('=') != std::string_view::npos))
+    return std::string(word);
+  std::string out = "'";
+  for (char c : word) c == '\'' ? out += "'\"'\"'" : out += c;
+  return out + "'";
+}
+
+}  // namespace
+
+SplitWords split_words(std::string_view text) {
+  SplitWords refused;
+  if (text.size() > max_command_bytes) {
+    refused.problem = "it is longer than " + std::to_string(max_command_bytes) + " bytes";
+    return refused;
+  }
+  refused.problem = problem_of_text(text);
+  if (!refused.problem.empty()) return refused;
+  SplitWords split = Splitter(text).run();
+  if (!split.problem.empty()) return split;
+  refused.problem = problem_of(split.words);
+  return refused.problem.empty() ? split : refused;
+}
+
+std::string problem_of(const std::vector<std::string>& argv) {
+  if (argv.empty()) return "there is no command in it";
+  if (argv.front().empty()) return "its first word, the program, is empty";
+  if (argv.size() > max_argv_words) return "it has more than " + std::to_string(max_argv_words) + " words";
+  size_t bytes = 0;
+  for (const auto& word : argv) bytes += word.size() + 1;
+  if (bytes > max_argv_bytes) return "its words are longer than " + std::to_string(max_argv_bytes) + " bytes";
+  for (const auto& word : argv) {
+    if (std::string problem = problem_of_text(word); !problem.empty()) return problem;
+  }
+  return {};
+}
+
+std::string quote_words(const std::vector<std::string>& argv) {
+  std::string out;
+  for (size_t i = 0; i < argv.size(); ++i) {
+    if (i > 0) out += ' ';
+    out += quote_word(argv[i], i == 0);
+  }
+  return out;
+}
+
+std::string shown(std::string_view text, size_t most) {
+  constexpr char digits[] = "0123456789abcdef";
+  const bool readable = is_utf8(text);
+  std::string out;
+  while (!text.empty() && out.size() < most) {
+    const auto [code, length] = readable ? decode(text) : CodePoint{static_cast<unsigned char>(text[0]), 1};
+    const bool hidden =
+        code < 0x20 || (code >= 0x7f && code <= 0x9f) || turns_text_around(code) || is_invisible(code);
+    if (hidden || (!readable && code >= 0x80)) {
+      std::string number;
+      for (unsigned rest = code; rest != 0 || number.empty(); rest >>= 4)
+        number.insert(0, 1, digits[rest & 0xf]);
+      out += "\\u{" + number + "}";
+    } else {
+      out += text.substr(0, length);
+    }
+    text.remove_prefix(length);
+  }
+  return text.empty() ? out : out + "...";
+}
+
+}  // namespace cloche

@@ -1,0 +1,46 @@
+// One line of command text into the words of an argv, by the quoting of POSIX and nothing more: no variable,
+// no glob, no tilde is expanded. What a shell would have acted on is reported, so that a gate can refuse it
+// instead of passing it on as plain text. Splits exactly as Python's shlex.split does.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cloche {
+
+// An unquoted piece of text that a shell would not have taken as data.
+struct ShellOperator {
+  enum class Kind { pipe, redirect, heredoc, sequence, background, expansion, glob, home, assignment, group };
+  Kind kind = Kind::pipe;
+  std::string text;   // as written: "&&", "$", "FOO="
+  size_t offset = 0;  // in the command text
+
+  bool operator==(const ShellOperator&) const = default;
+};
+
+struct SplitWords {
+  std::vector<std::string> words = {};
+  std::vector<ShellOperator> operators = {};  // in the order written
+  std::string problem = {};                   // why there are no words; empty: they are good
+};
+
+inline constexpr size_t max_argv_bytes = 64 << 10;  // every word with the NUL that ends it
+inline constexpr size_t max_argv_words = 4096;
+inline constexpr size_t max_command_bytes =
+    6 * max_argv_bytes;  // each argv that passes has a quoting that does
+
+SplitWords split_words(std::string_view text);
+
+// Why these words cannot be a command: what split_words would have said of any spelling of them. Empty: they
+// can.
+std::string problem_of(const std::vector<std::string>& argv);
+
+// The one spelling of an argv: split_words gives the same words back, without operators.
+std::string quote_words(const std::vector<std::string>& argv);
+
+// For sentences about text from outside: what nobody would see is written as \u{...}, and the rest is cut
+// off.
+std::string shown(std::string_view text, size_t most = 300);
+
+}  // namespace cloche

@@ -1,0 +1,104 @@
+// The words of `cloche explain call`, and how an explanation looks.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "doors/explain_command.hpp"
+
+namespace cloche {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Result<CallArguments> parse(Words words) {
+  std::vector<char*> argv;
+  for (auto& word : words) argv.push_back(word.data());
+  return parse_call(argv);
+}
+
+TEST(CallArguments, WithoutFlagsACallHasPassiveAndMayAskForFull) {
+  const auto parsed = parse({"run_shell", "{}"});
+  ASSERT_TRUE(parsed.ok());
+  const Ceilings& ceilings = parsed.value().request.ceilings;
+  EXPECT_EQ(ceilings.commands, CommandProfile::full);
+  EXPECT_EQ(ceilings.unasked, CommandProfile::passive);
+  EXPECT_FALSE(ceilings.loadout);
+  EXPECT_FALSE(ceilings.network);
+  EXPECT_TRUE(ceilings.hosts.empty() && ceilings.pass_env.empty());
+  EXPECT_EQ(ceilings.level, Autonomy::supervised);
+  EXPECT_EQ(parsed.value().request.call.tool, "run_shell");
+  EXPECT_EQ(parsed.value().request.call.arguments, "{}");
+}
+
+TEST(CallArguments, EachFlagAsksForOneThing) {
+  const std::pair<Words, std::function<bool(const CallArguments&)>> rows[] = {
+      {{"--json"}, [](const auto& a) { return a.json; }},
+      {{"--commands", "passive"},
+       [](const auto& a) { return a.request.ceilings.commands == CommandProfile::passive; }},
+      {{"--commands=any"}, [](const auto& a) { return a.request.ceilings.unasked == CommandProfile::any; }},
+      {{"--workspace", "x"}, [](const auto& a) { return a.request.operators.workspace == "x"; }},
+      {{"--profile", "readonly"},
+       [](const auto& a) { return a.request.operators.profile == Profile::readonly; }},
+      {{"--ro", "/x"}, [](const auto& a) { return a.request.operators.grants.at(0).source == "/x"; }},
+      {{"--pass-env", "CI"}, [](const auto& a) { return a.request.ceilings.pass_env == Words{"CI"}; }},
+      {{"--timeout", "5s"}, [](const auto& a) { return a.request.operators.limits.wall_ms == 5000; }},
+      {{"--autonomy", "full"}, [](const auto& a) { return a.request.ceilings.level == Autonomy::full; }},
+  };
+  for (const auto& [flags, holds] : rows) {
+    for (bool before : {true, false}) {
+      Words words = {"run_shell", "{}"};
+      words.insert(before ? words.begin() : words.end(), flags.begin(), flags.end());
+      const auto parsed = parse(words);
+      ASSERT_TRUE(parsed.ok()) << flags[0] << parsed.error().what;
+      EXPECT_TRUE(holds(parsed.value())) << flags[0];
+    }
+  }
+}
+
+TEST(CallArguments, TheRestIsRefused) {
+  for (const Words& words :
+       {Words{}, Words{"run_shell"}, Words{"a", "b", "c"}, Words{"a", "b", "--nope"},
+        Words{"a", "b", "--json=1"}, Words{"a", "b", "--commands"}, Words{"a", "b", "--commands", "all"},
+        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "x"},
+        Words{"a", "b", "--skill", "x"}, Words{"a", "b", "--timeout", "0"}}) {
+    EXPECT_FALSE(parse(words).ok()) << words.size();
+  }
+}
+
+Explanation denied() {
+  Explanation explanation;
+  explanation.judgement.gates = {
+      {GateId::shape, Decision::allow, "passive: cat FILE...", "cat share/commands/passive.json:41"},
+      {GateId::path, Decision::deny, "\"x\" leaves", "", "stay"}};
+  explanation.judgement.by = GateId::path;
+  return explanation;
+}
+
+TEST(Explanation, AsText) {
+  EXPECT_EQ(explain_text(denied()),
+            "shape     allow   passive: cat FILE...                                    "
+            "share/commands/passive.json:41\n"
+            "path      DENY    \"x\" leaves\n"
+            "          fix     stay\n"
+            "verdict   DENY by path\n");
+}
+
+TEST(Explanation, AsJsonWithTheDocumentedKeys) {
+  EXPECT_EQ(
+      explain_json(denied()),
+      R"({"decision":"deny","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
+      R"("rule":"cat share/commands/passive.json:41","fix":""},{"gate":"path","decision":"deny",)"
+      R"("reason":"\"x\" leaves","rule":"","fix":"stay"}],"plan":null,"plan_digest":null})"
+      "\n");
+  Explanation allowed;
+  allowed.judgement.decision = Decision::allow;
+  allowed.plan = ConfinementPlan{};
+  allowed.plan->argv = {"ls", "a b"};
+  EXPECT_EQ(explain_json(allowed), R"({"decision":"allow","gates":[],"plan":)" + to_json(*allowed.plan) +
+                                       R"(,"plan_digest":")" + digest_of(*allowed.plan) + "\"}\n");
+  EXPECT_NE(explain_text(allowed).find("runs      ls 'a b'\n"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace cloche

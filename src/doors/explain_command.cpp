@@ -1,0 +1,133 @@
+#include "doors/explain_command.hpp"
+
+#include "base/json.hpp"
+#include "base/sys.hpp"
+#include "doors/arguments.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t max_arguments_bytes = 1 << 20;
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
+std::string shouted(Decision decision) {
+  return decision == Decision::deny ? "DENY" : (decision == Decision::ask ? "ASK" : "allow");
+}
+
+// "id file:line" -> "file:line", which is what a reader opens.
+std::string place_in(const std::string& rule) {
+  const size_t space = rule.find(' ');
+  return space == std::string::npos ? rule : rule.substr(space + 1);
+}
+
+std::string gate_line(const Verdict& verdict) {
+  std::string line = padded(std::string(name_of(verdict.gate)), 10) + padded(shouted(verdict.decision), 8);
+  line += verdict.rule.empty() ? verdict.reason : padded(verdict.reason, 54) + "  " + place_in(verdict.rule);
+  while (line.ends_with(' ')) line.pop_back();
+  line += "\n";
+  if (verdict.decision != Decision::allow && !verdict.fix.empty())
+    line += "          fix     " + verdict.fix + "\n";
+  return line;
+}
+
+std::string plan_lines(const ConfinementPlan& plan) {
+  std::string text = "runs      " + quote_words(plan.argv) + "\n";
+  text += "in        " + plan.directory + "\n";
+  for (const auto& [name, value] : plan.environment) text += "env       " + name + "=" + value + "\n";
+  return text + "plan      " + digest_of(plan) + "\n";
+}
+
+int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
+
+int fail(const Error& error) {
+  complain(describe(error));
+  return exit_code_of(error);
+}
+
+int show(const Result<Explanation>& explained, bool json) {
+  if (!explained.ok()) return fail(explained.error());
+  const Explanation& explanation = explained.value();
+  print(json ? explain_json(explanation) : visible(explain_text(explanation)));
+  return explanation.judgement.decision == Decision::deny ? 126 : 0;
+}
+
+int explain_a_call(std::span<char* const> words, const Environment& environment) {
+  auto parsed = parse_call(words);
+  if (!parsed.ok()) return fail(parsed.error());
+  CallArguments& arguments = parsed.value();
+  if (arguments.help) {
+    print(explain_help());
+    return 0;
+  }
+  if (arguments.request.call.arguments == "-") {
+    auto text = sys::read_all(0, max_arguments_bytes);
+    if (!text.ok()) return fail(text.error());
+    arguments.request.call.arguments = std::move(text).value();
+  }
+  const auto installation = find_installation(environment);
+  if (!installation.ok()) return fail(installation.error());
+  return show(explain_call(arguments.request, environment, installation.value()), arguments.json);
+}
+
+int explain_a_run(std::span<char* const> words, const Environment& environment) {
+  const auto parsed = parse_run(words);
+  if (!parsed.ok()) return fail(parsed.error());
+  if (parsed.value().help) {
+    print(explain_help());
+    return 0;
+  }
+  const auto installation = find_installation(environment);
+  if (!installation.ok()) return fail(installation.error());
+  return show(explain_run(parsed.value().request, environment, installation.value()), parsed.value().json);
+}
+
+}  // namespace
+
+std::string explain_text(const Explanation& explanation) {
+  std::string text;
+  for (const auto& verdict : explanation.judgement.gates) text += gate_line(verdict);
+  const Decision decision = explanation.judgement.decision;
+  text += padded("verdict", 10) + shouted(decision);
+  if (decision != Decision::allow) text += " by " + std::string(name_of(explanation.judgement.by));
+  text += "\n";
+  return explanation.plan ? text + plan_lines(*explanation.plan) : text;
+}
+
+std::string explain_json(const Explanation& explanation) {
+  JsonWriter out;
+  out.begin_object().member("decision", name_of(explanation.judgement.decision)).key("gates").begin_array();
+  for (const auto& verdict : explanation.judgement.gates) {
+    out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
+    out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", verdict.fix).end_object();
+  }
+  out.end_array().key("plan");
+  explanation.plan ? out.raw(to_json(*explanation.plan)) : out.null();
+  out.key("plan_digest");
+  explanation.plan ? out.value(digest_of(*explanation.plan)) : out.null();
+  return out.end_object().text() + "\n";
+}
+
+int explain_door(std::span<char* const> words, const Environment& environment) {
+  std::vector<char*> rest(words.begin(), words.end());
+  // --json may stand before the word as well; it belongs to what follows.
+  const bool json = !rest.empty() && std::string_view(rest.front()) == "--json";
+  if (json && rest.size() > 1) std::swap(rest[0], rest[1]);
+  const std::string_view what = rest.empty() ? "" : rest.front();
+  if (what == "--help" || what == "-h") {
+    print(explain_help());
+    return 0;
+  }
+  const std::span<char* const> arguments(rest);
+  if (what == "run") return explain_a_run(arguments.subspan(1), environment);
+  if (what == "call") return explain_a_call(arguments.subspan(1), environment);
+  return fail(
+      usage_error("explain what?", "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"));
+}
+
+}  // namespace cloche

@@ -1,0 +1,31 @@
+// The doors `cloche explain` and `cloche test`: words in, bytes and an exit code out. No decision is taken
+// here.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "gateway/explain.hpp"
+
+namespace cloche {
+
+struct CallArguments {
+  CallRequest request;
+  bool json = false;
+  bool help = false;
+};
+
+// `words` are those after "explain call". Arguments that are "-" are read from stdin by the door.
+Result<CallArguments> parse_call(std::span<char* const> words);
+
+// Every gate a line, then the verdict, then what would run.
+std::string explain_text(const Explanation& explanation);
+// {"decision", "gates", "plan", "plan_digest"}
+std::string explain_json(const Explanation& explanation);
+
+int explain_door(std::span<char* const> words, const Environment& environment);
+int test_door(std::span<char* const> words, const Environment& environment);
+
+}  // namespace cloche

@@ -1,0 +1,101 @@
+// `cloche test`: the examples that command shapes and permission rules carry, with the line of each that
+// fails.
+#include <unistd.h>
+
+#include <vector>
+
+#include "base/json_text.hpp"
+#include "base/sys.hpp"
+#include "doors/explain_command.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+#include "gateway/file_gates.hpp"
+#include "policy/rules.hpp"
+#include "store/command_files.hpp"
+#include "store/rule_files.hpp"
+
+namespace cloche {
+namespace {
+
+struct Tally {
+  size_t files = 0;
+  size_t examples = 0;
+  size_t failures = 0;
+};
+
+void say(const std::string& line) { print(visible(line) + "\n"); }
+
+void fail(const std::string& what, Tally& tally) {
+  ++tally.failures;
+  say("FAILED  " + what);
+}
+
+void check_shapes(const std::string& text, const std::string& name, Tally& tally) {
+  const auto shapes = read_shapes(text, name);
+  if (!shapes.ok()) return fail(describe(shapes.error()), tally);
+  const ExampleCount count = check_examples(shapes.value());
+  tally.examples += count.checked;
+  for (const auto& failure : count.failures) fail(failure, tally);
+  say((count.failures.empty() ? "ok      " : "        ") + name + ": " +
+      std::to_string(shapes.value().size()) + " shapes, " + std::to_string(count.checked) + " examples");
+}
+
+// Reading them checks their examples; what can never decide is worth a word, and no failure.
+void check_rules(const JsonValue& permissions, const std::string& name, Tally& tally) {
+  const auto rules = RuleFile::read(&permissions, name, canonical_command);
+  if (!rules.ok()) return fail(describe(rules.error()), tally);
+  tally.examples += rules.value().example_count();
+  for (const auto& finding : lint(rules.value())) say("note    " + finding.rule + ": " + finding.what);
+  say("ok      " + name + ": " + std::to_string(rules.value().rules().size()) + " rules, " +
+      std::to_string(rules.value().example_count()) + " examples");
+}
+
+void check_file(const CommandFile& file, Tally& tally) {
+  ++tally.files;
+  const auto text = read_command_file(file);
+  if (!text.ok()) return fail(describe(text.error()), tally);
+  const auto root = read_json(text.value(), file.shown);
+  if (!root.ok()) return fail(describe(root.error()), tally);
+  if (const JsonValue* permissions = root.value().find("permissions"))
+    return check_rules(*permissions, file.shown, tally);
+  check_shapes(text.value(), file.shown, tally);
+}
+
+Result<std::vector<CommandFile>> files_to_test(std::span<char* const> words, const Environment& environment) {
+  std::vector<CommandFile> files;
+  for (const std::string word : words) {
+    if (word.size() > 1 && word[0] == '-' && word != "--")
+      return usage_error("unknown flag " + word, "see cloche test --help");
+    if (word != "--") files.push_back({word, word});
+  }
+  if (!files.empty()) return files;
+  const std::string program = TRY(sys::read_link("/proc/self/exe"));
+  files = TRY(find_command_files(program, environment));
+  const ConfigPaths paths = TRY(config_paths(environment, ""));
+  for (const std::string& path : {paths.managed, paths.user, std::string(".cloche/config.json")}) {
+    if (!path.empty() && ::access(path.c_str(), F_OK) == 0) files.push_back({path, path});
+  }
+  return files;
+}
+
+}  // namespace
+
+int test_door(std::span<char* const> words, const Environment& environment) {
+  const std::string_view first = words.empty() ? "" : words.front();
+  if (first == "--help" || first == "-h") {
+    print(test_help());
+    return 0;
+  }
+  const auto files = files_to_test(words, environment);
+  if (!files.ok()) {
+    complain(describe(files.error()));
+    return files.error().fault == Fault::usage ? 2 : 125;
+  }
+  Tally tally;
+  for (const auto& file : files.value()) check_file(file, tally);
+  print(std::to_string(tally.examples) + " examples in " + std::to_string(tally.files) +
+        " files: " + (tally.failures == 0 ? "all hold" : std::to_string(tally.failures) + " failed") + "\n");
+  return tally.failures == 0 ? 0 : 1;
+}
+
+}  // namespace cloche

@@ -1,0 +1,107 @@
+// One tool call on its way to a decision, as plain values. Each default is the strict one: what nobody filled
+// in grants nothing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/words.hpp"
+#include "model/facts.hpp"
+#include "model/plan.hpp"
+#include "model/verdict.hpp"
+
+namespace cloche {
+
+// As it came, not yet understood and never changed.
+struct ToolCall {
+  std::string tool = {};
+  std::string arguments = {};  // JSON
+};
+
+// Which argv shapes a command may have, narrowest first.
+enum class CommandProfile { passive, full, any };
+std::string_view name_of(CommandProfile profile);
+std::optional<CommandProfile> command_profile(std::string_view name);
+
+// The operator's level for the whole session.
+enum class Autonomy { readonly, supervised, full };
+std::string_view name_of(Autonomy autonomy);
+std::optional<Autonomy> autonomy(std::string_view name);
+
+// What a tool understood of a call: what it would touch, and what it asks for.
+struct Intent {
+  enum class Form { none, text, words };  // how a command was given: nothing runs, `cmd`, `argv`
+
+  std::string tool = {};     // its one name, aliases resolved; empty: there is no such tool
+  std::string problem = {};  // why the arguments make no sense; then nothing below means anything
+  Form form = Form::none;
+  std::vector<std::string> argv = {};
+  std::vector<ShellOperator> operators = {};   // what a shell would have acted on in `cmd`
+  std::optional<CommandProfile> profile = {};  // a narrower one than it could have
+  std::optional<uint64_t> timeout_ms = {};     // a shorter one than it could have
+  std::optional<std::string> input = {};       // for its stdin
+  std::vector<std::string> hosts = {};         // NAME or NAME:PORT
+};
+
+// What the operator, the skill and the door leave a call. A call never has more, whatever it asks for.
+struct Ceilings {
+  CommandProfile commands = CommandProfile::passive;
+  CommandProfile unasked = CommandProfile::passive;  // for a call that names no profile
+  // Unset is "every shipped tool"; an empty list is none at all.
+  std::optional<std::vector<std::string>> loadout = std::vector<std::string>{};
+  std::vector<std::string> pass_env = {};
+  bool network = false;                 // whether the sandbox profile has any
+  std::vector<std::string> hosts = {};  // what the skill declares: NAME, *.NAME, each with :PORT or without
+  Autonomy level = Autonomy::readonly;
+};
+
+// A path as it was written in a call, and what it means on this host now.
+struct OperandFact {
+  std::string written = {};
+  std::string resolved = {};  // absolute, every link followed; of what is not there, where it would be
+  FileFact::Kind kind = FileFact::Kind::absent;
+  std::string problem = {};  // why it could not be resolved
+};
+
+// The one look at the world that a decision rests on.
+struct CallFacts {
+  std::string workspace = {};                // resolved; empty: there is none, and every path lies outside
+  std::vector<std::string> read_roots = {};  // granted by the operator, resolved
+  std::vector<OperandFact> operands = {};
+};
+
+struct Case {
+  // `cloche run` is an operator's command and no tool call: some gates have nothing to say about it.
+  enum class Origin { tool_call, operators_command };
+
+  Origin origin = Origin::tool_call;
+  ToolCall call = {};
+  Intent intent = {};
+  Ceilings ceilings = {};
+  CallFacts facts = {};
+  // These two gates read schemas and rule files; here is what they said.
+  Verdict schema = {GateId::schema, Decision::deny, "nobody has checked the arguments"};
+  Verdict rules = {GateId::rules, Decision::deny, "nobody has asked the rules"};
+  std::optional<Decision> answer = {};  // of whoever was asked; only ever to the question of this very case
+};
+
+// What a permitted command becomes: the argv that runs and what its shape adds to the confinement.
+struct Launch {
+  std::vector<std::string> argv = {};
+  std::vector<Variable> environment = {};  // over everything else
+  std::vector<std::string> pass_env = {};  // names of the caller's variables that stay
+  std::string directory = {};              // empty: the workspace
+  // Words that may name files of the workspace which it reads, runs or interprets; an approval covers what is
+  // in them.
+  std::vector<std::string> named_files = {};
+  bool noexec = true;           // nothing that can be written, and nothing in the workspace, executes
+  bool system_programs = true;  // from the system's PATH and the operator's tool_path alone
+  bool fresh_home = true;       // its own $HOME and /tmp, even within a task
+  bool readonly = true;         // writes nothing, whatever the sandbox profile would let it
+  std::optional<uint64_t> timeout_ms = {};
+};
+
+}  // namespace cloche

@@ -1,0 +1,95 @@
+// Approval: a question about one exact plan, and answers that count for that plan only. What a person says
+// yes to is the digest of everything that decides what would happen: the plan, the tool, what the plan is
+// fed, and the contents of every workspace file that it executes or interprets by name. Change one byte and
+// it is another question. Pure: the clock and the hashes come as values, and asking is a door's business.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/plan.hpp"
+#include "model/verdict.hpp"
+
+namespace cloche {
+
+// A workspace file that the plan executes or interprets by name, as it was when the plan was made.
+struct ExecutedFile {
+  std::string path;
+  std::string sha256;  // 64 hexadecimal digits; anything else: it could not be read, and nobody is asked
+};
+
+struct ApprovalSubject {
+  std::string tool;                       // "run_shell", or "run" for an operator's command
+  ConfinementPlan plan = {};              // the normalised one: what would really run
+  std::string input = {};                 // what it is fed: stdin, code, a file's new content
+  std::vector<ExecutedFile> files = {};   // in any order
+  std::vector<std::string> reasons = {};  // why somebody has to be asked
+};
+
+struct Question {
+  std::string digest;  // "sha256:...": what an answer is bound to
+  std::string text;    // lines of printable ASCII, everything else escaped; bounded
+};
+
+// An error when it cannot be asked: a file without a hash, or more than a person can be shown.
+Result<Question> make_question(const ApprovalSubject& subject);
+std::string approval_digest(const ApprovalSubject& subject);
+
+// Printable ASCII as it is, a backslash twice, all else as \n, \t, \u{202e} or, where it is no UTF-8, \xff:
+// no sequence of a terminal, no right-to-left override and no look-alike letter comes through.
+std::string escape_for_person(std::string_view text);
+
+enum class Reply { no, once, session };
+
+struct Answer {
+  std::string digest = {};
+  Decision decision = Decision::deny;  // allow or deny
+  uint64_t expires_ms = 0;             // on the clock of whoever asks; no longer good then
+  uint64_t uses = 0;                   // how often it may still be spent
+};
+
+struct AnswerTerms {
+  uint64_t once_ms = 60ULL * 1000;
+  uint64_t session_ms = 8ULL * 60 * 60 * 1000;
+  uint64_t session_uses = 1000;
+};
+
+Answer make_answer(const Question& question, Reply reply, uint64_t now_ms, const AnswerTerms& terms = {});
+
+// The approval gate. `others` is the strictest of the other gates; an answer to another digest, spent or
+// expired does not count, and a no counts before every yes.
+Verdict approval_gate(Decision others, const std::string& digest, std::span<const Answer> answers,
+                      uint64_t now_ms);
+
+// What all gates together come to: approval turns an ask into its own decision and nothing else.
+Decision settle(Decision others, const Verdict& approval);
+
+// The answers of a session. Whoever uses it from several threads holds a lock around spend() and the start of
+// what it permits.
+class ApprovalBook {
+ public:
+  void add(Answer answer);
+  std::span<const Answer> answers() const { return answers_; }
+  // Takes one use of a live yes. False: there is none, and nothing may start.
+  bool spend(const std::string& digest, uint64_t now_ms);
+
+ private:
+  std::vector<Answer> answers_;
+};
+
+class Approver {
+ public:
+  Approver() = default;
+  Approver(const Approver&) = delete;
+  Approver& operator=(const Approver&) = delete;
+  virtual ~Approver() = default;
+  // Whatever goes wrong is a no.
+  virtual Answer ask(const Question& question) = 0;
+};
+
+}  // namespace cloche

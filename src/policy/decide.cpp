@@ -1,0 +1,75 @@
+#include "policy/decide.hpp"
+
+#include <algorithm>
+
+#include "policy/gates.hpp"
+#include "policy/secret_names.hpp"
+
+namespace cloche {
+namespace {
+
+// A verdict that came from outside keeps its words, never its gate.
+Verdict under(GateId gate, Verdict verdict) {
+  verdict.gate = gate;
+  return verdict;
+}
+
+const Verdict& strictest(const std::vector<Verdict>& gates) {
+  return *std::max_element(gates.begin(), gates.end(),
+                           [](const Verdict& a, const Verdict& b) { return a.decision < b.decision; });
+}
+
+// Asked only when everything else passed; the answer replaces the question.
+Verdict approval_gate(const Case& c, const Verdict& others) {
+  if (others.decision == Decision::deny)
+    return {GateId::approval, Decision::allow, "not asked: the call is refused anyway"};
+  if (others.decision == Decision::allow) return {GateId::approval, Decision::allow, "nothing asks"};
+  if (!c.answer || *c.answer == Decision::ask)
+    return {GateId::approval, Decision::ask, "somebody has to answer: " + others.reason};
+  if (*c.answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
+  return {GateId::approval, Decision::deny, "whoever was asked said no", {}, "do something else"};
+}
+
+Launch launch_for(const Case& c, const Shapes& shapes) {
+  const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  // Under `any` nothing is hardened: whoever grants it wants the program as it is.
+  const bool shaped = c.origin == Case::Origin::tool_call && profile != CommandProfile::any;
+  Launch launch;
+  const auto match = shaped ? find_shape(shapes, profile, c.intent.argv) : std::nullopt;
+  if (match) {
+    launch = launch_of(*match, c.intent.argv, c.facts.workspace);
+  } else {  // any, or an operator's command
+    launch.argv = c.intent.argv;
+    launch.noexec = launch.system_programs = launch.fresh_home = false;
+  }
+  for (const auto& name : c.ceilings.pass_env) {
+    if (why_dropped(name).empty()) launch.pass_env.push_back(name);
+  }
+  launch.named_files = words_that_name_files(c.intent, c.ceilings, shapes);
+  launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;
+  launch.timeout_ms = c.intent.timeout_ms;
+  return launch;
+}
+
+}  // namespace
+
+Judgement decide(const Case& c, const Shapes& shapes) {
+  Judgement judgement;
+  judgement.gates = {loadout_gate(c),       under(GateId::schema, c.schema),
+                     shape_gate(c, shapes), no_shell_gate(c),
+                     path_gate(c, shapes),  env_gate(c),
+                     network_gate(c),       under(GateId::rules, c.rules)};
+  const Verdict others = strictest(judgement.gates);
+  const Verdict approval = approval_gate(c, others);
+  judgement.gates.push_back(approval);
+  // An answer settles what was asked, and nothing that was refused.
+  const Verdict& last = others.decision == Decision::ask ? approval : others;
+  judgement.decision = last.decision;
+  judgement.by = last.decision == Decision::ask ? others.gate : last.gate;
+  if (judgement.decision == Decision::deny || c.intent.form == Intent::Form::none) return judgement;
+  judgement.launch = launch_for(c, shapes);
+  if (judgement.decision == Decision::allow) judgement.permit = Permit(*judgement.launch);
+  return judgement;
+}
+
+}  // namespace cloche

@@ -1,0 +1,273 @@
+#include "policy/gates.hpp"
+
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "policy/host_names.hpp"
+#include "policy/secret_names.hpp"
+
+namespace cloche {
+namespace {
+
+using Role = ShapeOperand::Role;
+
+Verdict allow(GateId gate, std::string reason = {}) { return {gate, Decision::allow, std::move(reason)}; }
+Verdict deny(GateId gate, std::string reason, std::string fix = {}) {
+  return {gate, Decision::deny, std::move(reason), {}, std::move(fix)};
+}
+
+bool is_command(const Intent& intent) { return intent.form != Intent::Form::none; }
+
+// What a gate says when there is no command text to judge, or nothing at all.
+std::optional<Verdict> without_command(GateId gate, const Case& c) {
+  if (c.origin == Case::Origin::operators_command) return allow(gate, "not a tool call");
+  if (!c.intent.problem.empty()) return deny(gate, "the call cannot be read: " + c.intent.problem);
+  if (c.intent.tool.empty())
+    return deny(gate, "the tool is not known, so nothing can be said of its arguments");
+  if (!is_command(c.intent)) return allow(gate, "the call runs no command");
+  return {};
+}
+
+std::string usages_of(const Shapes& shapes, CommandProfile profile, const std::string& program) {
+  std::string list;
+  for (const auto& shape : shapes) {
+    const auto& names = shape.parts.front().words;
+    if (shape.profile > profile || std::find(names.begin(), names.end(), program) == names.end()) continue;
+    list += (list.empty() ? "" : ", or ") + shape.usage;
+  }
+  return list;
+}
+
+// The program is listed and its arguments are not, or it is not listed at all.
+Verdict refuse_shape(const Case& c, const Shapes& shapes, CommandProfile profile) {
+  const std::string& program = c.intent.argv.front();
+  const std::string name(name_of(profile));
+  const std::string usages = usages_of(shapes, profile, program);
+  if (!usages.empty()) {
+    return deny(GateId::shape,
+                name + " accepts " + program + " only as listed, not: " + shown(quote_words(c.intent.argv)),
+                "write it as " + usages);
+  }
+  const bool wider = c.ceilings.level != Autonomy::readonly && c.ceilings.commands > profile &&
+                     find_shape(shapes, c.ceilings.commands, c.intent.argv);
+  const std::string bare(program.substr(program.rfind('/') + 1));
+  if (bare != program && !usages_of(shapes, profile, bare).empty())
+    return deny(GateId::shape, name + " runs programs by their plain name, not " + shown(program),
+                "write " + bare);
+  return deny(GateId::shape, name + " has no command " + shown(program),
+              wider ? "ask for the profile " + std::string(name_of(c.ceilings.commands))
+                    : "use another tool, or the operator can add a shape or widen --commands");
+}
+
+// Which tool does what the shell would have done.
+std::string instead_of(ShellOperator::Kind kind) {
+  using Kind = ShellOperator::Kind;
+  switch (kind) {
+    case Kind::redirect:
+    case Kind::heredoc: return "write files with write_artifact; quote it if it is data";
+    case Kind::pipe:
+    case Kind::sequence:
+    case Kind::group: return "make one call for each command, or use run_script; quote it if it is data";
+    case Kind::background: return "make one call for each command, or use run_script; quote it if it is data";
+    case Kind::expansion: return "write the value itself, or use run_script; quote it if it is data";
+    case Kind::glob:
+      return "name the files (list_artifacts lists them), or use run_script; quote it if it is data";
+    case Kind::home: return "write a path in the workspace; quote it if it is data";
+    case Kind::assignment: return "leave the variable out, or use run_script";
+  }
+  return "use run_script";
+}
+
+std::string_view what_is(ShellOperator::Kind kind) {
+  using Kind = ShellOperator::Kind;
+  switch (kind) {
+    case Kind::pipe: return "a pipe";
+    case Kind::redirect: return "a redirection";
+    case Kind::heredoc: return "a here-document";
+    case Kind::sequence: return "a second command";
+    case Kind::background: return "a background command";
+    case Kind::expansion: return "an expansion";
+    case Kind::glob: return "a file pattern";
+    case Kind::home: return "a home directory";
+    case Kind::assignment: return "an assignment";
+    case Kind::group: return "a group of commands";
+  }
+  return "shell syntax";
+}
+
+const OperandFact* fact_of(const CallFacts& facts, const std::string& written) {
+  for (const auto& fact : facts.operands) {
+    if (fact.written == written) return &fact;
+  }
+  return nullptr;
+}
+
+bool is_inside(const CallFacts& facts, const std::string& resolved) {
+  if (!facts.workspace.empty() && is_beneath(facts.workspace, resolved)) return true;
+  return std::any_of(facts.read_roots.begin(), facts.read_roots.end(),
+                     [&](const std::string& root) { return !root.empty() && is_beneath(root, resolved); });
+}
+
+// The words that are paths. Without a shape that says so, every word after the program may be one.
+PathCandidates candidates_of(const Intent& intent, CommandProfile profile, const Shapes& shapes) {
+  auto match = find_shape(shapes, profile, intent.argv).value_or(ShapeMatch{});
+  if (match.shape == nullptr) {
+    for (size_t i = 1; i < intent.argv.size(); ++i) match.operands.push_back({i, Role::argument});
+  }
+  return path_candidates(match, intent.argv);
+}
+
+std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path) {
+  const OperandFact* fact = fact_of(facts, path.written);
+  if (fact == nullptr)
+    return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it");
+  if (!fact->problem.empty())
+    return deny(GateId::path, shown(path.written) + ": " + fact->problem,
+                "name the file by a plain path in the workspace");
+  if (!is_inside(facts, fact->resolved)) {
+    return deny(GateId::path,
+                shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
+                "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
+  }
+  // A pipe or a device never ends, and reading it may do something.
+  if (path.role != Role::argument && fact->kind == FileFact::Kind::other)
+    return deny(GateId::path,
+                shown(path.written) + " resolves to " + shown(fact->resolved) + ", a pipe, socket or device",
+                "name a file or a directory");
+  return {};
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+}  // namespace
+
+const std::vector<std::string>& shipped_tools() {
+  static const std::vector<std::string> names = {
+      "run_shell",     "run_python",     "run_script",       "write_artifact", "edit_artifact",
+      "read_artifact", "list_artifacts", "search_artifacts", "http_get",       "read_tool_result"};
+  return names;
+}
+
+CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
+  // Whoever may only read runs no code of the workspace's.
+  const CommandProfile most =
+      ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
+  return std::min(most, intent.profile.value_or(ceilings.unasked));
+}
+
+std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
+                                          const Shapes& shapes) {
+  const CommandProfile profile = commands_for(ceilings, intent);
+  if (!is_command(intent) || profile == CommandProfile::any) return {};
+  std::vector<std::string> paths;
+  const PathCandidates candidates = candidates_of(intent, profile, shapes);
+  if (candidates.too_many) return {};  // the gate refuses them unseen
+  for (const auto& candidate : candidates.list) paths.push_back(candidate.written);
+  std::sort(paths.begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
+  return paths;
+}
+
+std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
+                                               const Shapes& shapes) {
+  if (commands_for(ceilings, intent) == CommandProfile::any) return intent.argv;
+  return paths_to_observe(intent, ceilings, shapes);
+}
+
+Verdict loadout_gate(const Case& c) {
+  if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
+  const std::string& tool = c.intent.tool;
+  if (tool.empty())
+    return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
+                "known are " + join(shipped_tools()));
+  const auto& loadout = c.ceilings.loadout;
+  const auto& tools = loadout ? *loadout : shipped_tools();
+  if (std::find(tools.begin(), tools.end(), tool) != tools.end())
+    return allow(GateId::loadout, tool + (loadout ? " is in the loadout" : " is in the default loadout"));
+  return deny(GateId::loadout, tool + " is not in the loadout",
+              tools.empty() ? "the loadout is empty" : "it has " + join(tools));
+}
+
+Verdict shape_gate(const Case& c, const Shapes& shapes) {
+  if (auto verdict = without_command(GateId::shape, c)) return *verdict;
+  const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  if (std::string problem = problem_of(c.intent.argv); !problem.empty())
+    return deny(GateId::shape, "the command cannot be judged: " + problem);
+  if (profile == CommandProfile::any)
+    return allow(GateId::shape, "any: every command; the rules and the sandbox decide");
+  const auto match = find_shape(shapes, profile, c.intent.argv);
+  if (!match) return refuse_shape(c, shapes, profile);
+  Verdict verdict =
+      allow(GateId::shape, std::string(name_of(match->shape->profile)) + ": " + match->shape->usage);
+  verdict.rule = match->shape->id + " " + match->shape->source + ":" + std::to_string(match->shape->line);
+  return verdict;
+}
+
+Verdict no_shell_gate(const Case& c) {
+  if (auto verdict = without_command(GateId::no_shell, c)) return *verdict;
+  if (c.intent.operators.empty()) return allow(GateId::no_shell);
+  const ShellOperator& first = c.intent.operators.front();
+  return deny(GateId::no_shell,
+              "unquoted " + first.text + " is " + std::string(what_is(first.kind)) +
+                  " to a shell, and there is no shell here",
+              instead_of(first.kind));
+}
+
+Verdict path_gate(const Case& c, const Shapes& shapes) {
+  if (c.origin == Case::Origin::operators_command)
+    return allow(GateId::path, "an operator's command: paths are the kernel's");
+  if (auto verdict = without_command(GateId::path, c)) return *verdict;
+  const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  if (profile == CommandProfile::any)
+    return allow(GateId::path, "any: what is a path is not known; the kernel decides");
+  const auto candidates = candidates_of(c.intent, profile, shapes);
+  if (candidates.too_many)
+    return deny(GateId::path, "the call names more paths than can be judged", "name fewer, or shorter ones");
+  for (const auto& candidate : candidates.list) {
+    if (auto refused = refuse_path(c.facts, candidate)) return *refused;
+  }
+  return allow(GateId::path, candidates.list.empty() ? "" : "every path is in the workspace");
+}
+
+Verdict env_gate(const Case& c) {
+  if (c.ceilings.pass_env.empty()) return allow(GateId::env, "nothing of the caller's environment is passed");
+  if (c.origin == Case::Origin::operators_command)
+    return allow(GateId::env, "the operator's own choice: " + join(c.ceilings.pass_env));
+  std::vector<std::string> dropped;
+  for (const auto& name : c.ceilings.pass_env) {
+    if (const auto why = why_dropped(name); !why.empty())
+      dropped.push_back(shown(name) + " (" + std::string(why) + ")");
+  }
+  if (dropped.empty()) return allow(GateId::env, "passed: " + join(c.ceilings.pass_env));
+  return allow(GateId::env, "left out: " + join(dropped));
+}
+
+Verdict network_gate(const Case& c) {
+  if (!c.intent.problem.empty()) return deny(GateId::network, "the call cannot be read: " + c.intent.problem);
+  if (c.intent.hosts.empty()) return allow(GateId::network, "the call needs no network");
+  if (!c.ceilings.network)
+    return deny(GateId::network, "the sandbox profile has no network", "use a profile that has it");
+  if (c.ceilings.level == Autonomy::readonly)
+    return deny(GateId::network, "autonomy readonly has no network");
+  for (const auto& wanted : c.intent.hosts) {
+    const auto host = parse_host(wanted);
+    if (!host) return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host");
+    const bool declared =
+        std::any_of(c.ceilings.hosts.begin(), c.ceilings.hosts.end(), [&](const std::string& text) {
+          const auto pattern = parse_host_pattern(text);
+          return pattern && covers(*pattern, *host);
+        });
+    if (!declared)
+      return deny(GateId::network, "the skill does not declare the host " + shown(wanted),
+                  "declare it in needs_network");
+  }
+  if (c.ceilings.level == Autonomy::supervised)
+    return {GateId::network, Decision::ask, "autonomy supervised asks before it uses the network"};
+  return allow(GateId::network, "every host is declared");
+}
+
+}  // namespace cloche

@@ -1,0 +1,37 @@
+// The gates: each a pure function from a case to a verdict. None relies on another having run, so each
+// refuses by itself what it cannot judge.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/call.hpp"
+#include "policy/shape_match.hpp"
+
+namespace cloche {
+
+// What a call may have: its ceiling, narrowed by what it asked for.
+CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent);
+
+// The paths that a call names under these shapes, as written; what store/operands is to look up before
+// decide(). Under `any` there are none: what is an operand is not known, and the kernel alone answers for
+// paths.
+std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
+                                          const Shapes& shapes);
+
+// The words of a command that may name files: its paths where a shape says which they are, else every word.
+std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
+                                               const Shapes& shapes);
+
+Verdict loadout_gate(const Case& c);
+Verdict shape_gate(const Case& c, const Shapes& shapes);
+Verdict no_shell_gate(const Case& c);
+Verdict path_gate(const Case& c, const Shapes& shapes);
+Verdict env_gate(const Case& c);
+Verdict network_gate(const Case& c);
+
+// Every tool that Cloche ships, by its one name.
+const std::vector<std::string>& shipped_tools();
+
+}  // namespace cloche

@@ -1,0 +1,271 @@
+// The gates one by one: a row is a case and its answer.
+#include "policy/gates.hpp"
+
+#include <gtest/gtest.h>
+
+#include "policy/shapes_fixture.hpp"
+
+namespace cloche {
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Shapes& shapes() { return shipped_shapes(); }
+
+// A command as `cmd`, with paths that lead where they say: /ws is the workspace, "link" leaves it.
+Case case_of(const std::string& cmd, CommandProfile profile = CommandProfile::passive) {
+  Case c;
+  c.call.tool = "run_shell";
+  c.intent.tool = "run_shell";
+  c.intent.form = Intent::Form::text;
+  SplitWords split = split_words(cmd);
+  c.intent.problem = split.problem;
+  c.intent.argv = split.words;
+  c.intent.operators = split.operators;
+  c.ceilings.commands = c.ceilings.unasked = profile;
+  c.ceilings.loadout = std::nullopt;
+  c.ceilings.level = Autonomy::supervised;
+  c.facts.workspace = "/ws";
+  for (const auto& path : paths_to_observe(c.intent, c.ceilings, shapes())) {
+    OperandFact fact{
+        .written = path, .resolved = path[0] == '/' ? path : "/ws/" + path, .kind = FileFact::Kind::file};
+    if (path.starts_with("../ws-evil")) fact.resolved = "/ws-evil";
+    if (path == "../x") fact.resolved = "/x";
+    if (path == "link") fact.resolved = "/etc/passwd";
+    if (path == "loop") fact.problem = "it goes through too many links";
+    if (path == "pipe") fact.kind = FileFact::Kind::other;
+    c.facts.operands.push_back(fact);
+  }
+  return c;
+}
+
+TEST(LoadoutGate, UnsetNoneAndAListAreThreeThings) {
+  Case c = case_of("ls");
+  EXPECT_EQ(loadout_gate(c).decision, Decision::allow);
+  EXPECT_EQ(loadout_gate(c).reason, "run_shell is in the default loadout");
+  c.ceilings.loadout = Words{};
+  EXPECT_EQ(loadout_gate(c).decision, Decision::deny) << "an empty list is no tool at all";
+  c.ceilings.loadout = Words{"write_artifact"};
+  EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
+  c.ceilings.loadout = Words{"write_artifact", "run_shell"};
+  EXPECT_EQ(loadout_gate(c).decision, Decision::allow);
+  c.intent.tool = "";
+  EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
+  EXPECT_EQ(loadout_gate(Case{}).decision, Decision::deny) << "what nobody filled in grants nothing";
+}
+
+TEST(ShapeGate, SaysWhichShapeAndWhere) {
+  const Verdict verdict = shape_gate(case_of("cat a"), shapes());
+  EXPECT_EQ(verdict.decision, Decision::allow);
+  EXPECT_EQ(verdict.reason, "passive: cat FILE...");
+  EXPECT_TRUE(verdict.rule.starts_with("cat share/commands/passive.json:")) << verdict.rule;
+}
+
+TEST(ShapeGate, ARefusalSaysWhatToWrite) {
+  const struct {
+    const char* cmd;
+    CommandProfile ceiling;
+    const char* reason;
+    const char* fix;
+  } rows[] = {
+      {"cat -n a", CommandProfile::passive, "passive accepts cat only as listed", "write it as cat FILE..."},
+      {"/bin/cat a", CommandProfile::passive, "plain name", "write cat"},
+      {"rm a", CommandProfile::passive, "passive has no command rm", "add a shape"},
+      {"pytest", CommandProfile::passive, "passive has no command pytest", "add a shape"},
+      {"bash -c ls", CommandProfile::full, "full accepts bash only as listed", "bash FILE.sh"},
+      {"sudo ls", CommandProfile::full, "full has no command sudo", "add a shape"},
+  };
+  for (const auto& row : rows) {
+    const Verdict verdict = shape_gate(case_of(row.cmd, row.ceiling), shapes());
+    EXPECT_EQ(verdict.decision, Decision::deny) << row.cmd;
+    EXPECT_NE(verdict.reason.find(row.reason), std::string::npos) << verdict.reason;
+    EXPECT_NE(verdict.fix.find(row.fix), std::string::npos) << verdict.fix;
+  }
+  Case narrow = case_of("pytest", CommandProfile::full);
+  narrow.intent.profile = CommandProfile::passive;
+  EXPECT_EQ(shape_gate(narrow, shapes()).fix, "ask for the profile full");
+}
+
+TEST(ShapeGate, AnyTakesEverythingThatIsACommand) {
+  EXPECT_EQ(shape_gate(case_of("rm -rf /", CommandProfile::any), shapes()).decision, Decision::allow);
+  Case c = case_of("ls", CommandProfile::any);
+  for (const Words& argv : {Words{}, Words{""}, Words{"ls", std::string("a\0", 2)}, Words{"ls", "a\nb"}}) {
+    c.intent.argv = argv;
+    EXPECT_EQ(shape_gate(c, shapes()).decision, Decision::deny);
+  }
+}
+
+TEST(CommandsFor, ACallOnlyNarrows) {
+  for (auto ceiling : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
+    for (auto unasked : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
+      Ceilings ceilings{.commands = ceiling, .unasked = unasked, .level = Autonomy::full};
+      Intent intent;
+      EXPECT_LE(commands_for(ceilings, intent), ceiling);
+      for (auto asked : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
+        intent.profile = asked;
+        EXPECT_LE(commands_for(ceilings, intent), std::min(ceiling, asked));
+      }
+    }
+  }
+}
+
+TEST(CommandsFor, WhoMayOnlyReadRunsNoCode) {
+  Ceilings ceilings{.commands = CommandProfile::any, .unasked = CommandProfile::any};
+  EXPECT_EQ(ceilings.level, Autonomy::readonly) << "the default is the strict one";
+  EXPECT_EQ(commands_for(ceilings, {}), CommandProfile::passive);
+  ceilings.level = Autonomy::supervised;
+  EXPECT_EQ(commands_for(ceilings, {}), CommandProfile::any);
+}
+
+TEST(NoShellGate, EachOperatorRefusesAndSaysWhatToDo) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"ls | cat", "run_script"},     {"ls > x", "write_artifact"},  {"cat < x", "write_artifact"},
+      {"ls && ls", "run_script"},     {"ls || ls", "run_script"},    {"ls ; ls", "run_script"},
+      {"ls &", "run_script"},         {"ls $HOME", "run_script"},    {"ls `x`", "run_script"},
+      {"cat << E", "write_artifact"}, {"ls *.py", "list_artifacts"}, {"ls a?", "list_artifacts"},
+      {"ls [a]", "list_artifacts"},   {"ls ~", "workspace"},         {"A=1 ls", "run_script"},
+      {"(ls)", "run_script"},
+  };
+  for (const auto& [cmd, fix] : rows) {
+    for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
+      const Verdict verdict = no_shell_gate(case_of(cmd, profile));
+      EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
+      EXPECT_NE(verdict.fix.find(fix), std::string::npos) << verdict.fix;
+    }
+  }
+  for (const char* cmd : {"ls '|'", "ls \"a > b\"", "ls \\*", "ls 'A=1'", "ls a=1 HEAD~1", "ls '$HOME'"})
+    EXPECT_EQ(no_shell_gate(case_of(cmd)).decision, Decision::allow) << cmd;
+}
+
+TEST(PathGate, WhatWasWrittenAndWhatItResolvedTo) {
+  const Verdict verdict = path_gate(case_of("cat link"), shapes());
+  EXPECT_EQ(verdict.decision, Decision::deny);
+  EXPECT_EQ(verdict.reason, "link resolves to /etc/passwd, outside the workspace");
+  EXPECT_EQ(verdict.fix, "copy the file into the workspace, or grant it: --ro /etc/passwd");
+}
+
+TEST(PathGate, ByComponentsNotByLetters) {
+  const std::pair<const char*, Decision> rows[] = {
+      {"cat a", Decision::allow},         {"cat /ws/a", Decision::allow},      {"cat /ws", Decision::allow},
+      {"cat ../ws-evil", Decision::deny}, {"cat /ws-evil/a", Decision::deny},  {"cat /wsa", Decision::deny},
+      {"cat /", Decision::deny},          {"cat /etc/passwd", Decision::deny}, {"cat a ../x", Decision::deny},
+      {"cat loop", Decision::deny},       {"cat pipe", Decision::deny},        {"ls /", Decision::deny},
+  };
+  for (const auto& [cmd, decision] : rows)
+    EXPECT_EQ(path_gate(case_of(cmd), shapes()).decision, decision) << cmd;
+}
+
+TEST(PathGate, ArgumentsOfFullAreJudgedWhereverTheyStand) {
+  const std::pair<const char*, Decision> rows[] = {
+      {"python3 a.py -o ../x", Decision::deny},
+      {"python3 a.py -o../x", Decision::deny},
+      {"python3 a.py --out=../x", Decision::deny},
+      {"python3 a.py --opt=/etc", Decision::deny},
+      {"python3 a.py a:/etc", Decision::deny},
+      {"python3 a.py file:///etc/passwd", Decision::deny},
+      {"python3 a.py if=/etc", Decision::deny},
+      {"pytest -c /etc/x", Decision::deny},
+      {"npm run x --prefix ../x", Decision::deny},
+      {"go build -o /etc/x", Decision::deny},
+      {"python3 ../x", Decision::deny},
+      {"bash a.sh link", Decision::deny},
+      {"python3 a.py --out=x https://a/b", Decision::allow},
+      {"python3 -c 'open(\"/etc/x\")'", Decision::allow},
+      {"pytest -k 'a/b' tests", Decision::allow},
+      {"go test ./...", Decision::allow},
+      {"npx ../x", Decision::deny},
+      {"python3 a.py pipe", Decision::allow},
+  };
+  for (const auto& [cmd, decision] : rows)
+    EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, decision) << cmd;
+}
+
+TEST(PathGate, WhatNobodyLookedUpIsRefused) {
+  Case c = case_of("cat a b");
+  c.facts.operands.pop_back();
+  EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny);
+  c = case_of("cat a");
+  c.facts.workspace = "";
+  EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny) << "without a workspace everything lies outside";
+  c.facts.read_roots = {""};
+  EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny);
+  c.facts.read_roots = {"/ws"};
+  EXPECT_EQ(path_gate(c, shapes()).decision, Decision::allow) << "a declared read root";
+}
+
+TEST(PathGate, TooManyPathsAreRefused) {
+  std::string cmd = "pytest";
+  for (int i = 0; i < 3000; ++i) cmd += " a:b";
+  EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, Decision::deny);
+}
+
+TEST(PathGate, SentencesAreBoundedAndHideNothing) {
+  Case c = case_of("cat " + std::string(50'000, 'x'));
+  c.facts.operands.clear();
+  EXPECT_LT(path_gate(c, shapes()).reason.size(), 1000U);
+  c.intent.tool = "";
+  c.call.tool = "x\xe2\x80\xae" + std::string(5000, 'y');
+  EXPECT_LT(loadout_gate(c).reason.size(), 200U);
+  EXPECT_EQ(loadout_gate(c).reason.find("\xe2\x80\xae"), std::string::npos);
+}
+
+TEST(PathGate, WithoutAShapeEveryWordMayBeAPath) {
+  EXPECT_EQ(path_gate(case_of("rm ../x"), shapes()).decision, Decision::deny);
+  EXPECT_EQ(path_gate(case_of("rm a"), shapes()).decision, Decision::allow);
+}
+
+TEST(EnvGate, NamesWhatIsLeftOut) {
+  Case c = case_of("ls");
+  EXPECT_EQ(env_gate(c).reason, "nothing of the caller's environment is passed");
+  c.ceilings.pass_env = {"CI", "LANG"};
+  EXPECT_EQ(env_gate(c).reason, "passed: CI, LANG");
+  c.ceilings.pass_env = {"CI", "MY_TOKEN", "LD_PRELOAD"};
+  EXPECT_EQ(env_gate(c).decision, Decision::allow);
+  EXPECT_EQ(env_gate(c).reason,
+            "left out: MY_TOKEN (it looks like a secret), LD_PRELOAD (it changes what programs do)");
+}
+
+TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
+  Case c = case_of("ls");
+  EXPECT_EQ(network_gate(c).decision, Decision::allow);
+  c.intent.hosts = {"api.example.org:443"};
+  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "the profile has none";
+  c.ceilings.network = true;
+  c.ceilings.level = Autonomy::readonly;
+  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "readonly has none";
+  c.ceilings.level = Autonomy::full;
+  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "an empty list declares nothing";
+  c.ceilings.hosts = {"*.example.org:443"};
+  EXPECT_EQ(network_gate(c).decision, Decision::allow);
+  c.ceilings.level = Autonomy::supervised;
+  EXPECT_EQ(network_gate(c).decision, Decision::ask);
+  c.intent.hosts.push_back("evil.example");
+  EXPECT_EQ(network_gate(c).decision, Decision::deny);
+  c.intent.hosts = {std::string("evil.example\0.example.org", 24)};
+  EXPECT_EQ(network_gate(c).decision, Decision::deny);
+}
+
+// No gate passes what could not be read.
+TEST(Gates, AParseErrorRefusesEverywhere) {
+  for (const char* cmd : {"cat 'a", "cat a\\", "", "cat \x01"}) {
+    for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
+      const Case c = case_of(cmd, profile);
+      for (const Verdict& verdict :
+           {shape_gate(c, shapes()), no_shell_gate(c), path_gate(c, shapes()), network_gate(c)})
+        EXPECT_EQ(verdict.decision, Decision::deny) << name_of(verdict.gate) << ": " << cmd;
+    }
+  }
+}
+
+TEST(Gates, AnOperatorsCommandIsNoToolCall) {
+  Case c;
+  c.origin = Case::Origin::operators_command;
+  c.intent.form = Intent::Form::words;
+  c.intent.argv = {"/bin/sh", "-c", "ls | cat"};
+  for (const Verdict& verdict :
+       {loadout_gate(c), shape_gate(c, shapes()), no_shell_gate(c), path_gate(c, shapes())})
+    EXPECT_EQ(verdict.decision, Decision::allow) << name_of(verdict.gate);
+}
+
+}  // namespace
+}  // namespace cloche

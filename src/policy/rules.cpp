@@ -1,0 +1,124 @@
+#include "policy/rules.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "policy/pattern.hpp"
+#include "policy/rule_index.hpp"
+#include "policy/tool_glob.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr std::string_view shell_tool = "run_shell";
+constexpr std::string_view shell_alias = "run_shell_command";
+constexpr size_t longest_text = 4 << 20;
+
+bool tool_matches(std::string_view pattern, std::string_view tool) {
+  if (!is_glob(pattern)) return pattern == tool;
+  return glob_matches(pattern, tool) || (tool == shell_tool && glob_matches(pattern, shell_alias));
+}
+
+std::string explain(const Rule& rule) {
+  if (!rule.reason.empty()) return rule.reason;
+  std::string text = "a rule says " + std::string(name_of(rule.action)) + " for " + rule.tool;
+  for (const auto& argument : rule.arguments) text += ", " + argument.name + " matching " + argument.pattern;
+  return text;
+}
+
+std::string remedy(Decision decision, const std::string& where) {
+  switch (decision) {
+    case Decision::allow: return {};
+    case Decision::ask: return "answer when asked, or allow it by a rule before " + where;
+    case Decision::deny: break;
+  }
+  return "do it in a way that the rule does not name, or change " + where;
+}
+
+Verdict deny(std::string reason, std::string fix = {}) {
+  return {GateId::rules, Decision::deny, std::move(reason), {}, std::move(fix)};
+}
+
+// Aliases resolved; nullopt when two arguments come down to one name, because then nobody knows which counts.
+std::optional<RuleCall> canonical(const RuleCall& call) {
+  RuleCall result{.tool = std::string(canonical_tool(call.tool))};
+  for (const auto& [name, text] : call.arguments)
+    if (!result.arguments.emplace(canonical_argument(result.tool, name), text).second) return std::nullopt;
+  return result;
+}
+
+// What no pattern can be trusted to see through.
+std::optional<Verdict> refuse_unjudgeable(const RuleCall& call) {
+  if (!is_tool_pattern(call.tool) || is_glob(call.tool))
+    return deny("the tool has a name that no tool can have");
+  for (const auto& [name, text] : call.arguments) {
+    if (text.size() > longest_text)
+      return deny("the argument " + name + " is too long to be judged by rules");
+    if (!is_utf8(text) || !is_utf8(name))
+      return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view canonical_tool(std::string_view tool) { return tool == shell_alias ? shell_tool : tool; }
+
+std::string_view canonical_argument(std::string_view tool, std::string_view argument) {
+  return canonical_tool(tool) == shell_tool && argument == "command" ? "cmd" : argument;
+}
+
+bool matches(const Rule& rule, const RuleCall& call) {
+  if (!tool_matches(rule.tool, call.tool)) return false;
+  return std::all_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& argument) {
+    const auto text = call.arguments.find(canonical_argument(call.tool, argument.name));
+    return text != call.arguments.end() && found_in(*argument.compiled, text->second);
+  });
+}
+
+const Rule* RuleFile::first_match(const RuleCall& call) const {
+  if (!index_) return nullptr;
+  for (uint32_t number : index_->candidates(call))
+    if (matches(rules_[number], call)) return &rules_[number];
+  return nullptr;
+}
+
+std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
+  if (!has_opinion_) return std::nullopt;
+  if (const Rule* rule = first_match(call)) {
+    const std::string where = place(source_, rule->line);
+    return Verdict{GateId::rules, rule->action, explain(*rule), rule->id + " " + where,
+                   remedy(rule->action, where)};
+  }
+  const Decision decision = otherwise_.value_or(Decision::deny);
+  const std::string where = place(source_, otherwise_line_);
+  return Verdict{
+      GateId::rules, decision,
+      "no rule of " + source_ + " matches, and its default is " + std::string(name_of(decision)),
+      "permissions.default " + where,
+      decision == Decision::allow ? "" : "add a rule that allows it, or change the default at " + where};
+}
+
+size_t RuleFile::example_count() const {
+  size_t count = 0;
+  for (const auto& rule : rules_) count += rule.match.size() + rule.not_match.size();
+  return count;
+}
+
+Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
+  const auto plain = canonical(call);
+  if (!plain) return deny("cmd and command are one argument and both are given", "send one of them");
+  if (auto refused = refuse_unjudgeable(*plain)) return *std::move(refused);
+  Verdict strictest{GateId::rules, Decision::allow, "no permission rules are set"};
+  bool judged = false;
+  for (const auto* file : {&files.managed, &files.user, &files.project}) {
+    if (!*file) continue;
+    auto verdict = (*file)->judge(*plain);
+    if (!verdict || (judged && verdict->decision <= strictest.decision)) continue;
+    strictest = *std::move(verdict);
+    judged = true;
+  }
+  return strictest;
+}
+
+}  // namespace cloche

@@ -1,0 +1,118 @@
+// The permission engine: the operator's ordered rules over one normalised call. Within a file the first rule
+// that matches decides and the file's default decides for the rest; across the managed, the user's and the
+// project's file the strictest answer wins, so that a project, which an agent may have written, only
+// tightens.
+//
+// Three different things: a file without `rules` and `default` has no opinion; one with an empty list matches
+// nothing, so its default decides; a list decides by its rules, then by its default. A default that is not
+// given is deny.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json_text.hpp"
+#include "model/verdict.hpp"
+
+namespace re2 {
+class RE2;
+}
+
+namespace cloche {
+
+class RuleIndex;
+
+using RuleArguments = std::map<std::string, std::string, std::less<>>;
+
+// What rules see. For run_shell the argument `cmd` is the canonical quoting of the argv that would run,
+// whichever form was sent; text stands for itself and everything else is compact JSON.
+struct RuleCall {
+  std::string tool;
+  RuleArguments arguments = {};
+};
+
+struct ArgumentPattern {
+  std::string name;
+  std::string pattern;  // found anywhere in the text; . also means a newline
+  std::shared_ptr<const re2::RE2> compiled = {};
+};
+
+struct RuleExample {
+  RuleCall call;
+  int line = 0;
+};
+
+struct Rule {
+  std::string id;  // "permissions.rules[3]"
+  int line = 0;
+  std::string tool = {};                        // a name, or a glob with * and ?
+  std::vector<ArgumentPattern> arguments = {};  // every one must match; none: whatever the arguments
+  Decision action = Decision::deny;
+  std::string reason = {};
+  std::vector<RuleExample> match = {};
+  std::vector<RuleExample> not_match = {};
+};
+
+// Whether this rule, looked at alone, is about this call.
+bool matches(const Rule& rule, const RuleCall& call);
+
+// Makes of an example's command line what the gateway makes of a call's: the canonical quoting of its words.
+using NormaliseCommand = std::function<Result<std::string>(std::string_view command)>;
+
+class RuleFile {
+ public:
+  // `permissions` is that member of the configuration; nullptr: the file has none. Refuses with file:line
+  // what is unknown, misspelt, too long, not a pattern, or an example that does not hold.
+  static Result<RuleFile> read(const JsonValue* permissions, const std::string& source,
+                               const NormaliseCommand& normalise = {});
+
+  // nullopt: this file has no opinion.
+  std::optional<Verdict> judge(const RuleCall& call) const;
+  // The rule that decides, or nullptr: the default does.
+  const Rule* first_match(const RuleCall& call) const;
+
+  const std::string& source() const { return source_; }
+  const std::vector<Rule>& rules() const { return rules_; }
+  bool has_opinion() const { return has_opinion_; }
+  size_t example_count() const;
+
+ private:
+  RuleFile() = default;
+
+  std::string source_;
+  bool has_opinion_ = false;
+  std::vector<Rule> rules_;
+  std::optional<Decision> otherwise_;
+  int otherwise_line_ = 0;
+  std::shared_ptr<const RuleIndex> index_;
+};
+
+// All that applies to a session.
+struct RuleFiles {
+  std::optional<RuleFile> managed = {};
+  std::optional<RuleFile> user = {};
+  std::optional<RuleFile> project = {};
+};
+
+// The rules gate. Names of tools and arguments may be aliases here; everything that cannot be judged denies.
+Verdict rules_gate(const RuleFiles& files, const RuleCall& call);
+
+// run_shell_command is run_shell, and its argument command is cmd.
+std::string_view canonical_tool(std::string_view tool);
+std::string_view canonical_argument(std::string_view tool, std::string_view argument);
+
+struct RuleFinding {
+  std::string rule;  // "id file:line"
+  std::string what;
+};
+
+// Rules that can never decide because one before them always does, and patterns that say more than was meant.
+std::vector<RuleFinding> lint(const RuleFile& file);
+
+}  // namespace cloche

@@ -1,0 +1,271 @@
+// The permission engine: what is read and refused, who decides, and what no order of rules or files can
+// change.
+#include "policy/rules.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <random>
+
+#include "policy/literal_finder.hpp"
+#include "policy/tool_glob.hpp"
+
+namespace cloche {
+namespace {
+
+Result<RuleFile> read_rules(const std::string& permissions, const NormaliseCommand& normalise = {}) {
+  auto json = read_json(permissions, "rules.json");
+  if (!json.ok()) return json.take_error();
+  return RuleFile::read(&json.value(), "rules.json", normalise);
+}
+
+RuleFile must_read(const std::string& permissions) {
+  auto file = read_rules(permissions);
+  EXPECT_TRUE(file.ok()) << permissions << ": " << (file.ok() ? "" : file.error().what);
+  return file.ok() ? std::move(file).value() : RuleFile::read(nullptr, "").value();
+}
+
+RuleCall shell(std::string command) { return {"run_shell", {{"cmd", std::move(command)}}}; }
+
+Decision decide_alone(const RuleFile& file, const RuleCall& call) {
+  return rules_gate({.user = file}, call).decision;
+}
+
+constexpr const char* everyday = R"({
+  "rules": [
+    {"tool": "run_shell", "args": {"cmd": "rm\\s+-rf|sudo"}, "action": "deny", "reason": "too dangerous",
+     "match": ["rm -rf build", "sudo ls", "ls sudo"], "not_match": ["rm build"]},
+    {"tool": "run_shell", "args": {"cmd": "^(git|ls|cat|grep) "}, "action": "allow"}
+  ],
+  "default": "ask"
+})";
+
+TEST(Rules, TheFirstMatchDecides) {
+  const RuleFile file = must_read(everyday);
+  const std::pair<const char*, Decision> rows[] = {
+      {"git status", Decision::allow},   {"git commit -m sudo", Decision::deny},
+      {"rm -rf .", Decision::deny},      {"rm\t-rf .", Decision::deny},
+      {"rm build", Decision::ask},       {"gitk", Decision::ask},
+      {"env git status", Decision::ask}, {"", Decision::ask},
+  };
+  for (const auto& [command, decision] : rows)
+    EXPECT_EQ(decide_alone(file, shell(command)), decision) << command;
+  EXPECT_EQ(decide_alone(file, {"write_artifact", {{"path", "sudo"}}}), Decision::ask);
+  EXPECT_EQ(file.example_count(), 4U);
+}
+
+TEST(Rules, TheVerdictSaysWhoDecidedAndWhatToDo) {
+  const RuleFile file = must_read(everyday);
+  const Verdict denied = rules_gate({.user = file}, shell("sudo ls"));
+  EXPECT_EQ(denied.gate, GateId::rules);
+  EXPECT_EQ(denied.reason, "too dangerous");
+  EXPECT_EQ(denied.rule, "permissions.rules[0] rules.json:3");
+  EXPECT_NE(denied.fix.find("rules.json:3"), std::string::npos);
+  const Verdict asked = rules_gate({.user = file}, shell("make"));
+  EXPECT_EQ(asked.rule, "permissions.default rules.json:7");
+  EXPECT_EQ(asked.reason, "no rule of rules.json matches, and its default is ask");
+  const Verdict allowed = rules_gate({.user = file}, shell("git log"));
+  EXPECT_EQ(allowed.reason, "a rule says allow for run_shell, cmd matching ^(git|ls|cat|grep) ");
+  EXPECT_EQ(allowed.fix, "");
+}
+
+TEST(Rules, AliasesAreTheSameCall) {
+  const RuleFile file = must_read(R"({"rules": [
+    {"tool": "run_shell_command", "args": {"command": "^make"}, "action": "allow", "match": ["make all"]},
+    {"tool": "run_shell_*", "args": {"command": "^ninja"}, "action": "allow"},
+    {"tool": "exec", "args": {"command": "^x"}, "action": "allow"}]})");
+  EXPECT_EQ(decide_alone(file, shell("make")), Decision::allow);
+  EXPECT_EQ(decide_alone(file, {"run_shell_command", {{"command", "make"}}}), Decision::allow);
+  EXPECT_EQ(decide_alone(file, {"run_shell", {{"command", "ninja"}}}), Decision::allow);
+  EXPECT_EQ(decide_alone(file, {"exec", {{"command", "x"}}}), Decision::allow);
+  EXPECT_EQ(decide_alone(file, {"exec", {{"cmd", "x"}}}), Decision::deny) << "another tool's cmd is its own";
+  EXPECT_EQ(decide_alone(file, {"run_shell", {{"cmd", "make"}, {"command", "rm"}}}), Decision::deny);
+}
+
+TEST(Rules, UnsetEmptyAndAListAreThreeThings) {
+  const RuleFile unset = RuleFile::read(nullptr, "rules.json").value();
+  EXPECT_FALSE(unset.has_opinion());
+  EXPECT_EQ(rules_gate({.user = unset}, shell("ls")).decision, Decision::allow);
+  EXPECT_EQ(rules_gate({}, shell("ls")).reason, "no permission rules are set");
+  EXPECT_FALSE(must_read("{}").has_opinion());
+  EXPECT_EQ(decide_alone(must_read(R"({"rules": []})"), shell("ls")), Decision::deny);
+  EXPECT_EQ(decide_alone(must_read(R"({"rules": [], "default": "allow"})"), shell("ls")), Decision::allow);
+  EXPECT_EQ(decide_alone(must_read(R"({"default": "ask"})"), shell("ls")), Decision::ask);
+  const RuleFile list = must_read(R"({"rules": [{"tool": "*", "args": {"cmd": "^ls"}, "action": "allow"}]})");
+  EXPECT_EQ(decide_alone(list, shell("ls")), Decision::allow);
+  EXPECT_EQ(decide_alone(list, shell("cat")), Decision::deny);
+}
+
+TEST(Rules, EveryArgumentMustMatchAndBeThere) {
+  const RuleFile file = must_read(R"({"rules": [
+    {"tool": "write_*", "args": {"path": "^out/", "content": ""}, "action": "allow",
+     "match": [{"tool": "write_artifact", "args": {"path": "out/a", "content": "x"}}],
+     "not_match": [{"args": {"path": "out/a"}}, {"tool": "read_artifact", "args": {"path": "out/a", "content": ""}}]}]})");
+  EXPECT_EQ(decide_alone(file, {"write_artifact", {{"path", "out/a"}, {"content", ""}}}), Decision::allow);
+  EXPECT_EQ(decide_alone(file, {"write_artifact", {{"path", "out/a"}}}), Decision::deny);
+  EXPECT_EQ(decide_alone(file, {"write_artifact", {{"path", "in/a"}, {"content", ""}}}), Decision::deny);
+}
+
+TEST(Rules, ANewlineHidesNothing) {
+  const RuleFile file = must_read(R"({"rules": [
+    {"tool": "*", "args": {"cmd": "rm.*-rf"}, "action": "deny"}], "default": "allow"})");
+  EXPECT_EQ(decide_alone(file, shell("rm 'a\nb' -rf")), Decision::deny);
+  EXPECT_EQ(decide_alone(file, shell("rm 'a\r\v\xe2\x80\xa8' -rf")), Decision::deny);
+}
+
+TEST(Rules, WhatCannotBeJudgedIsDenied) {
+  const RuleFile file = must_read(R"({"default": "allow"})");
+  EXPECT_EQ(decide_alone(file, shell("\xff")), Decision::deny);
+  EXPECT_EQ(decide_alone(file, {"", {}}), Decision::deny);
+  EXPECT_EQ(decide_alone(file, {"run_\xd1\x95hell", {}}), Decision::deny);
+  EXPECT_EQ(decide_alone(file, {"run*", {}}), Decision::deny);
+  EXPECT_EQ(decide_alone(file, shell(std::string(5 << 20, 'a'))), Decision::deny);
+  EXPECT_EQ(decide_alone(file, {"run_shell", {}}), Decision::allow) << "the control";
+}
+
+struct Refused {
+  const char* permissions;
+  const char* why;
+};
+
+TEST(Rules, AFileThatIsNotUnderstoodIsRefused) {
+  const Refused rows[] = {
+      {"[]", "rules.json:1: permissions must be an object"},
+      {R"({"rule": []})", "rules.json:1: unknown key \"rule\""},
+      {R"({"rules": {}})", "rules.json:1: permissions.rules must be a list"},
+      {R"({"rules": null})", "rules.json:1: permissions.rules must be a list"},
+      {R"({"default": "maybe"})", "rules.json:1: default must be allow, deny or ask"},
+      {R"({"default": null})", "rules.json:1: default must be allow, deny or ask"},
+      {R"({"rules": [1]})", "rules.json:1: permissions.rules[0] is not an object"},
+      {"{\"rules\": [\n{\"action\": \"deny\"}]}", "rules.json:2: tool is missing; \"*\" means every tool"},
+      {R"({"rules": [{"tool": "a"}]})", "rules.json:1: action is missing: allow, deny or ask"},
+      {R"({"rules": [{"tool": "a", "action": "Deny"}]})", "rules.json:1: action must be allow, deny or ask"},
+      {"{\"rules\": [{\"tool\": \"a\",\n\"action\": \"deny\",\n\"arg\": {}}]}",
+       "rules.json:3: unknown key \"arg\""},
+      {"{\"rules\": [{\"tool\": \"a\",\n\"action\": \"deny\",\n\"action\": \"allow\"}]}",
+       "rules.json:3: the key \"action\" is here twice; first on line 2"},
+      {R"({"rules": [{"tool": "", "action": "deny"}]})",
+       "rules.json:1: tool must be a name of letters, digits and _-.:/@, or a glob of them with * and ?"},
+      {R"({"rules": [{"tool": "a b", "action": "deny"}]})",
+       "rules.json:1: tool must be a name of letters, digits and _-.:/@, or a glob of them with * and ?"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "args": {}}]})",
+       "rules.json:1: args is empty; leave it out to match whatever the arguments"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "args": []}]})",
+       "rules.json:1: args must be an object: argument name to pattern"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "args": {"x": 1}}]})",
+       "rules.json:1: the pattern of \"x\" must be a string"},
+      {"{\"rules\": [{\"tool\": \"a\", \"action\": \"deny\", \"args\": {\n\"x\": \"(\"}}]}",
+       "rules.json:2: \"(\" is not a pattern: missing ): ("},
+      {R"j({"rules": [{"tool": "a", "action": "deny", "args": {"x": "(?=a)"}}]})j",
+       "rules.json:1: \"(?=a)\" is not a pattern: invalid perl operator: (?="},
+      {R"({"rules": [{"tool": "a", "action": "deny", "args": {"x": "((a{1000}){1000}){1000}"}}]})",
+       "rules.json:1: \"((a{1000}){1000}){1000}\" is not a pattern: invalid repetition size: {1000}"},
+      {R"({"rules": [{"tool": "run_shell", "action": "deny", "args": {"cmd": "a", "command": "b"}}]})",
+       "rules.json:1: cmd and command are one argument and both are given"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "reason": "\u001b[2J"}]})",
+       "rules.json:1: reason has a control character in it"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "reason": 1}]})",
+       "rules.json:1: reason must be a string of at most 500 bytes"},
+      {"{\"rules\": [{\"tool\": \"a\", \"action\": \"deny\", \"args\": {\"x\": \"b\"}, \"match\": "
+       "[\"b\",\n\"c\"]}]}",
+       "rules.json:2: permissions.rules[0] does not match its own example"},
+      {"{\"rules\": [{\"tool\": \"a\", \"action\": \"deny\", \"args\": {\"x\": \"b\"}, \"not_match\": "
+       "[\n\"abc\"]}]}",
+       "rules.json:2: permissions.rules[0] matches what it says it does not"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "match": ["b"]}]})",
+       "rules.json:1: the rule has not exactly one argument: write the example as {\"args\": {...}}"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "match": "b"}]})",
+       "rules.json:1: match and not_match must be lists"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "match": [1]}]})",
+       "rules.json:1: an example is a string or {\"tool\": ..., \"args\": {...}}"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "match": [{"cmd": "x"}]}]})",
+       "rules.json:1: unknown key \"cmd\""},
+      {R"({"rules": [{"tool": "a", "action": "deny", "match": [{"tool": "b*"}]}]})",
+       "rules.json:1: an example's tool must be a name"},
+      {R"({"rules": [{"tool": "a", "action": "deny", "match": [{"tool": "b"}]}]})",
+       "rules.json:1: permissions.rules[0] does not match its own example"},
+  };
+  for (const auto& [permissions, why] : rows) {
+    const auto file = read_rules(permissions);
+    EXPECT_EQ(file.ok() ? "accepted" : file.error().what, why) << permissions;
+  }
+}
+
+TEST(Rules, ExamplesAreNormalisedLikeCalls) {
+  const auto normalise = [](std::string_view command) -> Result<std::string> {
+    if (command.find('|') != std::string_view::npos) return refusal("an operator");
+    return "normal " + std::string(command);
+  };
+  const char* rules = R"({"rules": [{"tool": "run_shell", "args": {"cmd": "^normal ls$"}, "action": "deny",
+    "match": ["ls"]}]})";
+  EXPECT_TRUE(read_rules(rules, normalise).ok());
+  EXPECT_FALSE(read_rules(rules).ok()) << "the control: taken as it is, it does not match";
+  const auto refused = read_rules(
+      R"({"rules": [{"tool": "run_shell", "args": {"cmd": "a"}, "action": "deny", "match": ["a | b"]}]})",
+      normalise);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().what, "rules.json:1: the example \"a | b\" is no call: an operator");
+}
+
+// The example of the reference is true: it loads, and decides what the text around it says.
+TEST(Rules, TheReferenceTellsTheTruth) {
+  std::ifstream file(CLOCHE_SOURCE_DIR "/docs/configuration.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const size_t from = text.find("```json\n", text.find("## Permission rules")) + 8;
+  const auto json = read_json(text.substr(from, text.find("```", from) - from), "reference");
+  ASSERT_TRUE(json.ok()) << json.error().what;
+  const auto rules = RuleFile::read(json.value().find("permissions"), "reference");
+  ASSERT_TRUE(rules.ok()) << rules.error().what;
+  EXPECT_EQ(rules.value().example_count(), 8U);
+  EXPECT_TRUE(lint(rules.value()).empty());
+  EXPECT_EQ(decide_alone(rules.value(), shell("git status")), Decision::allow);
+  EXPECT_EQ(decide_alone(rules.value(), shell("git commit -m sudo")), Decision::deny);
+  EXPECT_EQ(decide_alone(rules.value(), shell("make")), Decision::ask);
+}
+
+TEST(ToolGlob, Matches) {
+  EXPECT_TRUE(glob_matches("*", ""));
+  EXPECT_TRUE(glob_matches("a*c", "abbc"));
+  EXPECT_TRUE(glob_matches("a*b*c", "aXbbYbc"));
+  EXPECT_TRUE(glob_matches("a?c", "abc"));
+  EXPECT_FALSE(glob_matches("a?c", "ac"));
+  EXPECT_FALSE(glob_matches("a*c", "abcd"));
+  EXPECT_FALSE(glob_matches("", "a"));
+  EXPECT_FALSE(glob_matches("run_shell", "run_shellx"));
+  EXPECT_TRUE(glob_covers("fs_*", "fs_read*"));
+  EXPECT_FALSE(glob_covers("fs_read*", "fs_*"));
+  EXPECT_FALSE(glob_covers("a?*", "a*"));
+}
+
+TEST(LiteralFinder, FindsWhatFindFinds) {
+  std::mt19937 random(7);
+  const auto text_of = [&](size_t longest) {
+    std::string text;
+    for (size_t left = random() % (longest + 1); left > 0; --left) text += "abAB "[random() % 5];
+    return text;
+  };
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::string> literals;
+    for (size_t left = random() % 8; left > 0; --left) literals.push_back(text_of(5));
+    const LiteralFinder finder(literals);
+    const std::string text = text_of(20);
+    const auto lower = [](std::string s) {
+      for (char& c : s) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+      return s;
+    };
+    std::vector<int> expected;
+    for (size_t i = 0; i < literals.size(); ++i)
+      if (lower(text).find(lower(literals[i])) != std::string::npos) expected.push_back(static_cast<int>(i));
+    EXPECT_EQ(finder.find(text), expected) << text;
+  }
+}
+
+TEST(LiteralFinder, TakesTheBeginningOfALongLiteral) {
+  const LiteralFinder finder({"abcdefghijklmnop"});
+  EXPECT_EQ(finder.find("xx abcdefghijkl"), std::vector<int>{0}) << "possible, so it is asked";
+  EXPECT_EQ(finder.find("xx abcdefghijk"), std::vector<int>{});
+}
+
+}  // namespace
+}  // namespace cloche

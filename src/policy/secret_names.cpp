@@ -1,0 +1,90 @@
+#include "policy/secret_names.hpp"
+
+#include <algorithm>
+
+namespace cloche {
+namespace {
+
+// Parts of a name between underscores: MY_API_KEY holds a key, MONKEY does not.
+constexpr std::string_view secret_parts[] = {"KEY",    "KEYS", "TOKEN",  "TOKENS", "SECRET", "SECRETS",
+                                             "PASS",   "PAT",  "PASSWD", "PWD",    "AUTH",   "CREDS",
+                                             "COOKIE", "DSN",  "BEARER", "JWT",    "OTP",    "PASSPHRASE"};
+// Anywhere in a name.
+constexpr std::string_view secret_pieces[] = {
+    "PASSWORD",          "PASSWD",   "SECRET",       "TOKEN", "APIKEY",     "CREDENTIAL", "PRIVATE",
+    "CONNECTION_STRING", "WEBHOOK",  "DATABASE_URL", "DB_UR", "MONGODB_UR", "REDIS_UR",   "POSTGRES_UR",
+    "AMQP_UR",           "MYSQL_UR", "MONGO_UR"};
+// Whole names.
+constexpr std::string_view secret_names[] = {
+    "NETRC",       "KUBECONFIG",     "PGPASSFILE", "DOCKER_CONFIG",
+    "DOCKER_HOST", "GPG_AGENT_INFO", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"};
+// Providers whose variables are credentials or lead to them, and Cloche's own.
+constexpr std::string_view secret_prefixes[] = {
+    "AWS_",      "AZURE_",      "GCP_",    "GOOGLE_",      "STRIPE_", "SSH_",    "GITHUB_",   "GITLAB_",
+    "OPENAI_",   "ANTHROPIC_",  "HF_",     "HUGGINGFACE_", "SLACK_",  "TWILIO_", "SENDGRID_", "DIGITALOCEAN_",
+    "HEROKU_",   "CLOUDFLARE_", "VAULT_",  "PYPI_",        "TWINE_",  "SENTRY_", "DATADOG_",  "MAILGUN_",
+    "FIREBASE_", "SUPABASE_",   "VERCEL_", "NETLIFY_",     "TF_VAR_", "CLOCHE_"};
+// What makes a judged program load, run or read something else.
+constexpr std::string_view hostile_prefixes[] = {
+    "LD_",    "DYLD_",   "PYTHON",   "RUBY",        "GEM_",     "BUNDLE_", "NODE_",   "NPM_",    "PERL",
+    "GIT_",   "GOFLAGS", "GOENV",    "GOTOOLCHAIN", "GOROOT",   "GOPATH",  "GOPROXY", "GOCACHE", "CGO_",
+    "BASH_",  "MYPY",    "RUBOCOP_", "RUFF_",       "PYFLAKES", "JAVA_",   "_JAVA",   "JDK_",    "MAKEFLAGS",
+    "GCONV_", "MALLOC_", "PIP_",     "UV_",         "RUSTC",    "CARGO_",  "LUA_",    "PHP"};
+constexpr std::string_view hostile_names[] = {
+    "PATH",     "HOME",        "ENV",         "SHELL",          "IFS",       "TMPDIR",      "USER",
+    "LOGNAME",  "PS4",         "EDITOR",      "VISUAL",         "PAGER",     "BROWSER",     "CDPATH",
+    "LESSOPEN", "LESSCLOSE",   "MANPAGER",    "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS",    "LOCPATH",
+    "NLSPATH",  "HOSTALIASES", "RES_OPTIONS", "TERMINFO",       "TERMCAP",   "OPENSSL_CONF"};
+// Of those families, what only sets a mode or a name.
+constexpr std::string_view harmless_names[] = {
+    "NODE_ENV",         "GIT_AUTHOR_NAME",  "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL",
+    "CARGO_TERM_COLOR", "PYTHONUNBUFFERED", "PYTHONHASHSEED",   "PYTHONIOENCODING",   "PYTHONUTF8"};
+
+template <typename List>
+bool any_of(const List& list, auto test) {
+  return std::any_of(std::begin(list), std::end(list), test);
+}
+
+bool is_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+std::string upper(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
+bool has_secret_part(std::string_view name) {
+  while (!name.empty()) {
+    const std::string_view part = name.substr(0, name.find('_'));
+    if (any_of(secret_parts, [&](std::string_view secret) { return part == secret; })) return true;
+    name.remove_prefix(std::min(name.size(), part.size() + 1));
+  }
+  return false;
+}
+
+bool looks_secret(const std::string& name) {
+  return has_secret_part(name) ||
+         any_of(secret_pieces,
+                [&](std::string_view piece) { return name.find(piece) != std::string::npos; }) ||
+         any_of(secret_names, [&](std::string_view whole) { return name == whole; }) ||
+         any_of(secret_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+}  // namespace
+
+std::string_view why_dropped(std::string_view name) {
+  if (!is_name(name)) return "it is no name";
+  const std::string big = upper(name);
+  if (looks_secret(big)) return "it looks like a secret";
+  if (any_of(harmless_names, [&](std::string_view whole) { return name == whole; })) return "";
+  const bool hostile =
+      any_of(hostile_names, [&](std::string_view whole) { return big == whole; }) ||
+      any_of(hostile_prefixes, [&](std::string_view prefix) { return big.starts_with(prefix); });
+  return hostile ? "it changes what programs do" : "";
+}
+
+}  // namespace cloche

@@ -1,0 +1,31 @@
+// The files of command shapes: those shipped in share/ and the user's own. One that a sandboxed command could
+// have written is refused.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "policy/shapes.hpp"
+
+namespace cloche {
+
+struct CommandFile {
+  std::string shown;  // how messages name it
+  std::string path;
+};
+
+// Shipped ones first, then $XDG_CONFIG_HOME/cloche/commands/*.json. `program` is the running program's own
+// path: share/ stands beside its directory as ../share/cloche.
+Result<std::vector<CommandFile>> find_command_files(const std::string& program,
+                                                    const Environment& environment);
+
+Result<std::string> read_command_file(const CommandFile& file);
+
+// Every shape of every file, examples checked. None of the files may lie in `workspace` (resolved), unless
+// the program itself does: then it is the workspace's owner who built it.
+Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const std::string& program,
+                                  const std::string& workspace);
+
+}  // namespace cloche

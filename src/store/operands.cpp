@@ -1,0 +1,113 @@
+#include "store/operands.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <cstring>
+
+#include "base/path.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+using Kind = FileFact::Kind;
+
+constexpr int max_links = 40;  // as the kernel counts
+
+class Walk {
+ public:
+  OperandFact run(const std::string& directory, const std::string& written) {
+    fact_.written = written;
+    rest_ = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
+    while (!rest_.empty() && fact_.problem.empty()) step();
+    fact_.resolved = at_.empty() ? "/" : at_;
+    if (fact_.problem.empty() && is_beneath("/proc", fact_.resolved))
+      fact_.problem = "it leads through /proc";
+    if (at_.empty()) fact_.kind = Kind::directory;
+    return std::move(fact_);
+  }
+
+ private:
+  void step() {
+    const size_t slash = rest_.find('/');
+    const std::string name = rest_.substr(0, slash);
+    rest_ = slash == std::string::npos ? "" : rest_.substr(slash + 1);
+    if (name.empty() || name == ".") return;
+    if (name == "..") {
+      at_ = at_.substr(0, at_.rfind('/') == std::string::npos ? 0 : at_.rfind('/'));
+      fact_.kind = Kind::directory;
+      return;
+    }
+    at_ += "/" + name;
+    look();
+  }
+
+  void look() {
+    struct stat seen {};
+    if (::lstat(at_.c_str(), &seen) != 0) {
+      fact_.kind = Kind::absent;
+      // No file can have a name that is too long, and nothing lies below a file: it would be here, and it is
+      // not.
+      const bool missing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
+      if (!missing) fact_.problem = "it cannot be resolved: " + std::string(strerrordesc_np(errno));
+      return;
+    }
+    // What /proc says of this process is not what it would say of the command.
+    if (is_beneath("/proc", at_) && at_ != "/proc") fact_.problem = "it leads through /proc";
+    if (S_ISLNK(seen.st_mode)) return follow();
+    fact_.kind = S_ISDIR(seen.st_mode) ? Kind::directory : (S_ISREG(seen.st_mode) ? Kind::file : Kind::other);
+  }
+
+  void follow() {
+    auto says = sys::read_link(at_);
+    if (!says.ok() || says.value().empty() || ++links_ > max_links) {
+      fact_.problem = links_ > max_links ? "it goes through too many links" : "a link in it cannot be read";
+      return;
+    }
+    at_ = says.value()[0] == '/' ? "" : at_.substr(0, at_.rfind('/'));
+    rest_ = says.value() + "/" + rest_;
+    if (rest_.size() > 16 * PATH_MAX) fact_.problem = "its links are too long";
+  }
+
+  OperandFact fact_;
+  std::string at_;    // resolved so far, without a link in it; empty is the root
+  std::string rest_;  // still to be walked
+  int links_ = 0;
+};
+
+// No system call takes a path this long; a program that shortens it first ends up where the letters say.
+OperandFact by_letters(const std::string& directory, const std::string& written) {
+  OperandFact fact{.written = written};
+  const std::string whole = written[0] == '/' ? written : directory + "/" + written;
+  std::vector<std::string_view> names;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (name == ".." && !names.empty()) names.pop_back();
+    if (!name.empty() && name != "." && name != "..") names.push_back(name);
+  }
+  for (const auto& name : names) fact.resolved.append("/").append(name);
+  if (fact.resolved.empty()) fact.resolved = "/";
+  return fact;
+}
+
+}  // namespace
+
+OperandFact observe_operand(const std::string& directory, const std::string& written) {
+  if (written.find('\0') != std::string::npos) {
+    return {.written = written, .problem = "it has a NUL byte"};
+  }
+  return written.size() < PATH_MAX ? Walk().run(directory, written) : by_letters(directory, written);
+}
+
+std::vector<OperandFact> observe_operands(const std::string& directory,
+                                          const std::vector<std::string>& written) {
+  std::vector<OperandFact> facts;
+  for (const auto& path : written) facts.push_back(observe_operand(directory, path));
+  return facts;
+}
+
+}  // namespace cloche

@@ -1,0 +1,106 @@
+// Where paths lead, on a real tree with every kind of link in it.
+#include "store/operands.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+using Kind = FileFact::Kind;
+
+class Operands : public testing::Test {
+ protected:
+  Operands() {
+    char name[] = "/var/tmp/cloche-operands-XXXXXX";
+    root = fs::canonical(::mkdtemp(name));
+    fs::create_directories(root / "ws/sub");
+    fs::create_directories(root / "ws-evil");
+    std::ofstream(root / "ws/file") << "x";
+    std::ofstream(root / "secret") << "x";
+    fs::create_symlink("../secret", root / "ws/out");
+    fs::create_symlink("/etc/cloche-not-there", root / "ws/dangling");
+    fs::create_symlink("sub", root / "ws/in");
+    fs::create_symlink("loop", root / "ws/loop");
+    fs::create_symlink("/proc/self/cwd", root / "ws/own");
+    fs::create_symlink("..", root / "ws/up");
+    ::mkfifo((root / "ws/pipe").c_str(), 0600);
+  }
+  ~Operands() override { fs::remove_all(root); }
+  OperandFact at(const std::string& written) { return observe_operand((root / "ws").string(), written); }
+  std::string path(const std::string& below) { return (root / below).string(); }
+  fs::path root;
+};
+
+TEST_F(Operands, EveryLinkIsFollowed) {
+  const struct {
+    std::string written, resolved;
+    Kind kind;
+  } rows[] = {
+      {"file", path("ws/file"), Kind::file},
+      {"./sub/../file", path("ws/file"), Kind::file},
+      {"", path("ws"), Kind::directory},
+      {"sub//", path("ws/sub"), Kind::directory},
+      {"..", root.string(), Kind::directory},
+      {"../ws-evil", path("ws-evil"), Kind::directory},
+      {"out", path("secret"), Kind::file},
+      {"in/x", path("ws/sub/x"), Kind::absent},
+      {"in/../file", path("ws/file"), Kind::file},
+      {"up/secret", path("secret"), Kind::file},
+      {"dangling", "/etc/cloche-not-there", Kind::absent},
+      {"missing/../../secret", path("secret"), Kind::file},
+      {"file/below", path("ws/file/below"), Kind::absent},
+      {path("ws/file"), path("ws/file"), Kind::file},
+      {"/", "/", Kind::directory},
+      {"/../../..", "/", Kind::directory},
+      {"pipe", path("ws/pipe"), Kind::other},
+      {std::string(300, 'n'), path("ws/") + std::string(300, 'n'), Kind::absent},
+  };
+  for (const auto& row : rows) {
+    const OperandFact fact = at(row.written);
+    EXPECT_EQ(fact.problem, "") << row.written;
+    EXPECT_EQ(fact.resolved, row.resolved) << row.written;
+    EXPECT_EQ(fact.kind, row.kind) << row.written;
+    EXPECT_EQ(fact.written, row.written);
+  }
+}
+
+TEST_F(Operands, ADoubtIsAProblem) {
+  for (const std::string written :
+       {"loop", "own", "own/x", "/proc/self/root/etc/passwd", "/dev/fd/0", "/proc/1"}) {
+    EXPECT_NE(at(written).problem, "") << written;
+  }
+  EXPECT_NE(at(std::string("a\0b", 3)).problem, "");
+  if (::geteuid() != 0) {
+    ::chmod(path("ws/sub").c_str(), 0);
+    EXPECT_NE(at("sub/x").problem, "");
+    ::chmod(path("ws/sub").c_str(), 0755);
+  }
+}
+
+TEST_F(Operands, WhatIsTooLongToOpenIsTakenByItsLetters) {
+  std::string deep;
+  for (int i = 0; i < 20'000; ++i) deep += "a/";
+  EXPECT_TRUE(at(deep + "x").resolved.starts_with(path("ws/a/a/")));
+  std::string up;
+  for (int i = 0; i < 5000; ++i) up += "../";
+  EXPECT_EQ(at(up + "etc/passwd").resolved, "/etc/passwd");
+  EXPECT_EQ(at(up).resolved, "/");
+  EXPECT_EQ(at("/" + std::string(5000, '/') + "etc").resolved, "/etc");
+  EXPECT_EQ(at(std::string(60'000, 'n')).resolved, path("ws/") + std::string(60'000, 'n'));
+}
+
+TEST_F(Operands, OneFactForEachInOrder) {
+  const auto facts = observe_operands(path("ws"), {"file", "out"});
+  ASSERT_EQ(facts.size(), 2U);
+  EXPECT_EQ(facts[0].written, "file");
+  EXPECT_EQ(facts[1].resolved, path("secret"));
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,165 @@
+#include "store/rule_files.hpp"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "base/json.hpp"
+#include "base/path.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr JsonLimits config_limits{.bytes = 4 << 20};
+constexpr const char* project_file = ".cloche/config.json";
+
+enum class Reach { there, absent, through_workspace };
+
+std::deque<std::string> components_of(std::string_view path) {
+  std::deque<std::string> parts;
+  while (!path.empty()) {
+    const size_t length = std::min(path.find('/'), path.size());
+    if (length > 0 && path.substr(0, length) != ".") parts.emplace_back(path.substr(0, length));
+    path.remove_prefix(std::min(length + 1, path.size()));
+  }
+  return parts;
+}
+
+// Walks the path link by link, as the kernel would. Resolving it at once would not show that a link on the
+// way lies in the workspace, where an agent can turn it.
+Result<Reach> walk(const std::string& path, const std::string& workspace) {
+  constexpr int most_links = 40;
+  std::deque<std::string> rest = components_of(path);
+  std::string here = "/";
+  bool absent = false;
+  size_t written = rest.size();  // parts of the path itself that are still to come; others are a link's
+  for (int links = 0; !rest.empty();) {
+    const bool of_link = rest.size() > written;
+    if (!of_link) --written;
+    const std::string part = rest.front();
+    rest.pop_front();
+    const std::string next =
+        part == ".." ? std::string(parent_of(here)) : (here == "/" ? "" : here) + "/" + part;
+    struct stat seen {};
+    if (!absent && ::lstat(next.c_str(), &seen) != 0) {
+      if (errno != ENOENT) return system_error("look at " + next);
+      // There should be a file behind the link: perhaps it is only not mounted yet.
+      if (of_link) return system_error("follow a link of " + path, ENOENT);
+      absent = true;
+    }
+    here = next;
+    if (is_beneath(workspace, here)) return Reach::through_workspace;
+    if (absent || !S_ISLNK(seen.st_mode)) continue;
+    if (++links > most_links) return system_error("follow " + path, ELOOP);
+    const std::string target = TRY(sys::read_link(next));
+    auto parts = components_of(target);
+    rest.insert(rest.begin(), parts.begin(), parts.end());
+    here = target.starts_with('/') ? "/" : std::string(parent_of(next));
+  }
+  return absent ? Reach::absent : Reach::there;
+}
+
+Result<ConfigFile> read_open(int fd, const std::string& path, std::span<const std::string_view> keys) {
+  const auto text = sys::read_all(fd, config_limits.bytes);
+  if (!text.ok()) return system_error("read " + path, text.error().number);
+  ConfigFile file{path, {}};
+  file.root = TRY(read_json(text.value(), path, config_limits));
+  if (!file.root.is_object()) return json_error(path, file.root.line, "a configuration must be an object");
+  for (const auto& member : file.root.members)
+    if (std::find(keys.begin(), keys.end(), member.name) == keys.end())
+      return json_error(path, member.line, "unknown key " + json_quote(member.name));
+  return file;
+}
+
+// A pipe or a device could keep us waiting or give every reader something else.
+Result<struct stat> judge_kind(int fd, const std::string& path) {
+  struct stat seen {};
+  if (::fstat(fd, &seen) != 0) return system_error("look at " + path);
+  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
+  return seen;
+}
+
+Result<std::optional<ConfigFile>> read_operators(const std::string& path, const std::string& workspace,
+                                                 std::span<const std::string_view> keys) {
+  if (path.empty()) return std::optional<ConfigFile>();
+  const Reach reach = TRY(walk(path, workspace));
+  if (reach == Reach::through_workspace)
+    return refusal(
+        "the configuration " + path + " lies in the workspace " + workspace + ", where an agent can write it",
+        "use another workspace, or move the configuration");
+  if (reach == Reach::absent) return std::optional<ConfigFile>();
+  const OwnedFd fd = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  const struct stat seen = TRY(judge_kind(fd.get(), path));
+  if (seen.st_uid != 0 && seen.st_uid != ::geteuid())
+    return refusal(path + " belongs to another user, id " + std::to_string(seen.st_uid),
+                   "chown it to root or to you");
+  if ((seen.st_mode & S_IWOTH) != 0)
+    return refusal(path + " can be written by everybody", "chmod o-w " + path);
+  // What was opened counts, should a link have been turned since the walk.
+  const std::string opened = TRY(sys::path_of(fd.get()));
+  if (is_beneath(workspace, opened))
+    return refusal("the configuration " + path + " is " + opened + ", in the workspace");
+  return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
+}
+
+// Beneath the workspace and through no link: the project's file is the workspace's own or none.
+Result<std::optional<ConfigFile>> read_projects(const std::string& workspace,
+                                                std::span<const std::string_view> keys) {
+  const std::string path = workspace + "/" + project_file;
+  const OwnedFd root = TRY(sys::open(workspace, O_PATH | O_DIRECTORY));
+  open_how how{};
+  how.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, root.get(), project_file, &how, sizeof how)));
+  if (!fd && errno == ENOENT) return std::optional<ConfigFile>();
+  if (!fd) return system_error("open " + path);
+  TRY(judge_kind(fd.get(), path));
+  return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
+}
+
+Result<std::optional<RuleFile>> rules_in(const std::optional<ConfigFile>& file,
+                                         const NormaliseCommand& normalise) {
+  if (!file) return std::optional<RuleFile>();
+  return std::optional<RuleFile>(TRY(RuleFile::read(file->root.find("permissions"), file->path, normalise)));
+}
+
+}  // namespace
+
+Result<ConfigPaths> config_paths(const Environment& environment, const std::string& workspace) {
+  ConfigPaths paths{.workspace = workspace};
+  std::string base = environment.get("XDG_CONFIG_HOME");
+  if (base.empty() && !environment.get("HOME").empty()) base = environment.get("HOME") + "/.config";
+  if (base.empty()) return paths;
+  if (!base.starts_with('/'))
+    return refusal("the configuration directory " + json_quote(base) + " is not absolute",
+                   "set XDG_CONFIG_HOME or HOME");
+  paths.user = base + "/cloche/config.json";
+  return paths;
+}
+
+Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const std::string_view> keys) {
+  if (!paths.workspace.starts_with('/')) return refusal("a workspace must be an absolute path");
+  const OwnedFd root = TRY(sys::open(paths.workspace, O_PATH | O_DIRECTORY));
+  const std::string workspace = TRY(sys::path_of(root.get()));
+  ConfigFiles files;
+  files.managed = TRY(read_operators(paths.managed, workspace, keys));
+  files.user = TRY(read_operators(paths.user, workspace, keys));
+  files.project = TRY(read_projects(workspace, keys));
+  return files;
+}
+
+Result<RuleFiles> rules_of(const ConfigFiles& files, const NormaliseCommand& normalise) {
+  RuleFiles rules;
+  rules.managed = TRY(rules_in(files.managed, normalise));
+  rules.user = TRY(rules_in(files.user, normalise));
+  rules.project = TRY(rules_in(files.project, normalise));
+  return rules;
+}
+
+}  // namespace cloche

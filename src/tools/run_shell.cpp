@@ -1,0 +1,133 @@
+#include "tools/run_shell.hpp"
+
+#include <algorithm>
+
+#include "base/json_text.hpp"
+#include "policy/gates.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr int64_t longest_timeout_s = 24 * 60 * 60;
+
+// Reads the arguments of run_shell into an intent; the first thing that is wrong is its problem.
+class Reading {
+ public:
+  explicit Reading(Intent& intent) : intent_(intent) {}
+
+  void run(const JsonValue& arguments) {
+    if (!arguments.is_object()) return wrong("the arguments are not an object");
+    for (const auto& member : arguments.members) {
+      if (intent_.problem.empty()) take(member.name, member.value);
+    }
+    if (!intent_.problem.empty()) return;
+    if (intent_.form == Intent::Form::none) return wrong("neither cmd nor argv is given");
+    if (std::string problem = problem_of(intent_.argv); !problem.empty()) wrong("argv: " + problem);
+  }
+
+ private:
+  void wrong(std::string problem) { intent_.problem = std::move(problem); }
+
+  void take(const std::string& name, const JsonValue& value) {
+    if (name == "cmd" || name == "command") return take_text(name, value);
+    if (name == "argv") return take_words(value);
+    if (name == "profile") return take_profile(value);
+    if (name == "timeout_s") return take_timeout(value);
+    if (name == "stdin") return take_input(value);
+    wrong("unknown argument " + shown(name, 60));
+  }
+
+  bool is_second() {
+    if (intent_.form == Intent::Form::none) return false;
+    wrong("cmd and argv are two ways to say one thing: give one of them");
+    return true;
+  }
+
+  void take_text(const std::string& name, const JsonValue& value) {
+    if (is_second()) return;
+    if (!value.is_string()) return wrong(name + " is not a text");
+    intent_.form = Intent::Form::text;
+    SplitWords split = split_words(value.text);
+    if (!split.problem.empty()) return wrong(name + ": " + split.problem);
+    intent_.argv = std::move(split.words);
+    intent_.operators = std::move(split.operators);
+  }
+
+  void take_words(const JsonValue& value) {
+    if (is_second()) return;
+    intent_.form = Intent::Form::words;
+    const bool texts =
+        value.is_array() && std::all_of(value.items.begin(), value.items.end(),
+                                        [](const JsonValue& item) { return item.is_string(); });
+    if (!texts) return wrong("argv is not a list of texts");
+    for (const auto& item : value.items) intent_.argv.push_back(item.text);
+  }
+
+  void take_profile(const JsonValue& value) {
+    intent_.profile = value.is_string() ? command_profile(value.text) : std::nullopt;
+    if (!intent_.profile) wrong("profile is not passive, full or any");
+  }
+
+  void take_timeout(const JsonValue& value) {
+    const bool good =
+        value.is_number() && value.whole && value.integer > 0 && value.integer <= longest_timeout_s;
+    if (!good) return wrong("timeout_s is not a whole number from 1 to " + std::to_string(longest_timeout_s));
+    intent_.timeout_ms = static_cast<uint64_t>(value.integer) * 1000;
+  }
+
+  void take_input(const JsonValue& value) {
+    if (!value.is_string()) return wrong("stdin is not a text");
+    intent_.input = value.text;
+  }
+
+  Intent& intent_;
+};
+
+}  // namespace
+
+std::string tool_name(std::string_view written) {
+  if (written == "run_shell_command") return "run_shell";
+  const auto& tools = shipped_tools();
+  return std::find(tools.begin(), tools.end(), written) != tools.end() ? std::string(written) : std::string();
+}
+
+Intent understand(const ToolCall& call) {
+  Intent intent;
+  intent.tool = tool_name(call.tool);
+  if (intent.tool.empty()) {
+    intent.problem = "there is no tool of that name";
+    return intent;
+  }
+  if (intent.tool != "run_shell") {
+    intent.problem = "this build does not judge calls of " + intent.tool;
+    return intent;
+  }
+  const auto arguments = read_json(call.arguments, "arguments", call_limits);
+  if (!arguments.ok()) {
+    intent.problem = arguments.error().what;
+    return intent;
+  }
+  Reading(intent).run(arguments.value());
+  return intent;
+}
+
+std::string_view run_shell_schema() {
+  return R"({"type": "object", "additionalProperties": false, "properties": {
+    "cmd": {"type": "string"}, "command": {"type": "string"},
+    "argv": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4096},
+    "profile": {"enum": ["passive", "full", "any"]},
+    "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400},
+    "stdin": {"type": "string"}},
+    "oneOf": [{"required": ["cmd"]}, {"required": ["command"]}, {"required": ["argv"]}]})";
+}
+
+std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
+  std::map<std::string, std::string, std::less<>> arguments;
+  if (intent.form != Intent::Form::none) arguments["cmd"] = quote_words(intent.argv);
+  if (intent.profile) arguments["profile"] = name_of(*intent.profile);
+  if (intent.timeout_ms) arguments["timeout_s"] = std::to_string(*intent.timeout_ms / 1000);
+  if (intent.input) arguments["stdin"] = *intent.input;
+  return arguments;
+}
+
+}  // namespace cloche

@@ -1,0 +1,87 @@
+// What run_shell makes of its arguments.
+#include "tools/run_shell.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cloche {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Intent intent_of(const std::string& arguments) { return understand({"run_shell", arguments}); }
+
+TEST(RunShell, BothNamesAndBothForms) {
+  for (const std::string tool : {"run_shell", "run_shell_command"}) {
+    for (const std::string arguments :
+         {R"({"cmd": "ls 'a b'"})", R"({"command": "ls 'a b'"})", R"({"argv": ["ls", "a b"]})"}) {
+      const Intent intent = understand({tool, arguments});
+      EXPECT_EQ(intent.problem, "") << arguments;
+      EXPECT_EQ(intent.tool, "run_shell");
+      EXPECT_EQ(intent.argv, (Words{"ls", "a b"}));
+      EXPECT_EQ(normalised_arguments(intent).at("cmd"), "ls 'a b'");
+    }
+  }
+}
+
+TEST(RunShell, TheOtherArguments) {
+  const Intent intent = intent_of(R"({"cmd": "ls", "profile": "full", "timeout_s": 5, "stdin": "x"})");
+  EXPECT_EQ(intent.problem, "");
+  EXPECT_EQ(intent.profile, CommandProfile::full);
+  EXPECT_EQ(intent.timeout_ms, 5000U);
+  EXPECT_EQ(intent.input, "x");
+  const auto normal = normalised_arguments(intent);
+  EXPECT_EQ(normal.at("profile"), "full");
+  EXPECT_EQ(normal.at("timeout_s"), "5");
+  EXPECT_EQ(normal.at("stdin"), "x");
+  EXPECT_EQ(normal.size(), 4U);
+}
+
+TEST(RunShell, WhatMakesNoSenseIsTheIntentsProblem) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"", "arguments"},
+      {"{", "arguments"},
+      {"[]", "not an object"},
+      {"{}", "neither cmd nor argv"},
+      {R"({"cmd": "ls", "argv": ["ls"]})", "give one of them"},
+      {R"({"cmd": "ls", "command": "ls"})", "give one of them"},
+      {R"({"cmd": "ls", "cmd": "rm"})", "cmd"},
+      {R"({"cmd": 1})", "cmd is not a text"},
+      {R"({"cmd": ["ls"]})", "cmd is not a text"},
+      {R"({"cmd": null})", "cmd is not a text"},
+      {R"({"argv": "ls"})", "argv is not a list"},
+      {R"({"argv": []})", "no command"},
+      {R"({"argv": [""]})", "empty"},
+      {R"({"argv": ["ls", 1]})", "argv is not a list"},
+      {R"({"argv": ["ls", "a\u0000b"]})", "NUL"},
+      {R"({"argv": ["ls", "a\nb"]})", "line break"},
+      {R"({"cmd": "ls\u202e"})", "bidirectional"},
+      {R"({"cmd": "cat 'x"})", "single quote"},
+      {R"({"cmd": "ls", "profile": "everything"})", "profile is not"},
+      {R"({"cmd": "ls", "profile": 1})", "profile is not"},
+      {R"({"cmd": "ls", "timeout_s": 0})", "timeout_s"},
+      {R"({"cmd": "ls", "timeout_s": -1})", "timeout_s"},
+      {R"({"cmd": "ls", "timeout_s": 1.5})", "timeout_s"},
+      {R"({"cmd": "ls", "timeout_s": 1e9})", "timeout_s"},
+      {R"({"cmd": "ls", "timeout_s": "5"})", "timeout_s"},
+      {R"({"cmd": "ls", "stdin": 1})", "stdin"},
+      {R"({"cmd": "ls", "dangerouslyDisableSandbox": true})", "unknown argument"},
+      {R"({"cmd": "ls"} x)", "arguments"},
+      {R"({"cmd": "ls"} // x)", "arguments"},
+  };
+  for (const auto& [arguments, problem] : rows) {
+    const Intent intent = intent_of(arguments);
+    EXPECT_NE(intent.problem.find(problem), std::string::npos) << arguments << ": " << intent.problem;
+  }
+}
+
+TEST(RunShell, ToolNamesAreExact) {
+  EXPECT_EQ(tool_name("run_shell"), "run_shell");
+  EXPECT_EQ(tool_name("run_shell_command"), "run_shell");
+  EXPECT_EQ(tool_name("write_artifact"), "write_artifact");
+  for (const std::string name : {"", "Run_shell", "run_shell ", "run-shell", "shell", "run_shell\n"})
+    EXPECT_EQ(tool_name(name), "");
+  EXPECT_NE(understand({"nothing", "{}"}).problem, "");
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,74 @@
+// `cloche test` from the outside.
+#include <gtest/gtest.h>
+
+#include "harness/harness.hpp"
+
+namespace cloche::test {
+namespace {
+
+class TestCommand : public testing::Test {
+ protected:
+  Ran check(std::vector<std::string> files, std::map<std::string, std::string> env = {}) {
+    files.insert(files.begin(), {cloche(), "test"});
+    return run({.argv = files, .cwd = scene.root(), .env = std::move(env)});
+  }
+  Scene scene{As::self};
+};
+
+constexpr const char* failing =
+    "{\"profile\": \"full\", \"shapes\": [\n"
+    "  {\"id\": \"make\", \"usage\": \"make\", \"argv\": [\"make\"],\n"
+    "   \"accepts\": [\"make\",\n"
+    "               \"make all\"],\n"
+    "   \"refuses\": [\"make x\"]}]}\n";
+
+TEST_F(TestCommand, EveryShippedExampleHolds) {
+  const Ran ran = check({});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_NE(ran.out.find("ok      share/commands/passive.json: 21 shapes, "), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(" examples in 2 files: all hold\n"), std::string::npos) << ran.out;
+}
+
+TEST_F(TestCommand, AFailingExampleIsNamedByItsLine) {
+  scene.write("mine.json", failing);
+  const Ran ran = check({"mine.json"});
+  EXPECT_EQ(ran.exit_code, 1);
+  EXPECT_EQ(ran.out,
+            "FAILED  mine.json:4: make: should be accepted and is refused: make all\n"
+            "        mine.json: 1 shapes, 3 examples\n"
+            "3 examples in 1 files: 1 failed\n");
+}
+
+TEST_F(TestCommand, AUsersFileCountsAndAFailingOneStopsEveryCall) {
+  scene.write("config/cloche/commands/mine.json", failing);
+  const std::map<std::string, std::string> env = {{"XDG_CONFIG_HOME", (scene.root() / "config").string()}};
+  EXPECT_EQ(check({}, env).exit_code, 1);
+  const Ran ran = run({.argv = {cloche(), "explain", "call", "run_shell", R"({"cmd":"ls"})"},
+                       .cwd = scene.workspace(),
+                       .env = env});
+  EXPECT_EQ(ran.exit_code, 125) << ran.out;
+  EXPECT_NE(ran.err.find("mine.json:4"), std::string::npos) << ran.err;
+}
+
+TEST_F(TestCommand, AUsersShapeWorksLikeAShippedOne) {
+  scene.write("config/cloche/commands/mine.json",
+              "{\"profile\": \"full\", \"shapes\": [{\"id\": \"make\", \"usage\": \"make TARGET\", "
+              "\"argv\": [\"make\", {\"name\": \"subcommand\"}], \"accepts\": [\"make all\"], \"refuses\": "
+              "[\"make -f x\"]}]}");
+  const std::map<std::string, std::string> env = {{"XDG_CONFIG_HOME", (scene.root() / "config").string()}};
+  const std::vector<std::string> words = {
+      cloche(), "explain", "call", "run_shell", R"({"cmd":"make all"})", "--commands", "full"};
+  EXPECT_EQ(run({.argv = words, .cwd = scene.workspace(), .env = env}).exit_code, 0);
+  EXPECT_EQ(run({.argv = words, .cwd = scene.workspace()}).exit_code, 126);
+}
+
+TEST_F(TestCommand, WhatIsNoFileOfShapesFails) {
+  scene.write("broken.json", "{\"profile\": \"full\",,}\n");
+  EXPECT_EQ(check({"broken.json"}).exit_code, 1);
+  EXPECT_EQ(check({"missing.json"}).exit_code, 1);
+  EXPECT_EQ(check({"--nope"}).exit_code, 2);
+  EXPECT_EQ(check({"--help"}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace cloche::test
