@@ -8,9 +8,11 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "doors/arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
+#include "store/config_paths.hpp"
 
 namespace {
 
@@ -33,6 +35,14 @@ int hand_over(char** argv) {
   return 125;
 }
 
+// Rules, and whoever wants to see the gates' answers, need cloche-full.
+bool must_be_judged(std::span<char* const> words, const Environment& environment) {
+  const auto parsed = parse_run(words);
+  if (!parsed.ok() || parsed.value().help) return false;
+  const RunArguments& arguments = parsed.value();
+  return arguments.dry_run || may_be_configured(environment, arguments.request.workspace.value_or("."));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -47,7 +57,10 @@ int main(int argc, char** argv) {
     ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
     ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
     ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how the jail ended
-    return run_door(words.subspan(2), Environment(environ), callers);
+    const Environment environment(environ);
+    // Without a stdout nothing will run anyway, and only we know that.
+    if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv);
+    return run_door(words.subspan(2), environment, callers);
   }
   if (command == "--version") {
     print("cloche " CLOCHE_VERSION "\n");

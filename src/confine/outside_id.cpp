@@ -21,23 +21,23 @@ bool lock(int file, unsigned slot, short how) {
   return ::fcntl(file, F_OFD_SETLK, &claim) == 0;
 }
 
-// Each is claimed while it is taken off the list, so that it is nobody's and only one call cleans up.
-std::vector<unsigned> take_left(int file, unsigned own, unsigned first, unsigned count) {
+void clean_up(int file, unsigned own, unsigned first, unsigned count,
+              const std::function<void(unsigned id)>& clean) {
   std::array<char, 512> marks{};
-  std::vector<unsigned> left;
   const ssize_t got = ::pread(file, marks.data(), marks.size(), 0);
   for (unsigned slot = 0; slot < count && static_cast<ssize_t>(slot) < got; ++slot) {
     if (marks[slot] == '\0' || slot == own || !lock(file, slot, F_WRLCK)) continue;
-    left.push_back(first + slot);
+    clean(first + slot);
     (void)!::pwrite(file, "", 1, slot);
     lock(file, slot, F_UNLCK);
   }
-  return left;
 }
 
 }  // namespace
 
-Result<OutsideId> claim_outside_id(unsigned first, unsigned count, const std::string& directory) {
+Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
+                                   const std::function<void(unsigned id)>& clean,
+                                   const std::string& directory) {
   const std::string path = directory + "/ids";
   auto opened = sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!opened.ok() && opened.error().number == ENOENT) {
@@ -50,8 +50,8 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count, const std::st
       if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
       continue;
     }
-    OutsideId claimed{first + slot, slot, std::move(file), {}};
-    claimed.left = take_left(claimed.lock.get(), slot, first, count);
+    OutsideId claimed{first + slot, slot, std::move(file)};
+    clean_up(claimed.lock.get(), slot, first, count, clean);
     (void)!::pwrite(claimed.lock.get(), "1", 1, slot);
     return claimed;
   }

@@ -6,7 +6,8 @@
 // whole.
 #pragma once
 
-#include <vector>
+#include <functional>
+#include <string>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -16,12 +17,13 @@ namespace cloche {
 struct OutsideId {
   unsigned id = 0;
   unsigned slot = 0;
-  OwnedFd lock;                     // the id is ours as long as a copy of this is open, here or in the keeper
-  std::vector<unsigned> left = {};  // ids of calls that were killed with everybody who could clean up
+  OwnedFd lock;  // the id is ours as long as a copy of this is open, here or in the keeper
 };
 
-// The lowest free id of the range.
+// The lowest free id of the range. `clean` is called for each id whose call was killed with everybody who
+// could clean up; it is claimed meanwhile, so that nobody begins to use what is being taken away.
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
+                                   const std::function<void(unsigned id)>& clean,
                                    const std::string& directory = "/run/cloche");
 
 // The call is over and has left nothing.

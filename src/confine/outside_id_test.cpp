@@ -23,57 +23,65 @@ struct Scratch {
 
 constexpr unsigned first = 2'000'000'000;
 
+std::vector<unsigned> cleaned;
+Result<OutsideId> claim(unsigned from, unsigned count, const std::string& directory) {
+  cleaned.clear();
+  return claim_outside_id(
+      from, count, [](unsigned id) { cleaned.push_back(id); }, directory);
+}
+
 TEST(OutsideId, NoTwoAtOnceAreTheSameUntilTheRangeIsUsedUp) {
   const Scratch scratch;
   constexpr unsigned count = 20;
   std::vector<OutsideId> held;
   std::set<unsigned> ids;
   for (unsigned i = 0; i < count; ++i) {
-    auto claimed = claim_outside_id(first, count, scratch.path);
+    auto claimed = claim(first, count, scratch.path);
     ASSERT_TRUE(claimed.ok()) << claimed.error().what;
     EXPECT_GE(claimed.value().id, first);
     EXPECT_LT(claimed.value().id, first + count);
     EXPECT_TRUE(ids.insert(claimed.value().id).second) << claimed.value().id;
     held.push_back(std::move(claimed).value());
   }
-  const auto one_more = claim_outside_id(first, count, scratch.path);
+  const auto one_more = claim(first, count, scratch.path);
   ASSERT_FALSE(one_more.ok());
   EXPECT_NE(one_more.error().what.find("20 ids"), std::string::npos) << one_more.error().what;
   EXPECT_FALSE(one_more.error().fix.empty());
 
   const unsigned given_back = held[7].id;
   held.erase(held.begin() + 7);
-  EXPECT_EQ(claim_outside_id(first, count, scratch.path).value().id, given_back);
+  EXPECT_EQ(claim(first, count, scratch.path).value().id, given_back);
 }
 
 TEST(OutsideId, WhatAKilledCallLeftIsFoundByTheNextWhicheverIdThatGets) {
   const Scratch scratch;
-  auto one = claim_outside_id(first, 20, scratch.path).value();
-  auto two = claim_outside_id(first, 20, scratch.path).value();
-  EXPECT_TRUE(two.left.empty()) << "the first is alive";
+  auto one = claim(first, 20, scratch.path).value();
+  auto two = claim(first, 20, scratch.path).value();
+  EXPECT_TRUE(cleaned.empty()) << "the first is alive";
   two.lock.reset();  // killed with everybody who could clean up
-  auto three = claim_outside_id(first, 20, scratch.path).value();
+  auto three = claim(first, 20, scratch.path).value();
   EXPECT_EQ(three.id, first + 1);
-  EXPECT_TRUE(three.left.empty()) << "it is its own now";
-  auto four = claim_outside_id(first, 20, scratch.path).value();
+  EXPECT_TRUE(cleaned.empty()) << "it is its own now";
+  auto four = claim(first, 20, scratch.path).value();
   three.lock.reset();
   leave_nothing(four);
   four.lock.reset();
   one.lock.reset();
-  const auto five = claim_outside_id(first, 20, scratch.path).value();
-  EXPECT_EQ(five.left, std::vector<unsigned>{first + 1}) << "four had left nothing, and one is five's own";
-  EXPECT_TRUE(claim_outside_id(first, 20, scratch.path).value().left.empty()) << "told once";
+  const auto five = claim(first, 20, scratch.path).value();
+  EXPECT_EQ(cleaned, std::vector<unsigned>{first + 1}) << "four had left nothing, and one is five's own";
+  const auto six = claim(first, 20, scratch.path).value();
+  EXPECT_TRUE(cleaned.empty()) << "told once";
 }
 
 TEST(OutsideId, ARangeOfOneIsUsedUpByOneAndFreedByItsEnd) {
   const Scratch scratch;
   {
-    const auto claimed = claim_outside_id(first, 1, scratch.path);
+    const auto claimed = claim(first, 1, scratch.path);
     ASSERT_TRUE(claimed.ok());
     EXPECT_EQ(claimed.value().id, first);
-    EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+    EXPECT_FALSE(claim(first, 1, scratch.path).ok());
   }
-  EXPECT_TRUE(claim_outside_id(first, 1, scratch.path).ok());
+  EXPECT_TRUE(claim(first, 1, scratch.path).ok());
 }
 
 // The jail's keeper has a copy of the descriptor and may outlive the supervisor that was killed.
@@ -81,12 +89,12 @@ TEST(OutsideId, LivesAsLongAsACopyOfItsLock) {
   const Scratch scratch;
   OwnedFd copy;
   {
-    const auto claimed = claim_outside_id(first, 1, scratch.path);
+    const auto claimed = claim(first, 1, scratch.path);
     copy = OwnedFd(::dup(claimed.value().lock.get()));
   }
-  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+  EXPECT_FALSE(claim(first, 1, scratch.path).ok());
   copy.reset();
-  EXPECT_TRUE(claim_outside_id(first, 1, scratch.path).ok());
+  EXPECT_TRUE(claim(first, 1, scratch.path).ok());
 }
 
 TEST(OutsideId, IsFreedWhenItsHolderIsKilled) {
@@ -95,7 +103,7 @@ TEST(OutsideId, IsFreedWhenItsHolderIsKilled) {
   ASSERT_EQ(::pipe(ready), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const auto claimed = claim_outside_id(first, 1, scratch.path);
+    const auto claimed = claim(first, 1, scratch.path);
     (void)!::write(ready[1], claimed.ok() ? "y" : "n", 1);
     ::pause();
     ::_exit(0);
@@ -103,10 +111,10 @@ TEST(OutsideId, IsFreedWhenItsHolderIsKilled) {
   char answer = 0;
   ASSERT_EQ(::read(ready[0], &answer, 1), 1);
   EXPECT_EQ(answer, 'y');
-  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+  EXPECT_FALSE(claim(first, 1, scratch.path).ok());
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
-  EXPECT_TRUE(claim_outside_id(first, 1, scratch.path).ok());
+  EXPECT_TRUE(claim(first, 1, scratch.path).ok());
   ::close(ready[0]);
   ::close(ready[1]);
 }
@@ -115,21 +123,21 @@ TEST(OutsideId, KeepsItsClaimsInAPrivateDirectory) {
   const Scratch scratch;
   const std::string directory = scratch.path + "/claims";
   const auto before = ::umask(0);
-  ASSERT_TRUE(claim_outside_id(first, 1, directory).ok());
+  ASSERT_TRUE(claim(first, 1, directory).ok());
   ::umask(before);
   struct stat seen {};
   ASSERT_EQ(::stat(directory.c_str(), &seen), 0);
   EXPECT_EQ(seen.st_mode & 07777, 0700U);
   ASSERT_EQ(::stat((directory + "/ids").c_str(), &seen), 0);
   EXPECT_EQ(seen.st_mode & 07777, 0600U);
-  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path + "/absent/claims").ok());
+  EXPECT_FALSE(claim(first, 1, scratch.path + "/absent/claims").ok());
 }
 
 TEST(OutsideId, DoesNotWriteThroughALink) {
   const Scratch scratch;
   std::ofstream(scratch.path + "/precious") << "content";
   fs::create_symlink("precious", scratch.path + "/ids");
-  EXPECT_FALSE(claim_outside_id(first, 1, scratch.path).ok());
+  EXPECT_FALSE(claim(first, 1, scratch.path).ok());
 }
 
 }  // namespace

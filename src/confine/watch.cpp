@@ -11,7 +11,7 @@ namespace cloche {
 namespace {
 
 constexpr uint64_t first_interval_ms = 10;
-constexpr uint64_t small_cpu_s = 600;          // a limit of hours is kept well enough by a look a second
+constexpr uint64_t small_cpu_s = 600;         // a limit of hours is kept well enough by a look a second
 constexpr uint64_t cost_share = 10;           // a sample may cost one part in ten of the time
 constexpr uint64_t longest_interval_ms = 50;  // whatever it costs: a command can make samples dear
 

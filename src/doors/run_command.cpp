@@ -31,6 +31,8 @@ OwnedFd take_over_signals() {
 
 int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
 
+}  // namespace
+
 Outcome outcome_of(const Error& error) {
   Outcome outcome;
   outcome.end =
@@ -39,6 +41,8 @@ Outcome outcome_of(const Error& error) {
   outcome.reason = describe(error);
   return outcome;
 }
+
+namespace {
 
 void show_dry_run(const ConfinementPlan& plan, bool json) {
   const std::string digest = digest_of(plan);
@@ -89,7 +93,9 @@ Result<void> check_descriptors(const RunArguments& arguments, const CallersDescr
   return {};
 }
 
-int finish(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
+}  // namespace
+
+int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
   if (arguments.json) print(to_json(outcome, digest) + "\n");
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, to_json(outcome, digest) + "\n");
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && outcome.denials.empty());
@@ -97,8 +103,6 @@ int finish(const Outcome& outcome, const std::string& digest, const RunArguments
     complain(outcome.reason);
   return outcome.exit_code;
 }
-
-}  // namespace
 
 int run_door(std::span<char* const> words, const Environment& environment,
              const CallersDescriptors& callers) {
@@ -117,7 +121,7 @@ int run_door(std::span<char* const> words, const Environment& environment,
   // In the background the terminal is somebody else's: touching its settings would stop us.
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
-  const auto answer = [&](const Error& error) { return finish(outcome_of(error), "", arguments); };
+  const auto answer = [&](const Error& error) { return finish_run(outcome_of(error), "", arguments); };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
   auto installation = find_installation(environment);
   if (!installation.ok()) return answer(installation.error());
@@ -132,7 +136,7 @@ int run_door(std::span<char* const> words, const Environment& environment,
                  streams_for(arguments, callers, signals.get()));
   if (!ran.ok()) return answer(ran.error());
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;
-  return finish(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);
+  return finish_run(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);
 }
 
 }  // namespace cloche

@@ -5,6 +5,8 @@
 #include <span>
 
 #include "base/environment.hpp"
+#include "doors/arguments.hpp"
+#include "model/outcome.hpp"
 
 namespace cloche {
 
@@ -14,6 +16,11 @@ struct CallersDescriptors {
   bool output = true;
   bool errors = true;
 };
+
+// An error of our own machinery as the end of a run.
+Outcome outcome_of(const Error& error);
+// Says how it went, on the channels that the words asked for, and gives the exit code.
+int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments);
 
 int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers);
 int doctor_door(std::span<char* const> words, const Environment& environment);

@@ -40,7 +40,10 @@ Verdict rules_verdict(const RuleFiles& files, const Intent& intent) {
 }
 
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv) {
-  return rules_gate(files, {"run", {{"cmd", quote_words(argv)}}});
+  // An operator's words may be any bytes; only patterns need them to be text.
+  if (!files.managed && !files.user && !files.project)
+    return {GateId::rules, Decision::allow, "no permission rules are set"};
+  return rules_gate(files, {"run_shell", {{"cmd", quote_words(argv)}}});
 }
 
 Result<std::string> canonical_command(std::string_view command) {

@@ -18,7 +18,7 @@ Verdict schema_verdict(const ToolCall& call, const Intent& intent);
 Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace);
 
 Verdict rules_verdict(const RuleFiles& files, const Intent& intent);
-// Of `cloche run`: the tool is called "run".
+// Of `cloche run`, by the rules for run_shell: what a model may not have run, nobody runs by accident.
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv);
 
 // The canonical quoting of a command text, as rules see it.

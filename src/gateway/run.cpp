@@ -72,12 +72,12 @@ class Seat {
     seat.resources.outside_gid = caller.gid;
     JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
     if (caller.privileged) {
-      seat.id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count));
+      const auto clean = [](unsigned id) {
+        if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
+      };
+      seat.id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean));
       seat.resources.outside_uid = seat.id_.id;
       seat.resources.outside_gid = seat.id_.id;
-      for (unsigned left : seat.id_.left) {
-        if (const auto group = Cgroup::find(cgroup_name(left))) group->remove();
-      }
       start.kept.push_back(seat.id_.lock.get());
       start.outside_uid = seat.id_.id;
     }

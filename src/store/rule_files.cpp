@@ -17,7 +17,7 @@ namespace cloche {
 namespace {
 
 constexpr JsonLimits config_limits{.bytes = 4 << 20};
-constexpr const char* project_file = ".cloche/config.json";
+constexpr const char* project_file = project_config;
 
 enum class Reach { there, absent, through_workspace };
 
@@ -133,13 +133,10 @@ Result<std::optional<RuleFile>> rules_in(const std::optional<ConfigFile>& file,
 
 Result<ConfigPaths> config_paths(const Environment& environment, const std::string& workspace) {
   ConfigPaths paths{.workspace = workspace};
-  std::string base = environment.get("XDG_CONFIG_HOME");
-  if (base.empty() && !environment.get("HOME").empty()) base = environment.get("HOME") + "/.config";
-  if (base.empty()) return paths;
-  if (!base.starts_with('/'))
-    return refusal("the configuration directory " + json_quote(base) + " is not absolute",
+  paths.user = user_config(environment);
+  if (!paths.user.empty() && !paths.user.starts_with('/'))
+    return refusal("the configuration file " + json_quote(paths.user) + " is not absolute",
                    "set XDG_CONFIG_HOME or HOME");
-  paths.user = base + "/cloche/config.json";
   return paths;
 }
 

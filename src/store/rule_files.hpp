@@ -13,11 +13,12 @@
 #include "base/json_text.hpp"
 #include "base/result.hpp"
 #include "policy/rules.hpp"
+#include "store/config_paths.hpp"
 
 namespace cloche {
 
 struct ConfigPaths {
-  std::string managed = "/etc/cloche/config.json";
+  std::string managed = managed_config;
   std::string user = {};  // empty: there is no place for one
   std::string workspace = {};
 };

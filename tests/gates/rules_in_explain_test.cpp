@@ -103,7 +103,7 @@ TEST_F(RulesInExplain, TestChecksTheRulesToo) {
 TEST_F(RulesInExplain, RulesApplyToAnOperatorsCommand) {
   scene.write(
       "config/cloche/config.json",
-      R"({"permissions": {"rules": [{"tool": "run", "args": {"cmd": "^ls"}, "action": "deny"}], "default": "allow"}})");
+      R"({"permissions": {"rules": [{"tool": "run_shell", "args": {"cmd": "^ls"}, "action": "deny"}], "default": "allow"}})");
   const std::vector<std::string> words = {cloche(), "explain", "run", "--", "ls"};
   EXPECT_EQ(run({.argv = words, .cwd = scene.workspace(), .env = environment()}).exit_code, 126);
 }
