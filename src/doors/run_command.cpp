@@ -9,7 +9,6 @@
 #include <string>
 
 #include "base/fd.hpp"
-#include "base/json.hpp"
 #include "base/sys.hpp"
 #include "confine/escape_filter.hpp"
 #include "doors/arguments.hpp"
@@ -44,14 +43,9 @@ Outcome outcome_of(const Error& error) {
 
 namespace {
 
-void show_dry_run(const ConfinementPlan& plan, bool json) {
+// For a person; as JSON it comes with every gate's answer, from doors/judged_run.cpp.
+void show_dry_run(const ConfinementPlan& plan) {
   const std::string digest = digest_of(plan);
-  if (json) {
-    JsonWriter out;
-    out.begin_object().member("decision", "allow").key("gates").begin_array().end_array();
-    out.key("plan").raw(to_json(plan)).member("plan_digest", digest).end_object();
-    return print(out.text() + "\n");
-  }
   std::string text = "plan " + digest + "\n";
   for (const auto& word : plan.argv) text += "  argv       " + word + "\n";
   text += "  directory  " + plan.directory + "\n";
@@ -128,7 +122,7 @@ int run_door(std::span<char* const> words, const Environment& environment,
   if (arguments.dry_run) {
     auto plan = plan_only(arguments.request, environment, installation.value());
     if (!plan.ok()) return answer(plan.error());
-    show_dry_run(plan.value(), arguments.json);
+    show_dry_run(plan.value());
     return 0;
   }
   const OwnedFd signals = take_over_signals();
