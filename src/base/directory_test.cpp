@@ -7,16 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/scratch.hpp"
+
 namespace cloche {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Scratch {
-  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
-  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
-  ~Scratch() { fs::remove_all(path); }
-};
 
 void touch(const std::string& path) { std::ofstream(path) << "content"; }
 

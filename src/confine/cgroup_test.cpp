@@ -8,18 +8,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/scratch.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Scratch {
-  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
-  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
-  ~Scratch() { fs::remove_all(path); }
-};
 
 bool is_empty_tree(const std::string& path) {
   for (const auto& entry : fs::recursive_directory_iterator(path)) {

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <set>
 
@@ -101,34 +100,13 @@ class Walk {
   DiskGrowth touched_;
 };
 
-// "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234   /path (deleted)"
-void add_mapped(int table, const std::string& process, Walk& walk) {
-  const auto maps = sys::read_file_at(table, process + "/maps", 16 << 20);
-  if (!maps.ok()) return;
-  const std::string& text = maps.value();
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line(text.data() + begin, end - begin);
-    begin = end + 1;
-    if (!line.ends_with(" (deleted)")) continue;
-    uint64_t numbers[6] = {};  // from, to, offset, major, minor, inode
-    const char* at = line.data();
-    const char* stop = line.data() + line.size();
-    at = std::from_chars(at, stop, numbers[0], 16).ptr + 1;
-    at = std::from_chars(at, stop, numbers[1], 16).ptr + sizeof " rw-s";
-    at = std::from_chars(at, stop, numbers[2], 16).ptr + 1;
-    at = std::from_chars(at, stop, numbers[3], 16).ptr + 1;
-    at = std::from_chars(at, stop, numbers[4], 16).ptr + 1;
-    std::from_chars(at, stop, numbers[5]);
-    const auto device = ::makedev(static_cast<unsigned>(numbers[3]), static_cast<unsigned>(numbers[4]));
-    walk.count_mapped(device, numbers[5], numbers[2] + numbers[1] - numbers[0]);
-  }
-}
-
 // Deleted and still open or mapped: in no directory, and on the disk all the same.
 void add_deleted(int table, Walk& walk) {
   for_each_process(table, [&](const std::string& process) {
-    add_mapped(table, process, walk);
+    for_each_mapping(table, process, [&](const Mapping& mapping) {
+      if (mapping.name.ends_with(" (deleted)"))
+        walk.count_mapped(mapping.device, mapping.inode, mapping.offset + mapping.bytes);
+    });
     auto fds = sys::open_at(table, process + "/fd", O_RDONLY | O_DIRECTORY);
     if (!fds.ok()) return;
     const int at = fds.value().get();

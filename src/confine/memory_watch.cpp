@@ -98,25 +98,14 @@ struct Hidden {
 constexpr uint64_t bytes_a_mapping = 256;
 
 void add_mapped(int table, const std::string& process, Hidden& hidden) {
-  const auto maps = sys::read_file_at(table, process + "/maps", 16 << 20);
-  if (!maps.ok()) return;
-  const std::string& text = maps.value();
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line(text.data() + begin, end - begin);
-    begin = end + 1;
+  for_each_mapping(table, process, [&](const Mapping& mapping) {
     hidden.mappings += 1;
-    const bool shared_memory = line.find("/dev/zero (deleted)") != std::string::npos ||
-                               line.find("/SYSV") != std::string::npos ||
-                               line.find("/memfd:") != std::string::npos;
-    if (!shared_memory) continue;
-    uint64_t from = 0;
-    uint64_t to = 0;
-    const auto dash = std::from_chars(line.data(), line.data() + line.size(), from, 16).ptr;
-    std::from_chars(dash + 1, line.data() + line.size(), to, 16);
-    auto& size = hidden.sizes[field_of(std::string(line), 4)];
-    size = std::max(size, to - from);
-  }
+    const bool shared_memory = mapping.name == "/dev/zero (deleted)" || mapping.name.starts_with("/SYSV") ||
+                               mapping.name.starts_with("/memfd:");
+    if (!shared_memory) return;
+    auto& size = hidden.sizes[mapping.inode];
+    size = std::max(size, mapping.bytes);
+  });
 }
 
 void add_memory_files(int table, const std::string& process, Hidden& hidden) {

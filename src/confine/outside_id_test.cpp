@@ -10,16 +10,12 @@
 #include <set>
 #include <vector>
 
+#include "base/scratch.hpp"
+
 namespace cloche {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Scratch {
-  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
-  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
-  ~Scratch() { fs::remove_all(path); }
-};
 
 constexpr unsigned first = 2'000'000'000;
 

@@ -2,7 +2,9 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/sysmacros.h>
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 
@@ -22,6 +24,36 @@ void for_each_process(int table, const std::function<void(const std::string& pro
   (void)again.value().release();  // the DIR's now
   while (const dirent* entry = ::readdir(dir.get())) {
     if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(entry->d_name);
+  }
+}
+
+// "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"
+void for_each_mapping(int table, const std::string& process,
+                      const std::function<void(const Mapping&)>& visit) {
+  const auto maps = sys::read_file_at(table, process + "/maps", 16 << 20);
+  if (!maps.ok()) return;
+  const std::string& text = maps.value();
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line(text.data() + begin, end - begin);
+    begin = end + 1;
+    const char* at = line.data();
+    const char* stop = line.data() + line.size();
+    const auto next = [&](int base, size_t skipped) {
+      uint64_t number = 0;
+      at = std::min(std::from_chars(at, stop, number, base).ptr + skipped, stop);
+      return number;
+    };
+    Mapping mapping;
+    const uint64_t from = next(16, 1);
+    mapping.bytes = next(16, sizeof " rw-s") - from;
+    mapping.offset = next(16, 1);
+    const auto major = static_cast<unsigned>(next(16, 1));
+    mapping.device = ::makedev(major, static_cast<unsigned>(next(16, 1)));
+    mapping.inode = next(10, 1);
+    while (at < stop && *at == ' ') ++at;
+    mapping.name = {at, static_cast<size_t>(stop - at)};
+    visit(mapping);
   }
 }
 

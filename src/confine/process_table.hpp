@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -17,6 +18,17 @@ Result<OwnedFd> open_process_table(int root);
 
 // Calls `visit` with the directory name ("17") of each process.
 void for_each_process(int table, const std::function<void(const std::string& process)>& visit);
+
+// One line of a process's maps.
+struct Mapping {
+  uint64_t bytes = 0;
+  uint64_t offset = 0;  // into the file
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  std::string_view name;  // with " (deleted)" at its end when it is
+};
+void for_each_mapping(int table, const std::string& process,
+                      const std::function<void(const Mapping&)>& visit);
 
 // The n-th field (from 0) of a line of numbers such as statm.
 uint64_t field_of(const std::string& line, size_t index);

@@ -8,18 +8,13 @@
 #include <fstream>
 #include <set>
 
+#include "base/scratch.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Scratch {
-  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
-  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
-  ~Scratch() { fs::remove_all(path); }
-};
 
 TEST(FieldOf, CountsFromZeroBySpaces) {
   const std::string line = "100 22 3  4444\n";

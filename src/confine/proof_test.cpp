@@ -9,16 +9,12 @@
 #include <fstream>
 #include <set>
 
+#include "base/scratch.hpp"
+
 namespace cloche {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct Scratch {
-  std::string path = testing::TempDir() + "cloche-unit-XXXXXX";
-  Scratch() { EXPECT_NE(::mkdtemp(path.data()), nullptr); }
-  ~Scratch() { fs::remove_all(path); }
-};
 
 constexpr uint64_t enough_memory = 64ULL << 20;
 

@@ -8,6 +8,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/system_facts.hpp"
 
 namespace cloche {
 namespace {
@@ -17,13 +18,7 @@ FileFact look_through(const std::string& path) {
   auto held = sys::hold(path);
   struct stat seen {};
   if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return fact;
-  fact.path = std::move(held.value().path);
-  fact.kind = S_ISDIR(seen.st_mode) ? FileFact::Kind::directory : FileFact::Kind::file;
-  fact.device = seen.st_dev;
-  fact.inode = seen.st_ino;
-  fact.uid = seen.st_uid;
-  fact.gid = seen.st_gid;
-  return fact;
+  return fact_from(seen, std::move(held.value().path));
 }
 
 // Trees below /usr are in every view already. One that stands behind a link is shown where it is, and the
