@@ -321,7 +321,7 @@ bool obey(const First& first) {
 }  // namespace
 }  // namespace cloche::jail
 
-int main(int argc, char** argv) {
+extern "C" int main(int argc, char** argv) {  // by that name also where no library knows of it
   using namespace cloche;
   wire::Start start;
   if (!wire::read_start(argc, argv, start)) {
