@@ -40,8 +40,9 @@ struct CallerFact {
 
 struct Facts {
   CallerFact caller;
-  FileFact state;      // Cloche's own directory, which may not exist yet; no path: there is none
-  FileFact workspace;  // what the operator meant, resolved
+  FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
+  FileFact workspace;       // what the operator meant, resolved
+  FileFact project_config;  // .cloche in the workspace, when it is a directory
   std::optional<FileFact> git_common;     // of a worktree whose back-pointer names this workspace
   std::vector<FileFact> grants;           // one for each of the request, in order
   std::vector<FileFact> system;           // /usr, /bin, ...

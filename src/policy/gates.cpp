@@ -117,20 +117,46 @@ PathCandidates candidates_of(const Intent& intent, CommandProfile profile, const
   return path_candidates(match, intent.argv);
 }
 
-std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path) {
+constexpr size_t longest_path = 4096;  // the kernel's PATH_MAX
+
+std::string tidied(const std::string& directory, const std::string& written) {
+  const std::string whole = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
+  std::vector<std::string_view> names;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (name == ".." && !names.empty()) names.pop_back();
+    if (!name.empty() && name != "." && name != "..") names.push_back(name);
+  }
+  std::string path;
+  for (const auto& name : names) path.append("/").append(name);
+  return path.empty() ? "/" : path;
+}
+
+std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)
     return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it");
   if (!fact->problem.empty())
     return deny(GateId::path, shown(path.written) + ": " + fact->problem,
                 "name the file by a plain path in the workspace");
+  if (path.role != Role::argument && path.written.size() >= longest_path)
+    return deny(GateId::path, shown(path.written) + ": no system call takes a path this long",
+                "name the file by a plain path in the workspace");
   if (!is_inside(facts, fact->resolved)) {
     return deny(GateId::path,
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
                 "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
   }
+  // Some programs tidy a path by its letters before they open it, and link/.. is another place then.
+  const std::string by_letters = tidied(facts.workspace, path.written);
+  if (path.written.find("..") != std::string::npos && !is_inside(facts, by_letters)) {
+    return deny(GateId::path,
+                shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
+                "copy the file into the workspace, or grant it: --ro " + shown(by_letters));
+  }
   // A pipe or a device never ends, and reading it may do something.
-  if (path.role != Role::argument && fact->kind == FileFact::Kind::other)
+  if ((passive || path.role != Role::argument) && fact->kind == FileFact::Kind::other)
     return deny(GateId::path,
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", a pipe, socket or device",
                 "name a file or a directory");
@@ -227,8 +253,9 @@ Verdict path_gate(const Case& c, const Shapes& shapes) {
   const auto candidates = candidates_of(c.intent, profile, shapes);
   if (candidates.too_many)
     return deny(GateId::path, "the call names more paths than can be judged", "name fewer, or shorter ones");
+  const bool passive = commands_for(c.ceilings, c.intent) == CommandProfile::passive;
   for (const auto& candidate : candidates.list) {
-    if (auto refused = refuse_path(c.facts, candidate)) return *refused;
+    if (auto refused = refuse_path(c.facts, candidate, passive)) return *refused;
   }
   return allow(GateId::path, candidates.list.empty() ? "" : "every path is in the workspace");
 }

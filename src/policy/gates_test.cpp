@@ -193,6 +193,23 @@ TEST(PathGate, WhatNobodyLookedUpIsRefused) {
   EXPECT_EQ(path_gate(c, shapes()).decision, Decision::allow) << "a declared read root";
 }
 
+// A program that tidies link/.. by its letters ends up somewhere else than the kernel.
+TEST(PathGate, BothReadingsOfALinksParentCount) {
+  Case c = case_of("cat a");
+  c.intent.argv = {"cat", "lk/../../ws2/x"};
+  c.facts.operands = {{.written = "lk/../../ws2/x", .resolved = "/ws/ws2/x", .kind = FileFact::Kind::file}};
+  const Verdict verdict = path_gate(c, shapes());
+  EXPECT_EQ(verdict.decision, Decision::deny) << verdict.reason;
+  EXPECT_NE(verdict.reason.find("/ws2/x"), std::string::npos) << verdict.reason;
+}
+
+TEST(PathGate, APipeAsAnArgumentIsRefusedInPassive) {
+  Case c = case_of("go vet x");
+  c.intent.argv = {"go", "vet", "./p.go"};
+  c.facts.operands = {{.written = "./p.go", .resolved = "/ws/p.go", .kind = FileFact::Kind::other}};
+  EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny);
+}
+
 TEST(PathGate, TooManyPathsAreRefused) {
   std::string cmd = "pytest";
   for (int i = 0; i < 3000; ++i) cmd += " a:b";

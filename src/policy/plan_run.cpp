@@ -436,6 +436,11 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   const bool writable = request.profile != Profile::readonly;
   plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path,
                                  writable ? Access::write_run : Access::run, "the workspace"));
+  // What the project says about commands is not a command's to change or to take away.
+  if (writable && facts.project_config.exists()) {
+    plan.view.push_back(owned_tree(facts.project_config, facts.project_config.path, Access::read,
+                                   "the project's own configuration"));
+  }
   if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
     plan.view.push_back(owned_tree(*facts.git_common, facts.git_common->path, Access::read,
                                    "the repository this worktree belongs to"));

@@ -12,6 +12,8 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_rules = 20'000;
+constexpr size_t most_program =
+    1'000'000;  // instructions of all patterns of a file; ordinary ones have fifty
 constexpr size_t longest_reason = 500;
 
 class RuleReader {
@@ -73,6 +75,9 @@ class RuleReader {
         return fail(value.line, "the pattern of " + json_quote(name) + " must be a string");
       auto compiled = compile_pattern(value.text, Dot::matches_newline);
       if (!compiled.ok()) return fail(value.line, compiled.error().what);
+      program_size_ += static_cast<size_t>(compiled.value()->ProgramSize());
+      if (program_size_ > most_program)
+        return fail(value.line, "the patterns up to here are too large together to be judged in time");
       patterns.push_back(
           {std::string(canonical_argument(tool, name)), value.text, std::move(compiled).value()});
       for (const auto& other : patterns)
@@ -163,6 +168,7 @@ class RuleReader {
   }
 
   const std::string& source_;
+  mutable size_t program_size_ = 0;  // so far
   const NormaliseCommand& normalise_;
 };
 

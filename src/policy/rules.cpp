@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/words.hpp"
 #include "policy/pattern.hpp"
 #include "policy/rule_index.hpp"
 #include "policy/tool_glob.hpp"
@@ -87,7 +88,7 @@ std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
   if (!has_opinion_) return std::nullopt;
   if (const Rule* rule = first_match(call)) {
     const std::string where = place(source_, rule->line);
-    return Verdict{GateId::rules, rule->action, explain(*rule), rule->id + " " + where,
+    return Verdict{GateId::rules, rule->action, shown(explain(*rule), 200), rule->id + " " + where,
                    remedy(rule->action, where)};
   }
   const Decision decision = otherwise_.value_or(Decision::deny);

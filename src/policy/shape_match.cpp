@@ -78,7 +78,9 @@ bool takes(const ShapePart& part, const std::string& word) {
   switch (part.kind) {
     case Kind::word: return std::find(part.words.begin(), part.words.end(), word) != part.words.end();
     case Kind::number: return is_number(word, part.prefix);
-    case Kind::file: return is_operand(word) && word.back() != '/' && has_ending(word, part.words);
+    case Kind::file:
+      return is_operand(word) && word.back() != '/' && has_ending(word, part.words) &&
+             (!part.plain || word.find_first_of("*?[]{}") == std::string::npos);
     case Kind::path: return is_operand(word);
     case Kind::name: return is_of_class(part.name, word);
     case Kind::text: return true;

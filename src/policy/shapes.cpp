@@ -130,8 +130,14 @@ class Reader {
     const std::string& kind = item.members.front().name;
     const JsonValue& value = item.members.front().value;
     if (kind == "file" || kind == "path") {
-      TRY(keys(item, {kind, "count"}));
-      return operand_part(item, kind == "file" ? Kind::file : Kind::path, value);
+      TRY(keys(item, {kind, "count", "plain"}));
+      ShapePart operand = TRY(operand_part(item, kind == "file" ? Kind::file : Kind::path, value));
+      if (const JsonValue* plain = item.find("plain")) {
+        if (kind != "file" || !plain->is_boolean())
+          return wrong(*plain, "plain is true or false, and only a file has it");
+        operand.plain = plain->truth;
+      }
+      return operand;
     }
     if (kind == "args") {
       TRY(keys(item, {"args", "count", "forbid"}));

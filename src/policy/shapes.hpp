@@ -33,6 +33,7 @@ struct ShapePart {
   NameClass name = NameClass::module;
   size_t least = 1;
   size_t most = 1;
+  bool plain = false;  // of a file: without * ? [ ] { }, which the program itself would expand
   std::vector<std::string> forbidden = {};  // of args: options that refuse, however they are spelled
   std::vector<ShapePart> inner = {};
 };

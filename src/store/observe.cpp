@@ -184,6 +184,10 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
   } else {
     look_at_system(facts, state);
   }
+  if (facts.workspace.kind == FileFact::Kind::directory) {
+    FileFact config = look_at(facts.workspace.path + "/.cloche");
+    if (config.kind == FileFact::Kind::directory) facts.project_config = std::move(config);
+  }
   if (facts.workspace.kind == FileFact::Kind::directory) facts.git_common = find_common_git(facts.workspace);
   const ToolchainQuery query{request.toolchains, facts.caller.home, facts.caller.path,
                              [&environment](std::string_view name) { return environment.get(name); }};

@@ -51,7 +51,8 @@ class Walk {
       fact_.kind = Kind::absent;
       // No file can have a name that is too long, and nothing lies below a file: it would be here, and it is
       // not.
-      const bool missing = errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG;
+      const bool missing =
+          errno == ENOENT || errno == ENOTDIR || (errno == ENAMETOOLONG && at_.size() < PATH_MAX);
       if (!missing) fact_.problem = "it cannot be resolved: " + std::string(strerrordesc_np(errno));
       return;
     }
