@@ -228,6 +228,30 @@ TEST_P(Supervisor, TmpAndHomeAreFreshForEachCall) {
   EXPECT_TRUE(printed(cloche_shell({}, "ls /tmp/f ~/f /dev/shm/f 2>/dev/null | wc -l"), "0\n"));
 }
 
+// What a caller may have set for itself: `script` runs first, in the shell that becomes cloche.
+class OddCaller : public Run {
+ protected:
+  Ran after(const std::string& script, const std::vector<std::string>& argv) const {
+    Command command = under({}, argv);
+    std::vector<std::string> words = {"sh", "-c", script + "; exec \"$@\"", "sh"};
+    words.insert(words.end(), command.argv.begin(), command.argv.end());
+    command.argv = words;
+    return run(command);
+  }
+};
+FOR_EVERYONE(OddCaller);
+
+TEST_P(OddCaller, IgnoresTheEndOfItsChildren) {
+  const Ran ran = after("trap '' CHLD", {"sh", "-c", "true; exit 7"});
+  EXPECT_EQ(ran.exit_code, 7) << ran.err;
+  EXPECT_LT(ran.seconds, 5);
+}
+
+TEST_P(OddCaller, HasFewDescriptorsOrASmallStack) {
+  for (const char* limit : {"ulimit -n 64", "ulimit -s 128"})
+    EXPECT_TRUE(printed(after(limit, {"echo", "fine"}), "fine\n")) << limit;
+}
+
 class ManyAtOnce : public Run {
  protected:
   // Sixteen callers with twenty-five short calls each; none may fail.
