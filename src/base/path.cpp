@@ -1,5 +1,8 @@
 #include "base/path.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace cloche {
 
 bool is_beneath(std::string_view root, std::string_view path) {
@@ -23,6 +26,20 @@ bool is_plain_absolute(std::string_view path) {
 std::string_view parent_of(std::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);
+}
+
+std::string tidied(const std::string& directory, const std::string& written) {
+  const std::string whole = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
+  std::vector<std::string_view> names;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (name == ".." && !names.empty()) names.pop_back();
+    if (!name.empty() && name != "." && name != "..") names.push_back(name);
+  }
+  std::string path;
+  for (const auto& name : names) path.append("/").append(name);
+  return path.empty() ? "/" : path;
 }
 
 }  // namespace cloche

@@ -14,4 +14,7 @@ bool is_plain_absolute(std::string_view path);
 
 std::string_view parent_of(std::string_view path);
 
+// Where a path leads by its letters alone, as programs tidy it: without . and .., and no link is looked at.
+std::string tidied(const std::string& directory, const std::string& written);
+
 }  // namespace cloche

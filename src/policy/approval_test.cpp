@@ -17,10 +17,10 @@ using namespace std::string_literals;
 ApprovalSubject subject() {
   ApprovalSubject one{.tool = "run_shell"};
   one.plan.argv = {"python3", "build.py", "a b"};
-  one.plan.directory = "/work";
+  one.plan.directory = "/project";
   one.plan.environment = {{"LANG", "C.UTF-8"}};
-  one.plan.view.push_back({.kind = EntryKind::tree, .access = Access::write_run, .target = "/work"});
-  one.files = {{"/work/build.py", sha256("print(1)")}};
+  one.plan.view.push_back({.kind = EntryKind::tree, .access = Access::write_run, .target = "/project"});
+  one.files = {{"/project/build.py", sha256("print(1)")}};
   one.reasons = {"a rule says ask for run_shell"};
   return one;
 }
@@ -32,12 +32,12 @@ TEST(Approval, TheQuestionShowsThePlan) {
   EXPECT_EQ(question.value().text,
             "tool        run_shell\n"
             "command     python3 build.py 'a b'\n"
-            "in          /work\n"
-            "may write   /work\n"
+            "in          /project\n"
+            "may write   /project\n"
             "network     none\n"
             "variables   LANG=C.UTF-8\n"
             "isolation   namespace, at most 1h and 4G\n"
-            "runs        /work/build.py (sha256 " +
+            "runs        /project/build.py (sha256 " +
                 sha256("print(1)").substr(0, 16) +
                 ")\n"
                 "asked since a rule says ask for run_shell\n"
@@ -130,10 +130,10 @@ TEST(Approval, TheDigestCoversEverythingThatDecides) {
       [](auto& s) {
         s.plan.argv = {"python3", "build.py", "a", "b"};
       },
-      [](auto& s) { s.plan.directory = "/work/sub"; },
+      [](auto& s) { s.plan.directory = "/project/sub"; },
       [](auto& s) { s.plan.environment[0].value = "C"; },
       [](auto& s) {
-        s.plan.environment.push_back({"LD_PRELOAD", "/work/x.so"});
+        s.plan.environment.push_back({"LD_PRELOAD", "/project/x.so"});
       },
       [](auto& s) { s.plan.view[0].access = Access::write; },
       [](auto& s) { s.plan.hosts = {"example.org"}; },
@@ -141,10 +141,10 @@ TEST(Approval, TheDigestCoversEverythingThatDecides) {
       [](auto& s) { s.plan.rung = Rung::subprocess; },
       [](auto& s) { s.input = "x"; },
       [](auto& s) { s.files[0].sha256 = sha256("print(2)"); },
-      [](auto& s) { s.files[0].path = "/work/other.py"; },
+      [](auto& s) { s.files[0].path = "/project/other.py"; },
       [](auto& s) { s.files.clear(); },
       [](auto& s) {
-        s.files.push_back({"/work/b.py", sha256("")});
+        s.files.push_back({"/project/b.py", sha256("")});
       },
   };
   for (size_t i = 0; i < std::size(changes); ++i) {
@@ -155,7 +155,7 @@ TEST(Approval, TheDigestCoversEverythingThatDecides) {
   auto same = subject();
   same.reasons.clear();
   EXPECT_EQ(approval_digest(same), before) << "why it is asked changes nothing that happens";
-  same.files.push_back({"/work/a.py", sha256("")});
+  same.files.push_back({"/project/a.py", sha256("")});
   auto other_order = same;
   std::swap(other_order.files[0], other_order.files[1]);
   EXPECT_EQ(approval_digest(same), approval_digest(other_order));

@@ -119,20 +119,6 @@ PathCandidates candidates_of(const Intent& intent, CommandProfile profile, const
 
 constexpr size_t longest_path = 4096;  // the kernel's PATH_MAX
 
-std::string tidied(const std::string& directory, const std::string& written) {
-  const std::string whole = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
-  std::vector<std::string_view> names;
-  for (std::string_view rest = whole; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-    if (name == ".." && !names.empty()) names.pop_back();
-    if (!name.empty() && name != "." && name != "..") names.push_back(name);
-  }
-  std::string path;
-  for (const auto& name : names) path.append("/").append(name);
-  return path.empty() ? "/" : path;
-}
-
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)

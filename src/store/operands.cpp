@@ -81,18 +81,7 @@ class Walk {
 
 // No system call takes a path this long; a program that shortens it first ends up where the letters say.
 OperandFact by_letters(const std::string& directory, const std::string& written) {
-  OperandFact fact{.written = written};
-  const std::string whole = written[0] == '/' ? written : directory + "/" + written;
-  std::vector<std::string_view> names;
-  for (std::string_view rest = whole; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
-    if (name == ".." && !names.empty()) names.pop_back();
-    if (!name.empty() && name != "." && name != "..") names.push_back(name);
-  }
-  for (const auto& name : names) fact.resolved.append("/").append(name);
-  if (fact.resolved.empty()) fact.resolved = "/";
-  return fact;
+  return {.written = written, .resolved = tidied(directory, written)};
 }
 
 }  // namespace
