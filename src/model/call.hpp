@@ -64,6 +64,7 @@ struct OperandFact {
   std::string resolved = {};  // absolute, every link followed; of what is not there, where it would be
   FileFact::Kind kind = FileFact::Kind::absent;
   std::string problem = {};  // why it could not be resolved
+  bool rooted = true;        // the host has the first directory that it goes through: /usr of /usr/x
 };
 
 // The one look at the world that a decision rests on.

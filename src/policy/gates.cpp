@@ -119,20 +119,33 @@ PathCandidates candidates_of(const Intent& intent, CommandProfile profile, const
 
 constexpr size_t longest_path = 4096;  // the kernel's PATH_MAX
 
+bool is_operand(const PathCandidate& path) { return path.role == Role::file || path.role == Role::path; }
+
+// A guess such as the /sub of -Iinclude/sub means a path only where the host has a /sub.
+bool means_nothing(const PathCandidate& path, const OperandFact& fact) {
+  return path.role == Role::guess && path.written[0] == '/' && fact.problem.empty() && !fact.rooted;
+}
+
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)
     return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it");
+  if (means_nothing(path, *fact)) return {};
+  if (!is_operand(path) && is_home({path.written, path.role == Role::guess}))
+    return deny(GateId::path, shown(path.written) + " is a home directory to programs that expand it",
+                "write a path in the workspace; a file of that name is ./" + shown(path.written));
   if (!fact->problem.empty())
     return deny(GateId::path, shown(path.written) + ": " + fact->problem,
                 "name the file by a plain path in the workspace");
-  if (path.role != Role::argument && path.written.size() >= longest_path)
+  if (is_operand(path) && path.written.size() >= longest_path)
     return deny(GateId::path, shown(path.written) + ": no system call takes a path this long",
                 "name the file by a plain path in the workspace");
   if (!is_inside(facts, fact->resolved)) {
     return deny(GateId::path,
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
-                "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
+                path.role == Role::guess
+                    ? "if that is not what it means, write ./ before the value, or put it into a file"
+                    : "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
   }
   // Some programs tidy a path by its letters before they open it, and link/.. is another place then.
   const std::string by_letters = tidied(facts.workspace, path.written);
@@ -142,7 +155,7 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
                 "copy the file into the workspace, or grant it: --ro " + shown(by_letters));
   }
   // A pipe or a device never ends, and reading it may do something.
-  if ((passive || path.role != Role::argument) && fact->kind == FileFact::Kind::other)
+  if ((passive || is_operand(path)) && fact->kind == FileFact::Kind::other)
     return deny(GateId::path,
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", a pipe, socket or device",
                 "name a file or a directory");
