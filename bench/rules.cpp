@@ -89,7 +89,7 @@ double decision_cost(const RuleFiles& files, const Shapes& shapes, const std::ve
       c.facts.workspace = "/project";
       c.intent = understand(c.call);
       c.schema = schema_verdict(c.call, c.intent);
-      c.rules = rules_verdict(files, c.intent);
+      c.rules = rules_verdict(files, c, shapes);
       gates += decide(c, shapes).gates.size();
     }
     samples.push_back(microseconds_since(start) / static_cast<double>(calls));

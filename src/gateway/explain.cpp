@@ -47,7 +47,7 @@ Case make_case(const CallRequest& request, const Facts& facts, const Shapes& sha
   c.facts.read_roots = read_roots(request.operators, facts);
   c.facts.operands = observe_operands(facts.workspace.path, paths_to_observe(c.intent, c.ceilings, shapes));
   c.schema = schema_verdict(c.call, c.intent);
-  c.rules = rules_verdict(rules, c.intent);
+  c.rules = rules_verdict(rules, c, shapes);
   return c;
 }
 

@@ -1,5 +1,6 @@
 #include "gateway/file_gates.hpp"
 
+#include "policy/gates.hpp"
 #include "policy/json_schema.hpp"
 #include "store/rule_files.hpp"
 #include "tools/run_shell.hpp"
@@ -13,6 +14,8 @@ Result<JsonSchema> compile_schema() {
   const JsonValue schema = TRY(read_json(run_shell_schema(), "run_shell"));
   return JsonSchema::compile(schema, "run_shell");
 }
+
+bool have_rules(const RuleFiles& files) { return files.managed || files.user || files.project; }
 
 }  // namespace
 
@@ -33,16 +36,20 @@ Result<RuleFiles> rules_for(const Environment& environment, const std::string& w
   return rules_of(files, canonical_command);
 }
 
-Verdict rules_verdict(const RuleFiles& files, const Intent& intent) {
-  if (!intent.problem.empty())
-    return {GateId::rules, Decision::deny, "the call cannot be read: " + intent.problem};
-  return rules_gate(files, {intent.tool, normalised_arguments(intent)});
+Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes) {
+  if (!c.intent.problem.empty())
+    return {GateId::rules, Decision::deny, "the call cannot be read: " + c.intent.problem};
+  RuleCall call{c.intent.tool, normalised_arguments(c.intent)};
+  if (have_rules(files) && c.intent.form != Intent::Form::none) {
+    // Most commands run as they were asked, and are matched once.
+    if (const auto argv = final_argv(c, shapes); argv != c.intent.argv) call.runs = quote_words(argv);
+  }
+  return rules_gate(files, call);
 }
 
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv) {
   // An operator's words may be any bytes; only patterns need them to be text.
-  if (!files.managed && !files.user && !files.project)
-    return {GateId::rules, Decision::allow, "no permission rules are set"};
+  if (!have_rules(files)) return {GateId::rules, Decision::allow, "no permission rules are set"};
   return rules_gate(files, {"run_shell", {{"cmd", quote_words(argv)}}});
 }
 

@@ -8,6 +8,7 @@
 #include "base/result.hpp"
 #include "model/call.hpp"
 #include "policy/rules.hpp"
+#include "policy/shapes.hpp"
 
 namespace cloche {
 
@@ -17,7 +18,8 @@ Verdict schema_verdict(const ToolCall& call, const Intent& intent);
 // passes.
 Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace);
 
-Verdict rules_verdict(const RuleFiles& files, const Intent& intent);
+// The rules' word on a tool call, as it was asked and as it will run. Its other facts come with the case.
+Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes);
 // Of `cloche run`, by the rules for run_shell: what a model may not have run, nobody runs by accident.
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv);
 

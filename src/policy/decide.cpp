@@ -31,12 +31,8 @@ Verdict approval_gate(const Case& c, const Verdict& others) {
 }
 
 Launch launch_for(const Case& c, const Shapes& shapes) {
-  const CommandProfile profile = commands_for(c.ceilings, c.intent);
-  // Under `any` nothing is hardened: whoever grants it wants the program as it is.
-  const bool shaped = c.origin == Case::Origin::tool_call && profile != CommandProfile::any;
   Launch launch;
-  const auto match = shaped ? find_shape(shapes, profile, c.intent.argv) : std::nullopt;
-  if (match) {
+  if (const auto match = shape_of(c, shapes)) {
     launch = launch_of(*match, c.intent.argv, c.facts.workspace);
   } else {  // any, or an operator's command
     launch.argv = c.intent.argv;

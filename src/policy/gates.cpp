@@ -203,6 +203,17 @@ std::vector<std::string> words_that_name_files(const Intent& intent, const Ceili
   return paths_to_observe(intent, ceilings, shapes);
 }
 
+std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes) {
+  const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  if (c.origin == Case::Origin::operators_command || profile == CommandProfile::any) return {};
+  return find_shape(shapes, profile, c.intent.argv);
+}
+
+std::vector<std::string> final_argv(const Case& c, const Shapes& shapes) {
+  const auto match = shape_of(c, shapes);
+  return match ? launch_of(*match, c.intent.argv, c.facts.workspace).argv : c.intent.argv;
+}
+
 Verdict loadout_gate(const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
   const std::string& tool = c.intent.tool;

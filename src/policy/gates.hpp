@@ -24,6 +24,14 @@ std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& 
 std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
                                                const Shapes& shapes);
 
+// The shape that a call runs under. None for an operator's command and under `any`, where nothing is
+// hardened: whoever grants it wants the program as it is.
+std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes);
+
+// The argv that would run: what was asked, with the hardening of the shape that takes it. Pure in what was
+// asked.
+std::vector<std::string> final_argv(const Case& c, const Shapes& shapes);
+
 Verdict loadout_gate(const Case& c);
 Verdict shape_gate(const Case& c, const Shapes& shapes);
 Verdict no_shell_gate(const Case& c);

@@ -42,23 +42,35 @@ Verdict deny(std::string reason, std::string fix = {}) {
 
 // Aliases resolved; nullopt when two arguments come down to one name, because then nobody knows which counts.
 std::optional<RuleCall> canonical(const RuleCall& call) {
-  RuleCall result{.tool = std::string(canonical_tool(call.tool))};
+  RuleCall result{.tool = std::string(canonical_tool(call.tool)), .runs = call.runs};
   for (const auto& [name, text] : call.arguments)
     if (!result.arguments.emplace(canonical_argument(result.tool, name), text).second) return std::nullopt;
   return result;
 }
 
 // What no pattern can be trusted to see through.
+std::optional<Verdict> refuse_text(std::string_view name, std::string_view text) {
+  if (!is_utf8(text) || !is_utf8(name))
+    return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
+  if (text.size() > longest_text)
+    return deny("the argument " + shown(name, 60) + " is too long to be judged by rules");
+  return std::nullopt;
+}
+
 std::optional<Verdict> refuse_unjudgeable(const RuleCall& call) {
   if (!is_tool_pattern(call.tool) || is_glob(call.tool))
     return deny("the tool has a name that no tool can have");
-  for (const auto& [name, text] : call.arguments) {
-    if (text.size() > longest_text)
-      return deny("the argument " + name + " is too long to be judged by rules");
-    if (!is_utf8(text) || !is_utf8(name))
-      return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
-  }
-  return std::nullopt;
+  for (const auto& [name, text] : call.arguments)
+    if (auto refused = refuse_text(name, text)) return refused;
+  return call.runs ? refuse_text("cmd", *call.runs) : std::nullopt;
+}
+
+bool is_found(const ArgumentPattern& argument, const RuleCall& call) {
+  const std::string_view name = canonical_argument(call.tool, argument.name);
+  const auto asked = call.arguments.find(name);
+  if (asked == call.arguments.end()) return false;
+  return found_in(*argument.compiled, asked->second) ||
+         (call.runs && name == "cmd" && found_in(*argument.compiled, *call.runs));
 }
 
 }  // namespace
@@ -71,10 +83,8 @@ std::string_view canonical_argument(std::string_view tool, std::string_view argu
 
 bool matches(const Rule& rule, const RuleCall& call) {
   if (!tool_matches(rule.tool, call.tool)) return false;
-  return std::all_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& argument) {
-    const auto text = call.arguments.find(canonical_argument(call.tool, argument.name));
-    return text != call.arguments.end() && found_in(*argument.compiled, text->second);
-  });
+  return std::all_of(rule.arguments.begin(), rule.arguments.end(),
+                     [&](const ArgumentPattern& argument) { return is_found(argument, call); });
 }
 
 const Rule* RuleFile::first_match(const RuleCall& call) const {

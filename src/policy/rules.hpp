@@ -30,11 +30,13 @@ class RuleIndex;
 
 using RuleArguments = std::map<std::string, std::string, std::less<>>;
 
-// What rules see. For run_shell the argument `cmd` is the canonical quoting of the argv that would run,
-// whichever form was sent; text stands for itself and everything else is compact JSON.
+// What rules see. For run_shell the argument `cmd` is the canonical quoting of the argv, whichever form was
+// sent; text stands for itself and everything else is compact JSON. A pattern for `cmd` may match what was
+// asked or what will run: people write what they type, and what runs is what counts.
 struct RuleCall {
   std::string tool;
   RuleArguments arguments = {};
+  std::optional<std::string> runs = {};  // `cmd` as it will run, when that is not what was asked
 };
 
 struct ArgumentPattern {

@@ -66,6 +66,7 @@ class Generator {
     RuleCall call{pick(tools)};
     if (below(6) != 0) call.arguments["cmd"] = text;
     if (below(4) == 0) call.arguments["path"] = text;
+    if (below(3) == 0) call.runs = text + " " + pick(words);
     return call;
   }
 
@@ -138,6 +139,27 @@ TEST(RulesProperties, ADenyRuleNeverAllowsMore) {
       EXPECT_GE(rules_gate({.user = after}, call).decision, rules_gate({}, call).decision);
     }
   }
+}
+
+// What will run is matched as what was asked is: a rule that is about either is about the call.
+TEST(RulesProperties, ARuleMatchesWhatWasAskedOrWhatRuns) {
+  Generator generate(6);
+  size_t by_what_runs = 0;
+  for (int round = 0; round < 300; ++round) {
+    const RuleFile file = file_of(generate.rules(12), "");
+    for (int calls = 0; calls < 40; ++calls) {
+      const RuleCall both = generate.call();
+      if (!both.runs || !both.arguments.contains("cmd")) continue;
+      RuleCall asked = both, runs = both;
+      asked.runs = runs.runs = std::nullopt;
+      runs.arguments["cmd"] = *both.runs;
+      for (const auto& rule : file.rules()) {
+        EXPECT_EQ(matches(rule, both), matches(rule, asked) || matches(rule, runs)) << rule.id;
+        by_what_runs += matches(rule, runs) && !matches(rule, asked) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(by_what_runs, 100U);
 }
 
 TEST(RulesProperties, WhatIsSaidToNeverDecideNeverDoes) {

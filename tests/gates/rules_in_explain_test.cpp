@@ -47,6 +47,32 @@ TEST_F(RulesInExplain, ARuleSetWorksUnderAny) {
   }
 }
 
+// A person writes what they type; what runs has the hardening too. Each spelling of a call has one answer.
+TEST_F(RulesInExplain, PatternsSeeWhatWasAskedAndWhatRuns) {
+  scene.write("workspace/a.py", "");
+  const struct {
+    const char* pattern;
+    const char* decision;  // of mypy a.py
+  } rows[] = {
+      {"^mypy a[.]py$", "deny"},                                       // as asked
+      {"--config-file=", "deny"},                                      // as it runs
+      {"^mypy --.* -- a[.]py$", "deny"},                               // the whole of it
+      {"--install-types", "allow"},      {"a[.]py --cache", "allow"},  // in neither
+  };
+  for (const auto& row : rows) {
+    for (const char* name : {"cmd", "command"}) {
+      scene.write("config/cloche/config.json", std::string(R"({"permissions": {"default": "allow", "rules": [
+            {"tool": "run_shell", "action": "deny", "args": {")") +
+                                                   name + R"(": ")" + row.pattern + R"("}}]}})");
+      for (const char* arguments : {R"({"cmd":"mypy a.py"})", R"({"cmd":"'mypy'  \"a.py\""})",
+                                    R"({"command":"mypy a.py"})", R"({"argv":["mypy","a.py"]})"})
+        EXPECT_EQ(explained(arguments, {"--commands", "passive"})["gates"].array.at(7)["decision"].string,
+                  row.decision)
+            << row.pattern << " " << arguments;
+    }
+  }
+}
+
 TEST_F(RulesInExplain, AnAllowOpensNoOtherGate) {
   EXPECT_EQ(explained(R"({"cmd":"cat /etc/passwd"})", {"--commands", "passive"})["decision"].string, "deny");
   EXPECT_EQ(explained(R"({"cmd":"git status"})", {"--commands", "full"})["decision"].string, "deny");
