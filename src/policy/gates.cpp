@@ -154,6 +154,10 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
                 shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
                 "copy the file into the workspace, or grant it: --ro " + shown(by_letters));
   }
+  // A program that takes a directory for a file reads everything in it, and nobody looked at that.
+  if (path.role == Role::file && fact->kind == FileFact::Kind::directory)
+    return deny(GateId::path, shown(path.written) + " is a directory, and a file belongs here",
+                "name its files; list_artifacts and ls list them");
   // A pipe or a device never ends, and reading it may do something.
   if ((passive || is_operand(path)) && fact->kind == FileFact::Kind::other)
     return deny(GateId::path,

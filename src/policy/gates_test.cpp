@@ -28,6 +28,7 @@ void look_around(Case& c) {
     if (path == "link") fact.resolved = "/etc/passwd";
     if (path == "loop") fact.problem = "it goes through too many links";
     if (path == "pipe") fact.kind = FileFact::Kind::other;
+    if (path.starts_with("folder")) fact.kind = FileFact::Kind::directory;
     c.facts.operands.push_back(fact);
   }
 }
@@ -374,6 +375,32 @@ TEST(PathGate, APipeAsAnArgumentIsRefusedInPassive) {
   c.intent.argv = {"go", "vet", "./p.go"};
   c.facts.operands = {{.written = "./p.go", .resolved = "/ws/p.go", .kind = FileFact::Kind::other}};
   EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny);
+}
+
+// Where a shape says FILE. Programs walk into a directory and open what is there, pipes too.
+TEST(PathGate, ADirectoryIsNoFile) {
+  const std::pair<const char*, Decision> rows[] = {
+      {"cat folder", Decision::deny},
+      {"head -n 5 a folder", Decision::deny},
+      {"python3 -m py_compile folder.py", Decision::deny},
+      {"mypy a.py folder.py", Decision::deny},
+      {"pyflakes folder.py", Decision::deny},
+      {"rubocop folder.rb", Decision::deny},
+      {"ruby -c folder.rb", Decision::deny},
+      {"gofmt -l folder.go", Decision::deny},
+      {"gofmt -w folder.go", Decision::deny},
+      {"python3 folder.py", Decision::deny},
+      {"bash folder.sh", Decision::deny},
+      {"ls folder", Decision::allow},
+      {"ruff check folder", Decision::allow},
+      {"go vet folder", Decision::allow},
+      {"pytest folder", Decision::allow},
+      {"python3 a.py folder", Decision::allow},
+  };
+  for (const auto& [cmd, decision] : rows)
+    EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, decision) << cmd;
+  EXPECT_EQ(path_gate(case_of("cat folder"), shapes()).reason,
+            "folder is a directory, and a file belongs here");
 }
 
 TEST(PathGate, TooManyPathsAreRefused) {
