@@ -28,18 +28,20 @@ std::string place_in(const std::string& rule) {
 
 std::string gate_line(const Verdict& verdict) {
   std::string line = padded(std::string(name_of(verdict.gate)), 10) + padded(shouted(verdict.decision), 8);
-  line += verdict.rule.empty() ? verdict.reason : padded(verdict.reason, 54) + "  " + place_in(verdict.rule);
+  const std::string reason = on_one_line(verdict.reason);
+  line += verdict.rule.empty() ? reason : padded(reason, 54) + "  " + on_one_line(place_in(verdict.rule));
   while (line.ends_with(' ')) line.pop_back();
   line += "\n";
   if (verdict.decision != Decision::allow && !verdict.fix.empty())
-    line += "          fix     " + verdict.fix + "\n";
+    line += "          fix     " + on_one_line(verdict.fix) + "\n";
   return line;
 }
 
 std::string plan_lines(const ConfinementPlan& plan) {
-  std::string text = "runs      " + quote_words(plan.argv) + "\n";
-  text += "in        " + plan.directory + "\n";
-  for (const auto& [name, value] : plan.environment) text += "env       " + name + "=" + value + "\n";
+  std::string text = "runs      " + on_one_line(quote_words(plan.argv)) + "\n";
+  text += "in        " + on_one_line(plan.directory) + "\n";
+  for (const auto& [name, value] : plan.environment)
+    text += "env       " + on_one_line(name + "=" + value) + "\n";
   return text + "plan      " + digest_of(plan) + "\n";
 }
 
@@ -53,7 +55,7 @@ int fail(const Error& error) {
 int show(const Result<Explanation>& explained, bool json) {
   if (!explained.ok()) return fail(explained.error());
   const Explanation& explanation = explained.value();
-  print(json ? explain_json(explanation) : visible(explain_text(explanation)));
+  print(json ? explain_json(explanation) : explain_text(explanation));
   return explanation.judgement.decision == Decision::deny ? 126 : 0;
 }
 

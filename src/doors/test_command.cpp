@@ -23,7 +23,7 @@ struct Tally {
   size_t failures = 0;
 };
 
-void say(const std::string& line) { print(visible(line) + "\n"); }
+void say(const std::string& line) { print(on_one_line(line) + "\n"); }
 
 void fail(const std::string& what, Tally& tally) {
   ++tally.failures;
