@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/code_point.hpp"
 #include "base/json.hpp"
 
 namespace cloche {
@@ -15,20 +16,6 @@ bool is_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
   return !text.empty() && letter(text[0]) &&
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
-// The code point at the front of UTF-8 that was found good, and its length.
-struct CodePoint {
-  unsigned value;
-  size_t length;
-};
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto more = [&](size_t i) { return byte(i) & 0x3fU; };
-  if (byte(0) < 0x80) return {byte(0), 1};
-  if (byte(0) < 0xe0) return {(byte(0) & 0x1fU) << 6 | more(1), 2};
-  if (byte(0) < 0xf0) return {(byte(0) & 0x0fU) << 12 | more(1) << 6 | more(2), 3};
-  return {(byte(0) & 0x07U) << 18 | more(1) << 12 | more(2) << 6 | more(3), 4};
 }
 
 // Characters that make text read differently from what it is: nobody who approves it would see them.
