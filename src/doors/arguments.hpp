@@ -18,6 +18,9 @@ struct RunArguments {
   int status_fd = -1;
 };
 
+// SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.
+Result<Grant> parse_grant(const std::string& value, bool writable);
+
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);
 

@@ -3,7 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "doors/arguments.hpp"
 #include "doors/explain_command.hpp"
+#include "policy/secret_names.hpp"
 
 namespace cloche {
 namespace {
@@ -27,7 +29,7 @@ const Flag* find_flag(std::string_view name) {
 Result<void> set_commands(CallRequest& request, const std::string& value) {
   const auto profile = command_profile(value);
   if (!profile)
-    return refusal("--commands " + value + ": no such profile", "known are passive, full and any");
+    return usage_error("--commands " + value + ": no such profile", "known are passive, full and any");
   // Whoever names it means it: a call that asks for nothing narrower has all of it.
   request.ceilings.commands = request.ceilings.unasked = *profile;
   return {};
@@ -36,7 +38,7 @@ Result<void> set_commands(CallRequest& request, const std::string& value) {
 Result<void> set_autonomy(CallRequest& request, const std::string& value) {
   const auto level = autonomy(value);
   if (!level)
-    return refusal("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
+    return usage_error("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
   request.ceilings.level = *level;
   return {};
 }
@@ -44,10 +46,22 @@ Result<void> set_autonomy(CallRequest& request, const std::string& value) {
 Result<void> set_profile(CallRequest& request, const std::string& value) {
   if (value == "readonly") {
     request.operators.profile = Profile::readonly;
+  } else if (value == "workspace-write") {
+    return refusal("--profile workspace-write: the network it gives is not part of this build",
+                   "use workspace-write-no-network");
   } else if (value != "workspace-write-no-network") {
-    return refusal("--profile " + value + ": no such profile in this build",
-                   "known are readonly and workspace-write-no-network");
+    return usage_error("--profile " + value + ": no such profile",
+                       "known are readonly and workspace-write-no-network");
   }
+  return {};
+}
+
+// A value would be the operator's own word for every call; names are all that a call is given.
+Result<void> add_pass_env(CallRequest& request, const std::string& value) {
+  if (!is_variable_name(value))
+    return usage_error("--pass-env " + value + " is not the name of a variable",
+                       "give a name alone: its value is the caller's");
+  request.ceilings.pass_env.push_back(value);
   return {};
 }
 
@@ -66,9 +80,9 @@ Result<void> apply(CallArguments& arguments, std::string_view name, const std::s
   } else if (name == "--profile") {
     return set_profile(request, value);
   } else if (name == "--ro") {
-    request.operators.grants.push_back({.source = value});
+    request.operators.grants.push_back(TRY(parse_grant(value, false)));
   } else if (name == "--pass-env") {
-    request.ceilings.pass_env.push_back(value);
+    return add_pass_env(request, value);
   } else if (name == "--timeout") {
     return set_limit(request.operators.limits, info_of(LimitId::wall), value);
   } else {

@@ -66,6 +66,41 @@ TEST(CallArguments, TheRestIsRefused) {
   }
 }
 
+TEST(CallArguments, AWrongValueIsBadUsageAndWhatIsNotBuiltIsARefusal) {
+  struct Row {
+    const char* flag;
+    const char* value;
+    Fault fault;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"--commands", "bogus", Fault::usage, "known are passive, full and any"},
+      {"--autonomy", "x", Fault::usage, "known are readonly, supervised and full"},
+      {"--profile", "x", Fault::usage, "known are readonly and workspace-write-no-network"},
+      {"--profile", "workspace-write", Fault::configuration, "not part of this build"},
+      {"--pass-env", "A=B", Fault::usage, "--pass-env A=B is not the name of a variable"},
+      {"--pass-env", "", Fault::usage, "is not the name of a variable"},
+      {"--pass-env", "1A", Fault::usage, "is not the name of a variable"},
+      {"--ro", "", Fault::usage, "is not SRC or SRC:DST"},
+      {"--ro", "a:", Fault::usage, "is not SRC or SRC:DST"},
+      {"--timeout", "x", Fault::usage, "--timeout x"},
+      {"--skill", "x", Fault::configuration, "not part of this build"},
+  };
+  for (const auto& row : rows) {
+    const auto result = parse({"run_shell", "{}", row.flag, row.value});
+    ASSERT_FALSE(result.ok()) << row.flag;
+    EXPECT_EQ(result.error().fault, row.fault) << row.flag << " " << row.value;
+    EXPECT_NE(describe(result.error()).find(row.says), std::string::npos) << describe(result.error());
+  }
+}
+
+TEST(CallArguments, AGrantIsWrittenAsForRun) {
+  const auto result = parse({"run_shell", "{}", "--ro", "/a\\:b:/c"});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result.value().request.operators.grants.at(0).source, "/a:b");
+  EXPECT_EQ(result.value().request.operators.grants.at(0).target, "/c");
+}
+
 Explanation denied() {
   Explanation explanation;
   explanation.judgement.gates = {
@@ -87,7 +122,7 @@ TEST(Explanation, AsText) {
 TEST(Explanation, AsJsonWithTheDocumentedKeys) {
   EXPECT_EQ(
       explain_json(denied()),
-      R"({"decision":"deny","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
+      R"({"decision":"deny","reason":"\"x\" leaves","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
       R"("rule":"cat share/commands/passive.json:41","fix":""},{"gate":"path","decision":"deny",)"
       R"("reason":"\"x\" leaves","rule":"","fix":"stay"}],"plan":null,"plan_digest":null})"
       "\n");
@@ -95,9 +130,18 @@ TEST(Explanation, AsJsonWithTheDocumentedKeys) {
   allowed.judgement.decision = Decision::allow;
   allowed.plan = ConfinementPlan{};
   allowed.plan->argv = {"ls", "a b"};
-  EXPECT_EQ(explain_json(allowed), R"({"decision":"allow","gates":[],"plan":)" + to_json(*allowed.plan) +
-                                       R"(,"plan_digest":")" + digest_of(*allowed.plan) + "\"}\n");
+  EXPECT_EQ(explain_json(allowed), R"({"decision":"allow","reason":"","gates":[],"plan":)" +
+                                       to_json(*allowed.plan) + R"(,"plan_digest":")" +
+                                       digest_of(*allowed.plan) + "\"}\n");
   EXPECT_NE(explain_text(allowed).find("runs      ls 'a b'\n"), std::string::npos);
+}
+
+TEST(Explanation, AnErrorHasTheSameKeysAndIsADenial) {
+  EXPECT_EQ(
+      explain_json(refusal("c.json:3: unknown key \"x\"", "leave it out")),
+      R"({"decision":"deny","reason":"c.json:3: unknown key \"x\"; leave it out","gates":[],"plan":null,)"
+      R"("plan_digest":null})"
+      "\n");
 }
 
 }  // namespace

@@ -9,7 +9,8 @@
 namespace cloche {
 namespace {
 
-constexpr size_t max_arguments_bytes = 1 << 20;
+// One byte more than a call may have: the schema gate sees that it is too much, and nobody reads the rest.
+constexpr size_t most_arguments_bytes = call_limits.bytes + 1;
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(text.size(), width), ' ');
@@ -45,13 +46,23 @@ std::string plan_lines(const ConfinementPlan& plan) {
 
 int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
 
-int fail(const Error& error) {
+int fail(const Error& error, bool json) {
+  if (json) print(explain_json(error));
   complain(describe(error));
   return exit_code_of(error);
 }
 
+// For words that do not parse: whether they ask for JSON all the same.
+bool ask_for_json(std::span<char* const> words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return false;
+    if (word == "--json") return true;
+  }
+  return false;
+}
+
 int show(const Result<Explanation>& explained, bool json) {
-  if (!explained.ok()) return fail(explained.error());
+  if (!explained.ok()) return fail(explained.error(), json);
   const Explanation& explanation = explained.value();
   print(json ? explain_json(explanation) : visible(explain_text(explanation)));
   return explanation.judgement.decision == Decision::deny ? 126 : 0;
@@ -59,31 +70,31 @@ int show(const Result<Explanation>& explained, bool json) {
 
 int explain_a_call(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words);
-  if (!parsed.ok()) return fail(parsed.error());
+  if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   CallArguments& arguments = parsed.value();
   if (arguments.help) {
     print(explain_help());
     return 0;
   }
   if (arguments.request.call.arguments == "-") {
-    auto text = sys::read_all(0, max_arguments_bytes);
-    if (!text.ok()) return fail(text.error());
+    auto text = sys::read_beginning(0, most_arguments_bytes);
+    if (!text.ok()) return fail(text.error(), arguments.json);
     arguments.request.call.arguments = std::move(text).value();
   }
   const auto installation = find_installation(environment);
-  if (!installation.ok()) return fail(installation.error());
+  if (!installation.ok()) return fail(installation.error(), arguments.json);
   return show(explain_call(arguments.request, environment, installation.value()), arguments.json);
 }
 
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse_run(words);
-  if (!parsed.ok()) return fail(parsed.error());
+  if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().help) {
     print(explain_help());
     return 0;
   }
   const auto installation = find_installation(environment);
-  if (!installation.ok()) return fail(installation.error());
+  if (!installation.ok()) return fail(installation.error(), parsed.value().json);
   return show(explain_run(parsed.value().request, environment, installation.value()), parsed.value().json);
 }
 
@@ -100,8 +111,11 @@ std::string explain_text(const Explanation& explanation) {
 }
 
 std::string explain_json(const Explanation& explanation) {
+  const Judgement& judgement = explanation.judgement;
   JsonWriter out;
-  out.begin_object().member("decision", name_of(explanation.judgement.decision)).key("gates").begin_array();
+  out.begin_object().member("decision", name_of(judgement.decision));
+  out.member("reason", judgement.decision == Decision::allow ? "" : decisive(judgement).reason);
+  out.key("gates").begin_array();
   for (const auto& verdict : explanation.judgement.gates) {
     out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
     out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", verdict.fix).end_object();
@@ -110,6 +124,13 @@ std::string explain_json(const Explanation& explanation) {
   explanation.plan ? out.raw(to_json(*explanation.plan)) : out.null();
   out.key("plan_digest");
   explanation.plan ? out.value(digest_of(*explanation.plan)) : out.null();
+  return out.end_object().text() + "\n";
+}
+
+std::string explain_json(const Error& error) {
+  JsonWriter out;
+  out.begin_object().member("decision", name_of(Decision::deny)).member("reason", describe(error));
+  out.key("gates").begin_array().end_array().key("plan").null().key("plan_digest").null();
   return out.end_object().text() + "\n";
 }
 
@@ -127,7 +148,8 @@ int explain_door(std::span<char* const> words, const Environment& environment) {
   if (what == "run") return explain_a_run(arguments.subspan(1), environment);
   if (what == "call") return explain_a_call(arguments.subspan(1), environment);
   return fail(
-      usage_error("explain what?", "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"));
+      usage_error("explain what?", "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"),
+      json);
 }
 
 }  // namespace cloche

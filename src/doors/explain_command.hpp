@@ -22,8 +22,11 @@ Result<CallArguments> parse_call(std::span<char* const> words);
 
 // Every gate a line, then the verdict, then what would run.
 std::string explain_text(const Explanation& explanation);
-// {"decision", "gates", "plan", "plan_digest"}
+// {"decision", "reason", "gates", "plan", "plan_digest"}
 std::string explain_json(const Explanation& explanation);
+// The same keys for what could not be judged at all: denied, with the error for a reason and no gate's
+// answer.
+std::string explain_json(const Error& error);
 
 int explain_door(std::span<char* const> words, const Environment& environment);
 int test_door(std::span<char* const> words, const Environment& environment);

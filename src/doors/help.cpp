@@ -43,7 +43,7 @@ std::string run_help() {
       "  --view V              curated (default), or host: the whole host read-only, secrets masked\n"
       "  --toolchains T        auto (default), none, or names: pyenv,nvm,cargo,go,uv,conda\n"
       "  -C DIR                start in DIR (relative to the workspace)\n"
-      "  -e NAME[=VALUE]       set a variable, or pass the caller's; also --env\n"
+      "  -e NAME[=VALUE]       set a variable, or pass the caller's (secrets only with a value); also --env\n"
       "  --grant debug         let it trace its own processes (gdb, strace)\n"
       "\n"
       "Limits, none of which can be switched off:\n";

@@ -37,13 +37,6 @@ ApprovalSubject subject_of(const Explanation& explanation) {
   return subject;
 }
 
-const Verdict& decisive(const Judgement& judgement) {
-  for (const auto& verdict : judgement.gates) {
-    if (verdict.gate == judgement.by) return verdict;
-  }
-  return judgement.gates.front();
-}
-
 Outcome refused_by(const std::string& gate, const std::string& reason, const std::string& fix) {
   Outcome outcome;
   outcome.end = End::refused;
@@ -66,6 +59,14 @@ std::optional<Outcome> ask(const Explanation& explanation, Approver& approver) {
   return refused_by("approval", "nobody said yes to this very command", "answer y at the terminal");
 }
 
+// A dry run answers as `explain` does, a run as a run.
+int cannot_judge(const Error& error, const RunArguments& arguments) {
+  const Outcome outcome = outcome_of(error);
+  if (!arguments.dry_run || !arguments.json) return finish_run(outcome, "", arguments);
+  print(explain_json(error));
+  return outcome.exit_code;
+}
+
 }  // namespace
 
 int judged_run_door(std::span<char* const> words, const Environment& environment,
@@ -74,9 +75,9 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   if (!parsed.ok() || parsed.value().help) return run_door(words, environment, callers);
   const RunArguments& arguments = parsed.value();
   const auto installation = find_installation(environment);
-  if (!installation.ok()) return finish_run(outcome_of(installation.error()), "", arguments);
+  if (!installation.ok()) return cannot_judge(installation.error(), arguments);
   const auto explained = explain_run(arguments.request, environment, installation.value());
-  if (!explained.ok()) return finish_run(outcome_of(explained.error()), "", arguments);
+  if (!explained.ok()) return cannot_judge(explained.error(), arguments);
   const Explanation& explanation = explained.value();
   if (arguments.dry_run && arguments.json) {
     print(explain_json(explanation));

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/fd.hpp"
@@ -92,7 +93,10 @@ Result<void> check_descriptors(const RunArguments& arguments, const CallersDescr
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
   if (arguments.json) print(to_json(outcome, digest) + "\n");
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, to_json(outcome, digest) + "\n");
-  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && outcome.denials.empty());
+  // A variable that was left out has ended nothing.
+  const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
+                                   [](const Denial& denial) { return denial.by != "env"; });
+  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && !stopped);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(outcome.reason);
   return outcome.exit_code;
@@ -115,6 +119,9 @@ int run_door(std::span<char* const> words, const Environment& environment,
   // In the background the terminal is somebody else's: touching its settings would stop us.
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
+  if (!arguments.json) {
+    for (const auto& denial : left_out_of(arguments.request)) complain(denial.what);
+  }
   const auto answer = [&](const Error& error) { return finish_run(outcome_of(error), "", arguments); };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
   auto installation = find_installation(environment);

@@ -75,7 +75,9 @@ Result<Explanation> explain_run(const RunRequest& request, const Environment& en
   c.intent.form = Intent::Form::words;
   c.intent.argv = request.argv;
   c.ceilings.commands = c.ceilings.unasked = CommandProfile::any;
-  for (const auto& pass : request.environment) c.ceilings.pass_env.push_back(pass.name);
+  for (const auto& pass : request.environment) {
+    if (!pass.value) c.ceilings.pass_env.push_back(pass.name);  // what has a value is nothing of the caller's
+  }
   c.facts.workspace = facts.workspace.path;
   c.schema = {GateId::schema, Decision::allow, "not a tool call"};
   const RuleFiles rules = TRY(rules_for(environment, facts.workspace.path));

@@ -1,5 +1,6 @@
 #include "gateway/file_gates.hpp"
 
+#include "policy/gates.hpp"
 #include "policy/json_schema.hpp"
 #include "store/rule_files.hpp"
 #include "tools/run_shell.hpp"
@@ -17,13 +18,19 @@ Result<JsonSchema> compile_schema() {
 }  // namespace
 
 Verdict schema_verdict(const ToolCall& call, const Intent& intent) {
-  const auto deny = [](std::string why) { return Verdict{GateId::schema, Decision::deny, std::move(why)}; };
+  const auto deny = [&](std::string why) {
+    return Verdict{GateId::schema, Decision::deny, std::move(why), {}, how_to_send(intent)};
+  };
   if (intent.tool != "run_shell") return deny("there is no schema for " + shown(call.tool, 60));
   const auto arguments = read_json(call.arguments, "arguments", call_limits);
   if (!arguments.ok()) return deny(arguments.error().what);
   static const Result<JsonSchema> schema = compile_schema();
   if (!schema.ok()) return deny(schema.error().what);
-  if (const auto fault = schema.value().check(arguments.value())) return deny(shown(fault->describe()));
+  if (const auto fault = schema.value().check(arguments.value())) {
+    // Of the value as a whole a schema can only say that it does not fit; the tool knows what is missing.
+    const bool of_the_whole = fault->pointer.empty() && !intent.problem.empty();
+    return deny(of_the_whole ? intent.problem : shown(fault->describe()));
+  }
   return {GateId::schema, Decision::allow};
 }
 
@@ -33,9 +40,15 @@ Result<RuleFiles> rules_for(const Environment& environment, const std::string& w
   return rules_of(files, canonical_command);
 }
 
+Result<RuleFile> rules_in(std::string_view text, const std::string& path) {
+  const ConfigFile file = TRY(parse_config(text, path, honoured_keys));
+  return RuleFile::read(file.root.find("permissions"), path, canonical_command);
+}
+
 Verdict rules_verdict(const RuleFiles& files, const Intent& intent) {
   if (!intent.problem.empty())
-    return {GateId::rules, Decision::deny, "the call cannot be read: " + intent.problem};
+    return {
+        GateId::rules, Decision::deny, "the call cannot be read: " + intent.problem, {}, how_to_send(intent)};
   return rules_gate(files, {intent.tool, normalised_arguments(intent)});
 }
 

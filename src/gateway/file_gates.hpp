@@ -17,6 +17,9 @@ Verdict schema_verdict(const ToolCall& call, const Intent& intent);
 // passes.
 Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace);
 
+// The rules in the text of one configuration file, read as they are for a call.
+Result<RuleFile> rules_in(std::string_view text, const std::string& path);
+
 Verdict rules_verdict(const RuleFiles& files, const Intent& intent);
 // Of `cloche run`, by the rules for run_shell: what a model may not have run, nobody runs by accident.
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv);

@@ -229,6 +229,15 @@ Result<Installation> find_installation(const Environment& environment) {
   return installation;
 }
 
+std::vector<Denial> left_out_of(const RunRequest& request) {
+  std::vector<Denial> denials;
+  for (const auto& name : secrets_left_out(request)) {
+    denials.push_back(
+        {"env", name + " is left out: it looks like a secret; -e " + name + "=VALUE gives it knowingly"});
+  }
+  return denials;
+}
+
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation) {
   auto caller = TRY(observe_caller(request, environment, installation.ids));
@@ -261,6 +270,9 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   }
   if (ran.ok() && ran.value().outcome.end == End::not_found) {
     explain_not_found(ran.value().outcome, ran.value().plan, seen.facts.caller);
+  }
+  if (ran.ok()) {
+    for (auto& denial : left_out_of(request)) ran.value().outcome.denials.push_back(std::move(denial));
   }
   return ran;
 }

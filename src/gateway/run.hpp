@@ -25,6 +25,9 @@ struct Installation {
 Result<Installation> find_installation(const Environment& environment);
 
 // What would run. Has no effect.
+// What the environment gate keeps from an operator's command, one sentence each.
+std::vector<Denial> left_out_of(const RunRequest& request);
+
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation);
 

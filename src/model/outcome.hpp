@@ -24,7 +24,7 @@ struct Usage {
 };
 
 struct Denial {
-  std::string by;    // "limit", "syscall"
+  std::string by;    // "limit", "syscall", or the gate
   std::string what;  // one sentence
 };
 

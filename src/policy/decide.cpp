@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "policy/gates.hpp"
-#include "policy/secret_names.hpp"
 
 namespace cloche {
 namespace {
@@ -43,7 +42,7 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
     launch.noexec = launch.system_programs = launch.fresh_home = false;
   }
   for (const auto& name : c.ceilings.pass_env) {
-    if (why_dropped(name).empty()) launch.pass_env.push_back(name);
+    if (why_left_out(c, name).empty()) launch.pass_env.push_back(name);
   }
   launch.named_files = words_that_name_files(c.intent, c.ceilings, shapes);
   launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;
@@ -52,6 +51,13 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
 }
 
 }  // namespace
+
+const Verdict& decisive(const Judgement& judgement) {
+  for (const auto& verdict : judgement.gates) {
+    if (verdict.gate == judgement.by) return verdict;
+  }
+  return judgement.gates.front();
+}
 
 Judgement decide(const Case& c, const Shapes& shapes) {
   Judgement judgement;

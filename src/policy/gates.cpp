@@ -5,6 +5,7 @@
 #include "base/path.hpp"
 #include "policy/host_names.hpp"
 #include "policy/secret_names.hpp"
+#include "policy/tool_arguments.hpp"
 
 namespace cloche {
 namespace {
@@ -18,12 +19,23 @@ Verdict deny(GateId gate, std::string reason, std::string fix = {}) {
 
 bool is_command(const Intent& intent) { return intent.form != Intent::Form::none; }
 
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Verdict unreadable(GateId gate, const Intent& intent) {
+  return deny(gate, "the call cannot be read: " + intent.problem, how_to_send(intent));
+}
+
 // What a gate says when there is no command text to judge, or nothing at all.
 std::optional<Verdict> without_command(GateId gate, const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(gate, "not a tool call");
-  if (!c.intent.problem.empty()) return deny(gate, "the call cannot be read: " + c.intent.problem);
+  if (!c.intent.problem.empty()) return unreadable(gate, c.intent);
   if (c.intent.tool.empty())
-    return deny(gate, "the tool is not known, so nothing can be said of its arguments");
+    return deny(gate, "the tool is not known, so nothing can be said of its arguments",
+                how_to_send(c.intent));
   if (!is_command(c.intent)) return allow(gate, "the call runs no command");
   return {};
 }
@@ -122,7 +134,8 @@ constexpr size_t longest_path = 4096;  // the kernel's PATH_MAX
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)
-    return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it");
+    return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it",
+                "name the file by a plain path in the workspace");
   if (!fact->problem.empty())
     return deny(GateId::path, shown(path.written) + ": " + fact->problem,
                 "name the file by a plain path in the workspace");
@@ -149,18 +162,20 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
   return {};
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
-}
-
 }  // namespace
 
+std::string how_to_send(const Intent& intent) {
+  if (intent.tool.empty()) return "call one of " + join(shipped_tools());
+  if (intent.tool != "run_shell") return "use run_shell";
+  return R"(send {"cmd": TEXT} or {"argv": [WORD, ...]}, with profile, timeout_s or stdin if need be)";
+}
+
 const std::vector<std::string>& shipped_tools() {
-  static const std::vector<std::string> names = {
-      "run_shell",     "run_python",     "run_script",       "write_artifact", "edit_artifact",
-      "read_artifact", "list_artifacts", "search_artifacts", "http_get",       "read_tool_result"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const auto& known : tool_arguments()) list.emplace_back(known.tool);
+    return list;
+  }();
   return names;
 }
 
@@ -208,7 +223,7 @@ Verdict shape_gate(const Case& c, const Shapes& shapes) {
   if (auto verdict = without_command(GateId::shape, c)) return *verdict;
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
   if (std::string problem = problem_of(c.intent.argv); !problem.empty())
-    return deny(GateId::shape, "the command cannot be judged: " + problem);
+    return deny(GateId::shape, "the command cannot be judged: " + problem, how_to_send(c.intent));
   if (profile == CommandProfile::any)
     return allow(GateId::shape, "any: every command; the rules and the sandbox decide");
   const auto match = find_shape(shapes, profile, c.intent.argv);
@@ -246,29 +261,38 @@ Verdict path_gate(const Case& c, const Shapes& shapes) {
   return allow(GateId::path, candidates.list.empty() ? "" : "every path is in the workspace");
 }
 
+std::string_view why_left_out(const Case& c, std::string_view name) {
+  if (c.origin == Case::Origin::tool_call) return why_dropped(name);
+  return looks_secret(name) ? "it looks like a secret" : "";
+}
+
 Verdict env_gate(const Case& c) {
   if (c.ceilings.pass_env.empty()) return allow(GateId::env, "nothing of the caller's environment is passed");
-  if (c.origin == Case::Origin::operators_command)
-    return allow(GateId::env, "the operator's own choice: " + join(c.ceilings.pass_env));
+  std::vector<std::string> passed;
   std::vector<std::string> dropped;
   for (const auto& name : c.ceilings.pass_env) {
-    if (const auto why = why_dropped(name); !why.empty())
-      dropped.push_back(shown(name) + " (" + std::string(why) + ")");
+    const auto why = why_left_out(c, name);
+    why.empty() ? passed.push_back(shown(name))
+                : dropped.push_back(shown(name) + " (" + std::string(why) + ")");
   }
-  if (dropped.empty()) return allow(GateId::env, "passed: " + join(c.ceilings.pass_env));
-  return allow(GateId::env, "left out: " + join(dropped));
+  if (dropped.empty()) return allow(GateId::env, "passed: " + join(passed));
+  Verdict verdict = allow(GateId::env, "left out: " + join(dropped));
+  if (c.origin == Case::Origin::operators_command) verdict.fix = "give it knowingly: -e NAME=VALUE";
+  return verdict;
 }
 
 Verdict network_gate(const Case& c) {
-  if (!c.intent.problem.empty()) return deny(GateId::network, "the call cannot be read: " + c.intent.problem);
+  if (!c.intent.problem.empty()) return unreadable(GateId::network, c.intent);
   if (c.intent.hosts.empty()) return allow(GateId::network, "the call needs no network");
   if (!c.ceilings.network)
     return deny(GateId::network, "the sandbox profile has no network", "use a profile that has it");
   if (c.ceilings.level == Autonomy::readonly)
-    return deny(GateId::network, "autonomy readonly has no network");
+    return deny(GateId::network, "autonomy readonly has no network", "the operator can raise --autonomy");
   for (const auto& wanted : c.intent.hosts) {
     const auto host = parse_host(wanted);
-    if (!host) return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host");
+    if (!host)
+      return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host",
+                  "write NAME or NAME:PORT");
     const bool declared =
         std::any_of(c.ceilings.hosts.begin(), c.ceilings.hosts.end(), [&](const std::string& text) {
           const auto pattern = parse_host_pattern(text);

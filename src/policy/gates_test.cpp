@@ -242,6 +242,17 @@ TEST(EnvGate, NamesWhatIsLeftOut) {
             "left out: MY_TOKEN (it looks like a secret), LD_PRELOAD (it changes what programs do)");
 }
 
+TEST(EnvGate, AnOperatorsSecretsStayOutsideTooWhileTheRestIsHisChoice) {
+  Case c = case_of("ls");
+  c.origin = Case::Origin::operators_command;
+  c.ceilings.pass_env = {"EDITOR", "LD_LIBRARY_PATH"};
+  EXPECT_EQ(env_gate(c).reason, "passed: EDITOR, LD_LIBRARY_PATH");
+  c.ceilings.pass_env = {"EDITOR", "GITHUB_TOKEN"};
+  EXPECT_EQ(env_gate(c).decision, Decision::allow);
+  EXPECT_EQ(env_gate(c).reason, "left out: GITHUB_TOKEN (it looks like a secret)");
+  EXPECT_EQ(env_gate(c).fix, "give it knowingly: -e NAME=VALUE");
+}
+
 TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
   Case c = case_of("ls");
   EXPECT_EQ(network_gate(c).decision, Decision::allow);

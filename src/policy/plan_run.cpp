@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/path.hpp"
+#include "policy/secret_names.hpp"
 #include "policy/system_view.hpp"
 
 namespace cloche {
@@ -247,6 +248,8 @@ std::string search_path(const Facts& facts) {
   return before + std::string(system_path) + after;
 }
 
+bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
+
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
   std::map<std::string, std::string> variables = {
@@ -268,6 +271,7 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
     for (const auto& [name, value] : chain.environment) variables[name] = value;
   }
   for (const auto& pass : request.environment) {
+    if (is_left_out(pass)) continue;
     const auto callers = facts.caller.environment.find(pass.name);
     if (pass.value) {
       variables[pass.name] = *pass.value;
@@ -406,6 +410,15 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
     }
   }
   return {};
+}
+
+std::vector<std::string> secrets_left_out(const RunRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& pass : request.environment) {
+    if (is_left_out(pass) && std::find(names.begin(), names.end(), pass.name) == names.end())
+      names.push_back(pass.name);
+  }
+  return names;
 }
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {

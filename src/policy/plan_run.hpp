@@ -11,6 +11,10 @@ namespace cloche {
 // Why this directory cannot be a workspace, or nothing.
 Result<void> judge_workspace(const FileFact& workspace, const std::string& home);
 
+// Names of the caller's variables that were asked for and stay outside, because they look like secrets. A
+// value that is given with its name is the operator's own, whatever the name.
+std::vector<std::string> secrets_left_out(const RunRequest& request);
+
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts);
 
 }  // namespace cloche

@@ -85,6 +85,19 @@ TEST_F(RulesInExplain, AFileThatCannotBeReadStopsEveryCall) {
                        .cwd = scene.workspace(),
                        .env = environment()});
   EXPECT_EQ(ran.exit_code, 125) << ran.out;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"explain", "call", "run_shell", "{}", "--json"},
+        {"explain", "run", "--json", "--", "ls"},
+        {"run", "--dry-run", "--json", "--", "ls"}}) {
+    std::vector<std::string> argv = words;
+    argv.insert(argv.begin(), cloche());
+    const Ran as_json = run({.argv = argv, .cwd = scene.workspace(), .env = environment()});
+    EXPECT_EQ(as_json.exit_code, 125) << words[0];
+    const auto json = parse_json(as_json.out);
+    ASSERT_TRUE(json) << as_json.out;
+    EXPECT_EQ((*json)["decision"].string, "deny");
+    EXPECT_NE((*json)["reason"].string.find("config.json:1"), std::string::npos) << as_json.out;
+  }
 }
 
 TEST_F(RulesInExplain, TestChecksTheRulesToo) {
