@@ -40,25 +40,34 @@ void check_shapes(const std::string& text, const std::string& name, Tally& tally
       std::to_string(shapes.value().size()) + " shapes, " + std::to_string(count.checked) + " examples");
 }
 
-// Reading them checks their examples; what can never decide is worth a word, and no failure.
-void check_rules(const JsonValue& permissions, const std::string& name, Tally& tally) {
-  const auto rules = RuleFile::read(&permissions, name, canonical_command);
+// Reading them checks their examples. A rule that can never decide fails as well: whoever wrote it relies on
+// it.
+void check_rules(const std::string& text, const std::string& name, Tally& tally) {
+  const auto rules = rules_in(text, name);
   if (!rules.ok()) return fail(describe(rules.error()), tally);
   tally.examples += rules.value().example_count();
-  for (const auto& finding : lint(rules.value())) say("note    " + finding.rule + ": " + finding.what);
-  say("ok      " + name + ": " + std::to_string(rules.value().rules().size()) + " rules, " +
+  const size_t failures_before = tally.failures;
+  for (const auto& [rule, what, weight] : lint(rules.value())) {
+    const std::string sentence = rule + ": " + what;
+    weight == RuleFinding::Weight::fault ? fail(sentence, tally) : say("note    " + sentence);
+  }
+  say((tally.failures == failures_before ? "ok      " : "        ") + name + ": " +
+      std::to_string(rules.value().rules().size()) + " rules, " +
       std::to_string(rules.value().example_count()) + " examples");
+}
+
+bool is_of_shapes(const JsonValue& root) {
+  return root.find("shapes") != nullptr || root.find("profile") != nullptr;
 }
 
 void check_file(const CommandFile& file, Tally& tally) {
   ++tally.files;
-  const auto text = read_command_file(file);
+  const auto text = sys::read_file(file.path, config_limits.bytes);
   if (!text.ok()) return fail(describe(text.error()), tally);
-  const auto root = read_json(text.value(), file.shown);
+  const auto root = read_json(text.value(), file.shown, config_limits);
   if (!root.ok()) return fail(describe(root.error()), tally);
-  if (const JsonValue* permissions = root.value().find("permissions"))
-    return check_rules(*permissions, file.shown, tally);
-  check_shapes(text.value(), file.shown, tally);
+  is_of_shapes(root.value()) ? check_shapes(text.value(), file.shown, tally)
+                             : check_rules(text.value(), file.shown, tally);
 }
 
 Result<std::vector<CommandFile>> files_to_test(std::span<char* const> words, const Environment& environment) {

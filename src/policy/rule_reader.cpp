@@ -107,7 +107,7 @@ class RuleReader {
 
   // "text" for the rule's only argument, or {"tool": name, "args": {name: text}}, both optional.
   Result<RuleExample> read_example(const JsonValue& item, const Rule& rule) const {
-    RuleExample example{.call = {.tool = sample_tool(rule)}, .line = item.line};
+    RuleExample example{.call = {.tool = sample_name(rule.tool)}, .line = item.line};
     if (item.is_string()) {
       if (rule.arguments.size() != 1)
         return fail(item.line,
@@ -145,16 +145,6 @@ class RuleReader {
     if (!call.arguments.emplace(name, std::move(text)).second)
       return fail(value.line, "cmd and command are one argument and both are given");
     return {};
-  }
-
-  // A tool that the rule is about, for examples that name none.
-  static std::string sample_tool(const Rule& rule) {
-    if (!is_glob(rule.tool)) return rule.tool;
-    if (glob_matches(rule.tool, "run_shell")) return "run_shell";
-    std::string name = rule.tool;
-    name.erase(std::remove(name.begin(), name.end(), '*'), name.end());
-    std::replace(name.begin(), name.end(), '?', 'x');
-    return name;
   }
 
   Result<void> check_examples(const Rule& rule) const {

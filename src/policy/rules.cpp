@@ -15,11 +15,6 @@ constexpr std::string_view shell_tool = "run_shell";
 constexpr std::string_view shell_alias = "run_shell_command";
 constexpr size_t longest_text = 4 << 20;
 
-bool tool_matches(std::string_view pattern, std::string_view tool) {
-  if (!is_glob(pattern)) return pattern == tool;
-  return glob_matches(pattern, tool) || (tool == shell_tool && glob_matches(pattern, shell_alias));
-}
-
 std::string explain(const Rule& rule) {
   if (!rule.reason.empty()) return rule.reason;
   std::string text = "a rule says " + std::string(name_of(rule.action)) + " for " + rule.tool;
@@ -36,7 +31,7 @@ std::string remedy(Decision decision, const std::string& where) {
   return "do it in a way that the rule does not name, or change " + where;
 }
 
-Verdict deny(std::string reason, std::string fix = {}) {
+Verdict deny(std::string reason, std::string fix) {
   return {GateId::rules, Decision::deny, std::move(reason), {}, std::move(fix)};
 }
 
@@ -51,10 +46,10 @@ std::optional<RuleCall> canonical(const RuleCall& call) {
 // What no pattern can be trusted to see through.
 std::optional<Verdict> refuse_unjudgeable(const RuleCall& call) {
   if (!is_tool_pattern(call.tool) || is_glob(call.tool))
-    return deny("the tool has a name that no tool can have");
+    return deny("the tool has a name that no tool can have", "call a tool by its name");
   for (const auto& [name, text] : call.arguments) {
     if (text.size() > longest_text)
-      return deny("the argument " + name + " is too long to be judged by rules");
+      return deny("the argument " + name + " is too long to be judged by rules", "send less at once");
     if (!is_utf8(text) || !is_utf8(name))
       return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
   }
@@ -67,6 +62,11 @@ std::string_view canonical_tool(std::string_view tool) { return tool == shell_al
 
 std::string_view canonical_argument(std::string_view tool, std::string_view argument) {
   return canonical_tool(tool) == shell_tool && argument == "command" ? "cmd" : argument;
+}
+
+bool tool_matches(std::string_view pattern, std::string_view tool) {
+  if (!is_glob(pattern)) return pattern == tool;
+  return glob_matches(pattern, tool) || (tool == shell_tool && glob_matches(pattern, shell_alias));
 }
 
 bool matches(const Rule& rule, const RuleCall& call) {
@@ -82,6 +82,14 @@ const Rule* RuleFile::first_match(const RuleCall& call) const {
   for (uint32_t number : index_->candidates(call))
     if (matches(rules_[number], call)) return &rules_[number];
   return nullptr;
+}
+
+std::vector<const Rule*> RuleFile::all_matches(const RuleCall& call) const {
+  std::vector<const Rule*> found;
+  if (!index_) return found;
+  for (uint32_t number : index_->candidates(call))
+    if (matches(rules_[number], call)) found.push_back(&rules_[number]);
+  return found;
 }
 
 std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {

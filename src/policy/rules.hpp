@@ -59,6 +59,9 @@ struct Rule {
   std::vector<RuleExample> not_match = {};
 };
 
+// Whether a rule's `tool` is about the tool of this name. The glob may also fit another name of it.
+bool tool_matches(std::string_view pattern, std::string_view tool);
+
 // Whether this rule, looked at alone, is about this call.
 bool matches(const Rule& rule, const RuleCall& call);
 
@@ -76,6 +79,8 @@ class RuleFile {
   std::optional<Verdict> judge(const RuleCall& call) const;
   // The rule that decides, or nullptr: the default does.
   const Rule* first_match(const RuleCall& call) const;
+  // Every rule that is about this call, in their order.
+  std::vector<const Rule*> all_matches(const RuleCall& call) const;
 
   const std::string& source() const { return source_; }
   const std::vector<Rule>& rules() const { return rules_; }
@@ -108,11 +113,15 @@ std::string_view canonical_tool(std::string_view tool);
 std::string_view canonical_argument(std::string_view tool, std::string_view argument);
 
 struct RuleFinding {
+  enum class Weight { note, fault };
+
   std::string rule;  // "id file:line"
   std::string what;
+  Weight weight = Weight::fault;
 };
 
-// Rules that can never decide because one before them always does, and patterns that say more than was meant.
+// Faults: rules that can never decide, because nothing can match them or because one before them always does.
+// Notes: patterns that say more than they seem to, and examples that another rule decides.
 std::vector<RuleFinding> lint(const RuleFile& file);
 
 }  // namespace cloche
