@@ -121,6 +121,7 @@ std::string test_help() {
          "Checks every example in every file of command shapes: those that come with Cloche, those in\n"
          "$XDG_CONFIG_HOME/cloche/commands, or the files that are named. Prints file:line of each that "
          "fails.\n"
+         "Of permission rules it also finds those that can never decide.\n"
          "Exit code 0 when all hold, 1 otherwise.\n"
          "\n"
          "Examples:\n"

@@ -45,7 +45,13 @@ struct Progress {
 
 class Walker {
  public:
-  Walker(const PatternLanguage& language, size_t& effort) : language_(language), effort_(effort) {}
+  Walker(const PatternLanguage& language, size_t& effort)
+      : language_(language), effort_(effort), seen_(language.nodes.size()) {
+    // Between two words no text begins: what cannot go on from there matches at the beginning or nowhere.
+    const Reached later = reach({language.start}, {Side::word, Side::word});
+    const Reached at_edge = reach({language.start}, {Side::word, Side::nothing});
+    begins_anywhere_ = later.accepted || !later.takers.empty() || at_edge.accepted || !at_edge.takers.empty();
+  }
 
   Progress begin() const { return {false, {language_.start}}; }
 
@@ -57,7 +63,8 @@ class Walker {
     if (progress.matched) return progress;
     const Reached reached = reach(progress.at, {before, side_of(code)});
     if (reached.accepted) return {true, {}};
-    Progress next = begin();  // it may begin anywhere
+    Progress next;
+    if (begins_anywhere_) next = begin();
     for (uint16_t number : reached.takers) {
       const PatternNode& node = language_.nodes[number];
       if (has(node.set, code)) next.at.push_back(node.next);
@@ -76,14 +83,14 @@ class Walker {
   // Everything that can be reached from here without taking a character.
   Reached reach(const Nodes& from, Place place) {
     Reached reached;
-    std::vector<bool> seen(language_.nodes.size());
+    ++round_;
     Nodes open = from;
     const auto visit = [&](uint16_t number) { open.push_back(number); };
     while (!open.empty()) {
       const uint16_t number = open.back();
       open.pop_back();
-      if (seen[number]) continue;
-      seen[number] = true;
+      if (seen_[number] == round_) continue;
+      seen_[number] = round_;
       effort_ -= std::min<size_t>(effort_, 1);
       const PatternNode& node = language_.nodes[number];
       switch (node.kind) {
@@ -111,6 +118,9 @@ class Walker {
 
   const PatternLanguage& language_;
   size_t& effort_;
+  std::vector<uint64_t> seen_;  // in which round a node was seen last
+  uint64_t round_ = 0;
+  bool begins_anywhere_ = true;
 };
 
 class Search {
@@ -134,6 +144,8 @@ class Search {
       const State state = found_[number]->first;  // by value: found_ grows
       if (is_wanted(state)) return {Answer::found, text_of(number)};
       for (unsigned letter : letters_) {
+        if (effort_ == 0) return {Answer::unknown};
+        effort_ -= std::min(effort_, cost_of(state));
         State next{side_of(letter)};
         for (size_t i = 0; i < walkers_.size(); ++i)
           next.progress.push_back(walkers_[i].step(state.progress[i], state.before, letter));
@@ -174,7 +186,7 @@ class Search {
       if (code > last_code_point || (code >= surrogates.first && code <= surrogates.last)) continue;
       std::vector<bool> kind = {is_word(code)};
       for (const auto* set : sets) kind.push_back(has(*set, code));
-      effort_ -= std::min(effort_, sets.size());
+      effort_ -= std::min(effort_, sets.size());  // about what has() costs
       kinds.emplace(std::move(kind), code);
       if (effort_ == 0) return;
     }
@@ -186,9 +198,17 @@ class Search {
     if (is_new) found_.push_back(place);
   }
 
+  // Making and comparing states costs more than walking does.
+  static size_t cost_of(const State& state) {
+    size_t cost = 10;
+    for (const auto& progress : state.progress) cost += progress.at.size();
+    return cost;
+  }
+
   bool is_hopeless(const State& state) const {
-    for (size_t i = matching_; i < state.progress.size(); ++i) {
-      if (state.progress[i].matched) return true;
+    for (size_t i = 0; i < state.progress.size(); ++i) {
+      const Progress& progress = state.progress[i];
+      if (i < matching_ ? !progress.matched && progress.at.empty() : progress.matched) return true;
     }
     return false;
   }

@@ -1,7 +1,7 @@
 // Which rules can never decide, and which say more than they seem to. It may miss some; what it reports is
 // so.
 #include <algorithm>
-#include <array>
+#include <map>
 
 #include "policy/pattern_language.hpp"
 #include "policy/rules.hpp"
@@ -16,6 +16,8 @@ using Answer = TextSearch::Answer;
 // Steps over automata, some nanoseconds each: no file keeps `cloche test` longer than a second or two.
 constexpr size_t effort_for_a_file = 100'000'000;
 constexpr size_t effort_for_a_question = 500'000;
+constexpr size_t reading_effort = 10;   // for each node
+constexpr size_t matching_effort = 20;  // what RE2 takes for a short text
 
 // Positions of every | that is one, with the depth of parentheses it stands in.
 struct Bar {
@@ -100,12 +102,17 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return list;
 }
 
-bool same(const Rule& a, const Rule& b) {
-  return a.tool == b.tool && a.arguments.size() == b.arguments.size() &&
-         std::all_of(a.arguments.begin(), a.arguments.end(), [&](const ArgumentPattern& argument) {
-           const auto* other = argument_of(b, argument.name);
-           return other != nullptr && other->pattern == argument.pattern;
-         });
+// Equal for rules that say the same of the same arguments.
+std::vector<std::string> condition_of(const Rule& rule) {
+  std::vector<std::pair<std::string, std::string>> arguments;
+  for (const auto& argument : rule.arguments) arguments.emplace_back(argument.name, argument.pattern);
+  std::sort(arguments.begin(), arguments.end());
+  std::vector<std::string> condition = {rule.tool};
+  for (auto& [name, pattern] : arguments) {
+    condition.push_back(std::move(name));
+    condition.push_back(std::move(pattern));
+  }
+  return condition;
 }
 
 // Questions about patterns, answered as far as the effort goes.
@@ -121,17 +128,22 @@ class Patterns {
     return wide == narrow || search({narrow, texts_of(argument)}, {wide}).answer == Answer::none;
   }
 
+  void charge(size_t effort) { effort_ -= std::min(effort_, effort); }
+  bool is_spent() const { return effort_ == 0; }
+
  private:
   static std::string_view texts_of(const ToolArgument* argument) {
     return argument == nullptr ? std::string_view() : argument->texts;
   }
 
   TextSearch search(std::vector<std::string_view> matching, std::vector<std::string_view> failing) {
+    if (is_spent()) return {};
     std::vector<PatternLanguage> read;
     for (const auto* list : {&matching, &failing}) {
       for (std::string_view pattern : *list) {
         auto language = read_pattern(pattern);
         if (!language) return {};
+        charge(reading_effort * language->nodes.size());
         read.push_back(*std::move(language));
       }
     }
@@ -141,7 +153,7 @@ class Patterns {
     size_t effort = std::min(effort_, effort_for_a_question);
     const size_t given = effort;
     auto found = find_text(all.first(matching.size()), all.subspan(matching.size()), effort);
-    effort_ -= given - effort;
+    charge(given - effort);
     return found;
   }
 
@@ -155,8 +167,14 @@ class Linter {
   std::vector<RuleFinding> run() {
     for (const auto& rule : file_.rules()) {
       for (const auto& argument : rule.arguments) note_empty(rule, argument);
-      if (!report_unknown(rule) && !report_impossible(rule)) report_shadow(rule);
+      std::optional<RuleCall> example;
+      if (!report_unknown(rule) && find_example(rule, example)) report_shadow(rule, example);
+      by_condition_.emplace(condition_of(rule), &rule);
     }
+    if (patterns_.is_spent())
+      findings_.push_back({file_.source(),
+                           "too much to compare every rule with all before it: some may be missed",
+                           RuleFinding::Weight::note});
     return std::move(findings_);
   }
 
@@ -198,49 +216,50 @@ class Linter {
     return false;
   }
 
-  // The argument whose pattern nothing can match makes the whole rule dead.
-  bool report_impossible(const Rule& rule) {
+  // A call that the rule matches, if one was found. False: there can be none, and that was reported.
+  bool find_example(const Rule& rule, std::optional<RuleCall>& example) {
+    example = RuleCall{.tool = sample_name(rule.tool)};
     for (const auto& argument : rule.arguments) {
       const ToolArgument* known = known_argument(rule, argument.name);
-      if (patterns_.example(argument.pattern, known).answer != Answer::none) continue;
-      const bool elsewhere = patterns_.example(argument.pattern, nullptr).answer == Answer::found;
-      fault(rule, "the pattern of " + argument.name + " can never match: " + argument.pattern +
-                      (elsewhere ? "; " + argument.name + " is always " + std::string(known->means) : ""));
-      return true;
+      const TextSearch found = patterns_.example(argument.pattern, known);
+      if (found.answer == Answer::none) {
+        report_impossible(rule, argument, known);
+        return false;
+      }
+      add_example(example, argument.name, found);
     }
-    return false;
+    if (is_glob(rule.tool)) return true;
+    for (const auto& known : tools_of(rule).front()->arguments) {
+      if (known.always && argument_of(rule, known.name) == nullptr)
+        add_example(example, known.name, patterns_.example("", &known));
+    }
+    return true;
   }
 
-  // A call that the rule matches; nullopt: none was found.
-  std::optional<RuleCall> example_of(const Rule& rule) {
-    RuleCall call{.tool = sample_name(rule.tool)};
-    for (const auto& argument : rule.arguments) {
-      auto found = patterns_.example(argument.pattern, known_argument(rule, argument.name));
-      if (found.answer != Answer::found) return std::nullopt;
-      call.arguments[std::string(canonical_argument(call.tool, argument.name))] = std::move(found.text);
-    }
-    if (is_glob(rule.tool)) return call;
-    for (const auto& argument : tools_of(rule).front()->arguments) {
-      if (!argument.always || argument_of(rule, argument.name) != nullptr) continue;
-      auto any = patterns_.example("", &argument);
-      if (any.answer != Answer::found) return std::nullopt;
-      call.arguments[std::string(argument.name)] = std::move(any.text);
-    }
-    return call;
+  static void add_example(std::optional<RuleCall>& example, std::string_view name, const TextSearch& found) {
+    if (found.answer != Answer::found) example.reset();
+    if (example) example->arguments[std::string(canonical_argument(example->tool, name))] = found.text;
+  }
+
+  void report_impossible(const Rule& rule, const ArgumentPattern& argument, const ToolArgument* known) {
+    const bool elsewhere = patterns_.example(argument.pattern, nullptr).answer == Answer::found;
+    fault(rule, "the pattern of " + argument.name + " can never match: " + argument.pattern +
+                    (elsewhere ? "; " + argument.name + " is always " + std::string(known->means) : ""));
   }
 
   // Only what matches an example of the rule can match all that it matches: that spares asking most of them.
-  const Rule* find_cover(const Rule& rule) {
-    std::vector<const Rule*> possible;
-    if (const auto example = example_of(rule)) {
-      possible = file_.all_matches(*example);
-    } else {
-      for (const auto& other : file_.rules()) possible.push_back(&other);
+  const Rule* find_cover(const Rule& rule, const std::optional<RuleCall>& example) {
+    if (const auto twin = by_condition_.find(condition_of(rule)); twin != by_condition_.end())
+      return twin->second;
+    if (!example) return nullptr;
+    const auto possible = file_.candidates(*example);
+    patterns_.charge(possible.size());
+    for (const Rule* earlier : possible) {
+      if (earlier >= &rule || patterns_.is_spent()) break;
+      patterns_.charge(matching_effort);
+      if (matches(*earlier, *example) && covers(*earlier, rule)) return earlier;
     }
-    const auto cover = std::find_if(possible.begin(), possible.end(), [&](const Rule* other) {
-      return other >= &rule || covers(*other, rule);  // in order: from the rule itself on, none is before it
-    });
-    return cover == possible.end() || *cover >= &rule ? nullptr : *cover;
+    return nullptr;
   }
 
   bool covers(const Rule& wide, const Rule& narrow) {
@@ -254,12 +273,13 @@ class Linter {
     });
   }
 
-  void report_shadow(const Rule& rule) {
-    const Rule* wide = find_cover(rule);
+  void report_shadow(const Rule& rule, const std::optional<RuleCall>& example) {
+    const Rule* wide = find_cover(rule, example);
     if (wide == nullptr) return note_lost_example(rule);
     const std::string which = wide->id + " on line " + std::to_string(wide->line);
-    fault(rule, same(*wide, rule) ? "never decides: it has the same condition as " + which
-                                  : "never decides: " + which + " matches everything that it matches");
+    fault(rule, condition_of(*wide) == condition_of(rule)
+                    ? "never decides: it has the same condition as " + which
+                    : "never decides: " + which + " matches everything that it matches");
   }
 
   void note_lost_example(const Rule& rule) {
@@ -273,6 +293,7 @@ class Linter {
 
   const RuleFile& file_;
   Patterns patterns_;
+  std::map<std::vector<std::string>, const Rule*> by_condition_;  // the first of each
   std::vector<RuleFinding> findings_;
 };
 

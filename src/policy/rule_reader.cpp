@@ -15,6 +15,7 @@ constexpr size_t most_rules = 20'000;
 constexpr size_t most_program =
     1'000'000;  // instructions of all patterns of a file; ordinary ones have fifty
 constexpr size_t longest_reason = 500;
+constexpr size_t most_example_cost = 60'000'000;  // a fraction of a second at worst (matching_cost)
 
 class RuleReader {
  public:
@@ -147,7 +148,21 @@ class RuleReader {
     return {};
   }
 
+  // A project's file is read for every call, and its examples may be made to keep us busy.
+  Result<void> bound_examples(const Rule& rule) const {
+    for (const auto* examples : {&rule.match, &rule.not_match}) {
+      for (const auto& example : *examples) {
+        example_cost_ += matching_cost(rule, example.call);
+        if (example_cost_ > most_example_cost)
+          return fail(example.line,
+                      "the examples up to here are too long for their patterns to be checked in time");
+      }
+    }
+    return {};
+  }
+
   Result<void> check_examples(const Rule& rule) const {
+    TRY(bound_examples(rule));
     for (const auto& example : rule.match)
       if (!matches(rule, example.call))
         return fail(example.line, rule.id + " does not match its own example");
@@ -159,6 +174,7 @@ class RuleReader {
 
   const std::string& source_;
   mutable size_t program_size_ = 0;  // so far
+  mutable size_t example_cost_ = 0;
   const NormaliseCommand& normalise_;
 };
 

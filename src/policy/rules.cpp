@@ -14,6 +14,8 @@ namespace {
 constexpr std::string_view shell_tool = "run_shell";
 constexpr std::string_view shell_alias = "run_shell_command";
 constexpr size_t longest_text = 4 << 20;
+constexpr size_t most_matching_cost = 500'000'000;
+constexpr size_t short_text = 500;
 
 std::string explain(const Rule& rule) {
   if (!rule.reason.empty()) return rule.reason;
@@ -41,6 +43,12 @@ std::optional<RuleCall> canonical(const RuleCall& call) {
   for (const auto& [name, text] : call.arguments)
     if (!result.arguments.emplace(canonical_argument(result.tool, name), text).second) return std::nullopt;
   return result;
+}
+
+// All patterns of a file together have a million instructions at most, so that shorter calls need no look.
+bool is_large(const RuleCall& call) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [](const auto& argument) { return argument.second.size() > short_text; });
 }
 
 // What no pattern can be trusted to see through.
@@ -84,16 +92,39 @@ const Rule* RuleFile::first_match(const RuleCall& call) const {
   return nullptr;
 }
 
-std::vector<const Rule*> RuleFile::all_matches(const RuleCall& call) const {
+size_t matching_cost(const Rule& rule, const RuleCall& call) {
+  size_t cost = 0;
+  for (const auto& argument : rule.arguments) {
+    const auto text = call.arguments.find(canonical_argument(call.tool, argument.name));
+    if (text != call.arguments.end())
+      cost += static_cast<size_t>(argument.compiled->ProgramSize()) * text->second.size();
+  }
+  return cost;
+}
+
+std::vector<const Rule*> RuleFile::candidates(const RuleCall& call) const {
   std::vector<const Rule*> found;
   if (!index_) return found;
-  for (uint32_t number : index_->candidates(call))
-    if (matches(rules_[number], call)) found.push_back(&rules_[number]);
+  for (uint32_t number : index_->candidates(call)) found.push_back(&rules_[number]);
   return found;
+}
+
+// Whether the rules that have to be asked could take longer than anybody waits: a project's patterns and a
+// model's text may both be made for that.
+bool RuleFile::is_too_costly(const RuleCall& call) const {
+  size_t cost = 0;
+  for (const Rule* rule : candidates(call)) {
+    cost += matching_cost(*rule, call);
+    if (cost > most_matching_cost) return true;
+  }
+  return false;
 }
 
 std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
   if (!has_opinion_) return std::nullopt;
+  if (is_large(call) && is_too_costly(call))
+    return deny("the call is too long to be judged by the rules of " + source_ + " in time",
+                "send less at once, or write simpler patterns");
   if (const Rule* rule = first_match(call)) {
     const std::string where = place(source_, rule->line);
     return Verdict{GateId::rules, rule->action, shown(explain(*rule), 200), rule->id + " " + where,

@@ -65,6 +65,10 @@ bool tool_matches(std::string_view pattern, std::string_view tool);
 // Whether this rule, looked at alone, is about this call.
 bool matches(const Rule& rule, const RuleCall& call);
 
+// What matching may cost at worst, when RE2 has to follow every instruction at every byte: some nanoseconds
+// for each of these.
+size_t matching_cost(const Rule& rule, const RuleCall& call);
+
 // Makes of an example's command line what the gateway makes of a call's: the canonical quoting of its words.
 using NormaliseCommand = std::function<Result<std::string>(std::string_view command)>;
 
@@ -79,8 +83,8 @@ class RuleFile {
   std::optional<Verdict> judge(const RuleCall& call) const;
   // The rule that decides, or nullptr: the default does.
   const Rule* first_match(const RuleCall& call) const;
-  // Every rule that is about this call, in their order.
-  std::vector<const Rule*> all_matches(const RuleCall& call) const;
+  // The rules that may be about this call, in their order: no other is.
+  std::vector<const Rule*> candidates(const RuleCall& call) const;
 
   const std::string& source() const { return source_; }
   const std::vector<Rule>& rules() const { return rules_; }
@@ -89,6 +93,7 @@ class RuleFile {
 
  private:
   RuleFile() = default;
+  bool is_too_costly(const RuleCall& call) const;
 
   std::string source_;
   bool has_opinion_ = false;
