@@ -1,0 +1,26 @@
+// A tool as a model sees it: its name, what it says of itself, and its schemas.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cloche {
+
+// Hints for clients (MCP's words). The strict values are the defaults.
+struct ToolAnnotations {
+  bool read_only = false;
+  bool destructive = true;
+  bool idempotent = false;
+  bool open_world = true;
+};
+
+struct ToolSpec {
+  std::string name;
+  std::string title = {};
+  std::string description;    // tells a model what is refused and what to use instead
+  std::string input_schema;   // JSON Schema 2020-12, as text
+  std::string output_schema;  // of what structured clients get
+  ToolAnnotations annotations = {};
+};
+
+}  // namespace cloche
