@@ -1,29 +1,9 @@
 #include "base/json.hpp"
 
+#include "base/utf8.hpp"
+
 namespace cloche {
 namespace {
-
-// Length of the UTF-8 sequence at the front of `text`, or 0 when there is none.
-size_t sequence_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto follows = [&](size_t i) { return i < text.size() && (byte(i) & 0xc0U) == 0x80U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return follows(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    if (!follows(1) || !follows(2)) return 0;
-    if (lead == 0xe0 && byte(1) < 0xa0) return 0;   // overlong
-    if (lead == 0xed && byte(1) >= 0xa0) return 0;  // surrogates
-    return 3;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    if (!follows(1) || !follows(2) || !follows(3)) return 0;
-    if (lead == 0xf0 && byte(1) < 0x90) return 0;   // overlong
-    if (lead == 0xf4 && byte(1) >= 0x90) return 0;  // past U+10FFFF
-    return 4;
-  }
-  return 0;
-}
 
 void add_escaped(std::string& out, char c) {
   constexpr char digits[] = "0123456789abcdef";
@@ -48,7 +28,7 @@ void add_escaped(std::string& out, char c) {
 
 bool is_utf8(std::string_view text) {
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
+    const size_t length = utf8::sequence_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
@@ -58,7 +38,7 @@ bool is_utf8(std::string_view text) {
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
   while (!text.empty()) {
-    const size_t length = sequence_length(text);
+    const size_t length = utf8::sequence_length(text);
     if (length == 1) {
       add_escaped(out, text[0]);
     } else if (length == 0) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 
 namespace cloche {
 namespace {
@@ -17,31 +18,10 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// The code point at the front of UTF-8 that was found good, and its length.
-struct CodePoint {
-  unsigned value;
-  size_t length;
-};
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto more = [&](size_t i) { return byte(i) & 0x3fU; };
-  if (byte(0) < 0x80) return {byte(0), 1};
-  if (byte(0) < 0xe0) return {(byte(0) & 0x1fU) << 6 | more(1), 2};
-  if (byte(0) < 0xf0) return {(byte(0) & 0x0fU) << 12 | more(1) << 6 | more(2), 3};
-  return {(byte(0) & 0x07U) << 18 | more(1) << 12 | more(2) << 6 | more(3), 4};
-}
-
-// Characters that make text read differently from what it is: nobody who approves it would see them.
-bool turns_text_around(unsigned code) {
-  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069);
-}
-// Without the two joiners, which emoji and several scripts need.
-bool is_invisible(unsigned code) {
-  return code == 0x00ad || code == 0x034f || code == 0x180e || code == 0x200b || code == 0x2028 ||
-         code == 0x2029 || (code >= 0x2060 && code <= 0x2064) || code == 0xfeff ||
-         (code >= 0xe0000 && code <= 0xe007f);
-}
+using utf8::CodePoint;
+using utf8::decode;
+using utf8::is_invisible;
+using utf8::turns_text_around;
 
 // What no spelling of a command may hold.
 std::string problem_of_text(std::string_view text) {
