@@ -77,7 +77,7 @@ inline size_t unfinished_tail(std::string_view text) {
   for (size_t tail = 1; tail <= 3 && tail <= text.size(); ++tail) {
     const auto lead = static_cast<unsigned char>(text[text.size() - tail]);
     if ((lead & 0xc0U) == 0x80U) continue;
-    const size_t whole = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 1;
+    const size_t whole = lead > 0xf4 ? 1 : lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc2 ? 2 : 1;
     return whole > tail ? tail : 0;
   }
   return 0;

@@ -61,14 +61,19 @@ Result<std::string> HeldWorkspace::place_of(int fd) const {
 }
 
 Result<HeldWorkspace::Found> HeldWorkspace::find(const std::string& path, int flags) const {
+  Found found = TRY(open_where_it_leads(path, flags));
+  if (is_cloches_own(found.place))
+    return Error{Fault::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
+  return found;
+}
+
+Result<HeldWorkspace::Found> HeldWorkspace::open_where_it_leads(const std::string& path, int flags) const {
   // Nearly always there is no link on the way, and then the path itself is the place.
   auto direct = open_beneath(root_.get(), path, flags, Links::refused, path);
   if (direct.ok()) return Found{std::move(direct).value(), path};
   if (direct.error().number != ELOOP) return std::move(direct).take_error();
   auto fd = TRY(open_beneath(root_.get(), path, flags, Links::followed, path));
   auto place = TRY(place_of(fd.get()));
-  if (is_cloches_own(place))
-    return Error{Fault::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
   return Found{std::move(fd), std::move(place)};
 }
 

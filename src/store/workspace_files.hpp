@@ -4,6 +4,7 @@
 // Reading follows links that stay beneath the workspace on the same mount, and refuses what is Cloche's own
 // wherever a link came from. Writing follows no link at all: the path that was judged is the path that is
 // written, or `out/x` could mean `.git/hooks/x`. Only regular files are opened, never blocking, never mapped.
+// Any number of threads may use one of these.
 #pragma once
 
 #include <string>
@@ -32,6 +33,7 @@ class HeldWorkspace : public WorkspaceFiles {
     std::string place;  // relative to the workspace, every link resolved
   };
   Result<Found> find(const std::string& path, int flags) const;
+  Result<Found> open_where_it_leads(const std::string& path, int flags) const;
   Result<std::string> place_of(int fd) const;
 
   OwnedFd root_;

@@ -100,6 +100,27 @@ TEST_P(WorkspaceRace, WritersOfOneFile) {
   EXPECT_FALSE(has_leftovers());
 }
 
+// Everybody adds a letter to what they read: whoever was too late is told so, and no letter is lost.
+TEST_P(WorkspaceRace, EditorsOfOneFile) {
+  put(root + "/f", "");
+  std::atomic<size_t> added{0};
+  std::vector<std::thread> editors;
+  for (int i = 0; i < 4; ++i) {
+    editors.emplace_back([&] {
+      HeldWorkspace files = open(GetParam());
+      for (int n = 0; n < 200; ++n) {
+        const auto old = files.read("f", 0, 1 << 20);
+        ASSERT_TRUE(old.ok()) << old.error().what;
+        if (files.replace("f", old.value().bytes + "x", old.value().stamp).ok()) ++added;
+      }
+    });
+  }
+  for (auto& editor : editors) editor.join();
+  EXPECT_GT(added, 0U);
+  EXPECT_EQ(content_of(root + "/f").size(), added);
+  EXPECT_FALSE(has_leftovers());
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, WorkspaceRace, testing::Values(FreshFile::unnamed, FreshFile::named),
                          [](const auto& tested) {
                            return tested.param == FreshFile::unnamed ? "Unnamed" : "Named";

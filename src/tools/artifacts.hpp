@@ -24,6 +24,7 @@ inline constexpr size_t most_listed = 1000;
 inline constexpr size_t most_matches = 200;
 inline constexpr size_t most_searched_line = 16 << 10;  // of a longer line only the beginning is searched
 inline constexpr size_t most_shown_line = 300;
+inline constexpr size_t most_shown_text = 64 << 10;  // of a list or a search
 
 // The five tools as models see them.
 const std::vector<ToolSpec>& artifact_tools();

@@ -142,17 +142,21 @@ ToolReply list(const FileAction& action, WorkspaceFiles& files) {
   JsonWriter json;
   json.begin_object().key("entries").begin_array();
   size_t count = 0;
+  size_t more = 0;
   const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const OutOfTime&) {
     if (is_passed_over(entry, action.path)) return Step::over;
     if (!glob.value().matches(below(action.path, entry.path))) return Step::into;
-    if (++count > most_listed) return Step::into;
+    if (count == most_listed || text.size() > most_shown_text) {
+      ++more;
+      return Step::into;
+    }
+    ++count;
     text += line_of(entry) + "\n";
     json.begin_object().member("path", entry.path).member("kind", name_of(entry.kind));
     json.member("size", entry.size).end_object();
     return Step::into;
   });
   if (!walked.ok()) return failed_reply(describe(walked.error()));
-  const size_t more = count - std::min(count, most_listed);
   if (count == 0) text += "[nothing there]\n";
   if (more > 0) text += "[and " + std::to_string(more) + " more; use a glob or a path further down]\n";
   text += why_incomplete(walked.value());
@@ -227,14 +231,13 @@ class Search {
   }
 
   void add(const std::string& path, size_t number, std::string_view line) {
-    constexpr size_t most_text = 64 << 10;
     const bool long_line = line.size() > most_shown_line;
     line = line.substr(0, most_shown_line);
     if (long_line) line.remove_suffix(utf8::unfinished_tail(line));
     const std::string seen = utf8::with_replacements(line) + (long_line ? "..." : "");
     text_ += shown(path, 4096) + ":" + std::to_string(number) + ": " + seen + "\n";
     json_.begin_object().member("path", path).member("line", number).member("text", seen).end_object();
-    full_ = ++matches_ >= most_matches || text_.size() >= most_text;
+    full_ = ++matches_ >= most_matches || text_.size() >= most_shown_text;
   }
 
   const RE2& pattern_;
