@@ -12,26 +12,29 @@
 
 namespace cloche {
 
-class FileWalk {
+FileEntry::Kind kind_of(mode_t mode);
+
+class FileWalk : public WalkView {
  public:
   // `shown` is how entries are named, `place` where the start really is; both relative to the workspace.
   FileWalk(int start, const std::string& shown, const std::string& place, const WalkLimits& limits,
            const Visit& visit);
 
   Walked directory();
-  Walked single(const struct stat& seen);  // the start is no directory
+  Walked single(FileEntry::Kind kind);  // the start is no directory
+
+  uint64_t size_of(const FileEntry& entry) const override;
+  bool out_of_time() const override;
 
  private:
   struct Child {
     std::string name;
     FileEntry::Kind kind;
-    uint64_t size;
   };
 
   bool descend(const std::string& below);  // false: the walk is over
   bool visit_child(const std::string& below, const Child& child);
   std::vector<Child> children_of(const std::string& below);
-  bool out_of_time() const;
   bool end(WalkEnd how);
 
   int start_;

@@ -14,7 +14,7 @@ class Walking : public testing::Test, public WorkspaceFixture {
  protected:
   Paths paths_beneath(const std::string& path, const WalkLimits& limits = {}) {
     Paths seen;
-    const auto walked = open().walk(path, limits, [&](const FileEntry& entry, const OutOfTime&) {
+    const auto walked = open().walk(path, limits, [&](const FileEntry& entry, const WalkView&) {
       seen.push_back(entry.path);
       return Step::into;
     });
@@ -38,8 +38,34 @@ TEST_F(Walking, GoesInOrderAndFollowsNoLink) {
   EXPECT_EQ(paths_beneath("b/2"), (Paths{"b/2"})) << "a file is itself";
   EXPECT_EQ(paths_beneath("inner"), (Paths{"inner/d", "inner/d/e"}))
       << "the start may be a link that stays inside";
-  EXPECT_FALSE(open().walk("link", {}, [](const FileEntry&, const OutOfTime&) { return Step::into; }).ok());
-  EXPECT_FALSE(open().walk("absent", {}, [](const FileEntry&, const OutOfTime&) { return Step::into; }).ok());
+  EXPECT_FALSE(open().walk("link", {}, [](const FileEntry&, const WalkView&) { return Step::into; }).ok());
+  EXPECT_FALSE(open().walk("absent", {}, [](const FileEntry&, const WalkView&) { return Step::into; }).ok());
+}
+
+TEST_F(Walking, KnowsKindsAndSizes) {
+  put(root + "/dir/f", "12345");
+  ASSERT_EQ(::mkfifo((root + "/dir/p").c_str(), 0600), 0);
+  fs::create_symlink("f", root + "/dir/l");
+  fs::create_directory_symlink("dir", root + "/link");
+  using Kind = FileEntry::Kind;
+  const std::vector<std::pair<Kind, uint64_t>> expected = {
+      {Kind::file, 5}, {Kind::link, 0}, {Kind::other, 0}};
+  for (const std::string start : {"dir", "link"}) {
+    std::vector<std::pair<Kind, uint64_t>> seen;
+    const auto walked = open().walk(start, {}, [&](const FileEntry& entry, const WalkView& view) {
+      seen.emplace_back(entry.kind, view.size_of(entry));
+      return Step::into;
+    });
+    ASSERT_TRUE(walked.ok());
+    EXPECT_EQ(seen, expected) << start;
+  }
+  uint64_t size = 0;
+  const auto single = open().walk("dir/f", {}, [&](const FileEntry& entry, const WalkView& view) {
+    size = view.size_of(entry);
+    return Step::into;
+  });
+  EXPECT_TRUE(single.ok());
+  EXPECT_EQ(size, 5U) << "of a file by itself";
 }
 
 TEST_F(Walking, EndsAtItsLimits) {
@@ -57,7 +83,7 @@ TEST_F(Walking, DoesWhatTheVisitorSays) {
   put(root + "/b/1", "");
   put(root + "/c", "");
   Paths seen;
-  const auto walked = open().walk("", {}, [&](const FileEntry& entry, const OutOfTime&) {
+  const auto walked = open().walk("", {}, [&](const FileEntry& entry, const WalkView&) {
     seen.push_back(entry.path);
     return entry.path == "a" ? Step::over : entry.path == "b/1" ? Step::stop : Step::into;
   });

@@ -102,7 +102,7 @@ Result<Walked> HeldWorkspace::walk(const std::string& path, const WalkLimits& li
   auto found = TRY(find(path, O_PATH));
   const auto seen = TRY(status_of(found.fd.get(), path));
   FileWalk walk(found.fd.get(), path, found.place, limits, visit);
-  return S_ISDIR(seen.st_mode) ? walk.directory() : walk.single(seen);
+  return S_ISDIR(seen.st_mode) ? walk.directory() : walk.single(kind_of(seen.st_mode));
 }
 
 }  // namespace cloche

@@ -119,7 +119,7 @@ TEST_F(WorkspaceFilesTest, NoLinkLeadsToWhatIsClochesOwn) {
        {"calls/T-1.jsonl", "line", "self/tool_calls/T-1.jsonl", "self/.cloche/config.json"})
     EXPECT_NE(why_not_read(path).find("Cloche's own"), std::string::npos) << path << why_not_read(path);
   Paths seen;
-  const auto walked = open().walk("self", {}, [&](const FileEntry& entry, const OutOfTime&) {
+  const auto walked = open().walk("self", {}, [&](const FileEntry& entry, const WalkView&) {
     seen.push_back(entry.path);
     return Step::into;
   });

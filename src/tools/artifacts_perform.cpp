@@ -106,10 +106,10 @@ std::string_view name_of(FileEntry::Kind kind) {
   return "other";
 }
 
-std::string line_of(const FileEntry& entry) {
+std::string line_of(const FileEntry& entry, uint64_t size) {
   const std::string path = shown(entry.path, 4096);
   switch (entry.kind) {
-    case FileEntry::Kind::file: return path + " (" + bytes_text(entry.size) + ")";
+    case FileEntry::Kind::file: return path + " (" + bytes_text(size) + ")";
     case FileEntry::Kind::directory: return path + "/";
     case FileEntry::Kind::link: return path + " (a link)";
     case FileEntry::Kind::other: return path + " (neither a file nor a directory)";
@@ -143,7 +143,7 @@ ToolReply list(const FileAction& action, WorkspaceFiles& files) {
   json.begin_object().key("entries").begin_array();
   size_t count = 0;
   size_t more = 0;
-  const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const OutOfTime&) {
+  const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const WalkView& view) {
     if (is_passed_over(entry, action.path)) return Step::over;
     if (!glob.value().matches(below(action.path, entry.path))) return Step::into;
     if (count == most_listed || text.size() > most_shown_text) {
@@ -151,9 +151,10 @@ ToolReply list(const FileAction& action, WorkspaceFiles& files) {
       return Step::into;
     }
     ++count;
-    text += line_of(entry) + "\n";
+    const uint64_t size = entry.kind == FileEntry::Kind::file ? view.size_of(entry) : 0;
+    text += line_of(entry, size) + "\n";
     json.begin_object().member("path", entry.path).member("kind", name_of(entry.kind));
-    json.member("size", entry.size).end_object();
+    json.member("size", size).end_object();
     return Step::into;
   });
   if (!walked.ok()) return failed_reply(describe(walked.error()));
@@ -172,8 +173,8 @@ class Search {
     json_.begin_object().key("matches").begin_array();
   }
 
-  Step look_into(const FileEntry& entry, const OutOfTime& out_of_time) {
-    if (entry.size > most_searched_bytes) {
+  Step look_into(const FileEntry& entry, const WalkView& view) {
+    if (view.size_of(entry) > most_searched_bytes) {
       ++large_;
       return Step::over;
     }
@@ -183,7 +184,7 @@ class Search {
       return Step::over;
     }
     if (is_binary(part.value().bytes)) return Step::over;
-    return look_at_lines(entry.path, part.value().bytes, out_of_time);
+    return look_at_lines(entry.path, part.value().bytes, view);
   }
 
   ToolReply reply(const Walked& walked) {
@@ -211,7 +212,7 @@ class Search {
 
   void note(const std::string& what) { text_ += "[" + what + "]\n"; }
 
-  Step look_at_lines(const std::string& path, std::string_view rest, const OutOfTime& out_of_time) {
+  Step look_at_lines(const std::string& path, std::string_view rest, const WalkView& view) {
     constexpr size_t bytes_between_looks_at_the_clock = 4096;
     size_t unwatched = 0;
     for (size_t number = 1; !rest.empty(); ++number) {
@@ -224,7 +225,7 @@ class Search {
       if (full_) return Step::stop;
       unwatched += line.size() + 1;
       if (unwatched < bytes_between_looks_at_the_clock) continue;
-      if (out_of_time()) return Step::stop;
+      if (view.out_of_time()) return Step::stop;
       unwatched = 0;
     }
     return Step::over;
@@ -255,9 +256,9 @@ ToolReply search(const FileAction& action, WorkspaceFiles& files) {
   const auto pattern = compile_pattern(action.pattern, Dot::stops_at_newline);
   if (!pattern.ok()) return failed_reply(describe(pattern.error()));
   Search search(*pattern.value(), files);
-  const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const OutOfTime& out_of_time) {
+  const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const WalkView& view) {
     if (is_passed_over(entry, action.path)) return Step::over;
-    return entry.kind == FileEntry::Kind::file ? search.look_into(entry, out_of_time) : Step::into;
+    return entry.kind == FileEntry::Kind::file ? search.look_into(entry, view) : Step::into;
   });
   if (!walked.ok()) return failed_reply(describe(walked.error()));
   return search.reply(walked.value());

@@ -49,15 +49,24 @@ class FakeFiles : public WorkspaceFiles {
       if (!path.empty() && name != path && !name.starts_with(path + "/")) continue;
       const bool directory = name.ends_with("/");
       const FileEntry entry = {directory ? name.substr(0, name.size() - 1) : name,
-                               directory ? FileEntry::Kind::directory : FileEntry::Kind::file,
-                               directory ? 0 : content.size()};
-      if (visit(entry, [this] { return out_of_time; }) == Step::stop)
+                               directory ? FileEntry::Kind::directory : FileEntry::Kind::file};
+      if (visit(entry, View(*this)) == Step::stop)
         return Walked{out_of_time ? WalkEnd::out_of_time : WalkEnd::stopped_by_visitor, 0};
     }
     return Walked{end, unreadable};
   }
 
  private:
+  class View : public WalkView {
+   public:
+    explicit View(const FakeFiles& files) : files_(files) {}
+    uint64_t size_of(const FileEntry& entry) const override { return files_.files.at(entry.path).size(); }
+    bool out_of_time() const override { return files_.out_of_time; }
+
+   private:
+    const FakeFiles& files_;
+  };
+
   static FileStamp stamp(const std::string& content) { return {1, 1, content.size(), 0}; }
 };
 

@@ -37,7 +37,6 @@ struct FileEntry {
 
   std::string path;  // relative to the workspace
   Kind kind = Kind::other;
-  uint64_t size = 0;  // of a file
 };
 
 // What a visitor wants next.
@@ -48,9 +47,17 @@ struct WalkLimits {
   uint64_t milliseconds = 2000;
 };
 
-// One that takes long over an entry asks now and then whether its time is up, and stops.
-using OutOfTime = std::function<bool()>;
-using Visit = std::function<Step(const FileEntry& entry, const OutOfTime& out_of_time)>;
+// What a visitor may ask while it is visited.
+class WalkView {
+ public:
+  virtual ~WalkView() = default;
+
+  // Of a file, in bytes; looked up only now, because most of a large tree is just passed by.
+  virtual uint64_t size_of(const FileEntry& entry) const = 0;
+  // One that takes long over an entry asks now and then, and stops.
+  virtual bool out_of_time() const = 0;
+};
+using Visit = std::function<Step(const FileEntry& entry, const WalkView& view)>;
 
 enum class WalkEnd { complete, stopped_by_visitor, out_of_entries, out_of_time };
 
