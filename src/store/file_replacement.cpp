@@ -154,7 +154,8 @@ Result<void> FileReplacement::check_target(const struct stat& target,
 // A new file in its place needs no permission of the old one, and whoever took it away meant something.
 Result<void> FileReplacement::check_permission(const struct stat& target) const {
   const bool writable =
-      (target.st_mode & 0222) != 0 && ::faccessat(directory_.get(), name_.c_str(), W_OK, AT_EACCESS) == 0;
+      (target.st_mode & 0222) != 0 && (::faccessat(directory_.get(), name_.c_str(), W_OK, AT_EACCESS) == 0 ||
+                                       errno == ENOENT);  // gone since: nothing to ask any more
   if (!writable) return sentence(path_, "is read-only", EACCES);
   return {};
 }
