@@ -11,6 +11,8 @@ std::string main_help() {
          "  cloche explain run -- CMD...       every gate's answer and the plan; nothing runs\n"
          "  cloche explain call TOOL JSON      the same for a tool call of a model\n"
          "  cloche test [FILE...]              check the examples of command shapes and rules\n"
+         "  cloche new KIND NAME               write a skill, an executor or a rule that works, with its "
+         "test\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
          "  cloche --version\n"
          "\n"
@@ -126,6 +128,23 @@ std::string test_help() {
          "Examples:\n"
          "  cloche test\n"
          "  cloche test my-commands.json\n";
+}
+
+std::string new_help() {
+  return "cloche new skill|executor|rule NAME [--dir DIR]\n"
+         "\n"
+         "Writes one that works, with its own test, into DIR (default: the working directory). Nothing is "
+         "ever\n"
+         "overwritten: when something of that name is there, the exit code is 125.\n"
+         "\n"
+         "  skill     NAME/SKILL.md: what a task may use, and how to go about it; NAME/test.sh\n"
+         "  executor  NAME/manifest.json and NAME/tool.py: a tool of your own; NAME/test.sh calls it\n"
+         "  rule      NAME.json: permission rules with their examples, for .cloche/config.json\n"
+         "\n"
+         "Examples:\n"
+         "  cloche new skill code-review --dir skills\n"
+         "  cloche new executor word-count && sh word-count/test.sh\n"
+         "  cloche new rule ask-before-install && cloche test ask-before-install.json\n";
 }
 
 }  // namespace cloche

@@ -64,6 +64,17 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
   return true;
 }
 
+void expect_printed(const Example& example, const Scene& project, As as) {
+  const Ran ran = run({.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"},
+                       .as = as,
+                       .cwd = project.workspace(),
+                       .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
+  auto printed = lines_of(ran.out);
+  if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
+  EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
+                                                  << ran.out << "exit " << ran.exit_code;
+}
+
 class Documents : public testing::TestWithParam<As> {};
 
 TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
@@ -72,16 +83,14 @@ TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
                 "print(\"built:\", sum(range(10)))\nopen(\"result.txt\", \"w\").write(\"45\\n\")\n");
   const auto examples = examples_in(fs::path(CLOCHE_SOURCE_DIR) / "README.md");
   ASSERT_GE(examples.size(), 6U);
-  for (const auto& example : examples) {
-    const Ran ran = run({.argv = {"sh", "-c", example.command + " 2>&1"},
-                         .as = GetParam(),
-                         .cwd = project.workspace(),
-                         .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
-    auto printed = lines_of(ran.out);
-    if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
-    EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
-                                                    << ran.out << "exit " << ran.exit_code;
-  }
+  for (const auto& example : examples) expect_printed(example, project, GetParam());
+}
+
+TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
+  Scene project(GetParam());
+  const auto examples = examples_in(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md");
+  ASSERT_GE(examples.size(), 6U);
+  for (const auto& example : examples) expect_printed(example, project, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(As, Documents, testing::ValuesIn(identities()),
@@ -136,9 +145,18 @@ TEST(Commands, TheExampleInTheGrammarHolds) {
   EXPECT_NE(ran.out.find("all hold"), std::string::npos) << ran.out;
 }
 
+// The table of the document is the one that decides (policy/authority.hpp), which a golden file has.
+TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
+  const std::string document = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md");
+  const auto golden = lines_of(read_file(fs::path(CLOCHE_SOURCE_DIR) / "tests/golden/capabilities.txt"));
+  ASSERT_GE(golden.size(), 7U);
+  for (size_t row = 1; row < 7; ++row)
+    EXPECT_NE(document.find("| " + golden[row] + " |\n"), std::string::npos) << golden[row];
+}
+
 TEST(Links, LeadToWhatExists) {
   for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
-                           "docs/bench.md", "docs/commands.md"}) {
+                           "docs/bench.md", "docs/commands.md", "docs/skills.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;
