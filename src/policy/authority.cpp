@@ -254,6 +254,7 @@ class Builder {
     const bool inside = !names_.workspace.empty() && is_beneath(names_.workspace, mount);
     if (!inside) {
       TRY(placed(judge_place(mount, names_), capability));
+      if (writes) TRY(placed(judge_written_place(mount, names_), capability));
       // What protects parts of the workspace would not hold for the same files under a wider grant.
       if (writes && !names_.workspace.empty() && is_beneath(mount, names_.workspace))
         return placed<void>(refusal("it has the workspace in it", "name directories beside it"), capability);

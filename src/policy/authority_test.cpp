@@ -304,6 +304,13 @@ TEST(Authority, NothingWritableHasTheWorkspaceInIt) {
   EXPECT_EQ(grants_of(grant(defaults(), skill, names)), "ro:/srv/all");
 }
 
+TEST(Authority, NothingThatRunsOutsideIsWritable) {
+  for (const char* hint : {"/usr/local/bin", "/etc/cron.d/**", "~/.bashrc", "~/.local/bin/*"}) {
+    Skill skill{.name = "s", .trust = Trust::operators, .capabilities = std::vector{write(hint)}};
+    EXPECT_FALSE(authority_of(defaults(), &skill, host()).ok()) << hint;
+  }
+}
+
 TEST(Authority, ReadonlyWritesNowhere) {
   EXPECT_EQ(authority_of(defaults(Autonomy::readonly), nullptr, host()).value().write_hints, Names{});
 }

@@ -194,7 +194,7 @@ Result<void> judge_place(const std::string& place, const HostNames& names) {
   const std::string shown_place = json_quote(shown(place, 80));
   const std::string fix = "name a directory below it";
   if (place == "/") return refusal("a capability comes down to /", fix);
-  if (!names.home.empty() && is_beneath(place, names.home))
+  if (place == "/home" || (!names.home.empty() && is_beneath(place, names.home)))
     return refusal("a capability comes down to " + shown_place + ", which is or has the home directory", fix);
   if (place == "/tmp" || place == "/var/tmp" || place == "/dev/shm")
     return refusal("a capability comes down to the host's " + place, fix);
@@ -202,6 +202,21 @@ Result<void> judge_place(const std::string& place, const HostNames& names) {
   if (secret.empty() || is_granted(place, names)) return {};
   return refusal("a capability for " + shown_place + " meets the secrets in " + secret,
                  "grant the path in the managed or the user's configuration, or name a narrower one");
+}
+
+Result<void> judge_written_place(const std::string& place, const HostNames& names) {
+  const std::string shown_place = json_quote(shown(place, 80));
+  for (const auto& root : refused_roots)
+    if (place == root.path || (root.below && is_beneath(root.path, place)))
+      return refusal("writing to " + shown_place + " would be writing to the system",
+                     "name another directory");
+  for (const std::string& home : homes_near(place, names)) {
+    for (std::string_view name : home_executed)
+      if (const std::string path = joined(home, name); meets(place, path) && !is_granted(place, names))
+        return refusal("writing to " + shown_place + " would be writing to what runs outside later: " + path,
+                       "grant the path in the managed or the user's configuration, or name a narrower one");
+  }
+  return {};
 }
 
 Result<void> judge_resolved(const std::string& declared, const std::string& resolved,

@@ -34,7 +34,11 @@ std::string mount_part(std::string_view pattern);
 // /tmp; and the secret set only by grant.
 Result<void> judge_place(const std::string& place, const HostNames& names);
 
-// The same for what was mounted as `declared` and turned out to be at `resolved` when every link was
+// Besides: what may not be written to, system directories, and what the host executes later of a home, which
+// needs a grant as well.
+Result<void> judge_written_place(const std::string& place, const HostNames& names);
+
+// As judge_place, for what was mounted as `declared` and turned out to be at `resolved` when every link was
 // followed: a link in the workspace leads nowhere else, whoever put it there.
 Result<void> judge_resolved(const std::string& declared, const std::string& resolved, const HostNames& names);
 

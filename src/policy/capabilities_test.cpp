@@ -115,6 +115,20 @@ TEST(Capabilities, SecretsNeedAGrant) {
   EXPECT_TRUE(judge_place("/home/u/.config/gh", granted).ok());
 }
 
+TEST(Capabilities, PlacesThatAreNotWrittenTo) {
+  for (const char* place : {"/usr", "/usr/bin/x", "/etc/cron.d", "/opt", "/srv", "/var/lib/dpkg/info",
+                            "/boot/x", "/home/u/.bashrc", "/home/u/.local", "/home/u/.local/bin/x",
+                            "/home/u/bin", "/home/other/.profile", "/home/u/.config"})
+    EXPECT_FALSE(judge_written_place(place, names()).ok()) << place;
+  for (const char* place : {"/srv/data", "/opt/data", "/var/lib/data", "/home/u/out", "/home/u/binary",
+                            "/mnt/x", "/home/u/.cache/x"})
+    EXPECT_TRUE(judge_written_place(place, names()).ok()) << place;
+  HostNames granted = names();
+  granted.secret_grants = {"~/.local/bin", "/usr"};
+  EXPECT_TRUE(judge_written_place("/home/u/.local/bin", granted).ok());
+  EXPECT_FALSE(judge_written_place("/usr/bin", granted).ok());
+}
+
 TEST(Capabilities, EverySecretOfAHomeIsMet) {
   for (std::string_view secret : home_secrets) {
     const std::string path = "/home/u/" + std::string(secret);

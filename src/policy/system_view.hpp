@@ -198,6 +198,48 @@ inline constexpr std::string_view system_secrets[] = {
     "/etc/cloche",
     "/proc",  // environments of other processes
     "/sys",
+    "/dev",  // disks
+};
+
+// What the host runs or obeys later, of a home: nothing to be written without a grant. Relative to each home.
+inline constexpr std::string_view home_executed[] = {
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".inputrc",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/environment.d",
+    ".config/git",
+    ".gitconfig",
+    ".config/nvim",
+    ".vimrc",
+    ".vim",
+    ".emacs",
+    ".emacs.d",
+    ".tmux.conf",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".pam_environment",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/applications",
+    ".local/share/systemd",
+    ".cargo/bin",
+    ".cargo/config.toml",
+    ".pyenv",
+    ".nvm",
+    ".rustup",
+    "bin",
 };
 
 }  // namespace cloche

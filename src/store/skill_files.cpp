@@ -206,6 +206,8 @@ Result<Authority> settle_grants(Authority authority, const HostNames& names) {
     const std::string& resolved = held.value().path;
     if (resolved != grant.source) {
       TRY(judge_resolved(grant.source, resolved, names));
+      const bool inside = !names.workspace.empty() && is_beneath(names.workspace, resolved);
+      if (grant.writable && !inside) TRY(judge_written_place(resolved, names));
       grant.target = std::exchange(grant.source, resolved);
     }
     settled.push_back(std::move(grant));

@@ -200,6 +200,12 @@ TEST_F(SkillFiles, GrantsAreLookedAtOnce) {
     return without_root(result.value().grants[0].source + ">" + result.value().grants[0].target);
   };
   EXPECT_EQ(settled("/home/out"), "/home/out>");
+  fs::create_directory_symlink("/usr/share", root_ + "/home/share");
+  EXPECT_TRUE(settle_grants({.grants = {{.source = root_ + "/home/share"}}}, names).ok());
+  for (const std::string& workspace : {names.workspace, std::string()})
+    EXPECT_FALSE(settle_grants({.grants = {{.source = root_ + "/home/share", .writable = true}}},
+                               {.home = names.home, .workspace = workspace})
+                     .ok());
   EXPECT_EQ(settled("/home/notes"), "/home/skills>/home/notes");
   EXPECT_EQ(settled("/home/absent"), "/home/absent is not there and is left out");
   EXPECT_EQ(settled("/home/work/data"),

@@ -127,6 +127,32 @@ Result<JsonValue> unfolded(const JsonMember& member, Form form, const std::strin
   return list_in(text, member.value.line);
 }
 
+// Words between commas or blanks; what stands in brackets belongs to its word.
+std::vector<std::string> split_outside_brackets(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  int depth = 0;
+  for (char c : std::string(text) + " ") {
+    if (c == '(') ++depth;
+    if (c == ')' && depth > 0) --depth;
+    const bool between = depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\n');
+    if (!between) word += c;
+    if (between && !word.empty()) words.push_back(std::exchange(word, {}));
+  }
+  return words;
+}
+
+// Each tool by its one name and once; a name that is none of ours is an executor's, or another agent's.
+std::vector<std::string> in_one_spelling(const std::vector<std::string>& names) {
+  std::vector<std::string> tools;
+  for (const auto& name : names) {
+    const std::string ours = tool_name(name);
+    const std::string& tool = ours.empty() ? name : ours;
+    if (std::find(tools.begin(), tools.end(), tool) == tools.end()) tools.push_back(tool);
+  }
+  return tools;
+}
+
 class SkillReader {
  public:
   SkillReader(const JsonValue& root, const std::string& source) : root_(root), source_(source) {}
@@ -224,13 +250,7 @@ class SkillReader {
         TRY(read_words(value, source_, "tool_loadout", [](std::string_view name) -> std::string {
           return is_tool_pattern(name) && !is_glob(name) ? "" : "is not the name of a tool";
         }));
-    std::vector<std::string> loadout;
-    for (const auto& name : names) {
-      const std::string one_name = tool_name(name);  // empty: an executor's
-      const std::string& tool = one_name.empty() ? name : one_name;
-      if (std::find(loadout.begin(), loadout.end(), tool) == loadout.end()) loadout.push_back(tool);
-    }
-    return loadout;
+    return in_one_spelling(names);
   }
 
   Result<CommandProfile> read_commands(const JsonValue& value) const {
@@ -264,22 +284,12 @@ class SkillReader {
     });
   }
 
-  // Other agents' tools stand here too, like Bash(git:*); they name nothing of ours and do no harm. A string
-  // is split outside of its brackets.
+  // Other agents' tools stand here too, like Bash(git:*); they name nothing of ours and do no harm.
   Result<std::vector<std::string>> read_allowed_tools(const JsonValue& value) const {
     const auto any = [](std::string_view) { return std::string(); };
-    if (value.is_array()) return read_words(value, source_, "allowed-tools", any);
+    if (value.is_array()) return in_one_spelling(TRY(read_words(value, source_, "allowed-tools", any)));
     if (!value.is_string()) return wrong_type(source_, value, "allowed-tools", "a string or a list");
-    std::vector<std::string> tools;
-    std::string tool;
-    int depth = 0;
-    for (char c : value.text + " ") {
-      depth += c == '(' ? 1 : (c == ')' && depth > 0 ? -1 : 0);
-      const bool between = depth == 0 && (c == ',' || c == ' ' || c == '\t' || c == '\n');
-      if (!between) tool += c;
-      if (between && !tool.empty()) tools.push_back(std::exchange(tool, {}));
-    }
-    return tools;
+    return in_one_spelling(split_outside_brackets(value.text));
   }
 
   const JsonValue& root_;

@@ -98,6 +98,7 @@ TEST(Skill, KeysAtTheTop) {
        "x caps=[fs:read:~/a>~/a;fs:read:~/b>~/b;]"},
       {"allowed-tools: run_shell, Bash(git:*) Bash(npm run test)",
        "x allowed=[run_shell Bash(git:*) Bash(npm run test)]"},
+      {"allowed-tools: run_shell_command Bash(open", "x allowed=[run_shell]"},
       {"allowed-tools: [run_shell, 'Bash(git:*)']", "x allowed=[run_shell Bash(git:*)]"},
       {"license: MIT\ncompatibility: any\nmetadata: {author: me, version: '1'}", "x"},
       {"metadata:", "x"},
