@@ -68,8 +68,14 @@ std::vector<Grant> merged(const std::vector<Grant>& grants) {
 // Builds one Authority; `who` speaks in its sentences.
 class Builder {
  public:
-  Builder(const OperatorDefaults& operators, const HostNames& names, std::string who, Trust trust)
-      : operators_(operators), names_(names), who_(std::move(who)), trust_(trust) {
+  // `declared_at` is the file or folder whose word this is; empty: the operator's own.
+  Builder(const OperatorDefaults& operators, const HostNames& names, std::string who, Trust trust,
+          std::string declared_at)
+      : operators_(operators),
+        names_(names),
+        who_(std::move(who)),
+        trust_(trust),
+        declared_at_(std::move(declared_at)) {
     result_.ceilings = operators.ceilings;
     result_.may_execute = treatment(Use::execute_approved) == Treatment::granted;
   }
@@ -99,8 +105,10 @@ class Builder {
         declared && use(approved ? Use::execute_approved : Use::execute, "code:exec") != Treatment::refused;
     result_.write_hints = Names{};
     for (const auto& capability : executor.capabilities) TRY(take_path(capability, Placing::everywhere));
-    result_.grants.push_back({.source = executor.folder});
-    return finished();
+    Authority authority = finished();
+    // Last, and so over whatever else it has: its code stays as it was read.
+    authority.grants.push_back({.source = executor.folder});
+    return authority;
   }
 
   Authority finished() {
@@ -255,6 +263,9 @@ class Builder {
     if (!inside) {
       TRY(placed(judge_place(mount, names_), capability));
       if (writes) TRY(placed(judge_written_place(mount, names_), capability));
+      // Or the next session would take a call's word for the operator's.
+      if (writes && meets_declaration(mount))
+        return placed<void>(refusal("it would make its own declaration writable"), capability);
       // What protects parts of the workspace would not hold for the same files under a wider grant.
       if (writes && !names_.workspace.empty() && is_beneath(mount, names_.workspace))
         return placed<void>(refusal("it has the workspace in it", "name directories beside it"), capability);
@@ -265,7 +276,9 @@ class Builder {
     }
     const Use what = !writes ? Use::read : (inside ? Use::write_workspace : Use::write_outside);
     const Treatment answer = use(what, capability.written);
-    const bool writable = writes && answer != Treatment::read_only;
+    const bool writable = writes && answer != Treatment::read_only && operators_.profile != Profile::readonly;
+    if (writes && operators_.profile == Profile::readonly)
+      note(shown(capability.written, 120) + " is read-only: the sandbox profile");
     if (inside && placing == Placing::outside) {
       if (writable) add_once(*result_.write_hints, pattern);
       return {};
@@ -275,6 +288,10 @@ class Builder {
     if (std::find(result_.hints.begin(), result_.hints.end(), hint) == result_.hints.end())
       result_.hints.push_back(hint);
     return {};
+  }
+
+  bool meets_declaration(const std::string& mount) const {
+    return !declared_at_.empty() && (is_beneath(mount, declared_at_) || is_beneath(declared_at_, mount));
   }
 
   template <typename T>
@@ -289,6 +306,7 @@ class Builder {
   const HostNames& names_;
   std::string who_;
   Trust trust_;
+  std::string declared_at_;
   Authority result_ = {};
 };
 
@@ -315,13 +333,14 @@ Treatment treatment_of(Use use, Autonomy level) {
 
 Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* skill,
                                const HostNames& names) {
-  if (skill == nullptr) return Builder(operators, names, "the operator", Trust::operators).finished();
-  return Builder(operators, names, "the skill " + skill->name, skill->trust).of_skill(*skill);
+  if (skill == nullptr) return Builder(operators, names, "the operator", Trust::operators, "").finished();
+  return Builder(operators, names, "the skill " + skill->name, skill->trust, skill->source).of_skill(*skill);
 }
 
 Result<Authority> authority_of(const OperatorDefaults& operators, const Executor& executor,
                                const HostNames& names) {
-  return Builder(operators, names, "the executor " + executor.name, executor.trust).of_executor(executor);
+  return Builder(operators, names, "the executor " + executor.name, executor.trust, executor.folder)
+      .of_executor(executor);
 }
 
 std::vector<std::string> asks_about(const Authority& authority, std::string_view tool) {

@@ -46,6 +46,8 @@ Treatment treatment_of(Use use, Autonomy level);
 // What the operator's flags and configuration give.
 struct OperatorDefaults {
   Ceilings ceilings = {};  // of a session without a skill, and the top of one that has it
+  Profile profile =
+      Profile::workspace_write_no_network;  // under readonly nothing that is declared is writable
   // What a trusted skill may raise `commands` to, and never to any; unset: no more than the ceilings have.
   std::optional<CommandProfile> most_commands = {};
   std::vector<std::string> executors = {};           // names of those that were loaded
@@ -62,7 +64,7 @@ struct FineHint {
 
 struct Authority {
   Ceilings ceilings = {};
-  std::vector<Grant> grants = {};    // outside the workspace, outermost first
+  std::vector<Grant> grants = {};    // outside the workspace; a later one stands over an earlier
   std::vector<FineHint> hints = {};  // what of the grants is meant
   // Where in the workspace may be written: absolute patterns. Unset: as the sandbox profile says; empty:
   // nowhere.

@@ -311,6 +311,24 @@ TEST(Authority, NothingThatRunsOutsideIsWritable) {
   }
 }
 
+TEST(Authority, NothingMakesItsOwnDeclarationWritable) {
+  for (const char* hint : {"~/skills", "~/skills/**", "~/skills/a", "~/skills/a/SKILL.md"}) {
+    const Skill skill{.name = "s",
+                      .source = "/home/u/skills/a/SKILL.md",
+                      .trust = Trust::operators,
+                      .capabilities = std::vector{write(hint)}};
+    EXPECT_FALSE(authority_of(defaults(), &skill, host()).ok()) << hint;
+    const Executor executor{
+        .name = "t", .folder = "/home/u/skills/a", .trust = Trust::operators, .capabilities = {write(hint)}};
+    EXPECT_FALSE(authority_of(defaults(), executor, host()).ok()) << hint;
+  }
+  const Skill beside{.name = "s",
+                     .source = "/home/u/skills/a/SKILL.md",
+                     .trust = Trust::operators,
+                     .capabilities = std::vector{write("~/skills/b"), read("~/skills/**")}};
+  EXPECT_EQ(grants_of(grant(defaults(), beside)), "ro:/home/u/skills rw:/home/u/skills/b");
+}
+
 TEST(Authority, ReadonlyWritesNowhere) {
   EXPECT_EQ(authority_of(defaults(Autonomy::readonly), nullptr, host()).value().write_hints, Names{});
 }
@@ -322,6 +340,18 @@ TEST(Authority, ASecretByGrant) {
   EXPECT_EQ(grants_of(grant(defaults(), skill, names)), "ro:/home/u/.config/gh");
   skill.trust = Trust::project;
   EXPECT_EQ(grants_of(grant(defaults(), skill, names)), "");
+}
+
+TEST(Authority, UnderAReadonlyProfileNothingIsWritable) {
+  OperatorDefaults operators = defaults();
+  operators.profile = Profile::readonly;
+  const Authority authority = grant(
+      operators,
+      {.name = "s", .trust = Trust::operators, .capabilities = std::vector{write("~/out"), write("./out")}});
+  EXPECT_EQ(grants_of(authority), "ro:/home/u/out");
+  EXPECT_EQ(authority.write_hints, Names{});
+  EXPECT_EQ(authority.notes, (Names{"fs:write:~/out is read-only: the sandbox profile",
+                                    "fs:write:./out is read-only: the sandbox profile"}));
 }
 
 // ---- executors ----
@@ -350,15 +380,18 @@ TEST(Authority, AnExecutorSeesOfTheWorkspaceWhatItNames) {
       .trust = Trust::operators,
       .capabilities = {read("./data/*.csv"), write("./out"), read("~/notes"), net("b.org:443")}};
   const Authority wide = grant(defaults(), executor);
-  EXPECT_EQ(grants_of(wide), "ro:/x/t ro:/home/u/notes ro:/home/u/proj/data rw:/home/u/proj/out");
+  EXPECT_EQ(grants_of(wide), "ro:/home/u/notes ro:/home/u/proj/data rw:/home/u/proj/out ro:/x/t");
   EXPECT_EQ(wide.hints,
             (std::vector<FineHint>{
                 {"/home/u/proj/data/*.csv", false}, {"/home/u/proj/out", true}, {"/home/u/notes", false}}));
   EXPECT_EQ(joined(wide.ceilings.hosts), "b.org:443");
   executor.trust = Trust::project;
   const Authority narrow = grant(defaults(), executor);
-  EXPECT_EQ(grants_of(narrow), "ro:/x/t ro:/home/u/proj/data rw:/home/u/proj/out");
+  EXPECT_EQ(grants_of(narrow), "ro:/home/u/proj/data rw:/home/u/proj/out ro:/x/t");
   EXPECT_EQ(joined(narrow.ceilings.hosts), "");
+  executor.folder = "/home/u/proj/tools/t";
+  executor.capabilities = {write(".")};
+  EXPECT_EQ(grants_of(grant(defaults(), executor)), "rw:/home/u/proj ro:/home/u/proj/tools/t");
 }
 
 TEST(Authority, AnExecutorApprovedByNameIsNotAskedAbout) {

@@ -33,7 +33,17 @@ std::string joined(const std::string& root, std::string_view rest) {
   return path.empty() ? "/" : path;
 }
 
-// A glob as a pattern of RE2. Nothing: its brackets do not close.
+// Whether the inside of a set has the slash in it, by itself or within a range: a set stays within a
+// component.
+bool has_slash(std::string_view set) {
+  for (size_t i = 0; i < set.size(); ++i) {
+    if (set[i] == '/') return true;
+    if (i + 2 < set.size() && set[i + 1] == '-' && set[i] <= '/' && set[i + 2] >= '/') return true;
+  }
+  return false;
+}
+
+// A glob as a pattern of RE2. Nothing: its brackets do not close, or hold a slash.
 class GlobTranslator {
  public:
   explicit GlobTranslator(std::string_view glob) : glob_(glob) {}
@@ -95,7 +105,7 @@ class GlobTranslator {
     at_ = end + 1;
     const bool negated = inside.starts_with('!');
     if (negated) inside.remove_prefix(1);
-    if (inside.empty() || inside.find('/') != std::string_view::npos) return false;
+    if (inside.empty() || has_slash(inside)) return false;
     pattern_ += negated ? "[^/" : "[";
     for (char c : inside) {
       if (c == '\\' || c == '[' || c == ']' || c == '^') pattern_ += '\\';
@@ -113,7 +123,7 @@ class GlobTranslator {
 
 Result<std::shared_ptr<const RE2>> compile_glob(std::string_view glob) {
   const auto pattern = GlobTranslator(glob).translate();
-  if (!pattern) return refusal("has a bracket that does not close");
+  if (!pattern) return refusal("has brackets that do not close or hold a slash");
   return compile_pattern(*pattern, Dot::matches_newline);
 }
 

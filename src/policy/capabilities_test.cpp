@@ -55,7 +55,8 @@ TEST(Capabilities, HintsBecomeMounts) {
       {"..", "the path \"..\" has .. in it"},
       {"~/../x", "the path \"~/../x\" has .. in it"},
       {"/a/*/../b", "the path \"/a/*/../b\" has .. in it"},
-      {"/a/{b", "the path \"/a/{b\" has a bracket that does not close"},
+      {"/a/x[+-9]y", "the path \"/a/x[+-9]y\" has brackets that do not close or hold a slash"},
+      {"/a/{b", "the path \"/a/{b\" has brackets that do not close or hold a slash"},
   };
   for (const auto& row : rows) EXPECT_EQ(mount_of(row.text), row.answer) << row.text;
   EXPECT_EQ(mount_of("a\nb").find("has a control character in it") == std::string::npos, false);

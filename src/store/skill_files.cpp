@@ -174,7 +174,10 @@ Trust trust_of(const std::string& path, const SessionPlaces& places) {
 
 Result<Skill> load_skill(const std::string& path, const SessionPlaces& places) {
   const OpenFile file = TRY(read_declaration(path, max_skill_bytes));
-  return read_skill(file.text, path, TRY(trust_of_read(path, file, places)));
+  const Trust trust = TRY(trust_of_read(path, file, places));
+  Skill skill = TRY(read_skill(file.text, path, trust));
+  skill.source = file.resolved;  // what authority_of compares with what the skill would write to
+  return skill;
 }
 
 Result<std::vector<Executor>> load_executors(const std::string& directory, const SessionPlaces& places) {
