@@ -25,6 +25,15 @@ size_t sequence_length(std::string_view text) {
   return 0;
 }
 
+// How much of the front of `text` stands in a JSON string as it is.
+size_t plain_length(std::string_view text) {
+  size_t length = 0;
+  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7f && text[length] != '"' &&
+         text[length] != '\\')
+    ++length;
+  return length;
+}
+
 void add_escaped(std::string& out, char c) {
   constexpr char digits[] = "0123456789abcdef";
   switch (c) {
@@ -55,9 +64,14 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-std::string json_quote(std::string_view text) {
-  std::string out = "\"";
+void add_quoted(std::string& out, std::string_view text) {
+  out += '"';
   while (!text.empty()) {
+    // Most text is plain, and is copied by runs.
+    const size_t plain = plain_length(text);
+    out += text.substr(0, plain);
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const size_t length = sequence_length(text);
     if (length == 1) {
       add_escaped(out, text[0]);
@@ -69,7 +83,20 @@ std::string json_quote(std::string_view text) {
     text.remove_prefix(length == 0 ? 1 : length);
   }
   out += '"';
+}
+
+std::string json_quote(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  add_quoted(out, text);
   return out;
+}
+
+JsonWriter& JsonWriter::value(std::string_view text) {
+  separate();
+  add_quoted(text_, text);
+  first_ = false;
+  return *this;
 }
 
 void JsonWriter::break_line() {
@@ -105,7 +132,7 @@ JsonWriter& JsonWriter::shut(char bracket) {
 
 JsonWriter& JsonWriter::key(std::string_view name) {
   separate();
-  text_ += json_quote(name);
+  add_quoted(text_, name);
   text_ += layout_ == Layout::compact ? ":" : ": ";
   first_ = false;
   after_key_ = true;
