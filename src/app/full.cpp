@@ -8,6 +8,7 @@
 
 #include "doors/explain_command.hpp"
 #include "doors/judged_run.hpp"
+#include "doors/log_command.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "doors/terminal_approver.hpp"
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
   }
   if (command == "doctor") return doctor_door(words.subspan(2), environment);
   if (command == "explain") return explain_door(words.subspan(2), environment);
+  if (command == "log") return log_door(words.subspan(2), environment);
   if (command == "test") return test_door(words.subspan(2), environment);
   complain("unknown command '" + std::string(command) + "'; see cloche --help");
   return 2;

@@ -11,6 +11,7 @@ std::string main_help() {
          "  cloche explain run -- CMD...       every gate's answer and the plan; nothing runs\n"
          "  cloche explain call TOOL JSON      the same for a tool call of a model\n"
          "  cloche test [FILE...]              check the examples of command shapes and rules\n"
+         "  cloche log show|verify|tail RUN    the record of a run's calls\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
          "  cloche --version\n"
          "\n"
@@ -126,6 +127,37 @@ std::string test_help() {
          "Examples:\n"
          "  cloche test\n"
          "  cloche test my-commands.json\n";
+}
+
+std::string log_help() {
+  return "cloche log show   RUN [--task T] [--json]             a table of its calls, and the gates that "
+         "objected\n"
+         "cloche log verify RUN [--task T] [--head H] [--json]  whether the record is what was written\n"
+         "cloche log tail   RUN [--task T] [--json]             its last calls, and each new one as it ends\n"
+         "cloche log prune  [RUN | --older-than TIME]           remove what finished runs have left\n"
+         "\n"
+         "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.\n"
+         "\n"
+         "  --task T              only the calls of this task\n"
+         "  --head H              a head of the audit that was kept elsewhere: it must still be in the "
+         "chain\n"
+         "  --json                show and tail: the lines as they are; verify: ok, lines, head, first_bad, "
+         "notes\n"
+         "  --older-than TIME     remove every run that nobody has written to for so long (1h, 90m)\n"
+         "\n"
+         "verify names the first line that was changed, removed, inserted or moved, and an end that was cut "
+         "off. "
+         "Exit\n"
+         "code 0 when the record is whole, 1 when not, 125 when there is no such run.\n"
+         "prune without an age or a run removes only the homes of tasks. The artifacts of a --run DIR are "
+         "never\n"
+         "removed, and a run that is in use is left alone.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche log show last\n"
+         "  cloche log verify run1 --json\n"
+         "  cloche log tail run1 --task T-001\n"
+         "  cloche log prune --older-than 168h\n";
 }
 
 }  // namespace cloche

@@ -53,8 +53,8 @@ class RunVerifier {
       TRY(verify_transcripts(directory.get()));
       check_kept_head();
       check_given_head();
-      note_open_calls();
       fault(audit_->bad());  // of what was read last
+      note_open_calls();
     }
     return std::move(found_);
   }
@@ -301,6 +301,7 @@ class RunVerifier {
   }
 
   void note_open_calls() {
+    if (found_.first_bad) return;  // what could not be read may have ended them
     for (const auto& [call_id, begun] : begun_) {
       const bool asked_about = request_.task.empty() || request_.task == begun.task;
       if (asked_about && !ended_.contains(call_id))
