@@ -102,7 +102,9 @@ Result<Target> find_target(const LogArguments& arguments, const std::string& sta
     return Target{arguments.run, {}};
   if (arguments.run.ends_with(transcript_ending) && is_regular(arguments.run))
     return Target{arguments.run, {}};
-  return Target{{}, TRY(find_run(arguments.run, state))};
+  const RunPlace run = TRY(find_run(arguments.run, state));
+  if (!has_record(run)) return refusal(shown(run.directory) + " has no record in it");
+  return Target{{}, run};
 }
 
 Result<int> show(const LogArguments& arguments, const Target& target) {

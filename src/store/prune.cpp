@@ -26,7 +26,7 @@ void forget(const RunPlace& place) {
 
 // The lock is held until all is gone, so that nobody opens what is being removed.
 Result<void> remove_finished(const RunPlace& place, What what) {
-  const OwnedFd directory = TRY(hold_run_directory(place));
+  const OwnedFd directory = TRY(hold_run_directory(place, RecordUse::write));
   const OwnedFd lock = TRY(lock_finished_run(place, directory.get()));
   remove_tree(place.directory + "/" + task_homes_name);
   if (what == What::task_homes) return {};

@@ -79,14 +79,27 @@ Result<OwnedFd> lock_finished_run(const RunPlace& place, int run_directory) {
 Result<std::unique_ptr<Run>> Run::open(const RunPlace& place, Durability durability) {
   std::unique_ptr<Run> run(new Run(place));
   run->durability_ = durability;
-  const OwnedFd directory = TRY(hold_run_directory(place));
+  const OwnedFd directory = TRY(hold_run_directory(place, RecordUse::write));
   run->in_use_ = TRY(lock_in_use(place, directory.get()));
-  run->transcripts_ = TRY(hold_transcripts(place, directory.get(), IfAbsent::make));
+  run->transcripts_ = TRY(hold_transcripts(place, directory.get(), RecordUse::write));
   OwnedFd audit = TRY(append_record_file(directory.get(), audit_name, place.audit()));
   run->audit_ = std::make_unique<Chain>(std::move(audit), place.audit());
+  TRY(run->note_cut_back());
   run->kept_head_ = KeptHead::open(place);
   TRY(settle_directory(directory.get(), durability));
   return run;
+}
+
+// Files that were all cut back alike agree with each other. From the next line on the state directory would
+// agree with them too, so what it remembers is written down first.
+Result<void> Run::note_cut_back() {
+  Chain::Held audit = TRY(audit_->hold());
+  const auto kept = read_kept_head(place_);
+  const ChainEnd& end = audit.end();
+  // An audit without a line is a new one; one with more lines than were kept is for verify to judge.
+  if (!kept || end.line == 0 || kept->line < end.line) return {};
+  if (kept->line == end.line && kept->hash == end.hash) return {};
+  return audit.append(cut_back_object(*kept, now()), Counts::line);
 }
 
 Result<std::string> Run::begin(const DecisionRecord& decided) {

@@ -50,6 +50,7 @@ class Run {
   };
 
   explicit Run(RunPlace place) : place_(std::move(place)) {}
+  Result<void> note_cut_back();
   Result<std::shared_ptr<Task>> task(const std::string& id);
   Result<std::shared_ptr<Task>> open_task(const std::string& id) const;
   Result<RawResult> keep_raw(const Task& task, const std::string& call_id, std::string_view raw) const;

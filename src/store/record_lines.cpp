@@ -161,4 +161,10 @@ std::string head_object(const CallRecord& call, const ChainEnd& transcript, cons
   return out.member("timestamp", time).text();
 }
 
+std::string cut_back_object(const ChainEnd& remembered, const std::string& time) {
+  JsonWriter out;
+  out.begin_object().member("kind", "cut_back").member("lines", remembered.line);
+  return out.member("head", remembered.hash).member("timestamp", time).text();
+}
+
 }  // namespace cloche

@@ -29,5 +29,7 @@ void add_call_id(std::string& open_object, const std::string& call_id);
 // After it: for the transcript, and then that transcript's end for the audit.
 std::string call_object(const CallRecord& call, const RawResult& raw, const std::string& time);
 std::string head_object(const CallRecord& call, const ChainEnd& transcript, const std::string& time);
+// The audit once was longer than it is.
+std::string cut_back_object(const ChainEnd& remembered, const std::string& time);
 
 }  // namespace cloche

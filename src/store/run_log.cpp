@@ -60,8 +60,8 @@ LoggedCall logged_call(const JsonValue& line) {
 }
 
 Result<void> TranscriptFollower::read_on(const Visit& visit) {
-  const OwnedFd directory = TRY(hold_run_directory(place_));
-  const auto transcripts = hold_transcripts(place_, directory.get(), IfAbsent::fail);
+  const OwnedFd directory = TRY(hold_run_directory(place_, RecordUse::read));
+  const auto transcripts = hold_transcripts(place_, directory.get(), RecordUse::read);
   if (!transcripts.ok() && transcripts.error().number == ENOENT) return {};  // no call has been made yet
   if (!transcripts.ok()) return transcripts.error();
   for (const auto& name : names_in(place_.transcripts())) {

@@ -38,27 +38,28 @@ Error not_ours(const std::string& shown_name, const std::string& why) {
 }
 
 // Why a file or directory that is there cannot be part of a record; empty: it can.
-std::string distrust(const struct stat& seen, mode_t type) {
+std::string distrust(const struct stat& seen, mode_t type, RecordUse use) {
   if ((seen.st_mode & S_IFMT) != type)
     return type == S_IFDIR ? "is not a directory" : "is not a regular file";
+  if (use == RecordUse::read) return {};
   if (seen.st_uid != ::geteuid()) return "belongs to another user";
   if ((seen.st_mode & 022) != 0) return "can be written by others";
   if (type == S_IFREG && seen.st_nlink != 1) return "has a second name (a hard link)";
   return {};
 }
 
-Result<OwnedFd> trusted(OwnedFd fd, mode_t type, const std::string& shown_name) {
+Result<OwnedFd> trusted(OwnedFd fd, mode_t type, RecordUse use, const std::string& shown_name) {
   struct stat seen {};
   if (::fstat(fd.get(), &seen) != 0) return system_error("look at " + shown_name);
-  if (const std::string why = distrust(seen, type); !why.empty()) return not_ours(shown_name, why);
+  if (const std::string why = distrust(seen, type, use); !why.empty()) return not_ours(shown_name, why);
   return fd;
 }
 
 // Without waiting for the other end of a FIFO, and never through a link.
-Result<OwnedFd> open_existing(int parent, const std::string& name, int flags, mode_t type,
+Result<OwnedFd> open_existing(int parent, const std::string& name, int flags, mode_t type, RecordUse use,
                               const std::string& shown_name) {
   OwnedFd fd(::openat(parent, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  if (fd) return trusted(std::move(fd), type, shown_name);
+  if (fd) return trusted(std::move(fd), type, use, shown_name);
   if (errno == ELOOP) return not_ours(shown_name, "is a link");
   if (errno == ENXIO || errno == EISDIR) return not_ours(shown_name, "is not a regular file");
   if (errno != ENOTDIR) return system_error("open " + shown_name);
@@ -137,7 +138,7 @@ Result<RunPlace> place_given_run(const std::string& directory, const std::string
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make the run directory " + directory);
   const RunPlace place{TRY(sys::hold(directory)).path, RunLayout::given, state};
-  const OwnedFd held = TRY(hold_run_directory(place));
+  const OwnedFd held = TRY(hold_run_directory(place, RecordUse::write));
   // The workspace is the user's: it has the mode that their other directories have.
   if (::mkdirat(held.get(), artifacts_name, 0755) != 0 && errno != EEXIST)
     return system_error("make " + place.workspace());
@@ -179,6 +180,10 @@ Result<RunPlace> find_run(const std::string& word, const std::string& state) {
   return refusal("there is no run '" + shown(word) + "'", "name one by its id, its directory, or 'last'");
 }
 
+bool has_record(const RunPlace& place) {
+  return ::access(place.audit().c_str(), F_OK) == 0 || !names_in(place.transcripts()).empty();
+}
+
 std::vector<RunPlace> runs_in(const std::string& state) {
   std::vector<RunPlace> places;
   if (state.empty()) return places;
@@ -189,12 +194,12 @@ std::vector<RunPlace> runs_in(const std::string& state) {
   return places;
 }
 
-Result<OwnedFd> hold_run_directory(const RunPlace& place) {
-  return open_existing(AT_FDCWD, place.directory, O_RDONLY | O_DIRECTORY, S_IFDIR, place.directory);
+Result<OwnedFd> hold_run_directory(const RunPlace& place, RecordUse use) {
+  return open_existing(AT_FDCWD, place.directory, O_RDONLY | O_DIRECTORY, S_IFDIR, use, place.directory);
 }
 
-Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, IfAbsent absent) {
-  const auto hold = absent == IfAbsent::make ? make_record_directory : open_record_directory;
+Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, RecordUse use) {
+  const auto hold = use == RecordUse::write ? make_record_directory : open_record_directory;
   if (place.layout == RunLayout::state) return hold(run_directory, transcripts_name, place.transcripts());
   // The workspace may be as open as its owner likes; what lies in it is judged for itself.
   OwnedFd workspace(::openat(run_directory, artifacts_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -205,11 +210,11 @@ Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, IfAbs
 Result<OwnedFd> make_record_directory(int parent, const std::string& name, const std::string& shown_name) {
   if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make " + shown_name);
-  return open_record_directory(parent, name, shown_name);
+  return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, RecordUse::write, shown_name);
 }
 
 Result<OwnedFd> open_record_directory(int parent, const std::string& name, const std::string& shown_name) {
-  return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, shown_name);
+  return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, RecordUse::read, shown_name);
 }
 
 Result<OwnedFd> append_record_file(int parent, const std::string& name, const std::string& shown_name) {
@@ -217,11 +222,11 @@ Result<OwnedFd> append_record_file(int parent, const std::string& name, const st
   OwnedFd made(::openat(parent, name.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (made) return made;
   if (errno != EEXIST) return system_error("make " + shown_name);
-  return open_existing(parent, name, flags, S_IFREG, shown_name);
+  return open_existing(parent, name, flags, S_IFREG, RecordUse::write, shown_name);
 }
 
 Result<OwnedFd> read_record_file(int parent, const std::string& name, const std::string& shown_name) {
-  return open_existing(parent, name, O_RDONLY, S_IFREG, shown_name);
+  return open_existing(parent, name, O_RDONLY, S_IFREG, RecordUse::read, shown_name);
 }
 
 }  // namespace cloche

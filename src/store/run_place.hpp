@@ -52,14 +52,17 @@ Result<RunPlace> place_new_run(const std::string& state);
 
 // A run that is there: its id, "last", or its directory. Makes nothing.
 Result<RunPlace> find_run(const std::string& word, const std::string& state);
+bool has_record(const RunPlace& place);
 // The runs below the state directory, by name and so by age.
 std::vector<RunPlace> runs_in(const std::string& state);
 
 // The files and directories of a record. `shown` is the name for messages. A link, a FIFO, a second name, a
 // foreign owner or a file that others may write is refused with a sentence, and never waited for.
-Result<OwnedFd> hold_run_directory(const RunPlace& place);
-enum class IfAbsent { make, fail };
-Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, IfAbsent absent);
+// Who only reads takes what it finds, as long as it is a file or a directory: root looks at the records of
+// others, and a copy has the modes that the copying gave it.
+enum class RecordUse { write, read };
+Result<OwnedFd> hold_run_directory(const RunPlace& place, RecordUse use);
+Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, RecordUse use);  // write makes it
 Result<OwnedFd> make_record_directory(int parent, const std::string& name, const std::string& shown);
 Result<OwnedFd> open_record_directory(int parent, const std::string& name, const std::string& shown);
 Result<OwnedFd> append_record_file(int parent, const std::string& name, const std::string& shown);

@@ -46,7 +46,7 @@ class RunVerifier {
   RunVerifier(const RunPlace& place, const VerifyRequest& request) : place_(place), request_(request) {}
 
   Result<Verification> verify() {
-    const OwnedFd directory = TRY(hold_run_directory(place_));
+    const OwnedFd directory = TRY(hold_run_directory(place_, RecordUse::read));
     look_for_users(directory.get());
     TRY(read_audit(directory.get()));
     if (audit_) {
@@ -77,7 +77,7 @@ class RunVerifier {
 
   Result<void> read_audit(int directory) {
     auto file = read_record_file(directory, audit_name, audit_name);
-    if (!file.ok() && file.error().number == ENOENT && !has_transcripts())
+    if (!file.ok() && file.error().number == ENOENT && !has_record(place_))
       return refusal(shown(place_.directory) + " has no record in it");
     if (!file.ok()) {
       fault(audit_name, 0, file.error().number == ENOENT ? "it is missing" : describe(file.error()));
@@ -94,8 +94,6 @@ class RunVerifier {
     return {};
   }
 
-  bool has_transcripts() const { return !names_in(place_.transcripts()).empty(); }
-
   Result<void> read_on() {
     TRY(audit_->read_on([this](const JsonValue& line) { take_audit_line(line); }));
     found_.head = audit_->chain().end().hash;
@@ -110,13 +108,17 @@ class RunVerifier {
       if (!fresh) fault(audit_name, at, "it begins a call that has begun before");
     } else if (kind == "head") {
       heads_[text_of(line, "task_id")].push_back({number_of(line, "lines"), text_of(line, "head"), at});
+    } else if (kind == "cut_back") {
+      fault(audit_name, at,
+            "lines before it were cut off: the state directory remembered " +
+                std::to_string(number_of(line, "lines")));
     } else {
       fault(audit_name, at, "it is of no kind that an audit has");
     }
   }
 
   Result<void> verify_transcripts(int directory) {
-    const auto transcripts = hold_transcripts(place_, directory, IfAbsent::fail);
+    const auto transcripts = hold_transcripts(place_, directory, RecordUse::read);
     if (!transcripts.ok()) {
       if (!heads_.empty() || transcripts.error().number != ENOENT)
         fault(shown_path(""), 0, describe(transcripts.error()));
@@ -129,6 +131,8 @@ class RunVerifier {
       tasks.insert(transcript ? name.substr(0, name.size() - transcript_ending.size()) : name);
     }
     for (const auto& [task, heads] : heads_) tasks.insert(task);
+    if (!request_.task.empty() && !tasks.contains(request_.task))
+      return refusal("there is no task '" + shown(request_.task, 80) + "' in this run");
     for (const auto& task : tasks) {
       if (request_.task.empty() || request_.task == task) TRY(verify_task(transcripts.value().get(), task));
     }

@@ -168,6 +168,32 @@ TEST_F(Tampering, ARunCutBackAsAWholeIsFoundByTheState) {
   EXPECT_EQ(verdict({where_.directory, where_.layout, ""}), "ok") << "without either it cannot be known";
 }
 
+TEST_F(Tampering, ARunCutBackAsAWholeStaysFoundWhenItGoesOn) {
+  const auto audit_lines = lines_in(audit());
+  const auto b_lines = lines_in(transcript("B"));
+  put_text(audit(), joined({audit_lines.begin(), audit_lines.end() - 2}));
+  put_text(transcript("B"), joined({b_lines.begin(), b_lines.end() - 1}));
+  fs::remove(where_.transcripts() + "/B/c-0006.txt");
+  write_call(*open(where_), "A", "x");
+  EXPECT_EQ(verdict({where_.directory, where_.layout, ""}),
+            "audit.jsonl:11: lines before it were cut off: the state directory remembered 12");
+}
+
+TEST_F(Tampering, OneTaskIsLookedAtAlone) {
+  put_text(transcript("B"), "broken\n");
+  EXPECT_EQ(verdict(where_, {"", "A"}), "ok");
+  EXPECT_NE(verdict(where_, {"", "B"}), "ok");
+  EXPECT_EQ(verdict(where_, {"", "C"}), "error: there is no task 'C' in this run");
+}
+
+// Copies have other modes, and root reads what is not its own.
+TEST_F(Tampering, ACopyIsReadWhateverItsModes) {
+  for (const auto& entry : fs::recursive_directory_iterator(where_.directory))
+    fs::permissions(entry.path(), fs::perms(0777));
+  EXPECT_EQ(verdict(where_), "ok");
+  EXPECT_FALSE(open_run(where_).ok()) << "but it is not written to";
+}
+
 TEST_F(Tampering, AHeadKeptElsewhereIsLookedFor) {
   const auto lines = lines_in(audit());
   const auto notes_for = [&](const std::string& head) {
