@@ -197,21 +197,25 @@ TEST_F(Records, AFullDiskRefusesTheCallAndLeavesAWholeRecord) {
   const auto run = open(place());
   write_call(*run, "T-001", "x");
   const DecisionRecord decided = a_decision("T-001");
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(run->begin(decided).ok());  // the audit is the longer file
   const std::string id = run->begin(decided).value();
   const auto ignored = ::signal(SIGXFSZ, SIG_IGN);
   rlimit limit{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
   const std::string audit_before = text_in(audit());
   const std::string transcript_before = text_in(transcript("T-001"));
-  // The raw result does not fit; the line of the transcript does not; its head in the audit does not.
-  for (const size_t room : {size_t{100}, transcript_before.size() + 5, audit_before.size() + 5}) {
+  const std::pair<size_t, const char*> rows[] = {{100, "the result of c-0006"},
+                                                 {transcript_before.size() + 5, "T-001.jsonl"},
+                                                 {audit_before.size() + 5, "audit.jsonl"}};
+  for (const auto& [room, what_does_not_fit] : rows) {
     const rlimit small{room, limit.rlim_max};
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
     const auto begun = run->begin(decided);
     const auto done = run->finish(a_call(decided, id, "y"), std::string(200, 'y'));
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_FALSE(begun.ok()) << room;
-    EXPECT_FALSE(done.ok()) << room;
+    ASSERT_FALSE(done.ok()) << room;
+    EXPECT_NE(done.error().what.find(what_does_not_fit), std::string::npos) << done.error().what;
     EXPECT_EQ(text_in(audit()), audit_before) << room;
     EXPECT_EQ(text_in(transcript("T-001")), transcript_before) << room;
     EXPECT_FALSE(fs::exists(run->place().transcripts() + "/T-001/" + id + ".txt")) << room;

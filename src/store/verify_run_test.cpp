@@ -109,6 +109,27 @@ TEST_F(Tampering, ForeignLinesAreFound) {
   }
 }
 
+// Who changes a line and gives it a right hash again has not changed the next one, or the other file.
+TEST_F(Tampering, ALineSealedAnewIsFound) {
+  forget_state();
+  for (size_t file = 0; file < files_.size(); ++file) {
+    const auto lines = lines_in(files_[file]);
+    for (size_t i = 0; i < lines.size(); ++i) {
+      const auto before = i == 0 ? ChainEnd{} : find_seal(lines[i - 1])->end;
+      const auto own = find_seal(lines[i])->end;
+      const std::string object = lines[i].substr(0, lines[i].rfind(",\"line\":")) + ",\"x\":1";
+      auto forged = lines;
+      forged[i] = seal(object, before, own.calls > before.calls ? Counts::call : Counts::line).bytes;
+      forged[i].pop_back();
+      const std::string answer = verdict_with(file, joined(forged));
+      const bool last_of_audit = file == 0 && i + 1 == lines.size();
+      EXPECT_EQ(answer == "ok", last_of_audit) << answer << ": only a kept head tells of the very last line";
+      const std::string next = ":" + std::to_string(i + 2) + ": it does not follow";
+      EXPECT_TRUE(i + 1 == lines.size() || answer.find(next) != std::string::npos) << answer;
+    }
+  }
+}
+
 TEST_F(Tampering, ACutOffEndIsFound) {
   forget_state();
   for (size_t file = 0; file < files_.size(); ++file) {
