@@ -2,7 +2,9 @@
 
 #if defined(__x86_64__) && __has_include(<sys/platform/x86.h>)
 #include <immintrin.h>
+#define _Bool bool  // the next header is C and says so, which clang does not take in C++
 #include <sys/platform/x86.h>
+#undef _Bool
 #define CLOCHE_SHA_INSTRUCTIONS 1
 #endif
 

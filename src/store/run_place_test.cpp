@@ -99,7 +99,7 @@ TEST_F(RunPlaces, AreFoundAgain) {
   EXPECT_EQ(find_run(fresh.directory, "").value().layout, RunLayout::state) << "by what lies in it";
   EXPECT_EQ(find_run(given.directory, state()).value().layout, RunLayout::given);
   EXPECT_EQ(mode_of(state() + "/last"), "0600");
-  for (const char* word : {"r-none", "../run", "/nowhere", "", "."})
+  for (const char* word : {"r-none", "../no-such-run", "/nowhere", "", "."})
     EXPECT_EQ(find_run(word, state()).ok(), std::string(word) == ".") << word;
   EXPECT_FALSE(find_run("last", "").ok());
   fs::remove_all(fresh.directory);
@@ -179,6 +179,20 @@ TEST_F(RunPlaces, WhatOthersCouldHavePlantedIsRefusedWithoutWaiting) {
   }
   EXPECT_EQ(text_in(scratch_.path + "/elsewhere"), "precious");
   EXPECT_TRUE(fs::is_empty(scratch_.path + "/elsewhere.d"));
+}
+
+TEST_F(RunPlaces, WhatBelongsToAnotherIsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give a file away";
+  const RunPlace where = place();
+  write_call(*open(where), "T-001", "x");
+  for (const auto& path : {where.audit(), where.transcripts(), where.transcripts() + "/T-001.jsonl",
+                           where.transcripts() + "/T-001", where.directory}) {
+    ASSERT_EQ(::chown(path.c_str(), 65534, 65534), 0);
+    EXPECT_NE(refusal_of(where).find(path + " belongs to another user"), std::string::npos) << path;
+    EXPECT_EQ(verdict(where), "ok") << "root may look at it";
+    ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+  }
+  EXPECT_EQ(refusal_of(where), "");
 }
 
 TEST_F(RunPlaces, AnOpenRunDirectoryIsRefused) {
