@@ -16,6 +16,7 @@
 int main(int argc, char** argv) {
   using namespace cloche;
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a record that does not fit refuses the call; it does not end us
   const Environment environment(environ);
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];

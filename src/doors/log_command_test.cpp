@@ -2,6 +2,7 @@
 #include "doors/log_command.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "store/record_fixture.hpp"
 
@@ -113,6 +114,22 @@ TEST_F(LogText, FollowsNewCallsAndNewTasks) {
   write_call(*run, "T-002", "x");
   write_call(*run, "T-001", "x");
   EXPECT_EQ(look(), (std::vector<std::string>{"c-0003", "c-0002"}));
+}
+
+TEST_F(LogText, MoreTasksThanDescriptorsAreNoTrouble) {
+  const RunPlace where = place();
+  const auto run = open(where);
+  for (int i = 0; i < 100; ++i) write_call(*run, "task-" + std::to_string(i), "x");
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit few{80, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto log = read_log(where, "");
+  const std::string verified = verdict(where);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_TRUE(log.ok()) << describe(log.error());
+  EXPECT_EQ(log.value().calls.size(), 100U);
+  EXPECT_EQ(verified, "ok");
 }
 
 TEST(VerificationText, SaysFileLineAndWhy) {

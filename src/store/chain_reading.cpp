@@ -27,11 +27,11 @@ ReadLock::~ReadLock() {
   if (fd_ >= 0) ::flock(fd_, LOCK_UN);
 }
 
-Result<void> LineReader::read_to(uint64_t size, const Visit& visit) {
+Result<void> LineReader::read_to(int fd, uint64_t size, const Visit& visit) {
   std::string chunk(chunk_bytes, '\0');
   while (at_ < size) {
     const ssize_t got =
-        ::pread(fd_, chunk.data(), std::min<uint64_t>(chunk.size(), size - at_), static_cast<off_t>(at_));
+        ::pread(fd, chunk.data(), std::min<uint64_t>(chunk.size(), size - at_), static_cast<off_t>(at_));
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return system_error("read the record", got < 0 ? errno : EIO);
     at_ += static_cast<uint64_t>(got);
@@ -52,13 +52,13 @@ Result<void> LineReader::read_to(uint64_t size, const Visit& visit) {
   return {};
 }
 
-Result<void> LineReader::read_on(const Visit& visit) {
+Result<void> LineReader::read_on(int fd, const Visit& visit) {
   struct stat seen {};
   {
-    const ReadLock quiet = TRY(ReadLock::take(fd_));
-    if (::fstat(fd_, &seen) != 0) return system_error("look at the record");
+    const ReadLock quiet = TRY(ReadLock::take(fd));
+    if (::fstat(fd, &seen) != 0) return system_error("look at the record");
   }
-  return read_to(static_cast<uint64_t>(seen.st_size), visit);
+  return read_to(fd, static_cast<uint64_t>(seen.st_size), visit);
 }
 
 Result<JsonValue> read_line(std::string_view line) { return read_json(line, "", line_limits); }
@@ -74,7 +74,7 @@ uint64_t number_of(const JsonValue& line, std::string_view key) {
 }
 
 Result<void> ChainReading::read_on(const Visit& visit) {
-  return reader_.read_on([&](std::string_view line) { take(line, visit); });
+  return reader_.read_on(file_.get(), [&](std::string_view line) { take(line, visit); });
 }
 
 void ChainReading::take(std::string_view line, const Visit& visit) {

@@ -28,18 +28,17 @@ class ReadLock {
   int fd_;
 };
 
-// From where it was left up to a size, line by line; keeps what has no newline yet.
+// From where it was left up to a size, line by line; keeps what has no newline yet. The file may be opened
+// anew each time: there are more transcripts than descriptors.
 class LineReader {
  public:
-  explicit LineReader(int fd) : fd_(fd) {}
   using Visit = std::function<void(std::string_view line)>;
-  Result<void> read_to(uint64_t size, const Visit& visit);
+  Result<void> read_to(int fd, uint64_t size, const Visit& visit);
   // All that whole lines have been written of.
-  Result<void> read_on(const Visit& visit);
+  Result<void> read_on(int fd, const Visit& visit);
   std::string_view rest() const { return rest_; }
 
  private:
-  int fd_;
   uint64_t at_ = 0;
   std::string rest_;
 };
@@ -52,8 +51,7 @@ uint64_t number_of(const JsonValue& line, std::string_view key);
 
 class ChainReading {
  public:
-  ChainReading(OwnedFd file, std::string name)
-      : file_(std::move(file)), name_(std::move(name)), reader_(file_.get()) {}
+  ChainReading(OwnedFd file, std::string name) : file_(std::move(file)), name_(std::move(name)) {}
   ChainReading(const ChainReading&) = delete;
   ChainReading& operator=(const ChainReading&) = delete;
 

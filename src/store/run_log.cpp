@@ -73,13 +73,8 @@ Result<void> TranscriptFollower::read_on(const Visit& visit) {
 }
 
 Result<void> TranscriptFollower::read_one(int transcripts, const std::string& name, const Visit& visit) {
-  auto& open = open_[name];
-  if (!open) {
-    OwnedFd file = TRY(read_record_file(transcripts, name, place_.transcripts() + "/" + name));
-    const int fd = file.get();
-    open = std::make_unique<Open>(Open{std::move(file), LineReader(fd)});
-  }
-  return open->reader.read_on([&](std::string_view line) {
+  const OwnedFd file = TRY(read_record_file(transcripts, name, place_.transcripts() + "/" + name));
+  return readers_[name].read_on(file.get(), [&](std::string_view line) {
     const auto read = read_line(line);
     if (!read.ok()) {
       ++unreadable_;
@@ -118,8 +113,7 @@ Result<Log> read_log_file(const std::string& file) {
 
 Result<void> visit_lines(const std::string& file, const TranscriptFollower::Visit& visit) {
   const OwnedFd opened = TRY(read_record_file(AT_FDCWD, file, file));
-  LineReader reader(opened.get());
-  return reader.read_on([&](std::string_view line) {
+  return LineReader().read_on(opened.get(), [&](std::string_view line) {
     const auto read = read_line(line);
     if (read.ok() && is_call(read.value())) visit(read.value(), line);
   });

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,15 +42,11 @@ class TranscriptFollower {
   uint64_t unreadable_lines() const { return unreadable_; }
 
  private:
-  struct Open {
-    OwnedFd file;
-    LineReader reader;
-  };
   Result<void> read_one(int transcripts, const std::string& name, const Visit& visit);
 
   RunPlace place_;
   std::string task_;  // empty: all
-  std::map<std::string, std::unique_ptr<Open>> open_;
+  std::map<std::string, LineReader> readers_;
   uint64_t unreadable_ = 0;
 };
 
