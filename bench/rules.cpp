@@ -9,7 +9,7 @@
 #include "policy/rules.hpp"
 #include "policy/shapes.hpp"
 #include "sections.hpp"
-#include "tools/run_shell.hpp"
+#include "tools/registry.hpp"
 
 namespace cloche::bench {
 namespace {
@@ -75,7 +75,7 @@ Result<Shapes> shipped_shapes() {
 
 // The whole decision about a tool call: its arguments read and understood, schema, rules and every other
 // gate. The look at the host is no part of it: its facts come with the case.
-double decision_cost(const RuleFiles& files, const Shapes& shapes, const std::vector<std::string>& commands,
+double decision_cost(const RuleFiles& files, const Shapes& shapes, const Registry& registry, const std::vector<std::string>& commands,
                      size_t rounds, size_t calls) {
   Samples samples;
   size_t gates = 0;
@@ -89,7 +89,7 @@ double decision_cost(const RuleFiles& files, const Shapes& shapes, const std::ve
       c.facts.workspace = "/project";
       c.intent = understand(c.call);
       c.schema = schema_verdict(c.call, c.intent);
-      c.rules = rules_verdict(files, c.intent);
+      c.rules = rules_verdict(files, c, shapes);
       gates += decide(c, shapes).gates.size();
     }
     samples.push_back(microseconds_since(start) / static_cast<double>(calls));
@@ -105,6 +105,7 @@ Result<void> measure_rules(const Scene&, Pace pace, Report& report) {
               "Permission rules",
               {"rules", "load ms", "rules gate, us", "beyond ASCII, us", "whole decision, us"}};
   const Shapes shapes = TRY(shipped_shapes());
+  const Registry registry = TRY(Registry::make({}, Registry::Record::kept));
   double at_500 = 0;
   double at_10000 = 0;
   for (size_t count : {10U, 100U, 500U, 2000U, 10'000U}) {
@@ -117,7 +118,7 @@ Result<void> measure_rules(const Scene&, Pace pace, Report& report) {
                                                "python3 -m pytest -q tests/unit -k 'not slow'", "ls -la src",
                                                "tool490 build all", "cat /etc/part494/a.conf"};
     const double usual = call_cost(files, commands, rounds, 2000);
-    const double whole = decision_cost(files, shapes, commands, rounds, 2000);
+    const double whole = decision_cost(files, shapes, registry, commands, rounds, 2000);
     const double foreign = call_cost(files, {"echo 'gr\xc3\xbc\xc3\x9f'", "cat \xc3\xbc.txt"}, rounds, 2000);
     if (count == 500) at_500 = whole;
     if (count == 10'000) at_10000 = whole;

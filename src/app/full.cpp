@@ -6,8 +6,11 @@
 #include <span>
 #include <string_view>
 
+#include "doors/call_command.hpp"
 #include "doors/explain_command.hpp"
 #include "doors/judged_run.hpp"
+#include "doors/log_command.hpp"
+#include "doors/new_command.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "doors/terminal_approver.hpp"
@@ -15,6 +18,8 @@
 int main(int argc, char** argv) {
   using namespace cloche;
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
+  ::signal(SIGXFSZ, SIG_IGN);  // a record that does not fit refuses the call; it does not end us
   const Environment environment(environ);
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
@@ -22,9 +27,16 @@ int main(int argc, char** argv) {
     TerminalApprover approver;
     return judged_run_door(words.subspan(2), environment, {}, approver);
   }
+  if (command == "call") {
+    TerminalApprover approver;
+    return call_door(words.subspan(2), environment, approver);
+  }
+  if (command == "tools") return tools_door(words.subspan(2), environment);
   if (command == "doctor") return doctor_door(words.subspan(2), environment);
   if (command == "explain") return explain_door(words.subspan(2), environment);
+  if (command == "log") return log_door(words.subspan(2), environment);
   if (command == "test") return test_door(words.subspan(2), environment);
+  if (command == "new") return new_door(words.subspan(2));
   complain("unknown command '" + std::string(command) + "'; see cloche --help");
   return 2;
 }

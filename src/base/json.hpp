@@ -14,6 +14,7 @@ namespace cloche {
 bool is_utf8(std::string_view text);
 // A quoted JSON string; each byte that is not UTF-8 becomes U+FFFD.
 std::string json_quote(std::string_view text);
+void add_quoted(std::string& out, std::string_view text);
 
 class JsonWriter {
  public:
@@ -25,7 +26,7 @@ class JsonWriter {
   JsonWriter& begin_array() { return open('['); }
   JsonWriter& end_array() { return shut(']'); }
   JsonWriter& key(std::string_view name);
-  JsonWriter& value(std::string_view text) { return raw(json_quote(text)); }
+  JsonWriter& value(std::string_view text);
   JsonWriter& value(const char* text) { return value(std::string_view(text)); }
   JsonWriter& value(bool truth) { return raw(truth ? "true" : "false"); }
   template <std::integral T>

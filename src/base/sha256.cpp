@@ -5,10 +5,8 @@
 #include <cstring>
 
 namespace cloche {
-namespace {
 
-// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
-constexpr uint32_t round_constants[64] = {
+constexpr std::array<uint32_t, 64> sha256_round_constants = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -18,13 +16,15 @@ constexpr uint32_t round_constants[64] = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
+namespace {
+
 uint32_t load_big_endian(const unsigned char* at) {
   return uint32_t{at[0]} << 24 | uint32_t{at[1]} << 16 | uint32_t{at[2]} << 8 | uint32_t{at[3]};
 }
 
 }  // namespace
 
-void Sha256::compress(const unsigned char* block) {
+void Sha256::compress_anywhere(State& state, const unsigned char* block) {
   std::array<uint32_t, 64> w;
   for (size_t i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
   for (size_t i = 16; i < 64; ++i) {
@@ -32,10 +32,10 @@ void Sha256::compress(const unsigned char* block) {
     const uint32_t high = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
     w[i] = w[i - 16] + low + w[i - 7] + high;
   }
-  auto [a, b, c, d, e, f, g, h] = state_;
+  auto [a, b, c, d, e, f, g, h] = state;
   for (size_t i = 0; i < 64; ++i) {
     const uint32_t sum_e = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const uint32_t first = h + sum_e + ((e & f) ^ (~e & g)) + round_constants[i] + w[i];
+    const uint32_t first = h + sum_e + ((e & f) ^ (~e & g)) + sha256_round_constants[i] + w[i];
     const uint32_t sum_a = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
     const uint32_t second = sum_a + ((a & b) ^ (a & c) ^ (b & c));
     h = g;
@@ -48,17 +48,23 @@ void Sha256::compress(const unsigned char* block) {
     a = first + second;
   }
   const uint32_t added[8] = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < 8; ++i) state_[i] += added[i];
+  for (size_t i = 0; i < 8; ++i) state[i] += added[i];
 }
 
 Sha256& Sha256::add(std::string_view bytes) {
   while (!bytes.empty()) {
     const size_t used = total_ % block_.size();
+    if (used == 0 && bytes.size() >= block_.size()) {  // no need to collect a block that is whole
+      compress_(state_, reinterpret_cast<const unsigned char*>(bytes.data()));
+      total_ += block_.size();
+      bytes.remove_prefix(block_.size());
+      continue;
+    }
     const size_t taken = std::min(bytes.size(), block_.size() - used);
     std::memcpy(block_.data() + used, bytes.data(), taken);
     total_ += taken;
     bytes.remove_prefix(taken);
-    if (used + taken == block_.size()) compress(block_.data());
+    if (used + taken == block_.size()) compress_(state_, block_.data());
   }
   return *this;
 }
@@ -73,6 +79,7 @@ std::string Sha256::finish() {
   add(tail);
   constexpr char digits[] = "0123456789abcdef";
   std::string hex;
+  hex.reserve(64);
   for (uint32_t word : state_) {
     for (int shift = 28; shift >= 0; shift -= 4) hex += digits[word >> shift & 0xf];
   }

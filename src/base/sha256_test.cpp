@@ -8,6 +8,8 @@
 #include <set>
 #include <string>
 
+#include "base/sha256_fast.hpp"
+
 namespace cloche {
 namespace {
 
@@ -55,6 +57,15 @@ TEST(Sha256, PiecesGiveTheDigestOfTheWhole) {
       at += taken;
     }
     EXPECT_EQ(in_pieces.finish(), whole) << length;
+    message += static_cast<char>(random());
+  }
+}
+
+TEST(Sha256, TheProcessorsInstructionsGiveTheSameDigest) {
+  std::mt19937 random(2);
+  std::string message;
+  for (size_t length = 0; length < 1000; ++length) {
+    EXPECT_EQ(fast_sha256(message), sha256(message)) << length;
     message += static_cast<char>(random());
   }
 }

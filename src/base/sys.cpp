@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <climits>
@@ -61,6 +62,19 @@ Result<std::string> read_all(int fd, size_t most) {
     text.append(buffer.data(), static_cast<size_t>(got));
     if (text.size() > most) return system_error("read", EFBIG);
   }
+}
+
+Result<std::string> read_beginning(int fd, size_t most) {
+  std::string text;
+  std::array<char, 16384> buffer;
+  while (text.size() < most) {
+    const ssize_t got = ::read(fd, buffer.data(), std::min(buffer.size(), most - text.size()));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read");
+    if (got == 0) break;
+    text.append(buffer.data(), static_cast<size_t>(got));
+  }
+  return text;
 }
 
 Result<std::string> read_file(const std::string& path, size_t most) {

@@ -21,6 +21,8 @@ Result<void> seal(int fd);      // cannot be changed any more, by anybody
 
 // At most `most` bytes; a longer file is an error, not a prefix.
 Result<std::string> read_all(int fd, size_t most);
+// The same, and of what is longer its beginning: never more than `most` bytes.
+Result<std::string> read_beginning(int fd, size_t most);
 Result<std::string> read_file(const std::string& path, size_t most = 1 << 20);
 Result<std::string> read_file_at(int dir, const std::string& path, size_t most = 1 << 20);
 // One of the kernel's own that says all it has in one read of less than a page.

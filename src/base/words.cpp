@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/utf8.hpp"
 
 namespace cloche {
 namespace {
@@ -17,45 +18,19 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
-// The code point at the front of UTF-8 that was found good, and its length.
-struct CodePoint {
-  unsigned value;
-  size_t length;
-};
-CodePoint decode(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto more = [&](size_t i) { return byte(i) & 0x3fU; };
-  if (byte(0) < 0x80) return {byte(0), 1};
-  if (byte(0) < 0xe0) return {(byte(0) & 0x1fU) << 6 | more(1), 2};
-  if (byte(0) < 0xf0) return {(byte(0) & 0x0fU) << 12 | more(1) << 6 | more(2), 3};
-  return {(byte(0) & 0x07U) << 18 | more(1) << 12 | more(2) << 6 | more(3), 4};
-}
-
-// Characters that make text read differently from what it is: nobody who approves it would see them.
-bool turns_text_around(unsigned code) {
-  return code == 0x061c || code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069);
-}
-// Without the two joiners, which emoji and several scripts need.
-bool is_invisible(unsigned code) {
-  return code == 0x00ad || code == 0x034f || code == 0x180e || code == 0x200b || code == 0x2028 ||
-         code == 0x2029 || (code >= 0x2060 && code <= 0x2064) || code == 0xfeff ||
-         (code >= 0xe0000 && code <= 0xe007f);
-}
-
 // What no spelling of a command may hold.
 std::string problem_of_text(std::string_view text) {
   if (text.find('\0') != std::string_view::npos)
     return "it has a NUL byte, where every program stops reading";
   if (!is_utf8(text)) return "it is not valid UTF-8";
   while (!text.empty()) {
-    const auto [code, length] = decode(text);
+    const auto [code, length] = utf8::decode(text);
     if (code == '\n' || code == '\r') {
       return "it has a line break; a call is one command: put longer text into a file with write_artifact, "
              "or use "
              "run_script";
     }
-    if ((code < 0x20 && code != '\t') || (code >= 0x7f && code <= 0x9f)) return "it has a control character";
+    if (is_control(code) && code != '\t') return "it has a control character";
     if (turns_text_around(code)) return "it has a bidirectional control character, which hides what it says";
     if (is_invisible(code)) return "it has an invisible character, which hides what it says";
     text.remove_prefix(length);
@@ -108,7 +83,7 @@ class Splitter {
     bare_ = false;
     const size_t end = text_.find('\'', at_ + 1);
     if (end == std::string_view::npos) return fail("a single quote is not closed");
-    word_ += text_.substr(at_ + 1, end - at_ - 1);
+    take(text_.substr(at_ + 1, end - at_ - 1));
     at_ = end + 1;
   }
 
@@ -120,8 +95,9 @@ class Splitter {
       const bool escapes =
           text_[at_] == '\\' && at_ + 1 < text_.size() && (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\');
       if (escapes) ++at_;
-      word_ += text_[at_];
+      take(text_.substr(at_, 1));
     }
+    if (!split_.problem.empty()) return;
     if (at_ == text_.size()) return fail("a double quote is not closed");
     ++at_;
   }
@@ -130,8 +106,15 @@ class Splitter {
     begin_word();
     bare_ = false;
     if (at_ + 1 == text_.size()) return fail("it ends in a backslash that quotes nothing");
-    word_ += text_[at_ + 1];
+    take(text_.substr(at_ + 1, 1));
     at_ += 2;
+  }
+
+  // Between words a tab is a blank. In one it is a control character, and looks like a blank.
+  void take(std::string_view quoted) {
+    if (quoted.find('\t') != std::string_view::npos)
+      return fail("it has a control character, a tab in quotes; send the words as argv if it is data");
+    word_ += quoted;
   }
 
   void plain(char c) {
@@ -242,27 +225,6 @@ std::string quote_words(const std::vector<std::string>& argv) {
     out += quote_word(argv[i], i == 0);
   }
   return out;
-}
-
-std::string shown(std::string_view text, size_t most) {
-  constexpr char digits[] = "0123456789abcdef";
-  const bool readable = is_utf8(text);
-  std::string out;
-  while (!text.empty() && out.size() < most) {
-    const auto [code, length] = readable ? decode(text) : CodePoint{static_cast<unsigned char>(text[0]), 1};
-    const bool hidden =
-        code < 0x20 || (code >= 0x7f && code <= 0x9f) || turns_text_around(code) || is_invisible(code);
-    if (hidden || (!readable && code >= 0x80)) {
-      std::string number;
-      for (unsigned rest = code; rest != 0 || number.empty(); rest >>= 4)
-        number.insert(0, 1, digits[rest & 0xf]);
-      out += "\\u{" + number + "}";
-    } else {
-      out += text.substr(0, length);
-    }
-    text.remove_prefix(length);
-  }
-  return text.empty() ? out : out + "...";
 }
 
 }  // namespace cloche

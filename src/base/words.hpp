@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/shown.hpp"
+
 namespace cloche {
 
 // An unquoted piece of text that a shell would not have taken as data.
@@ -33,14 +35,10 @@ inline constexpr size_t max_command_bytes =
 SplitWords split_words(std::string_view text);
 
 // Why these words cannot be a command: what split_words would have said of any spelling of them. Empty: they
-// can.
+// can. A tab in a word is let through here, where nothing can be taken for a blank.
 std::string problem_of(const std::vector<std::string>& argv);
 
-// The one spelling of an argv: split_words gives the same words back, without operators.
+// The one spelling of an argv: split_words gives the same words back, without operators, or refuses a tab.
 std::string quote_words(const std::vector<std::string>& argv);
-
-// For sentences about text from outside: what nobody would see is written as \u{...}, and the rest is cut
-// off.
-std::string shown(std::string_view text, size_t most = 300);
 
 }  // namespace cloche

@@ -61,7 +61,25 @@ TEST(Words, EachRefusalHasItsOwnReason) {
       {"ls \x1b[2J", "control character"},
       {"ls \x7f", "control character"},
       {"ls \xc2\x9b", "control character"},
+      {"ls 'a\tb'", "control character"},
+      {"ls \"a\tb\"", "control character"},
+      {"ls a\\\tb", "control character"},
       {"ls \xe2\x80\xae", "bidirectional"},
+      {"ls \u061c", "bidirectional"},
+      {"ls \u00ad", "invisible"},
+      {"ls \u115f", "invisible"},
+      {"ls \u180e", "invisible"},
+      {"ls \u2028", "invisible"},
+      {"ls \u2065", "invisible"},
+      {"ls \u206a", "invisible"},
+      {"ls '\u206f'", "invisible"},
+      {"ls \u3164", "invisible"},
+      {"ls \ufff9", "invisible"},
+      {"ls \ufffb", "invisible"},
+      {"ls \U0001d173", "invisible"},
+      {"ls '\U0001d17a'", "invisible"},
+      {"ls \U000e0001", "invisible"},
+      {"ls \U000e0041", "invisible"},
       {"ls \xe2\x81\xa6", "bidirectional"},
       {"l\xe2\x80\x8bs", "invisible"},
       {"\xef\xbb\xbfls", "invisible"},
@@ -84,8 +102,19 @@ TEST(Words, EachRefusalHasItsOwnReason) {
   EXPECT_NE(split_words(many).problem.find("words"), std::string::npos);
 }
 
+// Text of every day: emoji with joiners and selectors, scripts that need joiners, marks that can be seen.
+TEST(Words, VisibleTextPasses) {
+  for (const char* text :
+       {"\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u2764\ufe0f", "\u0645\u06cc\u200c\u062e",
+        "\u0915\u094d\u200d\u0937", "\u0601\u0661", "\u6f22\u5b57", "e\u0301", "\u00a0"}) {
+    EXPECT_EQ(split_words("echo '" + std::string(text) + "'").problem, "") << text;
+    EXPECT_EQ(shown(text), text);
+  }
+}
+
 TEST(Words, ArgvIsHeldToTheSame) {
   EXPECT_EQ(problem_of({"ls", "-la"}), "");
+  EXPECT_EQ(problem_of({"python3", "-c", "if 1:\tpass"}), "") << "in a word of argv a tab is data";
   for (const Words& argv : {Words{}, Words{""}, Words{"a\0b"s}, Words{"ls", "a\nb"}, Words{"ls", "\x01"},
                             Words{"ls", "\xff"}, Words{"ls", "\xe2\x80\xae"}, Words(max_argv_words + 1, "x"),
                             Words{std::string(max_argv_bytes, 'x')}}) {
@@ -146,6 +175,7 @@ TEST(Words, WhatIsShownHidesNothing) {
   EXPECT_EQ(shown("\xff"
                   "a"),
             "\\u{ff}a");
+  EXPECT_EQ(shown("\u2028\u206a\U000e0041"), "\\u{2028}\\u{206a}\\u{e0041}");
   EXPECT_EQ(shown("abcdef", 3), "abc...");
   EXPECT_EQ(shown("abc", 3), "abc");
 }
@@ -169,6 +199,10 @@ TEST(Words, QuotingAndSplittingAreInverse) {
     if (argv[0].empty()) argv[0] = "p";
     const std::string text = quote_words(argv);
     const SplitWords split = split_words(text);
+    if (text.find('\t') != std::string::npos) {
+      ASSERT_NE(split.problem, "") << text;
+      continue;
+    }
     ASSERT_EQ(split.problem, "") << text;
     ASSERT_EQ(split.words, argv) << text;
     ASSERT_TRUE(split.operators.empty()) << text;
@@ -209,7 +243,7 @@ std::string as_line(const SplitWords& split) {
 }
 
 // One JSON string a line in, one JSON array or "refused" a line out. Where shlex has no opinion (no words at
-// all, an empty program) we refuse.
+// all, an empty program) or takes a tab for data, we refuse.
 TEST(Words, AgreesWithShlexOnAGeneratedCorpus) {
   if (::access("/usr/bin/python3", X_OK) != 0) GTEST_SKIP() << "skipped: no /usr/bin/python3";
   constexpr const char* script =
@@ -217,7 +251,7 @@ TEST(Words, AgreesWithShlexOnAGeneratedCorpus) {
       "for line in sys.stdin:\n"
       "  try:\n"
       "    words = shlex.split(json.loads(line))\n"
-      "    good = words and words[0]\n"
+      "    good = words and words[0] and not any('\\t' in word for word in words)\n"
       "    print(json.dumps(words, ensure_ascii=False, separators=(',', ':')) if good else 'refused')\n"
       "  except ValueError:\n"
       "    print('refused')\n";

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -78,6 +79,11 @@ class Walk {
     if (device != device_ || !counted_.insert(inode).second) return;
     touched_.bytes += bytes;
     touched_.files += 1;
+  }
+
+  // Everything that was counted; nothing when something could not be.
+  std::optional<uint64_t> bytes() const {
+    return complete_ ? std::optional(made_.bytes + touched_.bytes) : std::nullopt;
   }
 
   // At most `gone` can have been taken by what was only touched, or by what a walk cut short did not see.
@@ -153,6 +159,35 @@ std::optional<DiskGrowth> DiskWatch::beyond_limit(int process_table) {
   }
   if (total.bytes > byte_limit_ || total.files > file_limit_) return total;
   return std::nullopt;
+}
+
+SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_bytes_(most_bytes) {
+  auto opened = sys::open(directory, O_PATH | O_DIRECTORY);
+  struct stat seen {};
+  if (!opened.ok() || ::fstat(opened.value().get(), &seen) != 0) return;
+  directory_ = std::move(opened).value();
+  device_ = seen.st_dev;
+  size_ = measure();
+  free_bytes_ = free_of(directory_.get()).bytes;
+}
+
+uint64_t SizeWatch::measure() const {
+  constexpr int64_t ever = std::numeric_limits<int64_t>::min();
+  Walk walk(device_, ever);
+  auto readable = sys::open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!readable.ok()) return std::numeric_limits<uint64_t>::max();
+  walk.directory(std::move(readable).value(), 0);
+  return walk.bytes().value_or(std::numeric_limits<uint64_t>::max());
+}
+
+std::optional<uint64_t> SizeWatch::beyond_limit() {
+  if (!directory_) return std::nullopt;
+  const uint64_t now = free_of(directory_.get()).bytes;
+  free_bytes_ = std::max(free_bytes_, now);  // somebody else gave space back
+  if (size_ <= most_bytes_ && free_bytes_ - now <= most_bytes_ - size_) return std::nullopt;
+  size_ = measure();
+  free_bytes_ = now;
+  return size_ > most_bytes_ ? std::optional(size_) : std::nullopt;
 }
 
 }  // namespace cloche

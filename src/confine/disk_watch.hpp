@@ -39,4 +39,23 @@ class DiskWatch {
   int64_t started_seconds_;
 };
 
+// How large a directory that outlives its call has become: a task's home and /tmp have a size, and no kernel
+// object keeps it. Walked only when the file system has lost as much as would be too much.
+class SizeWatch {
+ public:
+  SizeWatch(const std::string& directory, uint64_t most_bytes);
+
+  // Its size, when that is more than it may have; the largest number when it cannot be told.
+  std::optional<uint64_t> beyond_limit();
+
+ private:
+  uint64_t measure() const;
+
+  OwnedFd directory_;
+  uint64_t device_ = 0;
+  uint64_t most_bytes_;
+  uint64_t size_ = 0;        // when it was last walked
+  uint64_t free_bytes_ = 0;  // of the file system: then, or the most since
+};
+
 }  // namespace cloche

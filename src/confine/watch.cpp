@@ -42,6 +42,10 @@ Watch::Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_m
       next_ms_(start_ms + first_interval_ms),
       next_cpu_ms_(plan.limits.cpu_s < small_cpu_s ? 0 : start_ms + 1000),
       disk_(writable_trees(plan), plan.limits.disk_bytes, plan.limits.new_files) {
+  for (const auto& entry : plan.view) {
+    if (entry.kind == EntryKind::tree && entry.size_bytes != 0)
+      sizes_.emplace_back(entry.source, entry.size_bytes);
+  }
   if (cgroup == nullptr) memory_.emplace(plan.limits.memory_bytes, memory_file_systems(plan));
 }
 
@@ -54,16 +58,22 @@ void Watch::attach(int root) {
 std::optional<LimitHit> Watch::check(uint64_t now_ms) {
   auto hit = cgroup_ != nullptr ? check_cgroup() : check_memory();
   if (!hit) hit = check_cpu(now_ms);
-  if (!hit) {
-    if (const auto growth = disk_.beyond_limit(proc_ ? proc_.get() : -1)) {
-      const bool too_large = growth->bytes > limits_.disk_bytes;
-      hit = too_large ? LimitHit{LimitId::disk, "the workspace has grown by " + mebibytes(growth->bytes)}
-                      : LimitHit{LimitId::new_files, std::to_string(growth->files) + " new files"};
-    }
-  }
+  if (!hit) hit = check_disk();
   const uint64_t cost = sys::monotonic_ms() - now_ms;
   next_ms_ = now_ms + std::clamp(cost * cost_share, first_interval_ms, longest_interval_ms);
   return hit;
+}
+
+std::optional<LimitHit> Watch::check_disk() {
+  if (const auto growth = disk_.beyond_limit(proc_ ? proc_.get() : -1)) {
+    const bool too_large = growth->bytes > limits_.disk_bytes;
+    return too_large ? LimitHit{LimitId::disk, "the workspace has grown by " + mebibytes(growth->bytes)}
+                     : LimitHit{LimitId::new_files, std::to_string(growth->files) + " new files"};
+  }
+  for (auto& tree : sizes_) {
+    if (tree.beyond_limit()) return LimitHit{LimitId::tmp, "the task's home or /tmp has become larger"};
+  }
+  return std::nullopt;
 }
 
 std::optional<LimitHit> Watch::check_cgroup() {

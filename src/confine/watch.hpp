@@ -41,6 +41,7 @@ class Watch {
 
  private:
   std::optional<LimitHit> check_memory();
+  std::optional<LimitHit> check_disk();
   std::optional<LimitHit> check_cpu(uint64_t now_ms);
 
   const Limits limits_;
@@ -50,6 +51,7 @@ class Watch {
   OwnedFd proc_;  // /proc of the sandbox's own pid namespace
   CpuWatch cpu_;
   DiskWatch disk_;
+  std::vector<SizeWatch> sizes_;
   std::optional<MemoryWatch> memory_;  // only without a cgroup
   Cgroup::Numbers last_numbers_;
 };

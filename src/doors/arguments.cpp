@@ -28,30 +28,14 @@ Result<void> set_profile(RunArguments& arguments, Value value) {
   } else if (value == "workspace-write") {
     return not_built("--profile workspace-write: the network it gives", "use workspace-write-no-network");
   } else {
-    return refusal("--profile " + value + ": no such profile",
-                   "known are readonly and workspace-write-no-network");
+    return usage_error("--profile " + value + ": no such profile",
+                       "known are readonly and workspace-write-no-network");
   }
   return {};
 }
 
-// SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.
 Result<void> add_grant(RunArguments& arguments, Value value, bool writable) {
-  Grant grant{.writable = writable};
-  std::string* part = &grant.source;
-  for (size_t i = 0; i < value.size(); ++i) {
-    if (value[i] == '\\' && i + 1 < value.size() && (value[i + 1] == ':' || value[i + 1] == '\\')) {
-      *part += value[++i];
-    } else if (value[i] == ':' && part == &grant.source) {
-      part = &grant.target;
-    } else {
-      *part += value[i];
-    }
-  }
-  const char* flag = writable ? "--rw" : "--ro";
-  if (grant.source.empty() || (part == &grant.target && grant.target.empty())) {
-    return usage_error(std::string(flag) + " " + value + " is not SRC or SRC:DST");
-  }
-  arguments.request.grants.push_back(std::move(grant));
+  arguments.request.grants.push_back(TRY(parse_grant(value, writable)));
   return {};
 }
 
@@ -69,24 +53,30 @@ Result<void> set_isolation(RunArguments&, Value value) {
   for (std::string_view known : {"permissive", "subprocess", "container", "gvisor", "microvm"}) {
     if (value == known) return not_built("the rung " + value, "use --isolation namespace, the default");
   }
-  return refusal("--isolation " + value + ": no such rung", "known is namespace");
+  return usage_error(
+      "--isolation " + value + ": no such rung",
+      "known are permissive, subprocess, namespace, container, gvisor and microvm; built is namespace");
 }
 
 Result<void> set_backend(RunArguments&, Value value) {
   if (value == "native") return {};
-  return not_built("the backend " + value, "use --backend native, the default");
+  for (std::string_view known : {"bwrap", "oci"}) {
+    if (value == known) return not_built("the backend " + value, "use --backend native, the default");
+  }
+  return usage_error("--backend " + value + ": no such backend",
+                     "known are native, bwrap and oci; built is native");
 }
 
 Result<void> set_view(RunArguments& arguments, Value value) {
   if (value != "host" && value != "curated")
-    return refusal("--view " + value + ": no such view", "known are curated and host");
+    return usage_error("--view " + value + ": no such view", "known are curated and host");
   arguments.request.view = value == "host" ? View::host : View::curated;
   return {};
 }
 
 Result<void> set_grant(RunArguments& arguments, Value value) {
   if (value != "debug")
-    return refusal("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
+    return usage_error("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
   arguments.request.debugging = true;
   return {};
 }
@@ -109,8 +99,11 @@ Error needs_egress(std::string_view flag) {
   return not_built(std::string(flag) + ": network by name",
                    "run it without; only loopback is reachable inside");
 }
-Error needs_record(std::string_view flag) {
-  return not_built(std::string(flag) + ": recording of calls", "leave the flag out");
+template <auto member>
+Result<void> keep(RunArguments& arguments, Value value) {
+  if (value.empty()) return usage_error("a flag has an empty value");
+  arguments.*member = std::string(value);
+  return {};
 }
 
 const Option options[] = {
@@ -176,10 +169,9 @@ const Option options[] = {
     {"--output", true, apply_limit<LimitId::output>},
     {"--net", true, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net"); }},
     {"--net-any", false, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net-any"); }},
-    {"--skill", true,
-     [](RunArguments&, Value) -> Result<void> { return not_built("--skill", "leave the flag out"); }},
-    {"--run", true, [](RunArguments&, Value) -> Result<void> { return needs_record("--run"); }},
-    {"--task", true, [](RunArguments&, Value) -> Result<void> { return needs_record("--task"); }},
+    {"--skill", true, keep<&RunArguments::skill>},
+    {"--run", true, keep<&RunArguments::run>},
+    {"--task", true, keep<&RunArguments::task>},
 };
 
 const Option* find_option(std::string_view name) {
@@ -190,6 +182,25 @@ const Option* find_option(std::string_view name) {
 }
 
 }  // namespace
+
+Result<Grant> parse_grant(const std::string& value, bool writable) {
+  Grant grant{.writable = writable};
+  std::string* part = &grant.source;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\' && i + 1 < value.size() && (value[i + 1] == ':' || value[i + 1] == '\\')) {
+      *part += value[++i];
+    } else if (value[i] == ':' && part == &grant.source) {
+      part = &grant.target;
+    } else {
+      *part += value[i];
+    }
+  }
+  const char* flag = writable ? "--rw" : "--ro";
+  if (grant.source.empty() || (part == &grant.target && grant.target.empty())) {
+    return usage_error(std::string(flag) + " " + value + " is not SRC or SRC:DST");
+  }
+  return grant;
+}
 
 Result<RunArguments> parse_run(std::span<char* const> words) {
   RunArguments arguments;

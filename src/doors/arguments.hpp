@@ -16,7 +16,16 @@ struct RunArguments {
   bool json = false;
   bool raw = false;
   int status_fd = -1;
+  // What makes it a recorded run; the front leaves these to cloche-full.
+  std::optional<std::string> run = {};
+  std::optional<std::string> task = {};
+  std::optional<std::string> skill = {};
+
+  bool is_recorded() const { return run || task || skill; }
 };
+
+// SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.
+Result<Grant> parse_grant(const std::string& value, bool writable);
 
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);

@@ -176,25 +176,44 @@ TEST(Arguments, RefusesWithTheFlagByName) {
       {{"--status-fd", "3x", "ls"}, Fault::usage, "--status-fd 3x"},
       {{"--status-fd", "", "ls"}, Fault::usage, "--status-fd "},
       {{"--status-fd", "99999999999", "ls"}, Fault::usage, "--status-fd 99999999999"},
-      {{"--profile", "none", "ls"}, Fault::configuration, "no such profile"},
+      {{"--profile", "none", "ls"}, Fault::usage, "no such profile"},
       {{"--profile", "workspace-write", "ls"}, Fault::configuration, "not part of this build"},
-      {{"--view", "all", "ls"}, Fault::configuration, "no such view"},
-      {{"--grant", "root", "ls"}, Fault::configuration, "no such grant"},
-      {{"--isolation", "none", "ls"}, Fault::configuration, "no such rung"},
+      {{"--view", "all", "ls"}, Fault::usage, "no such view"},
+      {{"--grant", "root", "ls"}, Fault::usage, "no such grant"},
+      {{"--isolation", "none", "ls"}, Fault::usage, "no such rung"},
       {{"--isolation", "permissive", "ls"}, Fault::configuration, "not part of this build"},
       {{"--isolation", "microvm", "ls"}, Fault::configuration, "the rung microvm is not part of this build"},
       {{"--backend", "bwrap", "ls"}, Fault::configuration, "not part of this build"},
+      {{"--backend", "docker", "ls"}, Fault::usage, "no such backend"},
       {{"--net", "example.org", "ls"}, Fault::configuration, "--net"},
       {{"--net-any", "ls"}, Fault::configuration, "--net-any"},
-      {{"--skill", "f", "ls"}, Fault::configuration, "--skill"},
-      {{"--run", "d", "ls"}, Fault::configuration, "--run"},
-      {{"--task", "t", "ls"}, Fault::configuration, "--task"},
   };
   for (const auto& row : rows) {
     const auto result = parse(row.words);
     ASSERT_FALSE(result.ok()) << row.complaint;
     EXPECT_EQ(result.error().fault, row.fault) << result.error().what;
     EXPECT_NE(result.error().what.find(row.complaint), std::string::npos) << result.error().what;
+  }
+}
+
+TEST(Arguments, AWrongValueIsAnsweredWithTheRightOnes) {
+  struct Row {
+    const char* flag;
+    std::vector<const char*> known;
+  };
+  const Row rows[] = {
+      {"--profile", {"readonly", "workspace-write-no-network"}},
+      {"--view", {"curated", "host"}},
+      {"--grant", {"debug"}},
+      {"--isolation", {"permissive", "subprocess", "namespace", "container", "gvisor", "microvm"}},
+      {"--backend", {"native", "bwrap", "oci"}},
+  };
+  for (const auto& row : rows) {
+    const auto result = parse({row.flag, "bogus", "ls"});
+    ASSERT_FALSE(result.ok()) << row.flag;
+    EXPECT_EQ(result.error().fault, Fault::usage) << row.flag;
+    for (const char* known : row.known)
+      EXPECT_NE(result.error().fix.find(known), std::string::npos) << result.error().fix;
   }
 }
 

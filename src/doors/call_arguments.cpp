@@ -1,21 +1,121 @@
-// The words of `cloche explain call`.
-#include <optional>
+// The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of `cloche tools`.
+#include "doors/call_arguments.hpp"
+
 #include <string_view>
 #include <vector>
 
-#include "doors/explain_command.hpp"
+#include "base/sys.hpp"
+#include "doors/arguments.hpp"
+#include "policy/secret_names.hpp"
 
 namespace cloche {
 namespace {
 
+// One byte more than a call may have: the schema gate sees that it is too much, and nobody reads the rest.
+constexpr size_t most_arguments_bytes = call_limits.bytes + 1;
+
+using Apply = Result<void> (*)(CallArguments& arguments, const std::string& value);
+
+Result<void> set_commands(CallArguments& arguments, const std::string& value) {
+  const auto profile = command_profile(value);
+  if (!profile)
+    return usage_error("--commands " + value + ": no such profile", "known are passive, full and any");
+  // Whoever names it means it: a call that asks for nothing narrower has all of it.
+  Ceilings& ceilings = arguments.options.ceilings;
+  ceilings.commands = ceilings.unasked = *profile;
+  return {};
+}
+
+Result<void> set_autonomy(CallArguments& arguments, const std::string& value) {
+  const auto level = autonomy(value);
+  if (!level)
+    return usage_error("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
+  arguments.options.ceilings.level = *level;
+  return {};
+}
+
+Result<void> set_profile(CallArguments& arguments, const std::string& value) {
+  if (value == "readonly") {
+    arguments.options.operators.profile = Profile::readonly;
+  } else if (value == "workspace-write") {
+    return refusal("--profile workspace-write: the network it gives is not part of this build",
+                   "use workspace-write-no-network");
+  } else if (value != "workspace-write-no-network") {
+    return usage_error("--profile " + value + ": no such profile",
+                       "known are readonly and workspace-write-no-network");
+  }
+  return {};
+}
+
+// A value would be the operator's own word for every call; names are all that a call is given.
+Result<void> add_pass_env(CallArguments& arguments, const std::string& value) {
+  if (!is_variable_name(value))
+    return usage_error("--pass-env " + value + " is not the name of a variable",
+                       "give a name alone: its value is the caller's");
+  arguments.options.ceilings.pass_env.push_back(value);
+  return {};
+}
+
+Result<void> add_grant(CallArguments& arguments, const std::string& value, bool writable) {
+  arguments.options.operators.grants.push_back(TRY(parse_grant(value, writable)));
+  return {};
+}
+
+Result<void> set_format(CallArguments& arguments, const std::string& value) {
+  arguments.format = tool_format(value);
+  if (!arguments.format)
+    return usage_error("--format " + value + ": no such format", "known are mcp, openai and anthropic");
+  return {};
+}
+
+// Into a text of the arguments.
+template <auto member>
+Result<void> keep(CallArguments& arguments, const std::string& value) {
+  if (value.empty()) return usage_error("a flag has an empty value");
+  arguments.*member = value;
+  return {};
+}
+template <auto member>
+Result<void> keep_option(CallArguments& arguments, const std::string& value) {
+  if (value.empty()) return usage_error("a flag has an empty value");
+  arguments.options.*member = value;
+  return {};
+}
+template <auto member>
+Result<void> raise(CallArguments& arguments, const std::string&) {
+  arguments.*member = true;
+  return {};
+}
+
 struct Flag {
   std::string_view name;
   bool takes_value;
+  Apply apply;
 };
 constexpr Flag flags[] = {
-    {"--json", false},    {"--help", false},   {"-h", false},    {"--commands", true}, {"--workspace", true},
-    {"--autonomy", true}, {"--profile", true}, {"--ro", true},   {"--pass-env", true}, {"--timeout", true},
-    {"--skill", true},    {"--run", true},     {"--task", true}, {"--role", true}};
+    {"--json", false, raise<&CallArguments::json>},
+    {"--help", false, raise<&CallArguments::help>},
+    {"-h", false, raise<&CallArguments::help>},
+    {"--commands", true, set_commands},
+    {"--workspace", true,
+     [](CallArguments& arguments, const std::string& value) -> Result<void> {
+       arguments.options.operators.workspace = value;
+       return {};
+     }},
+    {"--autonomy", true, set_autonomy},
+    {"--profile", true, set_profile},
+    {"--ro", true,
+     [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, false); }},
+    {"--rw", true,
+     [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, true); }},
+    {"--pass-env", true, add_pass_env},
+    {"--skill", true, keep<&CallArguments::skill>},
+    {"--run", true, keep_option<&SessionOptions::run>},
+    {"--executors", true, keep_option<&SessionOptions::executors>},
+    {"--task", true, keep<&CallArguments::task>},
+    {"--role", true, keep<&CallArguments::role>},
+    {"--format", true, set_format},
+};
 
 const Flag* find_flag(std::string_view name) {
   for (const auto& flag : flags) {
@@ -24,95 +124,68 @@ const Flag* find_flag(std::string_view name) {
   return nullptr;
 }
 
-Result<void> set_commands(CallRequest& request, const std::string& value) {
-  const auto profile = command_profile(value);
-  if (!profile)
-    return refusal("--commands " + value + ": no such profile", "known are passive, full and any");
-  // Whoever names it means it: a call that asks for nothing narrower has all of it.
-  request.ceilings.commands = request.ceilings.unasked = *profile;
-  return {};
-}
-
-Result<void> set_autonomy(CallRequest& request, const std::string& value) {
-  const auto level = autonomy(value);
-  if (!level)
-    return refusal("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
-  request.ceilings.level = *level;
-  return {};
-}
-
-Result<void> set_profile(CallRequest& request, const std::string& value) {
-  if (value == "readonly") {
-    request.operators.profile = Profile::readonly;
-  } else if (value != "workspace-write-no-network") {
-    return refusal("--profile " + value + ": no such profile in this build",
-                   "known are readonly and workspace-write-no-network");
+// The limits have the flags of `cloche run`.
+const LimitInfo* find_limit(std::string_view name) {
+  for (const auto& row : limit_table) {
+    if (row.flag == name) return &row;
   }
-  return {};
+  return nullptr;
 }
 
-Result<void> apply(CallArguments& arguments, std::string_view name, const std::string& value) {
-  CallRequest& request = arguments.request;
-  if (name == "--json") {
-    arguments.json = true;
-  } else if (name == "--help" || name == "-h") {
-    arguments.help = true;
-  } else if (name == "--commands") {
-    return set_commands(request, value);
-  } else if (name == "--workspace") {
-    request.operators.workspace = value;
-  } else if (name == "--autonomy") {
-    return set_autonomy(request, value);
-  } else if (name == "--profile") {
-    return set_profile(request, value);
-  } else if (name == "--ro") {
-    request.operators.grants.push_back({.source = value});
-  } else if (name == "--pass-env") {
-    request.ceilings.pass_env.push_back(value);
-  } else if (name == "--timeout") {
-    return set_limit(request.operators.limits, info_of(LimitId::wall), value);
-  } else {
-    return refusal(std::string(name) + " is not part of this build", "leave the flag out");
+// One flag with its value, which may be the next word.
+Result<void> take_flag(CallArguments& arguments, std::span<char* const> words, size_t& at) {
+  const std::string word = words[at];
+  const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
+  const std::string name = word.substr(0, equals);
+  const Flag* flag = find_flag(name);
+  const LimitInfo* limit = find_limit(name);
+  if (flag == nullptr && limit == nullptr) return usage_error("unknown flag " + name, "see --help");
+  const bool takes_value = limit != nullptr || flag->takes_value;
+  if (!takes_value && equals != std::string::npos) return usage_error(name + " takes no value");
+  std::string value = equals != std::string::npos ? word.substr(equals + 1) : "";
+  if (takes_value && equals == std::string::npos) {
+    if (++at == words.size()) return usage_error(name + " needs a value");
+    value = words[at];
   }
-  return {};
+  if (limit != nullptr) return set_limit(arguments.options.operators.limits, *limit, value);
+  return flag->apply(arguments, value);
 }
 
 }  // namespace
 
-Result<CallArguments> parse_call(std::span<char* const> words) {
-  CallArguments arguments;
-  Ceilings& ceilings = arguments.request.ceilings;
-  ceilings.commands = CommandProfile::full;
-  ceilings.loadout = std::nullopt;  // no skill: every shipped tool
-  ceilings.level = Autonomy::supervised;
+Result<CallArguments> parse_call(std::span<char* const> words, CallWords expected) {
+  CallArguments arguments{.options = default_session()};
   std::vector<std::string> plain;
   bool only_plain = false;
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string word = words[at];
     if (only_plain || word.size() < 2 || word[0] != '-') {
       plain.push_back(word);
-      continue;
-    }
-    if (word == "--") {
+    } else if (word == "--") {
       only_plain = true;
-      continue;
+    } else {
+      TRY(take_flag(arguments, words, at));
     }
-    const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
-    const std::string name = word.substr(0, equals);
-    const Flag* flag = find_flag(name);
-    if (flag == nullptr) return usage_error("unknown flag " + name, "see cloche explain --help");
-    std::string value = equals != std::string::npos ? word.substr(equals + 1) : "";
-    if (!flag->takes_value && equals != std::string::npos) return usage_error(name + " takes no value");
-    if (flag->takes_value && equals == std::string::npos) {
-      if (++at == words.size()) return usage_error(name + " needs a value");
-      value = words[at];
-    }
-    TRY(apply(arguments, name, value));
   }
   if (arguments.help) return arguments;
-  if (plain.size() != 2) return usage_error("a call is TOOL and ARGS-JSON, or - to read them from stdin");
-  arguments.request.call = {plain[0], plain[1]};
+  if (arguments.options.run && arguments.options.operators.workspace)
+    return usage_error("--run has its workspace in it: give --run or --workspace");
+  if (expected == CallWords::none) {
+    if (!plain.empty()) return usage_error("what is " + plain[0] + "?", "see --help");
+    return arguments;
+  }
+  if (arguments.format) return usage_error("--format belongs to cloche tools");
+  const size_t least = expected == CallWords::tool ? 1 : 2;
+  if (plain.size() < least || plain.size() > 2)
+    return usage_error("a call is TOOL and ARGS-JSON, or - to read them from stdin");
+  arguments.call = {plain[0], plain.size() == 2 ? plain[1] : "{}"};
   return arguments;
+}
+
+Result<void> read_from_stdin(CallArguments& arguments) {
+  if (arguments.call.arguments != "-") return {};
+  arguments.call.arguments = TRY(sys::read_beginning(0, most_arguments_bytes));
+  return {};
 }
 
 }  // namespace cloche

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "doors/call_arguments.hpp"
 #include "doors/explain_command.hpp"
 
 namespace cloche {
@@ -20,30 +21,30 @@ Result<CallArguments> parse(Words words) {
 TEST(CallArguments, WithoutFlagsACallHasPassiveAndMayAskForFull) {
   const auto parsed = parse({"run_shell", "{}"});
   ASSERT_TRUE(parsed.ok());
-  const Ceilings& ceilings = parsed.value().request.ceilings;
+  const Ceilings& ceilings = parsed.value().options.ceilings;
   EXPECT_EQ(ceilings.commands, CommandProfile::full);
   EXPECT_EQ(ceilings.unasked, CommandProfile::passive);
   EXPECT_FALSE(ceilings.loadout);
   EXPECT_FALSE(ceilings.network);
   EXPECT_TRUE(ceilings.hosts.empty() && ceilings.pass_env.empty());
   EXPECT_EQ(ceilings.level, Autonomy::supervised);
-  EXPECT_EQ(parsed.value().request.call.tool, "run_shell");
-  EXPECT_EQ(parsed.value().request.call.arguments, "{}");
+  EXPECT_EQ(parsed.value().call.tool, "run_shell");
+  EXPECT_EQ(parsed.value().call.arguments, "{}");
 }
 
 TEST(CallArguments, EachFlagAsksForOneThing) {
   const std::pair<Words, std::function<bool(const CallArguments&)>> rows[] = {
       {{"--json"}, [](const auto& a) { return a.json; }},
       {{"--commands", "passive"},
-       [](const auto& a) { return a.request.ceilings.commands == CommandProfile::passive; }},
-      {{"--commands=any"}, [](const auto& a) { return a.request.ceilings.unasked == CommandProfile::any; }},
-      {{"--workspace", "x"}, [](const auto& a) { return a.request.operators.workspace == "x"; }},
+       [](const auto& a) { return a.options.ceilings.commands == CommandProfile::passive; }},
+      {{"--commands=any"}, [](const auto& a) { return a.options.ceilings.unasked == CommandProfile::any; }},
+      {{"--workspace", "x"}, [](const auto& a) { return a.options.operators.workspace == "x"; }},
       {{"--profile", "readonly"},
-       [](const auto& a) { return a.request.operators.profile == Profile::readonly; }},
-      {{"--ro", "/x"}, [](const auto& a) { return a.request.operators.grants.at(0).source == "/x"; }},
-      {{"--pass-env", "CI"}, [](const auto& a) { return a.request.ceilings.pass_env == Words{"CI"}; }},
-      {{"--timeout", "5s"}, [](const auto& a) { return a.request.operators.limits.wall_ms == 5000; }},
-      {{"--autonomy", "full"}, [](const auto& a) { return a.request.ceilings.level == Autonomy::full; }},
+       [](const auto& a) { return a.options.operators.profile == Profile::readonly; }},
+      {{"--ro", "/x"}, [](const auto& a) { return a.options.operators.grants.at(0).source == "/x"; }},
+      {{"--pass-env", "CI"}, [](const auto& a) { return a.options.ceilings.pass_env == Words{"CI"}; }},
+      {{"--timeout", "5s"}, [](const auto& a) { return a.options.operators.limits.wall_ms == 5000; }},
+      {{"--autonomy", "full"}, [](const auto& a) { return a.options.ceilings.level == Autonomy::full; }},
   };
   for (const auto& [flags, holds] : rows) {
     for (bool before : {true, false}) {
@@ -60,10 +61,46 @@ TEST(CallArguments, TheRestIsRefused) {
   for (const Words& words :
        {Words{}, Words{"run_shell"}, Words{"a", "b", "c"}, Words{"a", "b", "--nope"},
         Words{"a", "b", "--json=1"}, Words{"a", "b", "--commands"}, Words{"a", "b", "--commands", "all"},
-        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "x"},
-        Words{"a", "b", "--skill", "x"}, Words{"a", "b", "--timeout", "0"}}) {
+        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "x"}, Words{"a", "b", "--skill", ""},
+        Words{"a", "b", "--format", "mcp"}, Words{"a", "b", "--run", "x", "--workspace", "y"},
+        Words{"a", "b", "--timeout", "0"}}) {
     EXPECT_FALSE(parse(words).ok()) << words.size();
   }
+}
+
+TEST(CallArguments, AWrongValueIsBadUsageAndWhatIsNotBuiltIsARefusal) {
+  struct Row {
+    const char* flag;
+    const char* value;
+    Fault fault;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"--commands", "bogus", Fault::usage, "known are passive, full and any"},
+      {"--autonomy", "x", Fault::usage, "known are readonly, supervised and full"},
+      {"--profile", "x", Fault::usage, "known are readonly and workspace-write-no-network"},
+      {"--profile", "workspace-write", Fault::configuration, "not part of this build"},
+      {"--pass-env", "A=B", Fault::usage, "--pass-env A=B is not the name of a variable"},
+      {"--pass-env", "", Fault::usage, "is not the name of a variable"},
+      {"--pass-env", "1A", Fault::usage, "is not the name of a variable"},
+      {"--ro", "", Fault::usage, "is not SRC or SRC:DST"},
+      {"--ro", "a:", Fault::usage, "is not SRC or SRC:DST"},
+      {"--timeout", "x", Fault::usage, "--timeout x"},
+      {"--skill", "", Fault::usage, "empty value"},
+  };
+  for (const auto& row : rows) {
+    const auto result = parse({"run_shell", "{}", row.flag, row.value});
+    ASSERT_FALSE(result.ok()) << row.flag;
+    EXPECT_EQ(result.error().fault, row.fault) << row.flag << " " << row.value;
+    EXPECT_NE(describe(result.error()).find(row.says), std::string::npos) << describe(result.error());
+  }
+}
+
+TEST(CallArguments, AGrantIsWrittenAsForRun) {
+  const auto result = parse({"run_shell", "{}", "--ro", "/a\\:b:/c"});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(result.value().options.operators.grants.at(0).source, "/a:b");
+  EXPECT_EQ(result.value().options.operators.grants.at(0).target, "/c");
 }
 
 Explanation denied() {
@@ -87,17 +124,26 @@ TEST(Explanation, AsText) {
 TEST(Explanation, AsJsonWithTheDocumentedKeys) {
   EXPECT_EQ(
       explain_json(denied()),
-      R"({"decision":"deny","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
+      R"({"decision":"deny","reason":"\"x\" leaves","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
       R"("rule":"cat share/commands/passive.json:41","fix":""},{"gate":"path","decision":"deny",)"
-      R"("reason":"\"x\" leaves","rule":"","fix":"stay"}],"plan":null,"plan_digest":null})"
+      R"("reason":"\"x\" leaves","rule":"","fix":"stay"}],"plan":null,"plan_digest":null,"notes":[]})"
       "\n");
   Explanation allowed;
   allowed.judgement.decision = Decision::allow;
   allowed.plan = ConfinementPlan{};
   allowed.plan->argv = {"ls", "a b"};
-  EXPECT_EQ(explain_json(allowed), R"({"decision":"allow","gates":[],"plan":)" + to_json(*allowed.plan) +
-                                       R"(,"plan_digest":")" + digest_of(*allowed.plan) + "\"}\n");
+  EXPECT_EQ(explain_json(allowed), R"({"decision":"allow","reason":"","gates":[],"plan":)" +
+                                       to_json(*allowed.plan) + R"(,"plan_digest":")" +
+                                       digest_of(*allowed.plan) + "\",\"notes\":[]}\n");
   EXPECT_NE(explain_text(allowed).find("runs      ls 'a b'\n"), std::string::npos);
+}
+
+TEST(Explanation, AnErrorHasTheSameKeysAndIsADenial) {
+  EXPECT_EQ(
+      explain_json(refusal("c.json:3: unknown key \"x\"", "leave it out")),
+      R"({"decision":"deny","reason":"c.json:3: unknown key \"x\"; leave it out","gates":[],"plan":null,)"
+      R"("plan_digest":null})"
+      "\n");
 }
 
 }  // namespace

@@ -1,15 +1,13 @@
 #include "doors/explain_command.hpp"
 
 #include "base/json.hpp"
-#include "base/sys.hpp"
 #include "doors/arguments.hpp"
+#include "doors/call_arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 
 namespace cloche {
 namespace {
-
-constexpr size_t max_arguments_bytes = 1 << 20;
 
 std::string padded(std::string text, size_t width) {
   text.resize(std::max(text.size(), width), ' ');
@@ -28,62 +26,69 @@ std::string place_in(const std::string& rule) {
 
 std::string gate_line(const Verdict& verdict) {
   std::string line = padded(std::string(name_of(verdict.gate)), 10) + padded(shouted(verdict.decision), 8);
-  line += verdict.rule.empty() ? verdict.reason : padded(verdict.reason, 54) + "  " + place_in(verdict.rule);
+  const std::string reason = on_one_line(verdict.reason);
+  line += verdict.rule.empty() ? reason : padded(reason, 54) + "  " + on_one_line(place_in(verdict.rule));
   while (line.ends_with(' ')) line.pop_back();
   line += "\n";
   if (verdict.decision != Decision::allow && !verdict.fix.empty())
-    line += "          fix     " + verdict.fix + "\n";
+    line += "          fix     " + on_one_line(verdict.fix) + "\n";
   return line;
 }
 
 std::string plan_lines(const ConfinementPlan& plan) {
-  std::string text = "runs      " + quote_words(plan.argv) + "\n";
-  text += "in        " + plan.directory + "\n";
-  for (const auto& [name, value] : plan.environment) text += "env       " + name + "=" + value + "\n";
+  std::string text = plan.argv.empty() ? "does      " + on_one_line(plan.action) + "\n"
+                                       : "runs      " + on_one_line(quote_words(plan.argv)) + "\n";
+  text += "in        " + on_one_line(plan.directory) + "\n";
+  for (const auto& [name, value] : plan.environment)
+    text += "env       " + on_one_line(name + "=" + value) + "\n";
   return text + "plan      " + digest_of(plan) + "\n";
 }
 
 int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
 
-int fail(const Error& error) {
+int fail(const Error& error, bool json) {
+  if (json) print(explain_json(error));
   complain(describe(error));
   return exit_code_of(error);
 }
 
+// For words that do not parse: whether they ask for JSON all the same.
+bool ask_for_json(std::span<char* const> words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return false;
+    if (word == "--json") return true;
+  }
+  return false;
+}
+
 int show(const Result<Explanation>& explained, bool json) {
-  if (!explained.ok()) return fail(explained.error());
+  if (!explained.ok()) return fail(explained.error(), json);
   const Explanation& explanation = explained.value();
-  print(json ? explain_json(explanation) : visible(explain_text(explanation)));
+  print(json ? explain_json(explanation) : explain_text(explanation));
   return explanation.judgement.decision == Decision::deny ? 126 : 0;
 }
 
 int explain_a_call(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words);
-  if (!parsed.ok()) return fail(parsed.error());
+  if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   CallArguments& arguments = parsed.value();
   if (arguments.help) {
     print(explain_help());
     return 0;
   }
-  if (arguments.request.call.arguments == "-") {
-    auto text = sys::read_all(0, max_arguments_bytes);
-    if (!text.ok()) return fail(text.error());
-    arguments.request.call.arguments = std::move(text).value();
-  }
-  const auto installation = find_installation(environment);
-  if (!installation.ok()) return fail(installation.error());
-  return show(explain_call(arguments.request, environment, installation.value()), arguments.json);
+  if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), arguments.json);
+  return show(explain_call(arguments.options, arguments.call, arguments.skill, environment), arguments.json);
 }
 
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse_run(words);
-  if (!parsed.ok()) return fail(parsed.error());
+  if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().help) {
     print(explain_help());
     return 0;
   }
   const auto installation = find_installation(environment);
-  if (!installation.ok()) return fail(installation.error());
+  if (!installation.ok()) return fail(installation.error(), parsed.value().json);
   return show(explain_run(parsed.value().request, environment, installation.value()), parsed.value().json);
 }
 
@@ -96,20 +101,39 @@ std::string explain_text(const Explanation& explanation) {
   text += padded("verdict", 10) + shouted(decision);
   if (decision != Decision::allow) text += " by " + std::string(name_of(explanation.judgement.by));
   text += "\n";
+  for (const auto& note : explanation.notes) text += "note      " + on_one_line(note) + "\n";
   return explanation.plan ? text + plan_lines(*explanation.plan) : text;
 }
 
-std::string explain_json(const Explanation& explanation) {
-  JsonWriter out;
-  out.begin_object().member("decision", name_of(explanation.judgement.decision)).key("gates").begin_array();
-  for (const auto& verdict : explanation.judgement.gates) {
+void write_gates(JsonWriter& out, const Judgement& judgement) {
+  out.key("gates").begin_array();
+  for (const auto& verdict : judgement.gates) {
     out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
     out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", verdict.fix).end_object();
   }
-  out.end_array().key("plan");
+  out.end_array();
+}
+
+std::string explain_json(const Explanation& explanation) {
+  const Judgement& judgement = explanation.judgement;
+  JsonWriter out;
+  out.begin_object().member("decision", name_of(judgement.decision));
+  out.member("reason", judgement.decision == Decision::allow ? "" : decisive(judgement).reason);
+  write_gates(out, judgement);
+  out.key("plan");
   explanation.plan ? out.raw(to_json(*explanation.plan)) : out.null();
   out.key("plan_digest");
   explanation.plan ? out.value(digest_of(*explanation.plan)) : out.null();
+  out.key("notes").begin_array();
+  for (const auto& note : explanation.notes) out.value(note);
+  out.end_array();
+  return out.end_object().text() + "\n";
+}
+
+std::string explain_json(const Error& error) {
+  JsonWriter out;
+  out.begin_object().member("decision", name_of(Decision::deny)).member("reason", describe(error));
+  out.key("gates").begin_array().end_array().key("plan").null().key("plan_digest").null();
   return out.end_object().text() + "\n";
 }
 
@@ -127,7 +151,8 @@ int explain_door(std::span<char* const> words, const Environment& environment) {
   if (what == "run") return explain_a_run(arguments.subspan(1), environment);
   if (what == "call") return explain_a_call(arguments.subspan(1), environment);
   return fail(
-      usage_error("explain what?", "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"));
+      usage_error("explain what?", "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"),
+      json);
 }
 
 }  // namespace cloche

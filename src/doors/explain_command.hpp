@@ -6,24 +6,21 @@
 #include <string>
 
 #include "base/environment.hpp"
+#include "base/json.hpp"
 #include "base/result.hpp"
 #include "gateway/explain.hpp"
 
 namespace cloche {
 
-struct CallArguments {
-  CallRequest request;
-  bool json = false;
-  bool help = false;
-};
-
-// `words` are those after "explain call". Arguments that are "-" are read from stdin by the door.
-Result<CallArguments> parse_call(std::span<char* const> words);
-
 // Every gate a line, then the verdict, then what would run.
 std::string explain_text(const Explanation& explanation);
-// {"decision", "gates", "plan", "plan_digest"}
+// "gates": [...], into an object that is open.
+void write_gates(JsonWriter& out, const Judgement& judgement);
+// {"decision", "reason", "gates", "plan", "plan_digest"}
 std::string explain_json(const Explanation& explanation);
+// The same keys for what could not be judged at all: denied, with the error for a reason and no gate's
+// answer.
+std::string explain_json(const Error& error);
 
 int explain_door(std::span<char* const> words, const Environment& environment);
 int test_door(std::span<char* const> words, const Environment& environment);

@@ -10,7 +10,12 @@ std::string main_help() {
          "  cloche run [flags] -- CMD ARG...   run a command under kernel isolation\n"
          "  cloche explain run -- CMD...       every gate's answer and the plan; nothing runs\n"
          "  cloche explain call TOOL JSON      the same for a tool call of a model\n"
+         "  cloche call TOOL JSON              make that call: judged, run under isolation, recorded\n"
+         "  cloche tools [--format F]          the tools, as a table or as an API expects them\n"
          "  cloche test [FILE...]              check the examples of command shapes and rules\n"
+         "  cloche new KIND NAME               write a skill, an executor or a rule that works, with its "
+         "test\n"
+         "  cloche log show|verify|tail RUN    the record of a run's calls\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
          "  cloche --version\n"
          "\n"
@@ -43,8 +48,11 @@ std::string run_help() {
       "  --view V              curated (default), or host: the whole host read-only, secrets masked\n"
       "  --toolchains T        auto (default), none, or names: pyenv,nvm,cargo,go,uv,conda\n"
       "  -C DIR                start in DIR (relative to the workspace)\n"
-      "  -e NAME[=VALUE]       set a variable, or pass the caller's; also --env\n"
+      "  -e NAME[=VALUE]       set a variable, or pass the caller's (secrets only with a value); also --env\n"
       "  --grant debug         let it trace its own processes (gdb, strace)\n"
+      "  --skill FILE          also what this SKILL.md declares: its grants and variables\n"
+      "  --task ID             share $HOME and /tmp with the other calls of the task, and record\n"
+      "  --run DIR             record in DIR, with the workspace in DIR/artifacts\n"
       "\n"
       "Limits, none of which can be switched off:\n";
   const Limits defaults;
@@ -117,15 +125,68 @@ std::string explain_help() {
 
 std::string test_help() {
   return "cloche test [FILE...]\n"
+         "cloche test --replay RUN --policy FILE [--json]\n"
          "\n"
          "Checks every example in every file of command shapes: those that come with Cloche, those in\n"
          "$XDG_CONFIG_HOME/cloche/commands, or the files that are named. Prints file:line of each that "
          "fails.\n"
-         "Exit code 0 when all hold, 1 otherwise.\n"
+         "Of permission rules it also finds those that can never decide.\n"
+         "With --replay the calls of a run (its id, 'last', its directory or a transcript) are judged again\n"
+         "under the permission rules of FILE: it prints each verdict that would change.\n"
+         "Exit code 0 when all hold and nothing would change, 1 otherwise.\n"
          "\n"
          "Examples:\n"
          "  cloche test\n"
-         "  cloche test my-commands.json\n";
+         "  cloche test my-commands.json\n"
+         "  cloche test --replay run1 --policy new.json\n";
+}
+
+std::string new_help() {
+  return "cloche new skill|executor|rule NAME [--dir DIR]\n"
+         "\n"
+         "Writes one that works, with its own test, into DIR (default: the working directory). Nothing is "
+         "ever\n"
+         "overwritten: when something of that name is there, the exit code is 125.\n"
+         "\n"
+         "  skill     NAME/SKILL.md: what a task may use, and how to go about it; NAME/test.sh\n"
+         "  executor  NAME/manifest.json and NAME/tool.py: a tool of your own; NAME/test.sh calls it\n"
+         "  rule      NAME.json: permission rules with their examples, for .cloche/config.json\n"
+         "\n"
+         "Examples:\n"
+         "  cloche new skill code-review --dir skills\n"
+         "  cloche new executor word-count && sh word-count/test.sh\n"
+         "  cloche new rule ask-before-install && cloche test ask-before-install.json\n";
+}
+
+std::string log_help() {
+  return "cloche log show   RUN [--task T] [--json]             a table of its calls, and the gates that "
+         "objected\n"
+         "cloche log verify RUN [--task T] [--head H] [--json]  whether the record is what was written\n"
+         "cloche log tail   RUN [--task T] [--json]             its last calls, and each new one as it ends\n"
+         "cloche log prune  [RUN | --older-than TIME]           remove what finished runs have left\n"
+         "\n"
+         "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.\n"
+         "\n"
+         "  --task T              only the calls of this task\n"
+         "  --head H              a head of the audit that was kept elsewhere: it must still be in the "
+         "chain\n"
+         "  --json                show and tail: the lines as they are; verify: ok, lines, head, first_bad, "
+         "notes\n"
+         "  --older-than TIME     remove every run that nobody has written to for so long (1h, 90m)\n"
+         "\n"
+         "verify names the first line that was changed, removed, inserted or moved, and an end that was cut "
+         "off. "
+         "Exit\n"
+         "code 0 when the record is whole, 1 when not, 125 when there is no such run.\n"
+         "prune without an age or a run removes only the homes of tasks. The artifacts of a --run DIR are "
+         "never\n"
+         "removed, and a run that is in use is left alone.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche log show last\n"
+         "  cloche log verify run1 --json\n"
+         "  cloche log tail run1 --task T-001\n"
+         "  cloche log prune --older-than 168h\n";
 }
 
 }  // namespace cloche

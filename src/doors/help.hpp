@@ -10,5 +10,7 @@ std::string run_help();
 std::string doctor_help();
 std::string explain_help();
 std::string test_help();
+std::string new_help();
+std::string log_help();
 
 }  // namespace cloche

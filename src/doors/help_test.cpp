@@ -61,11 +61,13 @@ TEST(Help, EachTextHasExamplesAndFitsATerminal) {
     EXPECT_TRUE(has(run_help(), code)) << code;
 }
 
-TEST(Visible, LeavesTextAndTakesTheSevenBitControls) {
+TEST(Visible, LeavesTextAndTakesWhatActsOrHides) {
   EXPECT_EQ(visible("plain\n\ttext, grüße 漢字"), "plain\n\ttext, grüße 漢字");
-  EXPECT_EQ(visible("\x1b]0;title\x07"), "?]0;title?");
-  EXPECT_EQ(visible("a\rb\bc\x7f"), "a?b?c?");
-  EXPECT_EQ(visible(std::string("a\0b", 3)), "a?b");
+  EXPECT_EQ(visible("\x1b]0;title\x07"), "\\u{1b}]0;title\\u{7}");
+  EXPECT_EQ(visible("a\rb\bc\x7f"), "a\\u{d}b\\u{8}c\\u{7f}");
+  EXPECT_EQ(visible(std::string("a\0b", 3)), "a\\u{0}b");
+  EXPECT_EQ(visible("a\u202eb\u2028\xc2\x9b\n"), "a\\u{202e}b\\u{2028}\\u{9b}\n");
+  EXPECT_EQ(on_one_line("a\n\tb"), "a\\u{a}\\u{9}b");
 }
 
 }  // namespace

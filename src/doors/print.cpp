@@ -1,23 +1,24 @@
 #include "doors/print.hpp"
 
-#include "base/json.hpp"
+#include <algorithm>
+
+#include "base/shown.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
 
-std::string visible(const std::string& text) {
+std::string visible(std::string_view text) {
   std::string out;
-  const bool readable = is_utf8(text);
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = static_cast<unsigned char>(i + 1 < text.size() ? text[i + 1] : 0);
-    const bool control = byte < 0x20 ? byte != '\n' && byte != '\t' : byte == 0x7f;
-    const bool wide_control = byte == 0xc2 && next >= 0x80 && next <= 0x9f;  // a C1 control in UTF-8
-    if (wide_control) ++i;
-    out += control || wide_control || (byte >= 0x80 && !readable) ? '?' : static_cast<char>(byte);
+  while (true) {
+    const size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    out += on_one_line(text.substr(0, end));
+    if (end == text.size()) return out;
+    out += text[end];
+    text.remove_prefix(end + 1);
   }
-  return out;
 }
+
+std::string on_one_line(std::string_view text) { return shown(text, std::string_view::npos); }
 
 void print(const std::string& text) { (void)sys::write_all(1, text); }
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace cloche {
 
-// Text from outside with every control character made harmless.
-std::string visible(const std::string& text);
+// Text from outside with everything that acts on a terminal or hides what it says written as \u{...}: lines
+// and tabs stay in the first, and nothing but one line comes out of the second.
+std::string visible(std::string_view text);
+std::string on_one_line(std::string_view text);
 
 void print(const std::string& text);         // to stdout, as it is
 void complain(const std::string& sentence);  // "cloche: ..." to stderr

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string>
 
 #include "base/fd.hpp"
@@ -92,7 +93,10 @@ Result<void> check_descriptors(const RunArguments& arguments, const CallersDescr
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
   if (arguments.json) print(to_json(outcome, digest) + "\n");
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, to_json(outcome, digest) + "\n");
-  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && outcome.denials.empty());
+  // A variable that was left out has ended nothing.
+  const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
+                                   [](const Denial& denial) { return denial.by != "env"; });
+  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && !stopped);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(outcome.reason);
   return outcome.exit_code;
@@ -105,7 +109,11 @@ int run_door(std::span<char* const> words, const Environment& environment,
     complain(describe(parsed.error()));
     return exit_code_of(parsed.error());
   }
-  RunArguments& arguments = parsed.value();
+  return run_parsed(std::move(parsed).value(), environment, callers);
+}
+
+int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
+               RunWitness* witness) {
   if (arguments.help) {
     print(run_help());
     return 0;
@@ -115,6 +123,9 @@ int run_door(std::span<char* const> words, const Environment& environment,
   // In the background the terminal is somebody else's: touching its settings would stop us.
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
+  if (!arguments.json) {
+    for (const auto& denial : left_out_of(arguments.request)) complain(denial.what);
+  }
   const auto answer = [&](const Error& error) { return finish_run(outcome_of(error), "", arguments); };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
   auto installation = find_installation(environment);
@@ -125,9 +136,16 @@ int run_door(std::span<char* const> words, const Environment& environment,
     show_dry_run(plan.value());
     return 0;
   }
+  if (witness != nullptr) {
+    if (auto ready = witness->before(); !ready.ok()) return answer(ready.error());
+  }
   const OwnedFd signals = take_over_signals();
   auto ran = run(arguments.request, environment, installation.value(),
                  streams_for(arguments, callers, signals.get()));
+  if (witness != nullptr) {
+    ran.ok() ? witness->after(ran.value().outcome, &ran.value().plan)
+             : witness->after(outcome_of(ran.error()), nullptr);
+  }
   if (!ran.ok()) return answer(ran.error());
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;
   return finish_run(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);

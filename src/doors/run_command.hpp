@@ -7,6 +7,7 @@
 #include "base/environment.hpp"
 #include "doors/arguments.hpp"
 #include "model/outcome.hpp"
+#include "model/plan.hpp"
 
 namespace cloche {
 
@@ -22,6 +23,17 @@ Outcome outcome_of(const Error& error);
 // Says how it went, on the channels that the words asked for, and gives the exit code.
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments);
 
+// Who writes a run down.
+class RunWitness {
+ public:
+  virtual ~RunWitness() = default;
+  virtual Result<void> before() = 0;  // an error: nothing starts
+  virtual void after(const Outcome& outcome, const ConfinementPlan* plan) = 0;
+};
+
+// Words that were parsed and judged.
+int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
+               RunWitness* witness = nullptr);
 int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers);
 int doctor_door(std::span<char* const> words, const Environment& environment);
 

@@ -2,6 +2,7 @@
 // fails.
 #include <unistd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/json_text.hpp"
@@ -9,9 +10,12 @@
 #include "doors/explain_command.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
+#include "doors/replay_command.hpp"
 #include "gateway/file_gates.hpp"
+#include "policy/protected.hpp"
 #include "policy/rules.hpp"
 #include "store/command_files.hpp"
+#include "store/protected_file.hpp"
 #include "store/rule_files.hpp"
 
 namespace cloche {
@@ -23,7 +27,7 @@ struct Tally {
   size_t failures = 0;
 };
 
-void say(const std::string& line) { print(visible(line) + "\n"); }
+void say(const std::string& line) { print(on_one_line(line) + "\n"); }
 
 void fail(const std::string& what, Tally& tally) {
   ++tally.failures;
@@ -40,25 +44,52 @@ void check_shapes(const std::string& text, const std::string& name, Tally& tally
       std::to_string(shapes.value().size()) + " shapes, " + std::to_string(count.checked) + " examples");
 }
 
-// Reading them checks their examples; what can never decide is worth a word, and no failure.
-void check_rules(const JsonValue& permissions, const std::string& name, Tally& tally) {
-  const auto rules = RuleFile::read(&permissions, name, canonical_command);
+// Reading them checks their examples. A rule that can never decide fails as well: whoever wrote it relies on
+// it.
+void check_rules(const std::string& text, const std::string& name, Tally& tally) {
+  const auto rules = rules_in(text, name);
   if (!rules.ok()) return fail(describe(rules.error()), tally);
   tally.examples += rules.value().example_count();
-  for (const auto& finding : lint(rules.value())) say("note    " + finding.rule + ": " + finding.what);
-  say("ok      " + name + ": " + std::to_string(rules.value().rules().size()) + " rules, " +
+  const size_t failures_before = tally.failures;
+  for (const auto& [rule, what, weight] : lint(rules.value())) {
+    const std::string sentence = rule + ": " + what;
+    weight == RuleFinding::Weight::fault ? fail(sentence, tally) : say("note    " + sentence);
+  }
+  say((tally.failures == failures_before ? "ok      " : "        ") + name + ": " +
+      std::to_string(rules.value().rules().size()) + " rules, " +
       std::to_string(rules.value().example_count()) + " examples");
+}
+
+// Reading it checks its examples.
+void check_protected(const std::string& text, const JsonValue& list, const std::string& name, Tally& tally) {
+  const auto entries = read_protected(text, name);
+  if (!entries.ok()) return fail(describe(entries.error()), tally);
+  size_t examples = 0;
+  for (const auto& item : list.items) {
+    for (const char* key : {"match", "not_match"}) {
+      const JsonValue* given = item.find(key);
+      examples += given != nullptr ? given->items.size() : 0;
+    }
+  }
+  tally.examples += examples;
+  say("ok      " + name + ": " + std::to_string(entries.value().size()) + " protected paths, " +
+      std::to_string(examples) + " examples");
+}
+
+bool is_of_shapes(const JsonValue& root) {
+  return root.find("shapes") != nullptr || root.find("profile") != nullptr;
 }
 
 void check_file(const CommandFile& file, Tally& tally) {
   ++tally.files;
-  const auto text = read_command_file(file);
+  const auto text = sys::read_file(file.path, config_limits.bytes);
   if (!text.ok()) return fail(describe(text.error()), tally);
-  const auto root = read_json(text.value(), file.shown);
+  const auto root = read_json(text.value(), file.shown, config_limits);
   if (!root.ok()) return fail(describe(root.error()), tally);
-  if (const JsonValue* permissions = root.value().find("permissions"))
-    return check_rules(*permissions, file.shown, tally);
-  check_shapes(text.value(), file.shown, tally);
+  if (const JsonValue* list = root.value().find("protected"))
+    return check_protected(text.value(), *list, file.shown, tally);
+  is_of_shapes(root.value()) ? check_shapes(text.value(), file.shown, tally)
+                             : check_rules(text.value(), file.shown, tally);
 }
 
 Result<std::vector<CommandFile>> files_to_test(std::span<char* const> words, const Environment& environment) {
@@ -71,6 +102,7 @@ Result<std::vector<CommandFile>> files_to_test(std::span<char* const> words, con
   if (!files.empty()) return files;
   const std::string program = TRY(sys::read_link("/proc/self/exe"));
   files = TRY(find_command_files(program, environment));
+  files.push_back({"share/protected.json", protected_file(program)});
   const ConfigPaths paths = TRY(config_paths(environment, ""));
   for (const std::string& path : {paths.managed, paths.user, std::string(".cloche/config.json")}) {
     if (!path.empty() && ::access(path.c_str(), F_OK) == 0) files.push_back({path, path});
@@ -86,6 +118,10 @@ int test_door(std::span<char* const> words, const Environment& environment) {
     print(test_help());
     return 0;
   }
+  const bool replays = std::any_of(words.begin(), words.end(), [](std::string_view word) {
+    return word.starts_with("--replay") || word.starts_with("--policy");
+  });
+  if (replays) return replay_door(words, environment);
   const auto files = files_to_test(words, environment);
   if (!files.ok()) {
     complain(describe(files.error()));

@@ -4,36 +4,25 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
-#include "gateway/run.hpp"
+#include "gateway/session.hpp"
 #include "model/call.hpp"
 #include "policy/decide.hpp"
-#include "policy/rules.hpp"
 
 namespace cloche {
-
-struct CallRequest {
-  ToolCall call;
-  Ceilings ceilings;
-  RunRequest operators;  // workspace, profile, grants and limits; no command
-};
 
 struct Explanation {
   Judgement judgement;
   std::optional<ConfinementPlan> plan = {};  // unless it is denied
+  std::vector<std::string> notes = {};       // what was dropped or left out on the way
 };
 
-// The shapes for this workspace: the files beside the programs and the user's own.
-Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
-                          const std::string& workspace);
-
-// The case as decide() will see it, with every fact it needs.
-Case make_case(const CallRequest& request, const Facts& facts, const Shapes& shapes, const RuleFiles& rules);
-
-Result<Explanation> explain_call(const CallRequest& request, const Environment& environment,
-                                 const Installation& installation);
+Result<Explanation> explain_call(const SessionOptions& options, const ToolCall& call,
+                                 const std::optional<std::string>& skill_file,
+                                 const Environment& environment);
 Result<Explanation> explain_run(const RunRequest& request, const Environment& environment,
                                 const Installation& installation);
 

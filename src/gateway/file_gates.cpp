@@ -1,48 +1,49 @@
 #include "gateway/file_gates.hpp"
 
-#include "policy/json_schema.hpp"
-#include "store/rule_files.hpp"
+#include "policy/gates.hpp"
+#include "store/settings.hpp"
 #include "tools/run_shell.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr std::string_view honoured_keys[] = {"permissions"};
-
-Result<JsonSchema> compile_schema() {
-  const JsonValue schema = TRY(read_json(run_shell_schema(), "run_shell"));
-  return JsonSchema::compile(schema, "run_shell");
-}
+bool have_rules(const RuleFiles& files) { return files.managed || files.user || files.project; }
 
 }  // namespace
 
-Verdict schema_verdict(const ToolCall& call, const Intent& intent) {
-  const auto deny = [](std::string why) { return Verdict{GateId::schema, Decision::deny, std::move(why)}; };
-  if (intent.tool != "run_shell") return deny("there is no schema for " + shown(call.tool, 60));
-  const auto arguments = read_json(call.arguments, "arguments", call_limits);
-  if (!arguments.ok()) return deny(arguments.error().what);
-  static const Result<JsonSchema> schema = compile_schema();
-  if (!schema.ok()) return deny(schema.error().what);
-  if (const auto fault = schema.value().check(arguments.value())) return deny(shown(fault->describe()));
-  return {GateId::schema, Decision::allow};
+Result<ConfigFiles> config_for(const Environment& environment, const std::string& workspace) {
+  return read_config_files(TRY(config_paths(environment, workspace)), settings_keys());
 }
 
 Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace) {
-  const ConfigPaths paths = TRY(config_paths(environment, workspace));
-  const ConfigFiles files = TRY(read_config_files(paths, honoured_keys));
+  const ConfigFiles files = TRY(config_for(environment, workspace));
+  TRY(settings_of(files));  // what nobody can read refuses, whether or not it matters here
   return rules_of(files, canonical_command);
 }
 
-Verdict rules_verdict(const RuleFiles& files, const Intent& intent) {
-  if (!intent.problem.empty())
-    return {GateId::rules, Decision::deny, "the call cannot be read: " + intent.problem};
-  return rules_gate(files, {intent.tool, normalised_arguments(intent)});
+Result<RuleFile> rules_in(std::string_view text, const std::string& path) {
+  const ConfigFile file = TRY(parse_config(text, path, settings_keys()));
+  return RuleFile::read(file.root.find("permissions"), path, canonical_command);
+}
+
+Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes) {
+  if (!c.intent.problem.empty())
+    return {GateId::rules,
+            Decision::deny,
+            "the call cannot be read: " + c.intent.problem,
+            {},
+            how_to_send(c.intent)};
+  RuleCall call{c.intent.tool, normalised_arguments(c.intent)};
+  if (have_rules(files) && c.intent.form != Intent::Form::none) {
+    // Most commands run as they were asked, and are matched once.
+    if (const auto argv = final_argv(c, shapes); argv != c.intent.argv) call.runs = quote_words(argv);
+  }
+  return rules_gate(files, call);
 }
 
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv) {
   // An operator's words may be any bytes; only patterns need them to be text.
-  if (!files.managed && !files.user && !files.project)
-    return {GateId::rules, Decision::allow, "no permission rules are set"};
+  if (!have_rules(files)) return {GateId::rules, Decision::allow, "no permission rules are set"};
   return rules_gate(files, {"run_shell", {{"cmd", quote_words(argv)}}});
 }
 

@@ -1,5 +1,4 @@
-// The two gates that stand on text: a tool's schema and the operator's rules. Their verdicts go into the
-// case.
+// What stands on the configuration's text: the files of a workspace, and the gate of their permission rules.
 #pragma once
 
 #include <string>
@@ -8,16 +7,23 @@
 #include "base/result.hpp"
 #include "model/call.hpp"
 #include "policy/rules.hpp"
+#include "policy/shapes.hpp"
+#include "store/rule_files.hpp"
 
 namespace cloche {
 
-Verdict schema_verdict(const ToolCall& call, const Intent& intent);
+// The files for this workspace, of whose keys none is unknown.
+Result<ConfigFiles> config_for(const Environment& environment, const std::string& workspace);
 
 // The rules for this workspace. A file that cannot be read or says something unknown is an error: no call
 // passes.
 Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace);
 
-Verdict rules_verdict(const RuleFiles& files, const Intent& intent);
+// The rules in the text of one configuration file, read as they are for a call.
+Result<RuleFile> rules_in(std::string_view text, const std::string& path);
+
+// The rules' word on a tool call, as it was asked and as it will run. Its other facts come with the case.
+Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes);
 // Of `cloche run`, by the rules for run_shell: what a model may not have run, nobody runs by accident.
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv);
 

@@ -217,16 +217,51 @@ void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const Call
   }
 }
 
+struct Host {
+  const HostProbe& probe;
+  const Installation& installation;
+};
+
+struct Manner {
+  Proving proving;
+  const Replan& replan;
+};
+
+// Runs it, once more with the host's mounts covered where they come along with the operator's trees.
+Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, Observation& seen,
+                        const Host& host, const Streams& streams, const Manner& manner) {
+  const CallerFact& caller = seen.facts.caller;
+  auto ran = run_seated(*seat, plan, caller, host.probe, host.installation, streams, manner.proving);
+  if (!ran.ok() && refused_for_mounts_below(ran.error(), caller)) {
+    TRY(observe_mounts_below(seen.facts));
+    const ConfinementPlan covered = TRY(manner.replan(seen.facts));
+    seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation)));
+    ran = run_seated(*seat, covered, caller, host.probe, host.installation, streams, manner.proving);
+  }
+  if (ran.ok() && ran.value().outcome.end == End::not_found)
+    explain_not_found(ran.value().outcome, ran.value().plan, caller);
+  return ran;
+}
+
 }  // namespace
 
-Result<Installation> find_installation(const Environment& environment) {
+Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
   Installation installation;
-  const std::string folder(parent_of(TRY(sys::read_link("/proc/self/exe"))));
+  const std::string folder(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.state = state_directory(environment);
   installation.ids = TRY(id_range(environment));
   return installation;
+}
+
+std::vector<Denial> left_out_of(const RunRequest& request) {
+  std::vector<Denial> denials;
+  for (const auto& name : secrets_left_out(request)) {
+    denials.push_back(
+        {"env", name + " is left out: it looks like a secret; -e " + name + "=VALUE gives it knowingly"});
+  }
+  return denials;
 }
 
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
@@ -252,17 +287,21 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
     return describe_missing(missing);
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   const ConfinementPlan plan = TRY(plan_run(request, seen.facts));
-  auto ran = run_seated(*seat, plan, seen.facts.caller, probe, installation, streams, proving);
-  if (!ran.ok() && refused_for_mounts_below(ran.error(), seen.facts.caller)) {
-    TRY(observe_mounts_below(seen.facts));
-    const ConfinementPlan covered = TRY(plan_run(request, seen.facts));
-    seat.emplace(TRY(Seat::take(seen.facts.caller, request.limits, installation)));
-    ran = run_seated(*seat, covered, seen.facts.caller, probe, installation, streams, proving);
-  }
-  if (ran.ok() && ran.value().outcome.end == End::not_found) {
-    explain_not_found(ran.value().outcome, ran.value().plan, seen.facts.caller);
+  auto ran = run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,
+                         {proving, [&](const Facts& facts) { return plan_run(request, facts); }});
+  if (ran.ok()) {
+    for (auto& denial : left_out_of(request)) ran.value().outcome.denials.push_back(std::move(denial));
   }
   return ran;
+}
+
+Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const Installation& installation,
+                        const Streams& streams, const Replan& replan) {
+  std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation));
+  const HostProbe probe = probe_host();
+  if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
+  return run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,
+                     {Proving::when_needed, replan});
 }
 
 }  // namespace cloche

@@ -2,6 +2,7 @@
 // supervise.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/environment.hpp"
@@ -21,10 +22,13 @@ struct Installation {
   IdRange ids;
 };
 
-// Beside the running program, and under $XDG_STATE_HOME or ~/.local/state.
-Result<Installation> find_installation(const Environment& environment);
+// Beside the running program or in the directory `programs`, and under $XDG_STATE_HOME or ~/.local/state.
+Result<Installation> find_installation(const Environment& environment, const std::string& programs = {});
 
 // What would run. Has no effect.
+// What the environment gate keeps from an operator's command, one sentence each.
+std::vector<Denial> left_out_of(const RunRequest& request);
+
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation);
 
@@ -41,5 +45,12 @@ enum class Proving { when_needed, always };
 // Runs it. An Error means that the command was not started.
 Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
                 const Streams& streams, Proving proving = Proving::when_needed);
+
+// The plan again, from facts that say more: an ordinary user's clone brings the host's mounts along.
+using Replan = std::function<Result<ConfinementPlan>(const Facts&)>;
+
+// Runs a plan that was judged, with what was held when it was made: nothing is looked up again.
+Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const Installation& installation,
+                        const Streams& streams, const Replan& replan);
 
 }  // namespace cloche

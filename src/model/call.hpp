@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,7 +12,10 @@
 
 #include "base/words.hpp"
 #include "model/facts.hpp"
+#include "model/file_action.hpp"
+#include "model/limits.hpp"
 #include "model/plan.hpp"
+#include "model/run_request.hpp"
 #include "model/verdict.hpp"
 
 namespace cloche {
@@ -31,6 +36,39 @@ enum class Autonomy { readonly, supervised, full };
 std::string_view name_of(Autonomy autonomy);
 std::optional<Autonomy> autonomy(std::string_view name);
 
+// A piece of an earlier result.
+struct Recall {
+  std::string call_id = {};
+  uint64_t offset = 0;
+  uint64_t limit = 0;
+};
+
+std::string to_json(const Recall& recall);
+
+// What a permitted call becomes: what runs and what its tool or its shape adds to the confinement.
+struct Launch {
+  std::vector<std::string> argv = {};      // empty: nothing is started, and the gateway itself acts
+  std::vector<Variable> environment = {};  // over everything else
+  std::vector<std::string> pass_env = {};  // names of the caller's variables that stay
+  std::string directory = {};              // empty: the workspace
+  // Words that may name files of the workspace which it reads, runs or interprets; an approval covers what is
+  // in them.
+  std::vector<std::string> named_files = {};
+  bool noexec = true;           // nothing that can be written, and nothing in the workspace, executes
+  bool system_programs = true;  // from the system's PATH and the operator's tool_path alone
+  bool fresh_home = true;       // its own $HOME and /tmp, even within a task
+  bool readonly = true;         // writes nothing, whatever the sandbox profile would let it
+  std::optional<uint64_t> timeout_ms = {};
+
+  WorkspaceUse workspace = WorkspaceUse::shown;
+  std::vector<Grant> grants = {};         // what an executor's capabilities come to
+  std::optional<Script> script = {};      // a text of the model's that is run, shown where argv says
+  std::optional<std::string> input = {};  // for its stdin
+  std::optional<Limits> narrower = {};    // of each limit the smaller one counts
+  std::optional<FileAction> action = {};  // of a file tool
+  std::optional<Recall> recall = {};      // of read_tool_result
+};
+
 // What a tool understood of a call: what it would touch, and what it asks for.
 struct Intent {
   enum class Form { none, text, words };  // how a command was given: nothing runs, `cmd`, `argv`
@@ -44,6 +82,11 @@ struct Intent {
   std::optional<uint64_t> timeout_ms = {};     // a shorter one than it could have
   std::optional<std::string> input = {};       // for its stdin
   std::vector<std::string> hosts = {};         // NAME or NAME:PORT
+  // What a tool that is no command of the model's would start or do, the same for every profile.
+  std::optional<Launch> launch = {};
+  std::map<std::string, std::string, std::less<>> arguments = {};  // of such a tool, as rules see them
+  bool opaque =
+      false;  // what it runs cannot be judged: it needs code:exec, and only the glass answers for it
 };
 
 // What the operator, the skill and the door leave a call. A call never has more, whatever it asks for.
@@ -56,6 +99,9 @@ struct Ceilings {
   bool network = false;                 // whether the sandbox profile has any
   std::vector<std::string> hosts = {};  // what the skill declares: NAME, *.NAME, each with :PORT or without
   Autonomy level = Autonomy::readonly;
+  std::vector<std::string> executors = {};  // the user's own tools, known beside the shipped ones
+  bool writes = false;                      // whether the sandbox profile lets anything be written
+  bool execute = false;                     // code:exec: whether what cannot be judged may run
 };
 
 // A path as it was written in a call, and what it means on this host now.
@@ -64,6 +110,7 @@ struct OperandFact {
   std::string resolved = {};  // absolute, every link followed; of what is not there, where it would be
   FileFact::Kind kind = FileFact::Kind::absent;
   std::string problem = {};  // why it could not be resolved
+  bool rooted = true;        // the host has the first directory that it goes through: /usr of /usr/x
 };
 
 // The one look at the world that a decision rests on.
@@ -85,23 +132,10 @@ struct Case {
   // These two gates read schemas and rule files; here is what they said.
   Verdict schema = {GateId::schema, Decision::deny, "nobody has checked the arguments"};
   Verdict rules = {GateId::rules, Decision::deny, "nobody has asked the rules"};
+  // What a file tool's path comes to, and what autonomy asks; both are judged with what tools know.
+  Verdict action = {GateId::path, Decision::deny, "nobody has judged the path"};
+  std::vector<std::string> asks = {};   // sentences: why autonomy wants somebody to be asked
   std::optional<Decision> answer = {};  // of whoever was asked; only ever to the question of this very case
-};
-
-// What a permitted command becomes: the argv that runs and what its shape adds to the confinement.
-struct Launch {
-  std::vector<std::string> argv = {};
-  std::vector<Variable> environment = {};  // over everything else
-  std::vector<std::string> pass_env = {};  // names of the caller's variables that stay
-  std::string directory = {};              // empty: the workspace
-  // Words that may name files of the workspace which it reads, runs or interprets; an approval covers what is
-  // in them.
-  std::vector<std::string> named_files = {};
-  bool noexec = true;           // nothing that can be written, and nothing in the workspace, executes
-  bool system_programs = true;  // from the system's PATH and the operator's tool_path alone
-  bool fresh_home = true;       // its own $HOME and /tmp, even within a task
-  bool readonly = true;         // writes nothing, whatever the sandbox profile would let it
-  std::optional<uint64_t> timeout_ms = {};
 };
 
 }  // namespace cloche

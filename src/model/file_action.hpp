@@ -24,4 +24,8 @@ constexpr bool changes_files(FileAction::Kind kind) {
   return kind == FileAction::Kind::write || kind == FileAction::Kind::edit;
 }
 
+std::string_view name_of(FileAction::Kind kind);
+// For plans: what it does and where; new contents by their hash.
+std::string to_json(const FileAction& action);
+
 }  // namespace cloche

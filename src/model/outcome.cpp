@@ -18,9 +18,8 @@ std::string_view name_of(End end) {
   return "failed";
 }
 
-std::string to_json(const Outcome& outcome, const std::string& plan_digest) {
-  JsonWriter out;
-  out.begin_object().member("outcome", name_of(outcome.end)).member("exit_code", outcome.exit_code);
+void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest) {
+  out.member("outcome", name_of(outcome.end)).member("exit_code", outcome.exit_code);
   outcome.signal != 0 ? out.member("signal", outcome.signal) : out.key("signal").null();
   outcome.limit ? out.member("limit", info_of(*outcome.limit).name) : out.key("limit").null();
   out.member("stdout", outcome.output).member("stderr", outcome.errors);
@@ -46,7 +45,14 @@ std::string to_json(const Outcome& outcome, const std::string& plan_digest) {
     out.begin_object().member("by", denial.by).member("what", denial.what).end_object();
   }
   out.end_array().member("proof", outcome.proof).member("plan_digest", plan_digest);
-  return out.member("reason", outcome.reason).end_object().text();
+  out.member("reason", outcome.reason);
+}
+
+std::string to_json(const Outcome& outcome, const std::string& plan_digest) {
+  JsonWriter out;
+  out.begin_object();
+  write_members(out, outcome, plan_digest);
+  return out.end_object().text();
 }
 
 }  // namespace cloche

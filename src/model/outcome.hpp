@@ -24,7 +24,7 @@ struct Usage {
 };
 
 struct Denial {
-  std::string by;    // "limit", "syscall"
+  std::string by;    // "limit", "syscall", or the gate
   std::string what;  // one sentence
 };
 
@@ -46,6 +46,9 @@ struct Outcome {
   std::string reason = {};  // one sentence for everything but a plain exit
 };
 
+// The members of that JSON, into an object that is open.
+class JsonWriter;
+void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest);
 // The JSON of `run --json`, one line.
 std::string to_json(const Outcome& outcome, const std::string& plan_digest);
 

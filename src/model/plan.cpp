@@ -71,6 +71,7 @@ std::string to_json(const ConfinementPlan& plan) {
   for (LayerId layer : plan.required) out.value(name_of(layer));
   out.end_array();
   write_strings(out, "argv", plan.argv);
+  if (!plan.action.empty()) out.key("action").raw(plan.action);
   out.member("directory", plan.directory).member("workspace", plan.workspace);
   out.key("view").begin_array();
   for (const auto& entry : plan.view) write_entry(out, entry);

@@ -33,7 +33,7 @@ struct ViewEntry {
   std::string source = {};   // of a tree on the host; of a link what it says
   std::string content = {};  // of a text
   unsigned mode = 0755;
-  uint64_t size_bytes = 0;  // of a tmpfs
+  uint64_t size_bytes = 0;  // of a tmpfs; of a writable tree: how large it may become, 0: by growth alone
   bool file = false;        // of a tree: a file or a device node, not a directory
   bool copied = false;      // of a tree: small and still, so a copy as of the start of the call will do
   bool recursive = false;   // with the host's mounts below it
@@ -54,6 +54,7 @@ struct ConfinementPlan {
   Rung rung = Rung::namespaces;
   std::vector<LayerId> required = required_by(Rung::namespaces);
   std::vector<std::string> argv;
+  std::string action = {};  // of a call that starts no program: what the gateway itself does, as JSON
   std::string directory = "/";
   std::string workspace;        // the tree whose growth is limited; empty: none
   std::vector<ViewEntry> view;  // parents before children

@@ -12,6 +12,15 @@ namespace cloche {
 enum class Profile { readonly, workspace_write_no_network };
 enum class View { curated, host };
 
+// What a command sees of the workspace: as its profile says, only to read, or nothing.
+enum class WorkspaceUse { shown, read_only, hidden };
+
+// A text of the model's that is to be run, and where the command sees it.
+struct Script {
+  std::string code = {};
+  std::string target = {};
+};
+
 struct Grant {
   std::string source;       // as given
   std::string target = {};  // empty: where it is on the host
@@ -36,7 +45,12 @@ struct RunRequest {
   unsigned umask = 022;  // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug
-  bool noexec = false;     // what can be written, and what lies in the operator's trees, never executes
+  WorkspaceUse workspace_use = WorkspaceUse::shown;
+  std::vector<Grant> own = {};  // what Cloche itself puts in: a task's home and /tmp, a script
+  bool fresh_home = false;      // even within a task: of these nothing that can be written
+  std::optional<Script> script = {};
+  std::vector<std::string> masked = {};  // directories of the workspace that no command sees: the record
+  bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
 };
 
 }  // namespace cloche

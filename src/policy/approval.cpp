@@ -4,6 +4,7 @@
 
 #include "base/json.hpp"
 #include "base/sha256.hpp"
+#include "base/utf8.hpp"
 
 namespace cloche {
 namespace {
@@ -22,21 +23,6 @@ void add_hex(std::string& out, unsigned code) {
   constexpr char digits[] = "0123456789abcdef";
   for (int shift = 20; shift >= 0; shift -= 4)
     if (code >> shift != 0 || shift <= 4) out += digits[code >> shift & 0xfU];
-}
-
-// The code point at the front of what is valid UTF-8 and not ASCII.
-unsigned decode(std::string_view text, size_t& length) {
-  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  length = byte(0) < 0xe0 ? 2 : byte(0) < 0xf0 ? 3 : 4;
-  unsigned code = byte(0) & (0x7fU >> length);
-  for (size_t i = 1; i < length; ++i) code = code << 6 | (byte(i) & 0x3fU);
-  return code;
-}
-
-size_t valid_prefix(std::string_view text) {
-  for (size_t length = 2; length <= 4 && length <= text.size(); ++length)
-    if (is_utf8(text.substr(0, length))) return length;
-  return 0;
 }
 
 std::string shown_word(const std::string& word) {
@@ -106,9 +92,11 @@ std::string escape_for_person(std::string_view text) {
       out += text[0];
     } else if (byte == '\n' || byte == '\t') {
       out += byte == '\n' ? "\\n" : "\\t";
-    } else if (byte >= 0x80 && valid_prefix(text) > 0) {
+    } else if (byte >= 0x80 && utf8::sequence_length(text) > 0) {
+      const auto [code, bytes] = utf8::decode(text);
+      length = bytes;
       out += "\\u{";
-      add_hex(out, decode(text, length));
+      add_hex(out, code);
       out += '}';
     } else {
       out += "\\x";

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "policy/gates.hpp"
-#include "policy/secret_names.hpp"
 
 namespace cloche {
 namespace {
@@ -30,28 +29,41 @@ Verdict approval_gate(const Case& c, const Verdict& others) {
   return {GateId::approval, Decision::deny, "whoever was asked said no", {}, "do something else"};
 }
 
+void add_what_was_asked(Launch& launch, const Case& c) {
+  for (const auto& name : c.ceilings.pass_env) {
+    if (why_left_out(c, name).empty()) launch.pass_env.push_back(name);
+  }
+  launch.timeout_ms = c.intent.timeout_ms;
+}
+
 Launch launch_for(const Case& c, const Shapes& shapes) {
-  const CommandProfile profile = commands_for(c.ceilings, c.intent);
-  // Under `any` nothing is hardened: whoever grants it wants the program as it is.
-  const bool shaped = c.origin == Case::Origin::tool_call && profile != CommandProfile::any;
   Launch launch;
-  const auto match = shaped ? find_shape(shapes, profile, c.intent.argv) : std::nullopt;
-  if (match) {
+  if (c.intent.launch) {
+    launch = *c.intent.launch;
+    add_what_was_asked(launch, c);
+    return launch;
+  }
+  if (const auto match = shape_of(c, shapes)) {
     launch = launch_of(*match, c.intent.argv, c.facts.workspace);
   } else {  // any, or an operator's command
     launch.argv = c.intent.argv;
     launch.noexec = launch.system_programs = launch.fresh_home = false;
   }
-  for (const auto& name : c.ceilings.pass_env) {
-    if (why_dropped(name).empty()) launch.pass_env.push_back(name);
-  }
   launch.named_files = words_that_name_files(c.intent, c.ceilings, shapes);
+  launch.input = c.intent.input;
   launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;
-  launch.timeout_ms = c.intent.timeout_ms;
+  add_what_was_asked(launch, c);
   return launch;
 }
 
 }  // namespace
+
+const Verdict& decisive(const Judgement& judgement) {
+  for (const auto& verdict : judgement.gates) {
+    if (verdict.gate == judgement.by) return verdict;
+  }
+  return judgement.gates.front();
+}
 
 Judgement decide(const Case& c, const Shapes& shapes) {
   Judgement judgement;
@@ -66,7 +78,8 @@ Judgement decide(const Case& c, const Shapes& shapes) {
   const Verdict& last = others.decision == Decision::ask ? approval : others;
   judgement.decision = last.decision;
   judgement.by = last.decision == Decision::ask ? others.gate : last.gate;
-  if (judgement.decision == Decision::deny || c.intent.form == Intent::Form::none) return judgement;
+  const bool acts = c.intent.form != Intent::Form::none || c.intent.launch.has_value();
+  if (judgement.decision == Decision::deny || !acts) return judgement;
   judgement.launch = launch_for(c, shapes);
   if (judgement.decision == Decision::allow) judgement.permit = Permit(*judgement.launch);
   return judgement;

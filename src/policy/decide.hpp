@@ -37,4 +37,7 @@ struct Judgement {
   std::optional<Permit> permit = {};  // only with Decision::allow, and only for a command
 };
 
+// The gate that settled it.
+const Verdict& decisive(const Judgement& judgement);
+
 }  // namespace cloche

@@ -5,6 +5,7 @@
 #include "base/path.hpp"
 #include "policy/host_names.hpp"
 #include "policy/secret_names.hpp"
+#include "policy/tool_arguments.hpp"
 
 namespace cloche {
 namespace {
@@ -18,13 +19,27 @@ Verdict deny(GateId gate, std::string reason, std::string fix = {}) {
 
 bool is_command(const Intent& intent) { return intent.form != Intent::Form::none; }
 
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+Verdict unreadable(GateId gate, const Intent& intent) {
+  return deny(gate, "the call cannot be read: " + intent.problem, how_to_send(intent));
+}
+
 // What a gate says when there is no command text to judge, or nothing at all.
 std::optional<Verdict> without_command(GateId gate, const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(gate, "not a tool call");
-  if (!c.intent.problem.empty()) return deny(gate, "the call cannot be read: " + c.intent.problem);
+  if (!c.intent.problem.empty()) return unreadable(gate, c.intent);
   if (c.intent.tool.empty())
-    return deny(gate, "the tool is not known, so nothing can be said of its arguments");
-  if (!is_command(c.intent)) return allow(gate, "the call runs no command");
+    return deny(gate, "the tool is not known, so nothing can be said of its arguments",
+                how_to_send(c.intent));
+  if (!is_command(c.intent)) {
+    const bool starts = c.intent.launch && !c.intent.launch->argv.empty();
+    return allow(gate, starts ? "the tool's own program" : "the call runs no command");
+  }
   return {};
 }
 
@@ -119,20 +134,34 @@ PathCandidates candidates_of(const Intent& intent, CommandProfile profile, const
 
 constexpr size_t longest_path = 4096;  // the kernel's PATH_MAX
 
+bool is_operand(const PathCandidate& path) { return path.role == Role::file || path.role == Role::path; }
+
+// A guess such as the /sub of -Iinclude/sub means a path only where the host has a /sub.
+bool means_nothing(const PathCandidate& path, const OperandFact& fact) {
+  return path.role == Role::guess && path.written[0] == '/' && fact.problem.empty() && !fact.rooted;
+}
+
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)
-    return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it");
+    return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it",
+                "name the file by a plain path in the workspace");
+  if (means_nothing(path, *fact)) return {};
+  if (!is_operand(path) && is_home({path.written, path.role == Role::guess}))
+    return deny(GateId::path, shown(path.written) + " is a home directory to programs that expand it",
+                "write a path in the workspace; a file of that name is ./" + shown(path.written));
   if (!fact->problem.empty())
     return deny(GateId::path, shown(path.written) + ": " + fact->problem,
                 "name the file by a plain path in the workspace");
-  if (path.role != Role::argument && path.written.size() >= longest_path)
+  if (is_operand(path) && path.written.size() >= longest_path)
     return deny(GateId::path, shown(path.written) + ": no system call takes a path this long",
                 "name the file by a plain path in the workspace");
   if (!is_inside(facts, fact->resolved)) {
     return deny(GateId::path,
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
-                "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
+                path.role == Role::guess
+                    ? "if that is not what it means, write ./ before the value, or put it into a file"
+                    : "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
   }
   // Some programs tidy a path by its letters before they open it, and link/.. is another place then.
   const std::string by_letters = tidied(facts.workspace, path.written);
@@ -141,26 +170,76 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
                 shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
                 "copy the file into the workspace, or grant it: --ro " + shown(by_letters));
   }
+  // A program that takes a directory for a file reads everything in it, and nobody looked at that.
+  if (path.role == Role::file && fact->kind == FileFact::Kind::directory)
+    return deny(GateId::path, shown(path.written) + " is a directory, and a file belongs here",
+                "name its files; list_artifacts and ls list them");
   // A pipe or a device never ends, and reading it may do something.
-  if ((passive || path.role != Role::argument) && fact->kind == FileFact::Kind::other)
+  if ((passive || is_operand(path)) && fact->kind == FileFact::Kind::other)
     return deny(GateId::path,
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", a pipe, socket or device",
                 "name a file or a directory");
   return {};
 }
 
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
+// A script or a program of somebody else's: there is no argv to judge.
+Verdict opaque_gate(const Case& c) {
+  if (c.ceilings.level == Autonomy::readonly)
+    return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged", "use run_shell");
+  if (!c.ceilings.execute)
+    return deny(GateId::shape, "it runs code that nobody can judge, and the skill does not have code:exec",
+                "use run_shell or the artifact tools, or declare code:exec");
+  return allow(GateId::shape, "opaque: what it does is not known beforehand; the sandbox answers for it");
+}
+
+// Of a file tool: what was said of its path, and whether anything may be written at all.
+Verdict action_gate(const Case& c) {
+  if (changes_files(c.intent.launch->action->kind)) {
+    if (c.ceilings.level == Autonomy::readonly)
+      return deny(GateId::path, "autonomy readonly writes nothing", "say what you would write instead");
+    if (!c.ceilings.writes)
+      return deny(GateId::path, "the sandbox profile writes nothing", "say what you would write instead");
+  }
+  Verdict verdict = c.action;
+  verdict.gate = GateId::path;
+  return verdict;
+}
+
+bool starts_something(const Intent& intent) {
+  return is_command(intent) || (intent.launch && !intent.launch->argv.empty());
+}
+
+Verdict judge_shape(const Case& c, const Shapes& shapes) {
+  if (c.origin == Case::Origin::tool_call && c.intent.opaque && c.intent.problem.empty())
+    return opaque_gate(c);
+  if (auto verdict = without_command(GateId::shape, c)) return *verdict;
+  const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  if (std::string problem = problem_of(c.intent.argv); !problem.empty())
+    return deny(GateId::shape, "the command cannot be judged: " + problem, how_to_send(c.intent));
+  if (profile == CommandProfile::any)
+    return allow(GateId::shape, "any: every command; the rules and the sandbox decide");
+  const auto match = find_shape(shapes, profile, c.intent.argv);
+  if (!match) return refuse_shape(c, shapes, profile);
+  Verdict verdict =
+      allow(GateId::shape, std::string(name_of(match->shape->profile)) + ": " + match->shape->usage);
+  verdict.rule = match->shape->id + " " + match->shape->source + ":" + std::to_string(match->shape->line);
+  return verdict;
 }
 
 }  // namespace
 
+std::string how_to_send(const Intent& intent) {
+  if (intent.tool.empty()) return "call one of " + join(shipped_tools());
+  if (intent.tool != "run_shell") return "send the arguments that cloche tools lists for " + intent.tool;
+  return R"(send {"cmd": TEXT} or {"argv": [WORD, ...]}, with profile, timeout_s or stdin if need be)";
+}
+
 const std::vector<std::string>& shipped_tools() {
-  static const std::vector<std::string> names = {
-      "run_shell",     "run_python",     "run_script",       "write_artifact", "edit_artifact",
-      "read_artifact", "list_artifacts", "search_artifacts", "http_get",       "read_tool_result"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    for (const auto& known : tool_arguments()) list.emplace_back(known.tool);
+    return list;
+  }();
   return names;
 }
 
@@ -190,6 +269,17 @@ std::vector<std::string> words_that_name_files(const Intent& intent, const Ceili
   return paths_to_observe(intent, ceilings, shapes);
 }
 
+std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes) {
+  const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  if (c.origin == Case::Origin::operators_command || profile == CommandProfile::any) return {};
+  return find_shape(shapes, profile, c.intent.argv);
+}
+
+std::vector<std::string> final_argv(const Case& c, const Shapes& shapes) {
+  const auto match = shape_of(c, shapes);
+  return match ? launch_of(*match, c.intent.argv, c.facts.workspace).argv : c.intent.argv;
+}
+
 Verdict loadout_gate(const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
   const std::string& tool = c.intent.tool;
@@ -197,7 +287,8 @@ Verdict loadout_gate(const Case& c) {
     return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
                 "known are " + join(shipped_tools()));
   const auto& loadout = c.ceilings.loadout;
-  const auto& tools = loadout ? *loadout : shipped_tools();
+  std::vector<std::string> tools = loadout ? *loadout : shipped_tools();
+  if (!loadout) tools.insert(tools.end(), c.ceilings.executors.begin(), c.ceilings.executors.end());
   if (std::find(tools.begin(), tools.end(), tool) != tools.end())
     return allow(GateId::loadout, tool + (loadout ? " is in the loadout" : " is in the default loadout"));
   return deny(GateId::loadout, tool + " is not in the loadout",
@@ -205,17 +296,11 @@ Verdict loadout_gate(const Case& c) {
 }
 
 Verdict shape_gate(const Case& c, const Shapes& shapes) {
-  if (auto verdict = without_command(GateId::shape, c)) return *verdict;
-  const CommandProfile profile = commands_for(c.ceilings, c.intent);
-  if (std::string problem = problem_of(c.intent.argv); !problem.empty())
-    return deny(GateId::shape, "the command cannot be judged: " + problem);
-  if (profile == CommandProfile::any)
-    return allow(GateId::shape, "any: every command; the rules and the sandbox decide");
-  const auto match = find_shape(shapes, profile, c.intent.argv);
-  if (!match) return refuse_shape(c, shapes, profile);
-  Verdict verdict =
-      allow(GateId::shape, std::string(name_of(match->shape->profile)) + ": " + match->shape->usage);
-  verdict.rule = match->shape->id + " " + match->shape->source + ":" + std::to_string(match->shape->line);
+  Verdict verdict = judge_shape(c, shapes);
+  if (verdict.decision == Decision::allow && starts_something(c.intent) && !c.asks.empty()) {
+    verdict.decision = Decision::ask;
+    verdict.reason = "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + join(c.asks);
+  }
   return verdict;
 }
 
@@ -232,6 +317,7 @@ Verdict no_shell_gate(const Case& c) {
 Verdict path_gate(const Case& c, const Shapes& shapes) {
   if (c.origin == Case::Origin::operators_command)
     return allow(GateId::path, "an operator's command: paths are the kernel's");
+  if (c.intent.problem.empty() && c.intent.launch && c.intent.launch->action) return action_gate(c);
   if (auto verdict = without_command(GateId::path, c)) return *verdict;
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
   if (profile == CommandProfile::any)
@@ -246,29 +332,38 @@ Verdict path_gate(const Case& c, const Shapes& shapes) {
   return allow(GateId::path, candidates.list.empty() ? "" : "every path is in the workspace");
 }
 
+std::string_view why_left_out(const Case& c, std::string_view name) {
+  if (c.origin == Case::Origin::tool_call) return why_dropped(name);
+  return looks_secret(name) ? "it looks like a secret" : "";
+}
+
 Verdict env_gate(const Case& c) {
   if (c.ceilings.pass_env.empty()) return allow(GateId::env, "nothing of the caller's environment is passed");
-  if (c.origin == Case::Origin::operators_command)
-    return allow(GateId::env, "the operator's own choice: " + join(c.ceilings.pass_env));
+  std::vector<std::string> passed;
   std::vector<std::string> dropped;
   for (const auto& name : c.ceilings.pass_env) {
-    if (const auto why = why_dropped(name); !why.empty())
-      dropped.push_back(shown(name) + " (" + std::string(why) + ")");
+    const auto why = why_left_out(c, name);
+    why.empty() ? passed.push_back(shown(name))
+                : dropped.push_back(shown(name) + " (" + std::string(why) + ")");
   }
-  if (dropped.empty()) return allow(GateId::env, "passed: " + join(c.ceilings.pass_env));
-  return allow(GateId::env, "left out: " + join(dropped));
+  if (dropped.empty()) return allow(GateId::env, "passed: " + join(passed));
+  Verdict verdict = allow(GateId::env, "left out: " + join(dropped));
+  if (c.origin == Case::Origin::operators_command) verdict.fix = "give it knowingly: -e NAME=VALUE";
+  return verdict;
 }
 
 Verdict network_gate(const Case& c) {
-  if (!c.intent.problem.empty()) return deny(GateId::network, "the call cannot be read: " + c.intent.problem);
+  if (!c.intent.problem.empty()) return unreadable(GateId::network, c.intent);
   if (c.intent.hosts.empty()) return allow(GateId::network, "the call needs no network");
   if (!c.ceilings.network)
     return deny(GateId::network, "the sandbox profile has no network", "use a profile that has it");
   if (c.ceilings.level == Autonomy::readonly)
-    return deny(GateId::network, "autonomy readonly has no network");
+    return deny(GateId::network, "autonomy readonly has no network", "the operator can raise --autonomy");
   for (const auto& wanted : c.intent.hosts) {
     const auto host = parse_host(wanted);
-    if (!host) return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host");
+    if (!host)
+      return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host",
+                  "write NAME or NAME:PORT");
     const bool declared =
         std::any_of(c.ceilings.hosts.begin(), c.ceilings.hosts.end(), [&](const std::string& text) {
           const auto pattern = parse_host_pattern(text);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "base/path.hpp"
 #include "policy/shapes_fixture.hpp"
 
 namespace cloche {
@@ -11,6 +14,30 @@ namespace {
 using Words = std::vector<std::string>;
 
 const Shapes& shapes() { return shipped_shapes(); }
+
+// What this host has in its root.
+constexpr const char* top_directories[] = {"/etc", "/run", "/usr", "/var", "/ws"};
+
+// The facts of the case's own words.
+void look_around(Case& c) {
+  c.facts.operands.clear();
+  for (const auto& path : paths_to_observe(c.intent, c.ceilings, shapes())) {
+    OperandFact fact{.written = path, .resolved = tidied("/ws", path), .kind = FileFact::Kind::file};
+    fact.rooted = std::any_of(std::begin(top_directories), std::end(top_directories),
+                              [&](const char* top) { return is_beneath(top, fact.resolved); });
+    if (path == "link") fact.resolved = "/etc/passwd";
+    if (path == "loop") fact.problem = "it goes through too many links";
+    if (path == "pipe") fact.kind = FileFact::Kind::other;
+    if (path.starts_with("folder")) fact.kind = FileFact::Kind::directory;
+    c.facts.operands.push_back(fact);
+  }
+}
+
+// The same case with other words.
+void ask_about(Case& c, Words argv) {
+  c.intent.argv = std::move(argv);
+  look_around(c);
+}
 
 // A command as `cmd`, with paths that lead where they say: /ws is the workspace, "link" leaves it.
 Case case_of(const std::string& cmd, CommandProfile profile = CommandProfile::passive) {
@@ -26,16 +53,7 @@ Case case_of(const std::string& cmd, CommandProfile profile = CommandProfile::pa
   c.ceilings.loadout = std::nullopt;
   c.ceilings.level = Autonomy::supervised;
   c.facts.workspace = "/ws";
-  for (const auto& path : paths_to_observe(c.intent, c.ceilings, shapes())) {
-    OperandFact fact{
-        .written = path, .resolved = path[0] == '/' ? path : "/ws/" + path, .kind = FileFact::Kind::file};
-    if (path.starts_with("../ws-evil")) fact.resolved = "/ws-evil";
-    if (path == "../x") fact.resolved = "/x";
-    if (path == "link") fact.resolved = "/etc/passwd";
-    if (path == "loop") fact.problem = "it goes through too many links";
-    if (path == "pipe") fact.kind = FileFact::Kind::other;
-    c.facts.operands.push_back(fact);
-  }
+  look_around(c);
   return c;
 }
 
@@ -180,6 +198,155 @@ TEST(PathGate, ArgumentsOfFullAreJudgedWhereverTheyStand) {
     EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, decision) << cmd;
 }
 
+// However a program cuts its arguments: the path that it would find leaves the workspace.
+TEST(PathGate, ArgumentsThatHideAPathAreRefused) {
+  for (const std::string word : {
+           "-qc/etc/x",
+           "-qc../x",
+           "-xvf/etc/passwd",
+           "-/etc/x",
+           "--/etc/x",
+           "-I/etc/x",
+           "-I../include",
+           "-o~/x",
+           "-qc~/x",
+           "-C..",
+           "-5/etc/x",
+           "-a.../../../x",
+           "-Wl,-o../x",
+           "-ofile:///etc/x",
+           "FILE:///etc/x",
+           "File://h/etc/x",
+           "file:/etc/x",
+           "file://../x",
+           "git+file:///etc/x",
+           "sqlite:////etc/x",
+           "unix:///run/x",
+           "http:///etc/x",
+           "x://etc/x",
+           "-xfile:///etc/x",
+           "http://x,/etc/passwd",
+           "http://x;/etc/passwd",
+           "http://x:/etc/passwd",
+           "http://x ../y",
+           "--url=https://x,../y",
+           "a=/etc/x,http://x",
+           "-ldflags=-o ../x",
+           "-ldflags=-o /etc/x",
+           "--opt=-I /etc",
+           "cat /etc/passwd",
+           "a ~/x",
+           "--opt=~/x",
+           "~/x",
+           "~root/x",
+           "~",
+           "--opt=~",
+           "+/etc/x",
+           "++/etc/x",
+           "@/etc/x",
+           "--opt=@/etc/x",
+           "--opt=+/etc/x",
+           "pkg@/etc/x",
+           "pkg@../x",
+           "a:/etc/x",
+           "--opt=a=/etc/x",
+           "--opt=a:../x",
+           "KEY=/etc/x",
+           ";/etc/x",
+           ",/etc/x",
+           ":/etc/x",
+           "a,b;c:/etc/x",
+           "/nowhere",
+           "--out=/nowhere",
+           "-o/nowhere",
+           "--opt=/etc/a b",
+           "a/../../x",
+       }) {
+    Case c = case_of("pytest", CommandProfile::full);
+    ask_about(c, {"pytest", word});
+    EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny) << word;
+  }
+}
+
+// What people write every day and what only looks like a path.
+TEST(PathGate, EverydayArgumentsPass) {
+  for (const std::string word : {
+           "https://r.example/a/b",
+           "--registry=https://r.example/a/b",
+           "HTTPS://r.example:8443/a",
+           "https://user:word@r.example/a,b",
+           "http://localhost:3000/login?next=/dashboard",
+           "see https://r.example/a and http://b/c",
+           "git+https://h.example/o/r.git@v1",
+           "git+ssh://git@h/o/r",
+           "git@h.example:o/r.git",
+           "postgres://u:p@db/app",
+           "redis://localhost:6379/0",
+           "s3://bucket/key",
+           "sqlite:///app.db",
+           "sqlite://",
+           "jdbc:postgresql://db:5432/app",
+           "localhost:3000/a",
+           "-Iinclude/sub",
+           "-I./include",
+           "-Llib",
+           "-ofoo.txt",
+           "-run=TestA/sub",
+           "-coverpkg=./...,./b",
+           "-j4",
+           "-n",
+           "-",
+           "--",
+           "--flag=+1/-1",
+           "-1/2",
+           "--ratio=-1/2",
+           "1/2",
+           "2024-01-02T10:00:00+02:00",
+           "2024/01/02",
+           "s/a/b/",
+           "a/b:c",
+           "a and not b/c",
+           "a or /b/c",
+           "x / y",
+           "7 // 2",
+           "a ~ b",
+           "HEAD~1",
+           "a@~1.2.3",
+           "a@^1",
+           "@scope/pkg@1.2",
+           "node_modules/@scope/pkg",
+           "src/c++/a.cc",
+           "c++",
+           "tests/a.py::Test::test_b[GET /users]",
+           "{\"path\": \"/users\"}",
+           "./...",
+           "pkg/...",
+           "a...b",
+           "-ldflags=-s -w -X main.version=1.2",
+           "--opt=a=b,c=d",
+           "key: value",
+           "-Dk=v",
+           "main.go",
+           "",
+           "/ws/a",
+           "--out=/ws/out",
+           "-o/ws/a",
+           "file:///ws/a",
+           "-qc/ws/a",
+       }) {
+    Case c = case_of("pytest", CommandProfile::full);
+    ask_about(c, {"pytest", word});
+    const Verdict verdict = path_gate(c, shapes());
+    EXPECT_EQ(verdict.decision, Decision::allow) << word << ": " << verdict.reason;
+  }
+}
+
+TEST(PathGate, AHomeDirectoryIsNamedAsOne) {
+  const Verdict verdict = path_gate(case_of("pytest --rootdir='~/x'", CommandProfile::full), shapes());
+  EXPECT_EQ(verdict.reason, "~/x is a home directory to programs that expand it");
+  EXPECT_EQ(path_gate(case_of("cat '~/x'"), shapes()).decision, Decision::allow) << "cat expands nothing";
+}
+
 TEST(PathGate, WhatNobodyLookedUpIsRefused) {
   Case c = case_of("cat a b");
   c.facts.operands.pop_back();
@@ -208,6 +375,32 @@ TEST(PathGate, APipeAsAnArgumentIsRefusedInPassive) {
   c.intent.argv = {"go", "vet", "./p.go"};
   c.facts.operands = {{.written = "./p.go", .resolved = "/ws/p.go", .kind = FileFact::Kind::other}};
   EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny);
+}
+
+// Where a shape says FILE. Programs walk into a directory and open what is there, pipes too.
+TEST(PathGate, ADirectoryIsNoFile) {
+  const std::pair<const char*, Decision> rows[] = {
+      {"cat folder", Decision::deny},
+      {"head -n 5 a folder", Decision::deny},
+      {"python3 -m py_compile folder.py", Decision::deny},
+      {"mypy a.py folder.py", Decision::deny},
+      {"pyflakes folder.py", Decision::deny},
+      {"rubocop folder.rb", Decision::deny},
+      {"ruby -c folder.rb", Decision::deny},
+      {"gofmt -l folder.go", Decision::deny},
+      {"gofmt -w folder.go", Decision::deny},
+      {"python3 folder.py", Decision::deny},
+      {"bash folder.sh", Decision::deny},
+      {"ls folder", Decision::allow},
+      {"ruff check folder", Decision::allow},
+      {"go vet folder", Decision::allow},
+      {"pytest folder", Decision::allow},
+      {"python3 a.py folder", Decision::allow},
+  };
+  for (const auto& [cmd, decision] : rows)
+    EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, decision) << cmd;
+  EXPECT_EQ(path_gate(case_of("cat folder"), shapes()).reason,
+            "folder is a directory, and a file belongs here");
 }
 
 TEST(PathGate, TooManyPathsAreRefused) {
@@ -240,6 +433,17 @@ TEST(EnvGate, NamesWhatIsLeftOut) {
   EXPECT_EQ(env_gate(c).decision, Decision::allow);
   EXPECT_EQ(env_gate(c).reason,
             "left out: MY_TOKEN (it looks like a secret), LD_PRELOAD (it changes what programs do)");
+}
+
+TEST(EnvGate, AnOperatorsSecretsStayOutsideTooWhileTheRestIsHisChoice) {
+  Case c = case_of("ls");
+  c.origin = Case::Origin::operators_command;
+  c.ceilings.pass_env = {"EDITOR", "LD_LIBRARY_PATH"};
+  EXPECT_EQ(env_gate(c).reason, "passed: EDITOR, LD_LIBRARY_PATH");
+  c.ceilings.pass_env = {"EDITOR", "GITHUB_TOKEN"};
+  EXPECT_EQ(env_gate(c).decision, Decision::allow);
+  EXPECT_EQ(env_gate(c).reason, "left out: GITHUB_TOKEN (it looks like a secret)");
+  EXPECT_EQ(env_gate(c).fix, "give it knowingly: -e NAME=VALUE");
 }
 
 TEST(NetworkGate, HostsAgainstWhatWasDeclared) {

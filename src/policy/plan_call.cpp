@@ -6,12 +6,35 @@
 
 namespace cloche {
 
+namespace {
+
+void narrow(Limits& limits, const Limits& other) {
+  for (const auto& row : limit_table) limits.*row.field = std::min(limits.*row.field, other.*row.field);
+}
+
+// Of what the gateway does itself: no process, so nothing of the glass; the workspace is all it may touch.
+ConfinementPlan plan_action(const Launch& launch, const Facts& facts) {
+  ConfinementPlan plan;
+  plan.rung = Rung::permissive;
+  plan.required.clear();
+  plan.directory = plan.workspace = facts.workspace.path;
+  plan.action = launch.action ? to_json(*launch.action) : to_json(launch.recall.value_or(Recall{}));
+  return plan;
+}
+
+}  // namespace
+
 RunRequest request_for(const Launch& launch, RunRequest operators) {
   RunRequest request = std::move(operators);
   request.argv = launch.argv;
   request.terminal = false;  // a call has no terminal of anybody's
   request.noexec = launch.noexec;
+  request.fresh_home = launch.fresh_home;
+  request.script = launch.script;
+  request.workspace_use = std::max(request.workspace_use, launch.workspace);
+  request.grants.insert(request.grants.end(), launch.grants.begin(), launch.grants.end());
   if (launch.readonly) request.profile = Profile::readonly;
+  if (launch.narrower) narrow(request.limits, *launch.narrower);
   request.limits.wall_ms =
       std::min(request.limits.wall_ms, launch.timeout_ms.value_or(request.limits.wall_ms));
   if (launch.system_programs) request.toolchains = "none";
@@ -23,6 +46,7 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
 }
 
 Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, Facts facts) {
+  if (launch.argv.empty()) return plan_action(launch, facts);
   if (launch.system_programs) facts.toolchains.clear();
   return plan_run(request_for(launch, operators), facts);
 }

@@ -4,12 +4,13 @@
 #include <map>
 
 #include "base/path.hpp"
+#include "policy/secret_names.hpp"
 #include "policy/system_view.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr std::string_view home = "/home/cloche";
+constexpr std::string_view home = home_inside;
 constexpr std::string_view system_path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 using Kind = FileFact::Kind;
@@ -41,6 +42,15 @@ ViewEntry link(std::string target, std::string says, std::string why) {
 ViewEntry text(std::string target, std::string content, std::string why) {
   ViewEntry entry{.kind = EntryKind::text, .target = std::move(target), .content = std::move(content)};
   entry.mode = 0644;
+  entry.why = std::move(why);
+  return entry;
+}
+
+// An empty directory: what was granted below it can be reached, and nothing listed.
+ViewEntry mask(std::string target, std::string why) {
+  ViewEntry entry{.kind = EntryKind::tmpfs, .access = Access::none, .target = std::move(target)};
+  entry.mode = 0111;
+  entry.size_bytes = 4096;
   entry.why = std::move(why);
   return entry;
 }
@@ -89,11 +99,7 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
                      "point the link elsewhere, or use the standard view");
     }
     if (fact.kind == Kind::directory) {
-      ViewEntry mask{.kind = EntryKind::tmpfs, .access = Access::none, .target = fact.path};
-      mask.mode = 0111;  // what was granted below it can be reached, and nothing listed
-      mask.size_bytes = 4096;
-      mask.why = "masked: secrets";
-      plan.view.push_back(std::move(mask));
+      plan.view.push_back(mask(fact.path, "masked: secrets"));
     } else {
       plan.view.push_back({.kind = EntryKind::tree,
                            .access = Access::none,
@@ -247,6 +253,8 @@ std::string search_path(const Facts& facts) {
   return before + std::string(system_path) + after;
 }
 
+bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
+
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
   std::map<std::string, std::string> variables = {
@@ -268,6 +276,7 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
     for (const auto& [name, value] : chain.environment) variables[name] = value;
   }
   for (const auto& pass : request.environment) {
+    if (is_left_out(pass)) continue;
     const auto callers = facts.caller.environment.find(pass.name);
     if (pass.value) {
       variables[pass.name] = *pass.value;
@@ -333,12 +342,7 @@ void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
     const bool shown = facts.state.exists() && entry.kind == EntryKind::tree &&
                        entry.access != Access::none && is_beneath(entry.source, facts.state.path);
     if (!shown) continue;
-    ViewEntry mask{
-        .kind = EntryKind::tmpfs, .access = Access::none, .target = seen_at(entry, facts.state.path)};
-    mask.mode = 0111;  // what was granted below it can be reached, and nothing listed
-    mask.size_bytes = 4096;
-    mask.why = "Cloche's own files";
-    masks.push_back(std::move(mask));
+    masks.push_back(mask(seen_at(entry, facts.state.path), "Cloche's own files"));
   }
   plan.view.insert(plan.view.end(), masks.begin(), masks.end());
 }
@@ -367,6 +371,55 @@ void put_in_order(std::vector<ViewEntry>& view) {
   ordered.reserve(kept.size());
   for (const auto& [depth, entry] : kept) ordered.push_back(std::move(*entry));
   view = std::move(ordered);
+}
+
+// Whether it may be changed.
+bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  if (request.workspace_use == WorkspaceUse::hidden) return false;
+  const bool writable = request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
+  plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path,
+                                 writable ? Access::write_run : Access::run, "the workspace"));
+  // What the project says about commands is not a command's to change or to take away.
+  if (writable && facts.project_config.exists()) {
+    plan.view.push_back(owned_tree(facts.project_config, facts.project_config.path, Access::read,
+                                   "the project's own configuration"));
+  }
+  if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
+    plan.view.push_back(owned_tree(*facts.git_common, facts.git_common->path, Access::read,
+                                   "the repository this worktree belongs to"));
+  }
+  for (const auto& name : request.masked)
+    plan.view.push_back(mask(facts.workspace.path + "/" + name, "Cloche's own files"));
+  return writable;
+}
+
+// In memory of its own, sealed before the command starts; so no file of it is ever on the disk.
+void add_script(ConfinementPlan& plan, const Script& script) {
+  ViewEntry memory{.kind = EntryKind::tmpfs,
+                   .access = Access::read,
+                   .target = std::string(parent_of(script.target)),
+                   .why = "the script that was asked for"};
+  memory.size_bytes = script.code.size() + (64U << 10);
+  plan.view.push_back(std::move(memory));
+  plan.view.push_back(text(script.target, script.code, "the script that was asked for"));
+}
+
+// What Cloche itself puts in: a task's home and /tmp in place of fresh ones, a script, an executor's code.
+// It may lie in Cloche's own directory, where no grant of an operator's may.
+Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  for (size_t i = 0; i < request.own.size(); ++i) {
+    const Grant& given = request.own[i];
+    const FileFact& fact = facts.own[i];
+    if (given.writable && request.fresh_home) continue;
+    if (!fact.exists()) return refusal(given.source + " is gone", "call again");
+    const bool writable = given.writable && request.profile != Profile::readonly;
+    const Access writes = request.noexec ? Access::write : Access::write_run;
+    plan.view.push_back(owned_tree(fact, given.target.empty() ? fact.path : given.target,
+                                   writable ? writes : Access::run, "put there by Cloche"));
+    if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes;
+  }
+  if (request.script) add_script(plan, *request.script);
+  return {};
 }
 
 // The system's own programs still run: a copy of one, or a script beside the data, does not.
@@ -408,6 +461,15 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& calle
   return {};
 }
 
+std::vector<std::string> secrets_left_out(const RunRequest& request) {
+  std::vector<std::string> names;
+  for (const auto& pass : request.environment) {
+    if (is_left_out(pass) && std::find(names.begin(), names.end(), pass.name) == names.end())
+      names.push_back(pass.name);
+  }
+  return names;
+}
+
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
   if (!facts.state.path.empty() && (is_beneath(facts.workspace.path, facts.state.path) ||
@@ -433,26 +495,17 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   add_private(plan, request);
   if (request.view == View::curated)
     add_toolchains(plan, facts);  // the host's own view has them where they are
-  const bool writable = request.profile != Profile::readonly;
-  plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path,
-                                 writable ? Access::write_run : Access::run, "the workspace"));
-  // What the project says about commands is not a command's to change or to take away.
-  if (writable && facts.project_config.exists()) {
-    plan.view.push_back(owned_tree(facts.project_config, facts.project_config.path, Access::read,
-                                   "the project's own configuration"));
-  }
-  if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
-    plan.view.push_back(owned_tree(*facts.git_common, facts.git_common->path, Access::read,
-                                   "the repository this worktree belongs to"));
-  }
+  const bool writable = add_workspace(plan, request, facts);
   TRY(add_grants(plan, request, facts));
   cover_mounts(plan, facts);
   hide_own_files(plan, facts);
-  put_in_order(plan.view);
   if (request.noexec) forbid_execution(plan.view);
+  TRY(add_own(plan, request, facts));
+  put_in_order(plan.view);
   add_environment(plan, request, facts);
 
-  plan.directory = request.directory.value_or(facts.workspace.path);
+  const bool hidden = request.workspace_use == WorkspaceUse::hidden;
+  plan.directory = request.directory.value_or(hidden ? std::string(home) : facts.workspace.path);
   if (plan.directory.empty() || plan.directory[0] != '/')
     plan.directory = facts.workspace.path + "/" + plan.directory;
   if (writable) plan.workspace = facts.workspace.path;

@@ -1,6 +1,8 @@
 // From what the operator asked and what the host has to one ConfinementPlan. Pure: same input, same plan.
 #pragma once
 
+#include <string_view>
+
 #include "base/result.hpp"
 #include "model/facts.hpp"
 #include "model/plan.hpp"
@@ -8,8 +10,15 @@
 
 namespace cloche {
 
+// Where a command has its home, in the standard view.
+inline constexpr std::string_view home_inside = "/home/cloche";
+
 // Why this directory cannot be a workspace, or nothing.
 Result<void> judge_workspace(const FileFact& workspace, const std::string& home);
+
+// Names of the caller's variables that were asked for and stay outside, because they look like secrets. A
+// value that is given with its name is the operator's own, whatever the name.
+std::vector<std::string> secrets_left_out(const RunRequest& request);
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts);
 

@@ -79,8 +79,10 @@ std::vector<uint32_t> RuleIndex::candidates(const RuleCall& call) const {
   for (const std::string& tool : {call.tool, any}) {
     add_from(tool, "", "", found);
     for (const auto& [name, text] : call.arguments) add_from(tool, name, text, found);
+    if (call.runs) add_from(tool, "cmd", *call.runs, found);
   }
   std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());  // asked and run may both find one
   return found;
 }
 

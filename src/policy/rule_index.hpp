@@ -21,7 +21,7 @@ class RuleIndex {
  public:
   explicit RuleIndex(const std::vector<Rule>& rules);
 
-  // Ascending numbers; every rule that matches is among them, and some that do not.
+  // Ascending numbers, each once; every rule that matches is among them, and some that do not.
   std::vector<uint32_t> candidates(const RuleCall& call) const;
 
  private:

@@ -1,122 +1,65 @@
-// Looks at rules as text: which of them can never decide, and which say more than they seem to. It may miss
-// some; what it reports is so.
+// Which rules can never decide, and which say more than they seem to. It may miss some; what it reports is
+// so.
 #include <algorithm>
+#include <map>
 
+#include "policy/pattern_language.hpp"
 #include "policy/rules.hpp"
+#include "policy/tool_arguments.hpp"
 #include "policy/tool_glob.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr std::string_view special = R"(\.+*?()|[]{}^$)";
+using Answer = TextSearch::Answer;
 
-bool is_literal(std::string_view pattern) {
-  return !pattern.empty() && pattern.find_first_of(special) == std::string_view::npos;
-}
+// Steps over automata, some nanoseconds each: no file keeps `cloche test` longer than a second or two.
+constexpr size_t effort_for_a_file = 100'000'000;
+constexpr size_t effort_for_a_question = 500'000;
+constexpr size_t reading_effort = 10;   // for each node
+constexpr size_t matching_effort = 20;  // what RE2 takes for a short text
 
-bool is_universal(std::string_view pattern) {
-  for (std::string_view all : {"", ".*", "^", "$", "^.*", ".*$", "^.*$", ".*?", "(.*)", "(?:.*)"})
-    if (pattern == all) return true;
-  return false;
-}
-
-// A walk over a pattern that knows what is escaped and what stands in a class.
-class PatternWalk {
- public:
-  explicit PatternWalk(std::string_view pattern) : pattern_(pattern) {}
-
-  // Positions of every | that is one, with the depth of parentheses it stands in.
-  struct Bar {
-    size_t at;
-    int depth;
-  };
-
-  // Whether text must stand before its own beginning or after its own end: `a^b`, `$ ls`. Not within
-  // parentheses, which may be optional.
-  bool is_impossible() const {
-    int depth = 0;
-    for (size_t i = 0; i < pattern_.size(); i = next(i)) {
-      if (pattern_[i] == '(') ++depth;
-      if (pattern_[i] == ')') --depth;
-      if (depth != 0) continue;
-      if (pattern_[i] == '$' && is_letter(i + 1) && !is_optional(i + 2)) return true;
-      if (pattern_[i] == '^' && i > 0 && is_letter(i - 1) && (i == 1 || pattern_[i - 2] != '\\')) return true;
-    }
-    return false;
-  }
-
-  std::vector<Bar> bars() const {
-    std::vector<Bar> found;
-    int depth = 0;
-    for (size_t i = 0; i < pattern_.size(); i = next(i)) {
-      if (pattern_[i] == '(') ++depth;
-      if (pattern_[i] == ')') --depth;
-      if (pattern_[i] == '|') found.push_back({i, depth});
-    }
-    return found;
-  }
-
- private:
-  bool is_letter(size_t i) const {
-    return i < pattern_.size() && special.find(pattern_[i]) == std::string_view::npos;
-  }
-  bool is_optional(size_t i) const {
-    return i < pattern_.size() && std::string_view("*?{").find(pattern_[i]) != std::string_view::npos;
-  }
-
-  size_t next(size_t i) const {
-    if (pattern_[i] == '\\') return i + 2;
-    return pattern_[i] == '[' ? after_class(i) : i + 1;
-  }
-
-  size_t after_class(size_t i) const {
-    ++i;
-    if (i < pattern_.size() && pattern_[i] == '^') ++i;
-    if (i < pattern_.size() && pattern_[i] == ']') ++i;  // the first one is a member
-    while (i < pattern_.size() && pattern_[i] != ']') {
-      if (pattern_[i] == '[' && pattern_.substr(i).starts_with("[:")) {
-        i = std::min(pattern_.find(":]", i + 2), pattern_.size());
-      } else if (pattern_[i] == '\\') {
-        ++i;
-      }
-      ++i;
-    }
-    return i + 1;
-  }
-
-  std::string_view pattern_;
+// Positions of every | that is one, with the depth of parentheses it stands in.
+struct Bar {
+  size_t at;
+  int depth;
 };
 
-// Quoted runs and flags change what the signs mean; such patterns are taken whole.
-bool is_plain(std::string_view pattern) {
-  return pattern.find("(?") == std::string_view::npos && pattern.find("\\Q") == std::string_view::npos;
-}
-
-std::vector<std::string_view> alternatives(std::string_view pattern) {
-  std::vector<std::string_view> parts;
-  size_t from = 0;
-  if (is_plain(pattern)) {
-    for (const auto& bar : PatternWalk(pattern).bars()) {
-      if (bar.depth != 0) continue;
-      parts.push_back(pattern.substr(from, bar.at - from));
-      from = bar.at + 1;
+size_t after_class(std::string_view pattern, size_t i) {
+  ++i;
+  if (i < pattern.size() && pattern[i] == '^') ++i;
+  if (i < pattern.size() && pattern[i] == ']') ++i;  // the first one is a member
+  while (i < pattern.size() && pattern[i] != ']') {
+    if (pattern.substr(i).starts_with("[:")) {
+      i = std::min(pattern.find(":]", i + 2), pattern.size());
+    } else if (pattern[i] == '\\') {
+      ++i;
     }
+    ++i;
   }
-  parts.push_back(pattern.substr(from));
-  return parts;
+  return i + 1;
 }
 
-bool can_never_match(std::string_view pattern) {
-  const auto parts = alternatives(pattern);
-  return is_plain(pattern) && std::all_of(parts.begin(), parts.end(), [](std::string_view part) {
-           return PatternWalk(part).is_impossible();
-         });
+std::vector<Bar> bars_of(std::string_view pattern) {
+  std::vector<Bar> found;
+  int depth = 0;
+  size_t i = 0;
+  while (i < pattern.size()) {
+    const char c = pattern[i];
+    if (c == '(') ++depth;
+    if (c == ')') --depth;
+    if (c == '|') found.push_back({i, depth});
+    i = c == '\\' ? i + 2 : (c == '[' ? after_class(pattern, i) : i + 1);
+  }
+  return found;
 }
 
 // The depth of the first | with nothing on one side of it: `a|` matches every text, `sudo(x|)` does not.
 std::optional<int> empty_alternative(std::string_view pattern) {
-  if (!is_plain(pattern)) return std::nullopt;
-  for (const auto& bar : PatternWalk(pattern).bars()) {
+  // Quoted runs and flags change what the signs mean.
+  if (pattern.find("(?") != std::string_view::npos || pattern.find("\\Q") != std::string_view::npos)
+    return std::nullopt;
+  for (const auto& bar : bars_of(pattern)) {
     const char before = bar.at == 0 ? '(' : pattern[bar.at - 1];
     const bool escaped = bar.at > 1 && pattern[bar.at - 2] == '\\';
     const char after = bar.at + 1 == pattern.size() ? ')' : pattern[bar.at + 1];
@@ -125,63 +68,97 @@ std::optional<int> empty_alternative(std::string_view pattern) {
   return std::nullopt;
 }
 
-// A pattern taken apart once: every rule is compared with all before it.
-struct Alternative {
-  std::string_view text;
-  bool literal = false;
-  bool universal = false;
-};
+std::vector<const ToolArguments*> tools_of(const Rule& rule) {
+  std::vector<const ToolArguments*> found;
+  for (const auto& known : tool_arguments()) {
+    if (tool_matches(rule.tool, known.tool)) found.push_back(&known);
+  }
+  return found;
+}
 
-struct SplitPattern {
-  std::string_view name;
-  std::string_view pattern;
-  bool universal = false;
-  std::vector<Alternative> parts = {};
-};
+const ToolArgument* find_argument(const ToolArguments& tool, std::string_view name) {
+  const auto at = std::find_if(
+      tool.arguments.begin(), tool.arguments.end(),
+      [&](const ToolArgument& argument) { return argument.name == canonical_argument(tool.tool, name); });
+  return at == tool.arguments.end() ? nullptr : &*at;
+}
 
-struct Condition {
-  const Rule* rule;
-  std::vector<SplitPattern> arguments = {};
-};
+// What is known of the texts of an argument. A rule for many tools may be about one that is not known here.
+const ToolArgument* known_argument(const Rule& rule, std::string_view name) {
+  if (is_glob(rule.tool)) return nullptr;
+  const auto tools = tools_of(rule);
+  return tools.empty() ? nullptr : find_argument(*tools.front(), name);
+}
 
-Condition condition_of(const Rule& rule) {
-  Condition condition{&rule};
-  for (const auto& argument : rule.arguments) {
-    SplitPattern split{argument.name, argument.pattern, is_universal(argument.pattern)};
-    for (std::string_view part : alternatives(argument.pattern))
-      split.parts.push_back({part, is_literal(part), is_universal(part)});
-    condition.arguments.push_back(std::move(split));
+const ArgumentPattern* argument_of(const Rule& rule, std::string_view name) {
+  const auto at = std::find_if(rule.arguments.begin(), rule.arguments.end(),
+                               [&](const ArgumentPattern& argument) { return argument.name == name; });
+  return at == rule.arguments.end() ? nullptr : &*at;
+}
+
+std::string list_of(const std::vector<std::string_view>& names) {
+  std::string list;
+  for (std::string_view name : names) list += (list.empty() ? "" : ", ") + std::string(name);
+  return list;
+}
+
+// Equal for rules that say the same of the same arguments.
+std::vector<std::string> condition_of(const Rule& rule) {
+  std::vector<std::pair<std::string, std::string>> arguments;
+  for (const auto& argument : rule.arguments) arguments.emplace_back(argument.name, argument.pattern);
+  std::sort(arguments.begin(), arguments.end());
+  std::vector<std::string> condition = {rule.tool};
+  for (auto& [name, pattern] : arguments) {
+    condition.push_back(std::move(name));
+    condition.push_back(std::move(pattern));
   }
   return condition;
 }
 
-bool part_covers(const Alternative& wide, const Alternative& narrow) {
-  if (wide.universal || wide.text == narrow.text) return true;
-  return wide.literal && narrow.literal && narrow.text.find(wide.text) != std::string_view::npos;
-}
+// Questions about patterns, answered as far as the effort goes.
+class Patterns {
+ public:
+  // A text that the pattern matches and that the argument can have.
+  TextSearch example(std::string_view pattern, const ToolArgument* argument) {
+    return search({pattern, texts_of(argument)}, {});
+  }
 
-// Whether every text with `narrow` in it surely has `wide` in it.
-bool pattern_covers(const SplitPattern& wide, const SplitPattern& narrow) {
-  if (wide.universal || wide.pattern == narrow.pattern) return true;
-  return std::all_of(narrow.parts.begin(), narrow.parts.end(), [&](const Alternative& part) {
-    return std::any_of(wide.parts.begin(), wide.parts.end(),
-                       [&](const Alternative& other) { return part_covers(other, part); });
-  });
-}
+  // Whether `wide` surely matches every text that `narrow` matches and that the argument can have.
+  bool covers(std::string_view wide, std::string_view narrow, const ToolArgument* argument) {
+    return wide == narrow || search({narrow, texts_of(argument)}, {wide}).answer == Answer::none;
+  }
 
-bool covers(const Condition& wide, const Condition& narrow) {
-  if (!glob_covers(wide.rule->tool, narrow.rule->tool)) return false;
-  return std::all_of(wide.arguments.begin(), wide.arguments.end(), [&](const SplitPattern& argument) {
-    return std::any_of(narrow.arguments.begin(), narrow.arguments.end(), [&](const SplitPattern& other) {
-      return other.name == argument.name && pattern_covers(argument, other);
-    });
-  });
-}
+  void charge(size_t effort) { effort_ -= std::min(effort_, effort); }
+  bool is_spent() const { return effort_ == 0; }
 
-bool same(const Condition& a, const Condition& b) {
-  return a.rule->tool == b.rule->tool && a.arguments.size() == b.arguments.size() && covers(a, b) &&
-         covers(b, a);
-}
+ private:
+  static std::string_view texts_of(const ToolArgument* argument) {
+    return argument == nullptr ? std::string_view() : argument->texts;
+  }
+
+  TextSearch search(std::vector<std::string_view> matching, std::vector<std::string_view> failing) {
+    if (is_spent()) return {};
+    std::vector<PatternLanguage> read;
+    for (const auto* list : {&matching, &failing}) {
+      for (std::string_view pattern : *list) {
+        auto language = read_pattern(pattern);
+        if (!language) return {};
+        charge(reading_effort * language->nodes.size());
+        read.push_back(*std::move(language));
+      }
+    }
+    std::vector<const PatternLanguage*> languages;
+    for (const auto& language : read) languages.push_back(&language);
+    const std::span<const PatternLanguage* const> all(languages);
+    size_t effort = std::min(effort_, effort_for_a_question);
+    const size_t given = effort;
+    auto found = find_text(all.first(matching.size()), all.subspan(matching.size()), effort);
+    charge(given - effort);
+    return found;
+  }
+
+  size_t effort_ = effort_for_a_file;
+};
 
 class Linter {
  public:
@@ -189,51 +166,134 @@ class Linter {
 
   std::vector<RuleFinding> run() {
     for (const auto& rule : file_.rules()) {
-      Condition condition = condition_of(rule);
-      report_shadow(condition);
-      earlier_.push_back(std::move(condition));
-      for (const auto& argument : rule.arguments) {
-        report_empty(rule, argument);
-        if (can_never_match(argument.pattern))
-          report(rule, "the pattern of " + argument.name + " can never match: " + argument.pattern);
-      }
+      for (const auto& argument : rule.arguments) note_empty(rule, argument);
+      std::optional<RuleCall> example;
+      if (!report_unknown(rule) && find_example(rule, example)) report_shadow(rule, example);
+      by_condition_.emplace(condition_of(rule), &rule);
     }
+    if (patterns_.is_spent())
+      findings_.push_back({file_.source(),
+                           "too much to compare every rule with all before it: some may be missed",
+                           RuleFinding::Weight::note});
     return std::move(findings_);
   }
 
  private:
-  void report(const Rule& rule, std::string what) {
-    findings_.push_back({rule.id + " " + place(file_.source(), rule.line), std::move(what)});
+  void report(const Rule& rule, RuleFinding::Weight weight, std::string what) {
+    findings_.push_back({rule.id + " " + place(file_.source(), rule.line), std::move(what), weight});
   }
+  void fault(const Rule& rule, std::string what) {
+    report(rule, RuleFinding::Weight::fault, std::move(what));
+  }
+  void note(const Rule& rule, std::string what) { report(rule, RuleFinding::Weight::note, std::move(what)); }
 
-  void report_empty(const Rule& rule, const ArgumentPattern& argument) {
+  void note_empty(const Rule& rule, const ArgumentPattern& argument) {
     const auto depth = empty_alternative(argument.pattern);
     if (!depth) return;
-    report(rule, "the pattern of " + argument.name + " has an empty alternative" +
-                     (*depth == 0 ? ", so it matches every text: " : ": ") + argument.pattern);
+    note(rule, "the pattern of " + argument.name + " has an empty alternative" +
+                   (*depth == 0 ? ", so it matches every text: " : ": ") + argument.pattern);
   }
 
-  void report_shadow(const Condition& condition) {
-    const Rule& rule = *condition.rule;
-    const auto wide = std::find_if(earlier_.begin(), earlier_.end(),
-                                   [&](const Condition& earlier) { return covers(earlier, condition); });
-    if (wide == earlier_.end()) return report_lost_example(rule);
-    const std::string which = wide->rule->id + " on line " + std::to_string(wide->rule->line);
-    report(rule, same(*wide, condition) ? "never decides: it has the same condition as " + which
-                                        : "never decides: " + which + " matches everything that it matches");
+  bool report_unknown(const Rule& rule) {
+    const auto tools = tools_of(rule);
+    std::vector<std::string_view> names;
+    if (tools.empty()) {
+      for (const auto& known : tool_arguments()) names.push_back(known.tool);
+      fault(rule,
+            "never decides: no tool of the name " + rule.tool + " is known; known are " + list_of(names));
+      return true;
+    }
+    for (const auto& argument : rule.arguments) {
+      const auto has_it = [&](const ToolArguments* tool) {
+        return find_argument(*tool, argument.name) != nullptr;
+      };
+      if (std::any_of(tools.begin(), tools.end(), has_it)) continue;
+      for (const auto& known : tools.front()->arguments) names.push_back(known.name);
+      fault(rule, "never decides: " + rule.tool + " has no argument " + argument.name +
+                      (tools.size() == 1 ? "; it has " + list_of(names) : ", whichever tool it is"));
+      return true;
+    }
+    return false;
   }
 
-  void report_lost_example(const Rule& rule) {
+  // A call that the rule matches, if one was found. False: there can be none, and that was reported.
+  bool find_example(const Rule& rule, std::optional<RuleCall>& example) {
+    example = RuleCall{.tool = sample_name(rule.tool)};
+    for (const auto& argument : rule.arguments) {
+      const ToolArgument* known = known_argument(rule, argument.name);
+      const TextSearch found = patterns_.example(argument.pattern, known);
+      if (found.answer == Answer::none) {
+        report_impossible(rule, argument, known);
+        return false;
+      }
+      add_example(example, argument.name, found);
+    }
+    if (is_glob(rule.tool)) return true;
+    for (const auto& known : tools_of(rule).front()->arguments) {
+      if (known.always && argument_of(rule, known.name) == nullptr)
+        add_example(example, known.name, patterns_.example("", &known));
+    }
+    return true;
+  }
+
+  static void add_example(std::optional<RuleCall>& example, std::string_view name, const TextSearch& found) {
+    if (found.answer != Answer::found) example.reset();
+    if (example) example->arguments[std::string(canonical_argument(example->tool, name))] = found.text;
+  }
+
+  void report_impossible(const Rule& rule, const ArgumentPattern& argument, const ToolArgument* known) {
+    const bool elsewhere = patterns_.example(argument.pattern, nullptr).answer == Answer::found;
+    fault(rule, "the pattern of " + argument.name + " can never match: " + argument.pattern +
+                    (elsewhere ? "; " + argument.name + " is always " + std::string(known->means) : ""));
+  }
+
+  // Only what matches an example of the rule can match all that it matches: that spares asking most of them.
+  const Rule* find_cover(const Rule& rule, const std::optional<RuleCall>& example) {
+    if (const auto twin = by_condition_.find(condition_of(rule)); twin != by_condition_.end())
+      return twin->second;
+    if (!example) return nullptr;
+    const auto possible = file_.candidates(*example);
+    patterns_.charge(possible.size());
+    for (const Rule* earlier : possible) {
+      if (earlier >= &rule || patterns_.is_spent()) break;
+      patterns_.charge(matching_effort);
+      if (matches(*earlier, *example) && covers(*earlier, rule)) return earlier;
+    }
+    return nullptr;
+  }
+
+  bool covers(const Rule& wide, const Rule& narrow) {
+    if (!glob_covers(wide.tool, narrow.tool)) return false;
+    return std::all_of(wide.arguments.begin(), wide.arguments.end(), [&](const ArgumentPattern& argument) {
+      const auto name = canonical_argument(narrow.tool, argument.name);
+      const ToolArgument* known = known_argument(narrow, name);
+      if (const auto* other = argument_of(narrow, name))
+        return patterns_.covers(argument.pattern, other->pattern, known);
+      return known != nullptr && known->always && patterns_.covers(argument.pattern, "", known);
+    });
+  }
+
+  void report_shadow(const Rule& rule, const std::optional<RuleCall>& example) {
+    const Rule* wide = find_cover(rule, example);
+    if (wide == nullptr) return note_lost_example(rule);
+    const std::string which = wide->id + " on line " + std::to_string(wide->line);
+    fault(rule, condition_of(*wide) == condition_of(rule)
+                    ? "never decides: it has the same condition as " + which
+                    : "never decides: " + which + " matches everything that it matches");
+  }
+
+  void note_lost_example(const Rule& rule) {
     for (const auto& example : rule.match) {
       const Rule* decides = file_.first_match(example.call);
       if (decides == nullptr || decides == &rule || decides->action == rule.action) continue;
-      return report(rule, "its example on line " + std::to_string(example.line) + " is decided before by " +
-                              decides->id + ": " + std::string(name_of(decides->action)));
+      return note(rule, "its example on line " + std::to_string(example.line) + " is decided before by " +
+                            decides->id + ": " + std::string(name_of(decides->action)));
     }
   }
 
   const RuleFile& file_;
-  std::vector<Condition> earlier_;
+  Patterns patterns_;
+  std::map<std::vector<std::string>, const Rule*> by_condition_;  // the first of each
   std::vector<RuleFinding> findings_;
 };
 

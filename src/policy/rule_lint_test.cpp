@@ -38,17 +38,30 @@ TEST(RuleLint, KnowsWhenTheSecondNeverDecides) {
       {rule("run_shell", "sudo"), rule("run_shell", "sudo rm"), true},
       {rule("run_shell", "rm|sudo"), rule("run_shell", "sudo"), true},
       {rule("run_shell", "a|b|c"), rule("run_shell", "c|a"), true},
+      {rule("run_shell", "^git "), rule("run_shell", "^git push"), true},
+      {rule("run_shell", "^git "), rule("run_shell", "^git push( |$)", "allow"), true},
+      {rule("run_shell", "^(git|ls)"), rule("run_shell", "^ls -la$"), true},
+      {rule("run_shell", "[a-z]"), rule("run_shell", "b"), true},
+      {rule("run_shell", "a.c"), rule("run_shell", "abc"), true},
+      {rule("run_shell", "(?i)a|b"), rule("run_shell", "b"), true},
+      {rule("run_shell", "\\brm\\b"), rule("run_shell", "^rm "), true},
+      {rule("run_shell", "(?m)^a"), rule("run_shell", "(?m)^a"), true},  // not read, and the same
+      {rule("run_shell", ".*"), rule("run_shell", nullptr), true},       // no call comes without cmd
+      {rule("*", ".*"), rule("run_shell", nullptr), true},
+      {rule("run_shell", "."), rule("run_shell", nullptr), true},  // nor with an empty one
+      {rule("run_shell", "^[^|]*$"), rule("run_shell", "^[a-z]+$"), true},
       {rule("run_shell", "rm\\|sudo"), rule("run_shell", "sudo"), false},
-      {rule("run_shell", "[a|b]"), rule("run_shell", "b"), false},
+      {rule("run_shell", "[a|b]"), rule("run_shell", "c"), false},
       {rule("run_shell", "(a|b)c"), rule("run_shell", "b"), false},
-      {rule("run_shell", "[]|]x|y"), rule("run_shell", "]x"), false},
+      {rule("run_shell", "[]|]x|y"), rule("run_shell", "]x"), true},
       {rule("run_shell", "[[:alpha:]|]x|y"), rule("run_shell", "y"), true},
-      {rule("run_shell", "(?i)a|b"), rule("run_shell", "b"), false},
       {rule("run_shell", "rm"), rule("*", "rm"), false},
       {rule("run_shell", "rm"), rule("run_shell", nullptr), false},
-      {rule("run_shell", ".*"), rule("run_shell", nullptr), false},  // a call may come without cmd
+      {rule("run_shell", ".*"), rule("*", nullptr), false},
+      {rule("run_shell", "^git "), rule("run_shell", "git"), false},
+      {rule("run_shell", "^git push"), rule("run_shell", "^git "), false},
+      {rule("run_shell", "(?m)^a"), rule("run_shell", "(?m)^ab"), false},  // not read, so not claimed
       {rule("run_shell", "sudo rm"), rule("run_shell", "sudo"), false},
-      {rule("run_shell", "a.c"), rule("run_shell", "abc"), false},  // not known, so not claimed
   };
   for (const auto& [first, second, shadowed] : rows)
     EXPECT_EQ(findings(first + ",\n" + second).size(), shadowed ? 1U : 0U) << first << " then " << second;
@@ -73,15 +86,108 @@ TEST(RuleLint, ReportsEmptyAlternatives) {
 }
 
 TEST(RuleLint, ReportsPatternsThatCanNeverMatch) {
-  for (const char* pattern : {"a^b", "git$ push", "$a|b^", "ls$x+"})
+  for (const char* pattern :
+       {"a^b", "git$ push", "$a|b^", "ls$x+", "$x", "[^\\x00-\\x{10ffff}]", "a\\bb",
+        // Not as the words of a command are quoted:
+        "^a\nb", "^ls  -la", "^rm \\*", "^cat ~/", "^echo \"", "^ls\\t", "^ls \\| wc", "^$", " $", "a\\x00b"})
     EXPECT_EQ(findings(rule("run_shell", pattern)).size(), 1U) << pattern;
-  for (const char* pattern : {"^a", "a$", "a$|^b", "(a)?^b", "a*^b", "$a*", "$a?b*", "a\\^b", "[a^]b",
-                              "\\b^a", "(?m)a$b", "a$\\b", "x|a^b"})
+  for (const char* pattern :
+       {"^a", "a$", "a$|^b", "(a)?^b", "a*^b", "$a*", "$a?b*", "a\\^b", "[a^]b", "\\b^a", "(?m)a$b", "a$\\b",
+        "x|a^b",
+        // Within quotes a word of `cloche run` may be any text.
+        "a\nb", "ls  -la", "rm.*\\*", "~/", "\"", "\\||>|;", "^'", "^''$", "it'\"'\"'s"})
     EXPECT_EQ(findings(rule("run_shell", pattern)), std::vector<std::string>{}) << pattern;
+  EXPECT_NE(findings(rule("run_shell", "^rm \\*"))[0].find("cmd is always words with one space between two"),
+            std::string::npos);
+}
+
+std::string rule_on(const char* tool, const char* argument, const char* pattern) {
+  return std::string("{\"tool\": \"") + tool + "\", \"action\": \"deny\", \"args\": {\"" + argument +
+         "\": " + json_quote(pattern) + "}}";
+}
+
+TEST(RuleLint, KnowsTheNamesAndTheTextsOfArguments) {
+  struct Row {
+    const char* tool;
+    const char* argument;
+    const char* pattern;
+    const char* finding;  // "": none
+  };
+  const Row rows[] = {
+      {"run_shell", "argv", "rm", "run_shell has no argument argv; it has cmd, profile, timeout_s, stdin"},
+      {"run_shell", "Cmd", "rm", "run_shell has no argument Cmd"},
+      {"run_shell", "command", "rm", ""},
+      {"run_shell_command", "command", "rm", ""},
+      {"run_*", "command", "rm", ""},
+      {"*", "Cmd", "rm", "* has no argument Cmd, whichever tool it is"},
+      {"*_artifact", "path", "^src/", ""},
+      {"*_artifact", "cmd", "rm", "*_artifact has no argument cmd"},
+      {"write_artifact", "command", "rm", "write_artifact has no argument command; it has path, content"},
+      {"run_shell", "profile", "^full$", ""},
+      {"run_shell", "profile", "root", "profile is always passive, full or any"},
+      {"run_shell", "timeout_s", "^[0-9]{4,}$", ""},
+      {"run_shell", "timeout_s", "^0", "timeout_s is always a whole number"},
+      {"run_shell", "stdin", "^$", ""},
+      {"run_script", "interpreter", "^sh$", "interpreter is always bash, python3 or node"},
+      {"run_shel", "cmd", "rm", "no tool of the name run_shel is known; known are run_shell, run_python"},
+      {"Run_shell", "cmd", "rm", "no tool of the name Run_shell is known"},
+      {"bash", "command", "rm", "no tool of the name bash is known"},
+      {"shell*", "cmd", "rm", "no tool of the name shell* is known"},
+      {"run_shell_*", "command", "rm", ""},
+      {"http_get", "url", "^https://", ""},
+  };
+  for (const auto& row : rows) {
+    const auto found = findings(rule_on(row.tool, row.argument, row.pattern));
+    ASSERT_EQ(found.size(), *row.finding == '\0' ? 0U : 1U) << row.tool << " " << row.argument;
+    for (const auto& text : found) EXPECT_NE(text.find(row.finding), std::string::npos) << text;
+  }
+}
+
+TEST(RuleLint, LeavesSensibleRulesInPeace) {
+  const std::vector<std::string> sets[] = {
+      {},
+      {rule("*", nullptr, "ask")},
+      {rule("run_shell", "rm\\s+-rf|sudo"), rule("run_shell", "^(git|ls|cat|grep) ", "allow")},
+      {rule("run_shell", "^git push"), rule("run_shell", "^git ", "allow"),
+       rule("run_shell", nullptr, "ask")},
+      {rule("run_shell", "\\brm\\b.*-[a-z]*r"), rule("run_shell", "\\b(rm|dd|mkfs)\\b", "ask")},
+      {rule("run_shell", "(?i)password|secret|token"), rule("run_shell", "^curl ", "ask"),
+       rule("run_shell", "^(curl|wget) --help$", "allow")},
+      {rule("run_shell", "^(npm|yarn|pnpm) (install|add)", "ask"),
+       rule("run_shell", "^(npm|yarn|pnpm) ", "allow")},
+      {rule("run_shell", "^python3 -c "), rule("run_shell", "^python3( |$)", "allow"),
+       rule("run_*", nullptr, "ask")},
+      {rule_on("write_artifact", "path", "(^|/)\\.git/"), rule_on("*_artifact", "path", "^(src|tests)/"),
+       rule_on("http_get", "url", "^https://([a-z0-9-]+\\.)*example\\.org/"), rule("*", nullptr)},
+      {rule("run_shell", "'[^']*[|;&<>][^']*'", "ask"), rule("run_shell", "^make( [a-z_-]+)*$", "allow")},
+      {rule("run_shell", "^git (status|log|diff)( |$)", "allow"), rule("run_shell", "^git ", "ask"),
+       rule("run_shell", "git", "deny")},
+      {rule("run_shell", "^.{200,}$", "ask"), rule("run_shell", "^[\\x20-\\x7e]*$", "allow")},
+  };
+  for (const auto& set : sets) {
+    std::string text;
+    for (const auto& one : set) text += (text.empty() ? "" : ",\n") + one;
+    EXPECT_EQ(findings(text), std::vector<std::string>{}) << text;
+  }
+}
+
+TEST(RuleLint, WhatNeverDecidesIsAFaultAndTheRestIsANote) {
+  const auto weights = [](const std::string& rules) {
+    const auto json = read_json("{\"rules\": [" + rules + "]}", "r.json");
+    std::vector<RuleFinding::Weight> found;
+    for (const auto& finding : lint(RuleFile::read(&json.value(), "r.json").value()))
+      found.push_back(finding.weight);
+    return found;
+  };
+  using Weight = RuleFinding::Weight;
+  EXPECT_EQ(weights(rule("run_shell", "(rm|)x")), std::vector{Weight::note});
+  EXPECT_EQ(weights(rule("run_shell", "a^b")), std::vector{Weight::fault});
+  EXPECT_EQ(weights(rule("run_shel", "a")), std::vector{Weight::fault});
+  EXPECT_EQ(weights(rule("*", nullptr) + "," + rule("run_shell", "a")), std::vector{Weight::fault});
 }
 
 TEST(RuleLint, ReportsAnExampleThatAnotherRuleDecides) {
-  const auto found = findings(R"({"tool": "run_shell", "args": {"cmd": "gi."}, "action": "ask"},
+  const auto found = findings(R"({"tool": "run_shell", "args": {"cmd": "^git l"}, "action": "ask"},
     {"tool": "run_shell", "args": {"cmd": "^git"}, "action": "allow", "match": ["git log"]})");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(

@@ -15,6 +15,7 @@ constexpr size_t most_rules = 20'000;
 constexpr size_t most_program =
     1'000'000;  // instructions of all patterns of a file; ordinary ones have fifty
 constexpr size_t longest_reason = 500;
+constexpr size_t most_example_cost = 60'000'000;  // a fraction of a second at worst (matching_cost)
 
 class RuleReader {
  public:
@@ -107,7 +108,7 @@ class RuleReader {
 
   // "text" for the rule's only argument, or {"tool": name, "args": {name: text}}, both optional.
   Result<RuleExample> read_example(const JsonValue& item, const Rule& rule) const {
-    RuleExample example{.call = {.tool = sample_tool(rule)}, .line = item.line};
+    RuleExample example{.call = {.tool = sample_name(rule.tool)}, .line = item.line};
     if (item.is_string()) {
       if (rule.arguments.size() != 1)
         return fail(item.line,
@@ -147,17 +148,21 @@ class RuleReader {
     return {};
   }
 
-  // A tool that the rule is about, for examples that name none.
-  static std::string sample_tool(const Rule& rule) {
-    if (!is_glob(rule.tool)) return rule.tool;
-    if (glob_matches(rule.tool, "run_shell")) return "run_shell";
-    std::string name = rule.tool;
-    name.erase(std::remove(name.begin(), name.end(), '*'), name.end());
-    std::replace(name.begin(), name.end(), '?', 'x');
-    return name;
+  // A project's file is read for every call, and its examples may be made to keep us busy.
+  Result<void> bound_examples(const Rule& rule) const {
+    for (const auto* examples : {&rule.match, &rule.not_match}) {
+      for (const auto& example : *examples) {
+        example_cost_ += matching_cost(rule, example.call);
+        if (example_cost_ > most_example_cost)
+          return fail(example.line,
+                      "the examples up to here are too long for their patterns to be checked in time");
+      }
+    }
+    return {};
   }
 
   Result<void> check_examples(const Rule& rule) const {
+    TRY(bound_examples(rule));
     for (const auto& example : rule.match)
       if (!matches(rule, example.call))
         return fail(example.line, rule.id + " does not match its own example");
@@ -169,6 +174,7 @@ class RuleReader {
 
   const std::string& source_;
   mutable size_t program_size_ = 0;  // so far
+  mutable size_t example_cost_ = 0;
   const NormaliseCommand& normalise_;
 };
 

@@ -14,11 +14,8 @@ namespace {
 constexpr std::string_view shell_tool = "run_shell";
 constexpr std::string_view shell_alias = "run_shell_command";
 constexpr size_t longest_text = 4 << 20;
-
-bool tool_matches(std::string_view pattern, std::string_view tool) {
-  if (!is_glob(pattern)) return pattern == tool;
-  return glob_matches(pattern, tool) || (tool == shell_tool && glob_matches(pattern, shell_alias));
-}
+constexpr size_t most_matching_cost = 500'000'000;
+constexpr size_t short_text = 500;
 
 std::string explain(const Rule& rule) {
   if (!rule.reason.empty()) return rule.reason;
@@ -36,29 +33,48 @@ std::string remedy(Decision decision, const std::string& where) {
   return "do it in a way that the rule does not name, or change " + where;
 }
 
-Verdict deny(std::string reason, std::string fix = {}) {
+Verdict deny(std::string reason, std::string fix) {
   return {GateId::rules, Decision::deny, std::move(reason), {}, std::move(fix)};
 }
 
 // Aliases resolved; nullopt when two arguments come down to one name, because then nobody knows which counts.
 std::optional<RuleCall> canonical(const RuleCall& call) {
-  RuleCall result{.tool = std::string(canonical_tool(call.tool))};
+  RuleCall result{.tool = std::string(canonical_tool(call.tool)), .runs = call.runs};
   for (const auto& [name, text] : call.arguments)
     if (!result.arguments.emplace(canonical_argument(result.tool, name), text).second) return std::nullopt;
   return result;
 }
 
+// All patterns of a file together have a million instructions at most, so that shorter calls need no look.
+bool is_large(const RuleCall& call) {
+  return std::any_of(call.arguments.begin(), call.arguments.end(),
+                     [](const auto& argument) { return argument.second.size() > short_text; });
+}
+
 // What no pattern can be trusted to see through.
+std::optional<Verdict> refuse_text(std::string_view name, std::string_view text) {
+  if (!is_utf8(text) || !is_utf8(name))
+    return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
+  if (text.size() > longest_text)
+    return deny("the argument " + shown(name, 60) + " is too long to be judged by rules",
+                "send less at once");
+  return std::nullopt;
+}
+
 std::optional<Verdict> refuse_unjudgeable(const RuleCall& call) {
   if (!is_tool_pattern(call.tool) || is_glob(call.tool))
-    return deny("the tool has a name that no tool can have");
-  for (const auto& [name, text] : call.arguments) {
-    if (text.size() > longest_text)
-      return deny("the argument " + name + " is too long to be judged by rules");
-    if (!is_utf8(text) || !is_utf8(name))
-      return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
-  }
-  return std::nullopt;
+    return deny("the tool has a name that no tool can have", "call a tool by its name");
+  for (const auto& [name, text] : call.arguments)
+    if (auto refused = refuse_text(name, text)) return refused;
+  return call.runs ? refuse_text("cmd", *call.runs) : std::nullopt;
+}
+
+bool is_found(const ArgumentPattern& argument, const RuleCall& call) {
+  const std::string_view name = canonical_argument(call.tool, argument.name);
+  const auto asked = call.arguments.find(name);
+  if (asked == call.arguments.end()) return false;
+  return found_in(*argument.compiled, asked->second) ||
+         (call.runs && name == "cmd" && found_in(*argument.compiled, *call.runs));
 }
 
 }  // namespace
@@ -69,12 +85,15 @@ std::string_view canonical_argument(std::string_view tool, std::string_view argu
   return canonical_tool(tool) == shell_tool && argument == "command" ? "cmd" : argument;
 }
 
+bool tool_matches(std::string_view pattern, std::string_view tool) {
+  if (!is_glob(pattern)) return pattern == tool;
+  return glob_matches(pattern, tool) || (tool == shell_tool && glob_matches(pattern, shell_alias));
+}
+
 bool matches(const Rule& rule, const RuleCall& call) {
   if (!tool_matches(rule.tool, call.tool)) return false;
-  return std::all_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& argument) {
-    const auto text = call.arguments.find(canonical_argument(call.tool, argument.name));
-    return text != call.arguments.end() && found_in(*argument.compiled, text->second);
-  });
+  return std::all_of(rule.arguments.begin(), rule.arguments.end(),
+                     [&](const ArgumentPattern& argument) { return is_found(argument, call); });
 }
 
 const Rule* RuleFile::first_match(const RuleCall& call) const {
@@ -84,8 +103,39 @@ const Rule* RuleFile::first_match(const RuleCall& call) const {
   return nullptr;
 }
 
+size_t matching_cost(const Rule& rule, const RuleCall& call) {
+  size_t cost = 0;
+  for (const auto& argument : rule.arguments) {
+    const auto text = call.arguments.find(canonical_argument(call.tool, argument.name));
+    if (text != call.arguments.end())
+      cost += static_cast<size_t>(argument.compiled->ProgramSize()) * text->second.size();
+  }
+  return cost;
+}
+
+std::vector<const Rule*> RuleFile::candidates(const RuleCall& call) const {
+  std::vector<const Rule*> found;
+  if (!index_) return found;
+  for (uint32_t number : index_->candidates(call)) found.push_back(&rules_[number]);
+  return found;
+}
+
+// Whether the rules that have to be asked could take longer than anybody waits: a project's patterns and a
+// model's text may both be made for that.
+bool RuleFile::is_too_costly(const RuleCall& call) const {
+  size_t cost = 0;
+  for (const Rule* rule : candidates(call)) {
+    cost += matching_cost(*rule, call);
+    if (cost > most_matching_cost) return true;
+  }
+  return false;
+}
+
 std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
   if (!has_opinion_) return std::nullopt;
+  if (is_large(call) && is_too_costly(call))
+    return deny("the call is too long to be judged by the rules of " + source_ + " in time",
+                "send less at once, or write simpler patterns");
   if (const Rule* rule = first_match(call)) {
     const std::string where = place(source_, rule->line);
     return Verdict{GateId::rules, rule->action, shown(explain(*rule), 200), rule->id + " " + where,

@@ -30,11 +30,13 @@ class RuleIndex;
 
 using RuleArguments = std::map<std::string, std::string, std::less<>>;
 
-// What rules see. For run_shell the argument `cmd` is the canonical quoting of the argv that would run,
-// whichever form was sent; text stands for itself and everything else is compact JSON.
+// What rules see. For run_shell the argument `cmd` is the canonical quoting of the argv, whichever form was
+// sent; text stands for itself and everything else is compact JSON. A pattern for `cmd` may match what was
+// asked or what will run: people write what they type, and what runs is what counts.
 struct RuleCall {
   std::string tool;
   RuleArguments arguments = {};
+  std::optional<std::string> runs = {};  // `cmd` as it will run, when that is not what was asked
 };
 
 struct ArgumentPattern {
@@ -59,8 +61,15 @@ struct Rule {
   std::vector<RuleExample> not_match = {};
 };
 
+// Whether a rule's `tool` is about the tool of this name. The glob may also fit another name of it.
+bool tool_matches(std::string_view pattern, std::string_view tool);
+
 // Whether this rule, looked at alone, is about this call.
 bool matches(const Rule& rule, const RuleCall& call);
+
+// What matching may cost at worst, when RE2 has to follow every instruction at every byte: some nanoseconds
+// for each of these.
+size_t matching_cost(const Rule& rule, const RuleCall& call);
 
 // Makes of an example's command line what the gateway makes of a call's: the canonical quoting of its words.
 using NormaliseCommand = std::function<Result<std::string>(std::string_view command)>;
@@ -76,6 +85,8 @@ class RuleFile {
   std::optional<Verdict> judge(const RuleCall& call) const;
   // The rule that decides, or nullptr: the default does.
   const Rule* first_match(const RuleCall& call) const;
+  // The rules that may be about this call, in their order: no other is.
+  std::vector<const Rule*> candidates(const RuleCall& call) const;
 
   const std::string& source() const { return source_; }
   const std::vector<Rule>& rules() const { return rules_; }
@@ -84,6 +95,7 @@ class RuleFile {
 
  private:
   RuleFile() = default;
+  bool is_too_costly(const RuleCall& call) const;
 
   std::string source_;
   bool has_opinion_ = false;
@@ -108,11 +120,15 @@ std::string_view canonical_tool(std::string_view tool);
 std::string_view canonical_argument(std::string_view tool, std::string_view argument);
 
 struct RuleFinding {
+  enum class Weight { note, fault };
+
   std::string rule;  // "id file:line"
   std::string what;
+  Weight weight = Weight::fault;
 };
 
-// Rules that can never decide because one before them always does, and patterns that say more than was meant.
+// Faults: rules that can never decide, because nothing can match them or because one before them always does.
+// Notes: patterns that say more than they seem to, and examples that another rule decides.
 std::vector<RuleFinding> lint(const RuleFile& file);
 
 }  // namespace cloche

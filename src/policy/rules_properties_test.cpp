@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json.hpp"
+#include "base/words.hpp"
 #include "policy/rules.hpp"
 
 namespace cloche {
@@ -66,6 +67,7 @@ class Generator {
     RuleCall call{pick(tools)};
     if (below(6) != 0) call.arguments["cmd"] = text;
     if (below(4) == 0) call.arguments["path"] = text;
+    if (below(3) == 0) call.runs = text + " " + pick(words);
     return call;
   }
 
@@ -140,6 +142,41 @@ TEST(RulesProperties, ADenyRuleNeverAllowsMore) {
   }
 }
 
+// As a tool gives its arguments to the rules: its own alone, and a command in its one quoting.
+std::optional<RuleCall> as_normalised(const RuleCall& call) {
+  RuleCall plain{call.tool};
+  if (call.tool == "run_shell") {
+    const auto text = call.arguments.find("cmd");
+    const SplitWords split = split_words(text == call.arguments.end() ? "" : text->second);
+    if (!split.problem.empty()) return std::nullopt;
+    plain.arguments["cmd"] = quote_words(split.words);
+  } else if (call.tool == "write_artifact" && call.arguments.contains("path")) {
+    plain.arguments["path"] = call.arguments.at("path");
+  }
+  return plain;
+}
+
+// What will run is matched as what was asked is: a rule that is about either is about the call.
+TEST(RulesProperties, ARuleMatchesWhatWasAskedOrWhatRuns) {
+  Generator generate(6);
+  size_t by_what_runs = 0;
+  for (int round = 0; round < 300; ++round) {
+    const RuleFile file = file_of(generate.rules(12), "");
+    for (int calls = 0; calls < 40; ++calls) {
+      const RuleCall both = generate.call();
+      if (!both.runs || !both.arguments.contains("cmd")) continue;
+      RuleCall asked = both, runs = both;
+      asked.runs = runs.runs = std::nullopt;
+      runs.arguments["cmd"] = *both.runs;
+      for (const auto& rule : file.rules()) {
+        EXPECT_EQ(matches(rule, both), matches(rule, asked) || matches(rule, runs)) << rule.id;
+        by_what_runs += matches(rule, runs) && !matches(rule, asked) ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(by_what_runs, 100U);
+}
+
 TEST(RulesProperties, WhatIsSaidToNeverDecideNeverDoes) {
   Generator generate(5);
   size_t reported = 0;
@@ -152,7 +189,8 @@ TEST(RulesProperties, WhatIsSaidToNeverDecideNeverDoes) {
         idle.insert(finding.rule.substr(0, finding.rule.find(' ')));
     reported += idle.size();
     for (int calls = 0; calls < 40; ++calls) {
-      const Rule* rule = file.first_match(generate.call());
+      const auto call = as_normalised(generate.call());
+      const Rule* rule = call ? file.first_match(*call) : nullptr;
       EXPECT_FALSE(rule != nullptr && idle.contains(rule->id)) << rule->id;
     }
   }

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <random>
 
+#include "base/json.hpp"
 #include "policy/literal_finder.hpp"
 #include "policy/tool_glob.hpp"
 
@@ -190,6 +191,52 @@ TEST(Rules, AFileThatIsNotUnderstoodIsRefused) {
     const auto file = read_rules(permissions);
     EXPECT_EQ(file.ok() ? "accepted" : file.error().what, why) << permissions;
   }
+}
+
+std::string rules_of(size_t count, const std::string& pattern, const std::string& more = "") {
+  std::string list;
+  for (size_t i = 0; i < count; ++i)
+    list += (list.empty() ? "" : ",\n") + std::string(R"({"tool": "run_shell", "action": "deny", "args": )") +
+            "{\"stdin\": " + json_quote(pattern) + "}" + more + "}";
+  return "{\"default\": \"allow\", \"rules\": [\n" + list + "]}";
+}
+
+// A project's file is read for every call, and whoever wrote it may want us to be busy.
+TEST(Rules, AFileThatWouldKeepUsBusyIsRefused) {
+  const std::string text = ", \"not_match\": [\"" + std::string(100'000, 'a') + "\"]";
+  const struct {
+    std::string permissions;
+    const char* complaint;
+  } rows[] = {
+      {rules_of(1000, "(((a{1,9}){1,9}){1,9})"), "too large together"},
+      {rules_of(1000, "[^a]{500}[^b]{400}"), "too large together"},
+      {rules_of(1, "\\pL{1,200}\\pN{1,200}"), "too large"},
+      {rules_of(1, "((((((a{1,9}){1,9}){1,9}){1,9}){1,9}){1,9})"), "is not a pattern"},
+      {rules_of(1, "(a{1,1000}){1,1000}"), "is not a pattern"},
+      {rules_of(1, std::string(4000, '(') + "a" + std::string(4000, ')')), "longer than 4096 bytes"},
+      {rules_of(1, "[ab]*a[ab]{900}c", text), "the examples up to here are too long"},
+      {rules_of(9, "[ab]*a[ab]{100}c", text), "the examples up to here are too long"},
+  };
+  for (const auto& row : rows) {
+    const auto file = read_rules(row.permissions);
+    ASSERT_FALSE(file.ok()) << row.complaint;
+    EXPECT_NE(file.error().what.find(row.complaint), std::string::npos) << file.error().what.substr(0, 300);
+    EXPECT_TRUE(file.error().what.starts_with("rules.json:")) << file.error().what.substr(0, 300);
+  }
+  EXPECT_TRUE(read_rules(rules_of(1000, ".*.*.*x")).ok());
+  EXPECT_TRUE(lint(must_read(rules_of(1, std::string(2000, '(') + "a" + std::string(2000, ')')))).empty());
+}
+
+TEST(Rules, ACallThatWouldKeepUsBusyIsDenied) {
+  const RuleFile file = must_read(rules_of(10, "[ab]*a[ab]{900}c"));
+  RuleCall call{"run_shell", {{"cmd", "cat"}, {"stdin", std::string(1 << 20, 'a')}}};
+  const auto verdict = file.judge(call);
+  ASSERT_TRUE(verdict);
+  EXPECT_EQ(verdict->decision, Decision::deny);
+  EXPECT_NE(verdict->reason.find("too long to be judged"), std::string::npos) << verdict->reason;
+  EXPECT_NE(verdict->fix, "");
+  call.arguments["stdin"] = "aab";
+  EXPECT_EQ(file.judge(call)->decision, Decision::allow);
 }
 
 TEST(Rules, ExamplesAreNormalisedLikeCalls) {

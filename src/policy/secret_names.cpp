@@ -45,12 +45,6 @@ bool any_of(const List& list, auto test) {
   return std::any_of(std::begin(list), std::end(list), test);
 }
 
-bool is_name(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
 std::string upper(std::string_view name) {
   std::string out(name);
   for (char& c : out) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
@@ -66,7 +60,16 @@ bool has_secret_part(std::string_view name) {
   return false;
 }
 
-bool looks_secret(const std::string& name) {
+}  // namespace
+
+bool is_variable_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && letter(name[0]) &&
+         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool looks_secret(std::string_view written) {
+  const std::string name = upper(written);
   return has_secret_part(name) ||
          any_of(secret_pieces,
                 [&](std::string_view piece) { return name.find(piece) != std::string::npos; }) ||
@@ -74,13 +77,11 @@ bool looks_secret(const std::string& name) {
          any_of(secret_prefixes, [&](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-}  // namespace
-
 std::string_view why_dropped(std::string_view name) {
-  if (!is_name(name)) return "it is no name";
-  const std::string big = upper(name);
-  if (looks_secret(big)) return "it looks like a secret";
+  if (!is_variable_name(name)) return "it is no name";
+  if (looks_secret(name)) return "it looks like a secret";
   if (any_of(harmless_names, [&](std::string_view whole) { return name == whole; })) return "";
+  const std::string big = upper(name);
   const bool hostile =
       any_of(hostile_names, [&](std::string_view whole) { return big == whole; }) ||
       any_of(hostile_prefixes, [&](std::string_view prefix) { return big.starts_with(prefix); });

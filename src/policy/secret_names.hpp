@@ -8,6 +8,12 @@
 
 namespace cloche {
 
+// Letters, digits and _, and no digit first.
+bool is_variable_name(std::string_view name);
+
+// A name that people give to keys, tokens and passwords, or to what leads to them.
+bool looks_secret(std::string_view name);
+
 // "it looks like a secret", "it changes what programs do", "it is no name"; empty: it may pass.
 std::string_view why_dropped(std::string_view name);
 

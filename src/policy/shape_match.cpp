@@ -142,50 +142,6 @@ bool takes_program(const Shape& shape, const std::string& program) {
   return std::find(words.begin(), words.end(), program) != words.end();
 }
 
-// Pieces of one word, each once. The values after many "=" overlap, so their bytes are counted and not only
-// they.
-class Pieces {
- public:
-  void add(std::string_view piece) {
-    if (piece.empty() || too_many() || std::find(list_.begin(), list_.end(), piece) != list_.end()) return;
-    bytes_ += piece.size();
-    list_.emplace_back(piece);
-  }
-
-  void add_all(std::string_view word) {
-    add(word);
-    if (add_address(word)) return;
-    while (!word.empty() && !too_many()) {
-      const size_t end = std::min(word.find_first_of(",:;"), word.size());
-      add(word.substr(0, end));
-      word.remove_prefix(std::min(end + 1, word.size()));
-    }
-  }
-
-  bool too_many() const { return list_.size() > max_path_candidates || bytes_ > max_candidate_bytes; }
-
-  std::optional<std::vector<std::string>> take() {
-    if (too_many()) return {};
-    return std::move(list_);
-  }
-
- private:
-  // An address names a file of this host's only when it says file:.
-  bool add_address(std::string_view word) {
-    const size_t scheme = word.find("://");
-    if (scheme == std::string_view::npos || scheme == 0) return false;
-    const auto in_scheme = [](char c) { return is_word(c) || c == '+' || c == '-' || c == '.'; };
-    if (!all(word.substr(0, scheme), in_scheme)) return false;
-    if (word.substr(0, scheme) != "file") return true;
-    const std::string_view rest = word.substr(scheme + 3);
-    add(rest.substr(std::min(rest.find('/'), rest.size())));
-    return true;
-  }
-
-  std::vector<std::string> list_;
-  size_t bytes_ = 0;
-};
-
 std::string absolute(const std::string& path, const std::string& workspace) {
   return path[0] == '/' ? path : workspace + "/" + path;
 }
@@ -211,20 +167,6 @@ std::optional<ShapeMatch> find_shape(const Shapes& shapes, CommandProfile profil
   return {};
 }
 
-std::optional<std::vector<std::string>> paths_in(const std::string& word) {
-  Pieces pieces;
-  const std::string_view text = word;
-  const bool option = text.size() > 1 && text[0] == '-';
-  if (!option) pieces.add_all(text);
-  if (option && text[1] != '-') pieces.add_all(text.substr(2));  // -oVALUE
-  // Each "=" may begin a value: --opt=/etc, if=/etc, --env=A=/etc.
-  for (size_t at = text.find('='); at != std::string_view::npos && !pieces.too_many();
-       at = text.find('=', at + 1))
-    pieces.add_all(text.substr(at + 1));
-  if (text.size() > 1 && text[0] == '@') pieces.add_all(text.substr(1));  // a list of options
-  return pieces.take();
-}
-
 PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv) {
   PathCandidates candidates;
   for (const auto& operand : match.operands) {
@@ -237,7 +179,8 @@ PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::s
       candidates.too_many = true;
       break;
     }
-    for (auto& piece : *pieces) candidates.list.push_back({std::move(piece), operand.role});
+    for (auto& piece : *pieces)
+      candidates.list.push_back({std::move(piece.text), piece.guess ? Role::guess : operand.role});
   }
   candidates.too_many = candidates.too_many || candidates.list.size() > max_path_candidates;
   return candidates;

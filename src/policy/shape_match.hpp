@@ -5,14 +5,20 @@
 #include <string>
 #include <vector>
 
+#include "policy/path_pieces.hpp"
 #include "policy/shapes.hpp"
 
 namespace cloche {
 
 // A word that a pattern took as more than a fixed token.
 struct ShapeOperand {
-  enum class Role { file, path, argument };  // argument: anything; what could be a path in it counts as one
-  size_t index = 0;                          // in argv
+  enum class Role {
+    file,
+    path,
+    argument,  // anything; what could be a path in it counts as one
+    guess,     // of a piece of an argument: likely no path at all
+  };
+  size_t index = 0;  // in argv
   Role role = Role::file;
 
   bool operator==(const ShapeOperand&) const = default;
@@ -41,14 +47,7 @@ struct PathCandidates {
   std::vector<PathCandidate> list = {};
   bool too_many = false;
 };
-inline constexpr size_t max_path_candidates = 4096;
-inline constexpr size_t max_candidate_bytes = 1 << 20;
 PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv);
-
-// Every piece of a word that a program could open: the word, the value of --option=VALUE, -oVALUE, parts
-// between commas, colons and semicolons, the path of a file: address. Nothing: there are more than can be
-// judged.
-std::optional<std::vector<std::string>> paths_in(const std::string& word);
 
 // What runs: the argv with the shape's hardening. `workspace` is absolute.
 Launch launch_of(const ShapeMatch& match, const std::vector<std::string>& argv, const std::string& workspace);

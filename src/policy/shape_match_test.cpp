@@ -155,44 +155,6 @@ TEST(ShapeMatch, ForbiddenOptionsAreFoundInEverySpelling) {
     EXPECT_TRUE(match_shape(shape, {"t", word})) << word;
 }
 
-TEST(ShapeMatch, EveryPieceThatCouldBeAPathIsFound) {
-  const struct {
-    std::string word;
-    Words pieces;
-  } rows[] = {
-      {"a", {"a"}},
-      {"../x", {"../x"}},
-      {"-o", {}},
-      {"-", {"-"}},
-      {"-o../x", {"../x"}},
-      {"-I/usr", {"/usr"}},
-      {"--opt=/etc", {"/etc"}},
-      {"--opt=a=/etc", {"a=/etc", "/etc"}},
-      {"--paths=a:/b,c", {"a:/b,c", "a", "/b", "c"}},
-      {"if=/etc/passwd", {"if=/etc/passwd", "/etc/passwd"}},
-      {"-f=/x", {"=/x", "/x"}},
-      {"@/etc/x", {"@/etc/x", "/etc/x"}},
-      {"https://host/../x", {"https://host/../x"}},
-      {"file:///etc/passwd", {"file:///etc/passwd", "/etc/passwd"}},
-      {"--url=file://h/etc", {"file://h/etc", "/etc"}},
-      {"x:/etc", {"x:/etc", "x", "/etc"}},
-  };
-  for (const auto& row : rows) EXPECT_EQ(paths_in(row.word), row.pieces) << row.word;
-}
-
-// Overlapping values grow with the square of the word: they are counted, and too many are refused, not cut
-// off.
-TEST(ShapeMatch, AWordOfManyValuesIsRefusedSoon) {
-  EXPECT_FALSE(paths_in(std::string(60'000, '=')));
-  EXPECT_FALSE(paths_in("-" + std::string(60'000, '=')));
-  std::string commas;
-  for (int i = 0; i < 5000; ++i) commas += "a" + std::to_string(i) + ",";
-  EXPECT_FALSE(paths_in(commas));
-  EXPECT_TRUE(paths_in(std::string(60'000, 'x')));
-  const Words argv = {"pytest", std::string(60'000, '=')};
-  EXPECT_TRUE(path_candidates(*find_shape(shapes(), CommandProfile::full, argv), argv).too_many);
-}
-
 TEST(ShapeMatch, BodiesAreDataAndFilesArePaths) {
   const Words code = {"python3", "-c", "open('/etc/passwd')"};
   EXPECT_TRUE(path_candidates(*find_shape(shapes(), CommandProfile::full, code), code).list.empty());

@@ -120,7 +120,8 @@ inline constexpr RefusedRoot refused_roots[] = {
     {"/dev/pts", true},
 };
 
-// What a home directory holds that no command needs: masked in the host view. Relative to each home.
+// What a home directory holds that no command needs: masked in the host view, and no skill's or executor's to
+// have without a grant. Relative to each home.
 inline constexpr std::string_view home_secrets[] = {
     ".ssh",
     ".aws",
@@ -129,7 +130,14 @@ inline constexpr std::string_view home_secrets[] = {
     ".config/gcloud",
     ".config/google-chrome",
     ".config/chromium",
+    ".config/BraveSoftware",
+    ".config/microsoft-edge",
+    ".config/vivaldi",
+    ".config/opera",
     ".mozilla",
+    "snap/firefox",
+    "snap/chromium",
+    ".var/app",
     ".azure",
     ".kube",
     ".docker",
@@ -145,6 +153,9 @@ inline constexpr std::string_view home_secrets[] = {
     ".claude",
     ".codex",
     ".cursor",
+    ".gemini",
+    ".copilot",
+    ".config/github-copilot",
     ".config/cloche",
     ".local/state/cloche",
     ".bash_history",
@@ -162,6 +173,73 @@ inline constexpr std::string_view home_secrets[] = {
     ".gem/credentials",
     ".m2/settings.xml",
     ".gradle/gradle.properties",
+};
+
+// Outside of every home: keys, and sockets through which whoever reaches them is somebody else. A name that
+// ends in * stands for every entry that begins so. Nothing of them is in the host view either, or readable.
+inline constexpr std::string_view system_secrets[] = {
+    "/run/user",         // of each user: agents of ssh and gpg, the session bus
+    "/run/docker.sock",  // root, for whoever can write to it
+    "/var/run/docker.sock",
+    "/run/docker",
+    "/run/containerd",
+    "/run/podman",
+    "/run/crio",
+    "/run/dbus",
+    "/var/run/dbus",
+    "/tmp/ssh-*",  // agents
+    "/tmp/gpg-*",
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/ssh",
+    "/etc/ssl/private",
+    "/etc/sudoers",
+    "/etc/sudoers.d",
+    "/etc/cloche",
+    "/proc",  // environments of other processes
+    "/sys",
+    "/dev",  // disks
+};
+
+// What the host runs or obeys later, of a home: nothing to be written without a grant. Relative to each home.
+inline constexpr std::string_view home_executed[] = {
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".bash_aliases",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".inputrc",
+    ".config/fish",
+    ".config/autostart",
+    ".config/systemd",
+    ".config/environment.d",
+    ".config/git",
+    ".gitconfig",
+    ".config/nvim",
+    ".vimrc",
+    ".vim",
+    ".emacs",
+    ".emacs.d",
+    ".tmux.conf",
+    ".xinitrc",
+    ".xprofile",
+    ".xsession",
+    ".pam_environment",
+    ".local/bin",
+    ".local/lib",
+    ".local/share/applications",
+    ".local/share/systemd",
+    ".cargo/bin",
+    ".cargo/config.toml",
+    ".pyenv",
+    ".nvm",
+    ".rustup",
+    "bin",
 };
 
 }  // namespace cloche

@@ -29,6 +29,14 @@ bool glob_matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
+std::string sample_name(std::string_view pattern) {
+  if (is_glob(pattern) && glob_matches(pattern, "run_shell")) return "run_shell";
+  std::string name(pattern);
+  name.erase(std::remove(name.begin(), name.end(), '*'), name.end());
+  std::replace(name.begin(), name.end(), '?', 'x');
+  return name;
+}
+
 bool is_tool_pattern(std::string_view pattern) {
   constexpr size_t longest = 128;
   return !pattern.empty() && pattern.size() <= longest &&

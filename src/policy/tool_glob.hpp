@@ -1,6 +1,7 @@
 // Names of tools, and globs over them: * is any run of characters, ? any one of them.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace cloche {
@@ -11,5 +12,8 @@ bool glob_matches(std::string_view pattern, std::string_view name);
 bool is_tool_pattern(std::string_view pattern);
 // Whether everything that `narrow` matches is surely matched by `wide`. May miss some; never errs.
 bool glob_covers(std::string_view wide, std::string_view narrow);
+
+// A name that the pattern matches: run_shell if it does.
+std::string sample_name(std::string_view pattern);
 
 }  // namespace cloche

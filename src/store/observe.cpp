@@ -179,6 +179,7 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
   facts.state = look_at_state(state);
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
+  for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
   if (request.view == View::host) {
     look_at_host(facts);
   } else {

@@ -27,6 +27,7 @@ class Walk {
     if (fact_.problem.empty() && is_beneath("/proc", fact_.resolved))
       fact_.problem = "it leads through /proc";
     if (at_.empty()) fact_.kind = Kind::directory;
+    fact_.rooted = rooted_ && !at_.empty();
     return std::move(fact_);
   }
 
@@ -47,7 +48,9 @@ class Walk {
 
   void look() {
     struct stat seen {};
-    if (::lstat(at_.c_str(), &seen) != 0) {
+    const bool found = ::lstat(at_.c_str(), &seen) == 0;
+    if (at_.rfind('/') == 0) rooted_ = found || errno != ENOENT;
+    if (!found) {
       fact_.kind = Kind::absent;
       // No file can have a name that is too long, and nothing lies below a file: it would be here, and it is
       // not.
@@ -76,6 +79,7 @@ class Walk {
   OperandFact fact_;
   std::string at_;    // resolved so far, without a link in it; empty is the root
   std::string rest_;  // still to be walked
+  bool rooted_ = false;
   int links_ = 0;
 };
 

@@ -70,6 +70,24 @@ TEST_F(Operands, EveryLinkIsFollowed) {
   }
 }
 
+TEST_F(Operands, WhetherTheHostHasTheFirstDirectory) {
+  const std::pair<std::string, bool> rows[] = {
+      {"/etc/x", true},
+      {"//etc", true},
+      {"/cloche-nowhere/../etc/x", true},
+      {"/bin/x", true},
+      {"file", true},
+      {"../../../../../../etc", true},
+      {"/cloche-nowhere", false},
+      {"/cloche-nowhere/etc", false},
+      {"/etc/../cloche-nowhere", false},
+      {"/", false},
+      {"//", false},
+      {"/" + std::string(5000, 'x'), true},  // nobody looked
+  };
+  for (const auto& [written, rooted] : rows) EXPECT_EQ(at(written).rooted, rooted) << written.substr(0, 60);
+}
+
 TEST_F(Operands, ADoubtIsAProblem) {
   for (const std::string written :
        {"loop", "own", "own/x", "/proc/self/root/etc/passwd", "/dev/fd/0", "/proc/1"}) {

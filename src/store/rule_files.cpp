@@ -16,7 +16,6 @@
 namespace cloche {
 namespace {
 
-constexpr JsonLimits config_limits{.bytes = 4 << 20};
 constexpr const char* project_file = project_config;
 
 enum class Reach { there, absent, through_workspace };
@@ -68,13 +67,7 @@ Result<Reach> walk(const std::string& path, const std::string& workspace) {
 Result<ConfigFile> read_open(int fd, const std::string& path, std::span<const std::string_view> keys) {
   const auto text = sys::read_all(fd, config_limits.bytes);
   if (!text.ok()) return system_error("read " + path, text.error().number);
-  ConfigFile file{path, {}};
-  file.root = TRY(read_json(text.value(), path, config_limits));
-  if (!file.root.is_object()) return json_error(path, file.root.line, "a configuration must be an object");
-  for (const auto& member : file.root.members)
-    if (std::find(keys.begin(), keys.end(), member.name) == keys.end())
-      return json_error(path, member.line, "unknown key " + json_quote(member.name));
-  return file;
+  return parse_config(text.value(), path, keys);
 }
 
 // A pipe or a device could keep us waiting or give every reader something else.
@@ -130,6 +123,17 @@ Result<std::optional<RuleFile>> rules_in(const std::optional<ConfigFile>& file,
 }
 
 }  // namespace
+
+Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
+                                std::span<const std::string_view> keys) {
+  ConfigFile file{path, {}};
+  file.root = TRY(read_json(text, path, config_limits));
+  if (!file.root.is_object()) return json_error(path, file.root.line, "a configuration must be an object");
+  for (const auto& member : file.root.members)
+    if (std::find(keys.begin(), keys.end(), member.name) == keys.end())
+      return json_error(path, member.line, "unknown key " + json_quote(member.name));
+  return file;
+}
 
 Result<ConfigPaths> config_paths(const Environment& environment, const std::string& workspace) {
   ConfigPaths paths{.workspace = workspace};

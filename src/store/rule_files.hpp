@@ -37,6 +37,13 @@ struct ConfigFiles {
   std::optional<ConfigFile> project = {};  // WORKSPACE/.cloche/config.json, opened beneath the workspace
 };
 
+// How large a configuration may be, whoever reads it.
+inline constexpr JsonLimits config_limits{.bytes = 4 << 20};
+
+// The text of one configuration file; `path` is for messages.
+Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
+                                std::span<const std::string_view> keys);
+
 // `keys` are those that somebody will honour; any other refuses, because what is configured must be enforced.
 Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const std::string_view> keys);
 

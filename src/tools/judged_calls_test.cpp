@@ -9,6 +9,7 @@
 #include "policy/decide.hpp"
 #include "policy/gates.hpp"
 #include "policy/shapes_fixture.hpp"
+#include "tools/registry_fixture.hpp"
 #include "tools/run_shell.hpp"
 
 namespace cloche {

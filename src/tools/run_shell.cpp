@@ -4,6 +4,7 @@
 
 #include "base/json_text.hpp"
 #include "policy/gates.hpp"
+#include "tools/process_output.hpp"
 
 namespace cloche {
 namespace {
@@ -91,38 +92,49 @@ std::string tool_name(std::string_view written) {
   return std::find(tools.begin(), tools.end(), written) != tools.end() ? std::string(written) : std::string();
 }
 
-Intent understand(const ToolCall& call) {
-  Intent intent;
-  intent.tool = tool_name(call.tool);
-  if (intent.tool.empty()) {
-    intent.problem = "there is no tool of that name";
-    return intent;
-  }
-  if (intent.tool != "run_shell") {
-    intent.problem = "this build does not judge calls of " + intent.tool;
-    return intent;
-  }
-  const auto arguments = read_json(call.arguments, "arguments", call_limits);
-  if (!arguments.ok()) {
-    intent.problem = arguments.error().what;
-    return intent;
-  }
-  Reading(intent).run(arguments.value());
-  return intent;
+ToolSpec run_shell_spec() {
+  ToolSpec spec{.name = "run_shell", .title = "Run one command"};
+  spec.description =
+      "Runs one command in the workspace, without a shell: give `cmd` as one line or `argv` as a list. "
+      "Pipes, "
+      "redirections, &&, ;, $, backticks, globs, ~ and NAME=value are refused unless quoted: make one call "
+      "for "
+      "each command, write files with write_artifact, and use run_script where a shell is really needed. The "
+      "profile `passive` runs nothing of the workspace: python3 --version, python3 -m py_compile FILE.py, "
+      "ruff "
+      "check, mypy, pyflakes, node --version, npm --version, ruby -c FILE.rb, bundle --version, rubocop, go "
+      "version, go vet, gofmt -l or -d, ls, cat FILE, head -n N FILE; other programs and options are "
+      "refused. "
+      "`full`, where the session has it, also runs python3, pytest, node, npm, npx, ruby, bundle, rspec, "
+      "rake, "
+      "go and bash on files of the workspace. Paths must lie in the workspace. There is no network. A "
+      "refusal "
+      "says which gate refused and what to do instead; after the second refusal of the same kind do "
+      "something "
+      "else.";
+  spec.input_schema = R"({"type": "object", "additionalProperties": false, "properties": {
+    "cmd": {"type": "string", "description": "one command, quoted as for a POSIX shell"},
+    "command": {"type": "string", "description": "the same as cmd"},
+    "argv": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4096,
+      "description": "the words of the command"},
+    "profile": {"enum": ["passive", "full", "any"], "description": "a narrower profile than the session's"},
+    "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "a shorter time-out"},
+    "stdin": {"type": "string", "description": "what the command reads"}}})";
+  spec.output_schema = process_output_schema();
+  spec.annotations = {.read_only = false, .destructive = true, .idempotent = false, .open_world = false};
+  return spec;
 }
 
-std::string_view run_shell_schema() {
-  return R"({"type": "object", "additionalProperties": false, "properties": {
-    "cmd": {"type": "string"}, "command": {"type": "string"},
-    "argv": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4096},
-    "profile": {"enum": ["passive", "full", "any"]},
-    "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400},
-    "stdin": {"type": "string"}},
-    "oneOf": [{"required": ["cmd"]}, {"required": ["command"]}, {"required": ["argv"]}]})";
+std::string strict_shell_schema() {
+  std::string schema = run_shell_spec().input_schema;
+  schema.pop_back();
+  return schema + R"(, "oneOf": [{"required": ["cmd"]}, {"required": ["command"]}, {"required": ["argv"]}]})";
 }
+
+void understand_shell(const JsonValue& arguments, Intent& intent) { Reading(intent).run(arguments); }
 
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
-  std::map<std::string, std::string, std::less<>> arguments;
+  std::map<std::string, std::string, std::less<>> arguments = intent.arguments;
   if (intent.form != Intent::Form::none) arguments["cmd"] = quote_words(intent.argv);
   if (intent.profile) arguments["profile"] = name_of(*intent.profile);
   if (intent.timeout_ms) arguments["timeout_s"] = std::to_string(*intent.timeout_ms / 1000);

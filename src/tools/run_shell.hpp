@@ -7,19 +7,20 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_text.hpp"
 #include "model/call.hpp"
+#include "model/tool.hpp"
 
 namespace cloche {
 
 // The one name of a tool, aliases resolved; empty: there is no such tool.
 std::string tool_name(std::string_view written);
 
-// What a call means. Never fails: what cannot be understood is the intent's problem, and every gate refuses
-// it.
-Intent understand(const ToolCall& call);
-
-// Its JSON Schema (2020-12), as models see it; both names of the command are known to it.
-std::string_view run_shell_schema();
+ToolSpec run_shell_spec();
+// What calls are checked against: also that the command is given once. To models this is not said, because
+// their APIs refuse a oneOf at the top.
+std::string strict_shell_schema();
+void understand_shell(const JsonValue& arguments, Intent& intent);
 
 // For rules: the arguments as text in their one spelling, whichever was sent. `cmd` is the quoting of the
 // argv.

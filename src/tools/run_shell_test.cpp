@@ -3,6 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/registry_fixture.hpp"
+
+#include <set>
+
+#include "base/json_text.hpp"
+#include "policy/pattern.hpp"
+#include "policy/tool_arguments.hpp"
+
 namespace cloche {
 namespace {
 
@@ -81,6 +89,35 @@ TEST(RunShell, ToolNamesAreExact) {
   for (const std::string name : {"", "Run_shell", "run_shell ", "run-shell", "shell", "run_shell\n"})
     EXPECT_EQ(tool_name(name), "");
   EXPECT_NE(understand({"nothing", "{}"}).problem, "");
+}
+
+TEST(RunShell, RulesKnowItsArgumentsByTheNamesItGivesThem) {
+  const auto schema = read_json(run_shell_spec().input_schema, "schema");
+  ASSERT_TRUE(schema.ok());
+  std::set<std::string> names;
+  for (const auto& member : schema.value().find("properties")->members)
+    names.insert(member.name == "command" || member.name == "argv" ? "cmd" : member.name);
+  std::set<std::string> known;
+  for (const auto& argument : tool_arguments().front().arguments) known.emplace(argument.name);
+  EXPECT_EQ(known, names);
+  EXPECT_EQ(tool_arguments().front().tool, "run_shell");
+}
+
+TEST(RunShell, EveryTextOfAnArgumentIsOneThatRulesExpect) {
+  for (const char* sent : {R"({"cmd":"ls"})", R"({"argv":["a b","","it's","*","~","x=y"],"profile":"any"})",
+                           R"({"cmd":"FOO\\=1 é","timeout_s":86400,"profile":"full"})",
+                           R"({"argv":["x=y"],"timeout_s":1,"stdin":"\u0000"})"}) {
+    const Intent intent = understand({"run_shell", sent});
+    ASSERT_EQ(intent.problem, "") << sent;
+    const auto arguments = normalised_arguments(intent);
+    for (const auto& known : tool_arguments().front().arguments) {
+      const auto text = arguments.find(known.name);
+      EXPECT_TRUE(!known.always || text != arguments.end()) << known.name;
+      if (text == arguments.end()) continue;
+      const auto pattern = compile_pattern(std::string(known.texts), Dot::matches_newline);
+      EXPECT_TRUE(found_in(*pattern.value(), text->second)) << known.name << " " << text->second;
+    }
+  }
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "harness/harness.hpp"
+#include "store/record.hpp"
 
 namespace cloche::test {
 namespace {
@@ -64,24 +65,60 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
   return true;
 }
 
-class Documents : public testing::TestWithParam<As> {};
-
-TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
-  Scene project(GetParam());
-  project.write("workspace/build.py",
-                "print(\"built:\", sum(range(10)))\nopen(\"result.txt\", \"w\").write(\"45\\n\")\n");
-  const auto examples = examples_in(fs::path(CLOCHE_SOURCE_DIR) / "README.md");
-  ASSERT_GE(examples.size(), 6U);
+void expect_examples_hold(const fs::path& document, As as, const fs::path& directory, size_t at_least) {
+  const auto examples = examples_in(document);
+  ASSERT_GE(examples.size(), at_least);
   for (const auto& example : examples) {
-    const Ran ran = run({.argv = {"sh", "-c", example.command + " 2>&1"},
-                         .as = GetParam(),
-                         .cwd = project.workspace(),
+    const Ran ran = run({.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"},
+                         .as = as,
+                         .cwd = directory,
                          .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
     auto printed = lines_of(ran.out);
     if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
     EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
                                                     << ran.out << "exit " << ran.exit_code;
   }
+}
+
+class Documents : public testing::TestWithParam<As> {};
+
+TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
+  Scene project(GetParam());
+  project.write("workspace/build.py",
+                "print(\"built:\", sum(range(10)))\nopen(\"result.txt\", \"w\").write(\"45\\n\")\n");
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "README.md", GetParam(), project.workspace(), 6);
+}
+
+TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
+  Scene project(GetParam());
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md", GetParam(), project.workspace(), 6);
+}
+
+// A run of two calls, one of which a gate refused.
+void write_run(const std::string& directory) {
+  const auto place = place_given_run(directory, "");
+  ASSERT_TRUE(place.ok()) << describe(place.error());
+  const auto record = Run::open(place.value(), Durability::buffered);
+  ASSERT_TRUE(record.ok()) << describe(record.error());
+  const auto write = [&](const DecisionRecord& decided, End end, const std::string& result) {
+    CallRecord call{.decided = decided, .call_id = record.value()->begin(decided).value(), .result = result};
+    call.outcome.end = end;
+    call.outcome.exit_code = end == End::exited ? 0 : 126;
+    ASSERT_TRUE(record.value()->finish(call, result).ok());
+  };
+  DecisionRecord decided{.task_id = "T-001", .role = "coder", .tool = "run_shell", .args = R"({"cmd":"ls"})"};
+  decided.decision = Decision::allow;
+  write(decided, End::exited, "exit_code: 0\nstdout: add.py\nstderr: ");
+  decided.args = R"({"cmd":"ls | sh"})";
+  decided.decision = Decision::deny;
+  decided.verdicts = {{GateId::no_shell, Decision::deny, "unquoted |: one command, no shell", "", ""}};
+  write(decided, End::refused, "refused");
+}
+
+TEST(Record, CommandsOfItsPagePrintWhatStandsThere) {
+  Scene scene(As::self);
+  write_run(scene.root() / "run1");
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/record.md", As::self, scene.root(), 6);
 }
 
 INSTANTIATE_TEST_SUITE_P(As, Documents, testing::ValuesIn(identities()),
@@ -136,9 +173,19 @@ TEST(Commands, TheExampleInTheGrammarHolds) {
   EXPECT_NE(ran.out.find("all hold"), std::string::npos) << ran.out;
 }
 
+// The table of the document is the one that decides (policy/authority.hpp), which a golden file has.
+TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
+  const std::string document = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md");
+  const auto golden = lines_of(read_file(fs::path(CLOCHE_SOURCE_DIR) / "tests/golden/capabilities.txt"));
+  ASSERT_GE(golden.size(), 7U);
+  for (size_t row = 1; row < 7; ++row)
+    EXPECT_NE(document.find("| " + golden[row] + " |\n"), std::string::npos) << golden[row];
+}
+
 TEST(Links, LeadToWhatExists) {
-  for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
-                           "docs/bench.md", "docs/commands.md"}) {
+  for (const char* name :
+       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
+        "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

@@ -40,7 +40,7 @@ TEST_P(Explain, JsonHasTheDocumentedKeys) {
     const Ran ran = call(arguments, {"--json"});
     const auto json = parse_json(ran.out);
     ASSERT_TRUE(json) << ran.out << ran.err;
-    EXPECT_EQ(json->object.size(), 4U);
+    EXPECT_EQ(json->object.size(), 6U);
     const bool allowed = (*json)["decision"].string == "allow";
     EXPECT_EQ(ran.exit_code, allowed ? 0 : 126) << arguments;
     ASSERT_EQ((*json)["gates"].array.size(), 9U);
@@ -114,6 +114,109 @@ TEST_P(Explain, RunIsNoToolCallAndHasThePlanOfTheRun) {
                        .as = GetParam(),
                        .cwd = scene.workspace()});
   EXPECT_EQ((*json)["plan_digest"].string, (*parse_json(ran.out))["plan_digest"].string);
+}
+
+// Whatever a model sends: nine answers, a reason in each refusal, and what to do instead.
+TEST_P(Explain, WhatCannotBeReadIsRefusedByEveryGateThatNeedsIt) {
+  struct Row {
+    std::string arguments;
+    const char* reason;
+    const char* tool = "run_shell";
+  };
+  const Row rows[] = {
+      {"{}", "there is no tool no_such", "no_such"},
+      {R"({"cmd":"ls"})", "there is no tool ", ""},
+      {R"({"path":"a"})", "content", "write_artifact"},
+      {"{}", "neither cmd nor argv is given"},
+      {"{}", "neither cmd nor argv is given", "run_shell_command"},
+      {R"({"cmd":"ls","argv":["ls"]})", "give one of them"},
+      {R"({"cmd":"ls","command":"ls"})", "give one of them"},
+      {R"({"command":"ls","argv":["ls"]})", "give one of them", "run_shell_command"},
+      {R"({"cmd":5})", "/cmd must be string"},
+      {R"({"cmd":null})", "/cmd must be string"},
+      {R"({"cmd":""})", "there is no command in it"},
+      {R"({"argv":[]})", "/argv must have at least 1 items"},
+      {R"({"argv":[""]})", "the program, is empty"},
+      {R"({"argv":["ls",1]})", "/argv/1 must be string"},
+      {R"({"argv":"ls"})", "/argv must be array"},
+      {R"({"argv":["ls","\u0000"]})", "NUL"},
+      {R"({"cmd":"ls","timeout_s":0})", "/timeout_s must be at least 1"},
+      {R"({"cmd":"ls","timeout_s":-1})", "/timeout_s must be at least 1"},
+      {R"({"cmd":"ls","timeout_s":86401})", "/timeout_s must be at most 86400"},
+      {R"({"cmd":"ls","timeout_s":1e400})", "a number out of range"},
+      {R"({"cmd":"ls","timeout_s":1.5})", "/timeout_s must be integer"},
+      {R"({"cmd":"ls","timeout_s":"5"})", "/timeout_s must be integer"},
+      {R"({"cmd":"ls","timeout_s":NaN})", "expected a value"},
+      {R"({"cmd":"ls","profile":"root"})", "/profile must be one of"},
+      {R"({"cmd":"uname -a","profile":"any"})", "full has no command uname"},
+      {R"({"cmd":"ls","stdin":4})", "/stdin must be string"},
+      {R"({"cmd":"ls","more":1})", "/more must not be there"},
+      {R"({"cmd":"ls","cmd":"rm"})", "twice"},
+      {R"({"cmd":"ls","c\u006dd":"rm"})", "twice"},
+      {R"({"cmd":"ls"} x)", "after the end"},
+      {R"({"cmd":"ls"} // x)", "a comment is not JSON"},
+      {R"({"cmd":"\ud800"})", "surrogate"},
+      {"[]", "not an object"},
+      {"null", "not an object"},
+      {"", "expected a value"},
+      {"NaN", "expected a value"},
+      {std::string(1000, '['), "nested deeper"},
+      {"{\"cmd\":\"\xff\"}", "not UTF-8"},
+      {"{\"cmd\":\"" + std::string(size_t{2} << 20, 'a') + "\"}", "longer than 1048576 bytes"},
+  };
+  for (const auto& row : rows) {
+    const Ran ran = explain({"call", row.tool, "-", "--json"}, row.arguments);
+    const std::string sent = row.arguments.substr(0, 60);
+    EXPECT_EQ(ran.exit_code, 126) << sent << ran.err;
+    const auto json = parse_json(ran.out);
+    ASSERT_TRUE(json) << sent << ran.out << ran.err;
+    EXPECT_EQ((*json)["decision"].string, "deny") << sent;
+    EXPECT_NE((*json)["reason"].string.find(row.reason), std::string::npos)
+        << sent << (*json)["reason"].string;
+    ASSERT_EQ((*json)["gates"].array.size(), 9U) << sent;
+    for (const auto& gate : (*json)["gates"].array) {
+      if (gate["decision"].string != "deny") continue;
+      EXPECT_NE(gate["reason"].string, "") << sent << gate["gate"].string;
+      EXPECT_NE(gate["fix"].string, "") << sent << gate["gate"].string;
+    }
+  }
+}
+
+TEST_P(Explain, JsonIsOneObjectWhateverGoesWrong) {
+  struct Row {
+    std::vector<std::string> words;
+    int exit_code;
+    const char* reason;
+  };
+  const Row rows[] = {
+      {{"call", "run_shell", "{}", "--json", "--nope"}, 2, "unknown flag --nope"},
+      {{"call", "run_shell", "{}", "--commands", "bogus", "--json"}, 2, "known are passive, full and any"},
+      {{"call", "run_shell", "{}", "--json", "--workspace", "/not/there"}, 125, "/not/there"},
+      {{"call", "run_shell", "{}", "--json", "--skill", "x"}, 125, "x: No such file"},
+      {{"run", "--json", "--view", "x", "--", "ls"}, 2, "known are curated and host"},
+      {{"run", "--json", "--isolation", "gvisor", "--", "ls"}, 125, "the rung gvisor"},
+      {{"run", "--json", "--workspace", "/usr", "--", "ls"}, 125, "/usr"},
+      {{"--json", "what"}, 2, "explain what?"},
+  };
+  for (const auto& row : rows) {
+    const Ran ran = explain(row.words);
+    EXPECT_EQ(ran.exit_code, row.exit_code) << row.reason << ran.err;
+    const auto json = parse_json(ran.out);
+    ASSERT_TRUE(json) << row.reason << ran.out;
+    EXPECT_EQ((*json)["decision"].string, "deny");
+    EXPECT_NE((*json)["reason"].string.find(row.reason), std::string::npos) << ran.out;
+  }
+  EXPECT_EQ(explain({"run", "--view", "x", "--", "ls", "--json"}).out, "") << "the command's own";
+}
+
+TEST_P(Explain, AnOperatorsSecretIsLeftOutAndTheGateSaysSo) {
+  const Ran ran = explain({"run", "--json", "-e", "GITHUB_TOKEN", "-e", "MY_TOKEN=given", "--", "env"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const auto json = parse_json(ran.out);
+  ASSERT_TRUE(json) << ran.out;
+  EXPECT_EQ((*json)["gates"].array.at(5)["reason"].string, "left out: GITHUB_TOKEN (it looks like a secret)");
+  EXPECT_EQ(ran.out.find("\"GITHUB_TOKEN\":"), std::string::npos) << "not in the plan";
+  EXPECT_NE(ran.out.find("\"MY_TOKEN\":\"given\""), std::string::npos) << ran.out;
 }
 
 TEST_P(Explain, BadUsageIsTwoAndBadPlacesAre125) {

@@ -218,7 +218,10 @@ TEST_F(Hostile, APoisonedEnvironmentStaysOutside) {
   does_its_job("python3", "python3 -m py_compile code/good.py", 0, "");
   does_its_job("node", "node -v", 0, "v");
   does_its_job("ruby", "ruby -v", 0, "ruby");
+  does_its_job("ruby", "ruby -c code/good.rb", 0, "Syntax OK");
   does_its_job("go", "go version", 0, "go version");
+  does_its_job("go", "go vet", 2, "Printf format %d");
+  does_its_job("gofmt", "gofmt -l a.go", 0, "");
   for (const auto& [name, value] : before)
     value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
   EXPECT_GT(ran, 0);

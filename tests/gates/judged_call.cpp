@@ -4,45 +4,34 @@
 #include <unistd.h>
 
 #include "base/json.hpp"
-#include "policy/plan_call.hpp"
+#include "doors/terminal_approver.hpp"
+#include "gateway/gateway.hpp"
 
 namespace cloche::test {
-namespace {
-
-Installation built_installation() {
-  Installation installation;
-  installation.jail = CLOCHE_TEST_BIN_DIR "/cloche-jail";
-  installation.probe = CLOCHE_TEST_BIN_DIR "/cloche-probe";
-  return installation;
-}
-
-}  // namespace
-
 Called call_run_shell(const std::filesystem::path& workspace, const std::string& cmd,
                       CommandProfile commands) {
   Called called;
-  CallRequest request;
-  request.call = {"run_shell", "{\"cmd\":" + json_quote(cmd) + "}"};
-  request.ceilings.commands = request.ceilings.unasked = commands;
-  request.ceilings.loadout = std::nullopt;
-  request.ceilings.level = Autonomy::supervised;
-  request.operators.workspace = workspace.string();
-  request.operators.limits.wall_ms = 120'000;
+  SessionOptions options = default_session();
+  options.programs = CLOCHE_TEST_BIN_DIR;
+  options.record = Registry::Record::none;
+  options.ceilings.commands = options.ceilings.unasked = commands;
+  options.operators.workspace = workspace.string();
+  options.operators.limits.wall_ms = 120'000;
   const Environment environment(environ);
-  const Installation installation = built_installation();
-  auto explained = explain_call(request, environment, installation);
+  const ToolCall call{"run_shell", "{\"cmd\":" + json_quote(cmd) + "}"};
+  auto explained = explain_call(options, call, std::nullopt, environment);
   EXPECT_TRUE(explained.ok()) << describe(explained.error());
   if (!explained.ok()) return called;
   called.explanation = std::move(explained).value();
   if (!called.explanation.judgement.permit) return called;
   called.planned_digest = digest_of(*called.explanation.plan);
-  const RunRequest run_request =
-      request_for(called.explanation.judgement.permit->launch(), request.operators);
-  auto ran = run(run_request, environment, installation, Streams{});
-  EXPECT_TRUE(ran.ok()) << describe(ran.error());
-  if (!ran.ok()) return called;
-  called.run_digest = digest_of(ran.value().plan);
-  called.outcome = std::move(ran.value().outcome);
+  auto gateway = Gateway::open(options, environment);
+  EXPECT_TRUE(gateway.ok()) << describe(gateway.error());
+  if (!gateway.ok()) return called;
+  TerminalApprover nobody(0, "/nonexistent");
+  CallResult result = gateway.value()->call(call, {}, nobody);
+  called.run_digest = result.plan_digest;
+  called.outcome = std::move(result.outcome);
   return called;
 }
 

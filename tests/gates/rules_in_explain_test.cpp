@@ -47,6 +47,68 @@ TEST_F(RulesInExplain, ARuleSetWorksUnderAny) {
   }
 }
 
+// A person writes what they type; what runs has the hardening too. Each spelling of a call has one answer.
+TEST_F(RulesInExplain, PatternsSeeWhatWasAskedAndWhatRuns) {
+  scene.write("workspace/a.py", "");
+  const struct {
+    const char* pattern;
+    const char* decision;  // of mypy a.py
+  } rows[] = {
+      {"^mypy a[.]py$", "deny"},                                       // as asked
+      {"--config-file=", "deny"},                                      // as it runs
+      {"^mypy --.* -- a[.]py$", "deny"},                               // the whole of it
+      {"--install-types", "allow"},      {"a[.]py --cache", "allow"},  // in neither
+  };
+  for (const auto& row : rows) {
+    for (const char* name : {"cmd", "command"}) {
+      scene.write("config/cloche/config.json", std::string(R"({"permissions": {"default": "allow", "rules": [
+            {"tool": "run_shell", "action": "deny", "args": {")") +
+                                                   name + R"(": ")" + row.pattern + R"("}}]}})");
+      for (const char* arguments : {R"({"cmd":"mypy a.py"})", R"({"cmd":"'mypy'  \"a.py\""})",
+                                    R"({"command":"mypy a.py"})", R"({"argv":["mypy","a.py"]})"})
+        EXPECT_EQ(explained(arguments, {"--commands", "passive"})["gates"].array.at(7)["decision"].string,
+                  row.decision)
+            << row.pattern << " " << arguments;
+    }
+  }
+}
+
+// Files come from elsewhere, and so do their names: nothing in them acts on the terminal of whoever reads it.
+TEST_F(RulesInExplain, NothingOfAFileReachesATerminalRaw) {
+  const std::string hostile = "\xe2\x80\xae\xe2\x80\xa8\xc2\x9b";  // right to left, a line, a C1 control
+  const auto is_plain = [&](const std::string& text) {
+    for (const char* raw : {"\xe2\x80\xae", "\xe2\x80\xa8", "\xc2\x9b", "\x1b", "\r"})
+      if (text.find(raw) != std::string::npos) return false;
+    return true;
+  };
+  const auto reads = [&](const std::vector<std::string>& argv) {
+    const Ran ran = run({.argv = argv, .cwd = scene.workspace(), .env = environment()});
+    return ran.out + ran.err;
+  };
+  const std::vector<std::string> explain = {cloche(),     "explain", "call", "run_shell", R"({"cmd":"ls x"})",
+                                            "--commands", "any"};
+  const std::string configs[] = {
+      R"({"permissions": {"rules": [{"tool": "run_shell", "action": "deny", "reason": "a\u001b[2J\r\n@"}]}})",
+      R"({"permissions": {"rules": [{"tool": "run_shell", "action": "deny", "args": {"cmd": "x|@"}}]}})",
+      R"({"permissions": {"rules": [{"tool": "run_shell", "action": "deny", "args": {"cmd": "x("}, "@": 1}]}})",
+      R"({"permissions": {"rules": [{"tool": "run_shell", "action": "deny", "args": {"cmd": "(@"}}]}})",
+      R"({"permissions": {"rules": [{"tool": "@", "action": "deny"}]}})",
+      R"({"permissions": {"rules": [{"tool": "*", "action": "@"}]}})",
+      R"({"permissions": {"rules": [{"tool": "run_shell", "action": "deny", "args": {"cmd": "y"}, "match": ["@"]}]}})",
+      R"({"@\u001b": 1})",
+  };
+  const std::string name = "f\x1b[2J\n" + hostile + ".json";
+  for (std::string text : configs) {
+    text.replace(text.find('@'), 1, hostile);
+    scene.write("config/cloche/config.json", text);
+    scene.write("workspace/" + name, text);
+    EXPECT_TRUE(is_plain(reads(explain))) << text;
+    const std::string tested = reads({cloche(), "test", name});
+    EXPECT_TRUE(is_plain(tested)) << tested;
+    EXPECT_EQ(tested.find("f\n"), std::string::npos) << "a name is no line of its own";
+  }
+}
+
 TEST_F(RulesInExplain, AnAllowOpensNoOtherGate) {
   EXPECT_EQ(explained(R"({"cmd":"cat /etc/passwd"})", {"--commands", "passive"})["decision"].string, "deny");
   EXPECT_EQ(explained(R"({"cmd":"git status"})", {"--commands", "full"})["decision"].string, "deny");
@@ -85,6 +147,19 @@ TEST_F(RulesInExplain, AFileThatCannotBeReadStopsEveryCall) {
                        .cwd = scene.workspace(),
                        .env = environment()});
   EXPECT_EQ(ran.exit_code, 125) << ran.out;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"explain", "call", "run_shell", "{}", "--json"},
+        {"explain", "run", "--json", "--", "ls"},
+        {"run", "--dry-run", "--json", "--", "ls"}}) {
+    std::vector<std::string> argv = words;
+    argv.insert(argv.begin(), cloche());
+    const Ran as_json = run({.argv = argv, .cwd = scene.workspace(), .env = environment()});
+    EXPECT_EQ(as_json.exit_code, 125) << words[0];
+    const auto json = parse_json(as_json.out);
+    ASSERT_TRUE(json) << as_json.out;
+    EXPECT_EQ((*json)["decision"].string, "deny");
+    EXPECT_NE((*json)["reason"].string.find("config.json:1"), std::string::npos) << as_json.out;
+  }
 }
 
 TEST_F(RulesInExplain, TestChecksTheRulesToo) {

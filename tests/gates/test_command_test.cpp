@@ -26,7 +26,7 @@ TEST_F(TestCommand, EveryShippedExampleHolds) {
   const Ran ran = check({});
   EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
   EXPECT_NE(ran.out.find("ok      share/commands/passive.json: 21 shapes, "), std::string::npos) << ran.out;
-  EXPECT_NE(ran.out.find(" examples in 2 files: all hold\n"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find(" examples in 3 files: all hold\n"), std::string::npos) << ran.out;
 }
 
 TEST_F(TestCommand, AFailingExampleIsNamedByItsLine) {
@@ -60,6 +60,51 @@ TEST_F(TestCommand, AUsersShapeWorksLikeAShippedOne) {
       cloche(), "explain", "call", "run_shell", R"({"cmd":"make all"})", "--commands", "full"};
   EXPECT_EQ(run({.argv = words, .cwd = scene.workspace(), .env = env}).exit_code, 0);
   EXPECT_EQ(run({.argv = words, .cwd = scene.workspace()}).exit_code, 126);
+}
+
+TEST_F(TestCommand, ARuleThatNeverDecidesFailsAndIsNamedByItsLine) {
+  scene.write("rules.json",
+              "{\"permissions\": {\"rules\": [\n"
+              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"^git \"}, \"action\": \"allow\"},\n"
+              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"^git push\"}, \"action\": \"deny\"},\n"
+              "  {\"tool\": \"run_shel\", \"action\": \"deny\"},\n"
+              "  {\"tool\": \"run_shell\", \"args\": {\"argv\": \"rm\"}, \"action\": \"deny\"},\n"
+              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"a^b\"}, \"action\": \"deny\"}]}}\n");
+  const Ran ran = check({"rules.json"});
+  EXPECT_EQ(ran.exit_code, 1) << ran.out;
+  for (const char* line :
+       {"FAILED  permissions.rules[1] rules.json:3: never decides: ",
+        "FAILED  permissions.rules[2] rules.json:4: never decides: no tool of the name run_shel",
+        "FAILED  permissions.rules[3] rules.json:5: never decides: run_shell has no argument argv",
+        "FAILED  permissions.rules[4] rules.json:6: the pattern of cmd can never match: a^b",
+        "0 examples in 1 files: 4 failed\n"})
+    EXPECT_NE(ran.out.find(line), std::string::npos) << ran.out;
+}
+
+TEST_F(TestCommand, TakesAndRefusesTheConfigurationsThatARunDoes) {
+  std::string rules;
+  for (int i = 0; i < 9000; ++i)
+    rules +=
+        (i == 0 ? "" : ",\n") +
+        ("{\"tool\": \"run_shell\", \"action\": \"deny\", \"reason\": \"" + std::string(100, 'x') + "\", ") +
+        "\"args\": {\"cmd\": \"^c" + std::to_string(i) + " \"}}";
+  scene.write("config/cloche/config.json",
+              "{\"permissions\": {\"default\": \"allow\", \"rules\": [" + rules + "]}}");
+  const std::map<std::string, std::string> env = {{"XDG_CONFIG_HOME", (scene.root() / "config").string()}};
+  const auto explained = [&] {
+    return run({.argv = {cloche(), "explain", "run", "--", "ls"}, .cwd = scene.workspace(), .env = env})
+        .exit_code;
+  };
+  EXPECT_EQ(check({"config/cloche/config.json"}).exit_code, 0) << "1.5 MB";
+  EXPECT_EQ(explained(), 0);
+  for (const char* wrong : {R"({"permissions": {}, "more": 1})", "[]", R"({"permissions": []})"}) {
+    scene.write("config/cloche/config.json", wrong);
+    EXPECT_EQ(check({"config/cloche/config.json"}).exit_code, 1) << wrong;
+    EXPECT_EQ(explained(), 125) << wrong;
+  }
+  scene.write("config/cloche/config.json", "{}");
+  EXPECT_EQ(check({"config/cloche/config.json"}).exit_code, 0);
+  EXPECT_EQ(explained(), 0);
 }
 
 TEST_F(TestCommand, WhatIsNoFileOfShapesFails) {

@@ -169,6 +169,32 @@ TEST_P(Environment, IsPassedByName) {
   EXPECT_TRUE(printed(cloche_shell({"-e", "TEXT=line\nline ☂"}, "echo \"$TEXT\""), "line\nline ☂\n"));
 }
 
+TEST_P(Environment, ASecretIsNotPassedByItsNameAlone) {
+  const Command how = {.env = {{"GITHUB_TOKEN", "callers-1"}, {"db_password", "callers-2"}, {"PLAIN", "x"}}};
+  const Ran ran =
+      cloche_shell({"-e", "GITHUB_TOKEN", "-e", "db_password", "--env=GITHUB_TOKEN", "-e", "PLAIN"},
+                   "echo ${GITHUB_TOKEN-unset} ${db_password-unset} $PLAIN", how);
+  EXPECT_EQ(ran.out, "unset unset x\n");
+  EXPECT_EQ(ran.exit_code, 0);
+  EXPECT_EQ(ran.err,
+            "cloche: GITHUB_TOKEN is left out: it looks like a secret; -e GITHUB_TOKEN=VALUE gives it "
+            "knowingly\n"
+            "cloche: db_password is left out: it looks like a secret; -e db_password=VALUE gives it "
+            "knowingly\n");
+  EXPECT_TRUE(printed(cloche_shell({"-e", "GITHUB_TOKEN=mine"}, "echo $GITHUB_TOKEN", how), "mine\n"));
+  const Ran given = cloche_shell({"-e", "GITHUB_TOKEN=mine", "--json"}, "true", how);
+  EXPECT_TRUE(contains(given.out, "\"denials\":[]")) << given.out;
+}
+
+TEST_P(Environment, ASecretThatWasLeftOutIsADenial) {
+  const Command how = {.env = {{"GITHUB_TOKEN", "callers-1"}}};
+  const Ran ran = cloche_shell({"--json", "-e", "GITHUB_TOKEN"}, "echo ${GITHUB_TOKEN-unset}", how);
+  EXPECT_TRUE(contains(ran.out, "\"stdout\":\"unset\\n\"")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "\"denials\":[{\"by\":\"env\",\"what\":\"GITHUB_TOKEN is left out"))
+      << ran.out;
+  EXPECT_EQ(ran.err, "");
+}
+
 TEST_P(Environment, NamesMustBeNames) {
   for (const char* name : {"", "=", "=x"})
     EXPECT_TRUE(refused(cloche_run({"-e", name}, {"touch", "ran"}), {2}, {"-e"})) << name;

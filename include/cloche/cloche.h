@@ -1,0 +1,19 @@
+// Cloche as a library: put it between a model and the machine.
+//
+//     cloche::SessionOptions options = cloche::default_session();
+//     options.operators.workspace = "proj";
+//     auto gateway = cloche::Gateway::open(options, cloche::Environment(environ));
+//     if (!gateway.ok()) return complain(describe(gateway.error()));
+//     cloche::TerminalApprover approver;
+//     cloche::CallResult result = gateway.value()->call({"run_shell", R"({"cmd": "ls"})"}, {}, approver);
+//     send_to_model(result.result);
+//
+// A Gateway may be used from any number of threads. Nothing here throws, has globals, or looks at the
+// environment behind the caller's back: what a call may see is what Environment was given. cloche-jail,
+// cloche-probe and share/ stand beside the running program, or where options.programs says.
+#pragma once
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "doors/terminal_approver.hpp"
+#include "gateway/gateway.hpp"

@@ -1,0 +1,19 @@
+// The doors `cloche call` and `cloche tools`: words in, bytes and an exit code out. No decision is taken
+// here.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "base/environment.hpp"
+#include "gateway/gateway.hpp"
+
+namespace cloche {
+
+int call_door(std::span<char* const> words, const Environment& environment, Approver& approver);
+int tools_door(std::span<char* const> words, const Environment& environment);
+
+// The JSON of `call --json`: that of `run --json` with what a call has more.
+std::string call_json(const CallResult& result);
+
+}  // namespace cloche

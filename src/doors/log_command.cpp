@@ -1,0 +1,264 @@
+#include "doors/log_command.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "base/sys.hpp"
+#include "base/words.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+#include "gateway/run.hpp"
+#include "model/limits.hpp"
+#include "store/prune.hpp"
+
+namespace cloche {
+namespace {
+
+using Action = LogArguments::Action;
+
+constexpr int follow_every_ms = 200;
+constexpr size_t calls_before_following = 10;
+constexpr size_t shown_text_bytes = 72;
+constexpr size_t shown_reason_bytes = 300;
+
+struct ActionName {
+  std::string_view name;
+  Action action;
+};
+constexpr ActionName actions[] = {{"show", Action::show},   {"verify", Action::verify},
+                                  {"tail", Action::tail},   {"prune", Action::prune},
+                                  {"--help", Action::help}, {"-h", Action::help}};
+
+struct Option {
+  std::string_view flag;
+  std::string LogArguments::*value;
+  bool (*fits)(Action action);
+};
+constexpr Option options[] = {
+    {"--task", &LogArguments::task, [](Action action) { return action != Action::prune; }},
+    {"--head", &LogArguments::head, [](Action action) { return action == Action::verify; }},
+    {"--older-than", &LogArguments::older_than, [](Action action) { return action == Action::prune; }}};
+
+Error bad_usage(const std::string& what) { return usage_error(what, "see cloche log --help"); }
+
+// A value as the next word or behind "=".
+Result<bool> take_option(std::span<char* const>& words, LogArguments& arguments) {
+  const std::string_view word = words.front();
+  for (const auto& option : options) {
+    const bool glued = word.starts_with(std::string(option.flag) + "=");
+    if (word != option.flag && !glued) continue;
+    if (!option.fits(arguments.action)) return bad_usage(std::string(option.flag) + " does not fit here");
+    if (!glued && words.size() < 2) return bad_usage(std::string(option.flag) + " needs a value");
+    arguments.*option.value = glued ? word.substr(option.flag.size() + 1) : words[1];
+    if ((arguments.*option.value).empty()) return bad_usage(std::string(option.flag) + " needs a value");
+    words = words.subspan(glued ? 1 : 2);
+    return true;
+  }
+  return false;
+}
+
+Result<void> check(const LogArguments& arguments) {
+  if (arguments.action == Action::help) return {};
+  if (arguments.action != Action::prune && arguments.run.empty())
+    return bad_usage("name a run: its id, 'last' or its directory");
+  if (!arguments.run.empty() && !arguments.older_than.empty())
+    return bad_usage("--older-than is about all runs; name one, or give an age");
+  if (!arguments.older_than.empty()) TRY(parse_duration_ms("--older-than", arguments.older_than));
+  if (!arguments.task.empty()) TRY(check_task_id(arguments.task));
+  return {};
+}
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size() + 1, width), ' ');
+  return text;
+}
+
+std::string ending_of(const LoggedCall& call) {
+  if (call.outcome.empty()) return "no result";
+  return call.outcome == "exited" ? "exit " + call.exit : call.outcome;
+}
+
+bool is_regular(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode);
+}
+
+// Says it, and 125 or 2 for the caller.
+int explain_failure(const Error& error) {
+  complain(describe(error));
+  return error.fault == Fault::usage ? 2 : 125;
+}
+
+// What a word names: one transcript, or a whole run.
+struct Target {
+  std::string file = {};  // empty: the run
+  RunPlace run = {};
+};
+Result<Target> find_target(const LogArguments& arguments, const std::string& state) {
+  if (arguments.run.find('/') != std::string::npos && is_regular(arguments.run))
+    return Target{arguments.run, {}};
+  if (arguments.run.ends_with(transcript_ending) && is_regular(arguments.run))
+    return Target{arguments.run, {}};
+  const RunPlace run = TRY(find_run(arguments.run, state));
+  if (!has_record(run)) return refusal(shown(run.directory) + " has no record in it");
+  return Target{{}, run};
+}
+
+Result<int> show(const LogArguments& arguments, const Target& target) {
+  if (arguments.json) {
+    const auto print_line = [](const JsonValue&, std::string_view line) { print(std::string(line) + "\n"); };
+    if (!target.file.empty()) {
+      TRY(visit_lines(target.file, print_line));
+    } else {
+      TRY(TranscriptFollower(target.run, arguments.task).read_on(print_line));
+    }
+    return 0;
+  }
+  print(log_table(
+      TRY(target.file.empty() ? read_log(target.run, arguments.task) : read_log_file(target.file))));
+  return 0;
+}
+
+Result<int> verify(const LogArguments& arguments, const Target& target) {
+  const VerifyRequest request{arguments.head, arguments.task};
+  const Verification found =
+      TRY(target.file.empty() ? verify_run(target.run, request) : verify_file(target.file, request));
+  print(arguments.json ? to_json(found) + "\n" : verification_text(found));
+  return found.first_bad ? 1 : 0;
+}
+
+// Whether anybody still reads what we print; waits a moment for that to change.
+bool reader_stays() {
+  pollfd output{.fd = 1, .events = 0, .revents = 0};
+  return ::poll(&output, 1, follow_every_ms) == 0 || (output.revents & (POLLERR | POLLNVAL)) == 0;
+}
+
+Result<int> tail(const LogArguments& arguments, const Target& target) {
+  if (!target.file.empty()) return bad_usage("tail follows a run; of one transcript say its run and --task");
+  TranscriptFollower follower(target.run, arguments.task);
+  const auto shown_call = [&](const JsonValue& call, std::string_view line) {
+    return arguments.json ? std::string(line) + "\n" : log_line(logged_call(call));
+  };
+  std::deque<std::string> last;
+  TRY(follower.read_on([&](const JsonValue& call, std::string_view line) {
+    last.push_back(shown_call(call, line));
+    if (last.size() > calls_before_following) last.pop_front();
+  }));
+  for (const auto& line : last) print(line);
+  bool written = true;
+  while (written && reader_stays()) {
+    TRY(follower.read_on([&](const JsonValue& call, std::string_view line) {
+      written = written && sys::write_all(1, shown_call(call, line)).ok();
+    }));
+  }
+  return 0;
+}
+
+Result<int> prune(const LogArguments& arguments, const std::string& state) {
+  if (!arguments.run.empty()) {
+    const RunPlace place = TRY(find_run(arguments.run, state));
+    const Pruned what = TRY(prune_run(place));
+    print(what == Pruned::record ? "removed the run " + place.run_id() + "\n"
+                                 : "removed the task homes of " + visible(place.directory) + "\n");
+    return 0;
+  }
+  std::optional<uint64_t> age;
+  if (!arguments.older_than.empty()) age = TRY(parse_duration_ms("--older-than", arguments.older_than));
+  const PruneReport report = prune_state(state, age);
+  for (const auto& run : report.records) print("removed the run " + run + "\n");
+  for (const auto& run : report.task_homes) print("removed the task homes of " + run + "\n");
+  for (const auto& line : report.kept) complain(line);
+  return 0;
+}
+
+Result<int> act(const LogArguments& arguments, const Environment& environment) {
+  const std::string state = TRY(find_installation(environment)).state;
+  if (arguments.action == Action::prune) return prune(arguments, state);
+  const Target target = TRY(find_target(arguments, state));
+  switch (arguments.action) {
+    case Action::verify: return verify(arguments, target);
+    case Action::tail: return tail(arguments, target);
+    default: return show(arguments, target);
+  }
+}
+
+}  // namespace
+
+Result<LogArguments> parse_log(std::span<char* const> words) {
+  LogArguments arguments;
+  if (words.empty()) return bad_usage("say what to do: show, verify, tail or prune");
+  const std::string first = words.front();
+  const auto* const named = std::find_if(std::begin(actions), std::end(actions),
+                                         [&](const ActionName& row) { return row.name == first; });
+  if (named == std::end(actions)) return bad_usage("unknown action '" + first + "'");
+  arguments.action = named->action;
+  words = words.subspan(1);
+  while (!words.empty()) {
+    const std::string word = words.front();
+    if (word == "--help" || word == "-h") return LogArguments{};
+    if (TRY(take_option(words, arguments))) continue;
+    words = words.subspan(1);
+    if (word == "--json" && arguments.action != Action::prune) {
+      arguments.json = true;
+    } else if (word.starts_with("-") && word != "-") {
+      return bad_usage("unknown flag " + word);
+    } else if (arguments.run.empty() && !word.empty()) {
+      arguments.run = word;
+    } else {
+      return bad_usage("one run at a time; '" + word + "' is too much");
+    }
+  }
+  TRY(check(arguments));
+  return arguments;
+}
+
+std::string log_line(const LoggedCall& call) {
+  std::string text = padded(shown(call.call_id, 24), 8) + padded(shown(call.time, 32), 26);
+  text += padded(shown(call.task_id, 24), 10) + padded(shown(call.tool, 24), 16);
+  text += padded(shown(call.decision, 16), 7) + padded(shown(ending_of(call), 24), 11);
+  text += padded(call.wall_ms.empty() ? "-" : shown(call.wall_ms, 12) + " ms", 9);
+  text += shown(call.args, shown_text_bytes) + "\n";
+  for (const auto& objection : call.objections)
+    text += std::string(8, ' ') + shown(objection, shown_reason_bytes) + "\n";
+  return text;
+}
+
+std::string log_table(const Log& log) {
+  if (log.calls.empty() && log.unreadable_lines == 0) return "no calls\n";
+  std::string text = padded("CALL", 8) + padded("TIME", 26) + padded("TASK", 10) + padded("TOOL", 16) +
+                     padded("GATES", 7) + padded("END", 11) + padded("TOOK", 9) + "ARGS\n";
+  for (const auto& call : log.calls) text += log_line(call);
+  if (log.unreadable_lines > 0)
+    text +=
+        "lines that cannot be read: " + std::to_string(log.unreadable_lines) + "; see cloche log verify\n";
+  return text;
+}
+
+std::string verification_text(const Verification& verification) {
+  std::string text;
+  for (const auto& note : verification.notes) text += "note: " + visible(note) + "\n";
+  if (const auto& bad = verification.first_bad) {
+    const std::string line = bad->line == 0 ? "" : " line " + std::to_string(bad->line);
+    return text + "BAD: " + visible(bad->file) + line + ": " + visible(bad->why) + "\n";
+  }
+  return text + "ok: " + std::to_string(verification.lines) + " lines, head " + verification.head + "\n";
+}
+
+int log_door(std::span<char* const> words, const Environment& environment) {
+  const auto arguments = parse_log(words);
+  if (!arguments.ok()) {
+    complain(describe(arguments.error()));
+    return 2;
+  }
+  if (arguments.value().action == Action::help) {
+    print(log_help());
+    return 0;
+  }
+  const auto done = act(arguments.value(), environment);
+  return done.ok() ? done.value() : explain_failure(done.error());
+}
+
+}  // namespace cloche

@@ -1,0 +1,102 @@
+#include "doors/recorded_run.hpp"
+
+#include "base/json.hpp"
+#include "doors/print.hpp"
+#include "gateway/gateway.hpp"
+#include "store/skill_files.hpp"
+#include "store/task_home.hpp"
+#include "tools/process_output.hpp"
+
+namespace cloche {
+namespace {
+
+// For the record: an operator's words may be any bytes.
+std::string args_of(const std::vector<std::string>& argv) {
+  JsonWriter out;
+  out.begin_object().key("argv").begin_array();
+  for (const auto& word : argv) out.value(word);
+  return out.end_array().end_object().text();
+}
+
+// The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
+// anyway.
+Result<void> add_skill(RunArguments& arguments, const Environment& environment) {
+  SessionOptions options = default_session();
+  options.operators = arguments.request;
+  const Session session = TRY(load_session(std::move(options), environment));
+  const auto skill = TRY(skill_for(session, arguments.skill));
+  Authority declared = TRY(authority_for(session, &*skill));
+  const Authority authority = TRY(settle_grants(std::move(declared), session.names));
+  for (const auto& note : authority.notes) complain("note: " + visible(note));
+  RunRequest& request = arguments.request;
+  request.grants.insert(request.grants.end(), authority.grants.begin(), authority.grants.end());
+  for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});
+  return {};
+}
+
+// What was passed on to the caller was not kept.
+std::string result_text(const Outcome& outcome) {
+  Outcome kept = outcome;
+  const auto passed_on = [](std::string& text, uint64_t bytes) {
+    if (text.empty() && bytes > 0) text = "(" + std::to_string(bytes) + " bytes, passed on)";
+  };
+  passed_on(kept.output, outcome.output_bytes);
+  passed_on(kept.errors, outcome.error_bytes);
+  return raw_text(kept, "run");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& arguments,
+                                                          const Environment& environment) {
+  auto recorded = std::make_unique<RecordedRun>();
+  const std::string state = TRY(find_installation(environment)).state;
+  std::optional<RunPlace> place;
+  if (arguments.run) {
+    if (arguments.request.workspace)
+      return usage_error("--run has its workspace in it: give --run or --workspace");
+    place = TRY(place_given_run(*arguments.run, state));
+    arguments.request.workspace = place->workspace();
+    arguments.request.masked = {transcripts_name};
+  } else if (arguments.task) {
+    place = TRY(place_named_run(run_of_task(*arguments.task, arguments.request), state));
+  }
+  if (place) recorded->run_ = TRY(Run::open(*place, Durability::buffered));
+  if (place && arguments.task) {
+    const TaskHome home = TRY(make_task_home(*place, *arguments.task));
+    arguments.request.own = task_grants(home);
+  }
+  if (arguments.skill) TRY(add_skill(arguments, environment));
+  DecisionRecord& decided = recorded->record_.decided;
+  decided.task_id = arguments.task.value_or("main");
+  decided.role = "operator";
+  decided.tool = "run";
+  decided.args = args_of(arguments.request.argv);
+  decided.runs = quote_words(arguments.request.argv);
+  return recorded;
+}
+
+void RecordedRun::judged(const Explanation& explanation) {
+  DecisionRecord& decided = record_.decided;
+  decided.decision = explanation.judgement.decision;
+  decided.verdicts = explanation.judgement.gates;
+  decided.opaque = true;  // an operator's command: only the glass answers for it
+  if (explanation.plan) decided.plan_digest = digest_of(*explanation.plan);
+}
+
+Result<void> RecordedRun::before() {
+  if (run_) record_.call_id = TRY(run_->begin(record_.decided));
+  return {};
+}
+
+void RecordedRun::after(const Outcome& outcome, const ConfinementPlan* plan) {
+  if (!run_) return;
+  if (plan != nullptr) record_.decided.plan_digest = digest_of(*plan);
+  record_.outcome = outcome;
+  const std::string raw = result_text(outcome);
+  record_.result = within_budget(neutralised(raw), {.call_id = record_.call_id});
+  if (const auto kept = run_->finish(record_, raw); !kept.ok())
+    complain("the record is not complete: " + describe(kept.error()));
+}
+
+}  // namespace cloche

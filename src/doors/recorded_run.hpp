@@ -1,0 +1,32 @@
+// `cloche run` with --run, --task or --skill: an operator's command that leaves a record, shares a task's
+// home, or has what a skill declares.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/environment.hpp"
+#include "doors/arguments.hpp"
+#include "doors/run_command.hpp"
+#include "gateway/explain.hpp"
+#include "store/record.hpp"
+
+namespace cloche {
+
+class RecordedRun : public RunWitness {
+ public:
+  // Adds to the request what the flags mean: the run's workspace, the task's home, the skill's grants.
+  static Result<std::unique_ptr<RecordedRun>> prepare(RunArguments& arguments,
+                                                      const Environment& environment);
+
+  // What the gates said; also of a command that they refused.
+  void judged(const Explanation& explanation);
+  Result<void> before() override;
+  void after(const Outcome& outcome, const ConfinementPlan* plan) override;
+
+ private:
+  std::unique_ptr<Run> run_;  // none: only a skill was named
+  CallRecord record_ = {};
+};
+
+}  // namespace cloche

@@ -1,0 +1,88 @@
+#include "doors/replay_command.hpp"
+
+#include "base/json.hpp"
+#include "base/shown.hpp"
+#include "base/sys.hpp"
+#include "doors/print.hpp"
+#include "gateway/file_gates.hpp"
+#include "gateway/replay.hpp"
+#include "gateway/run.hpp"
+
+namespace cloche {
+namespace {
+
+struct ReplayArguments {
+  std::string run = {};
+  std::string policy = {};
+  bool json = false;
+};
+
+Result<ReplayArguments> parse(std::span<char* const> words) {
+  ReplayArguments arguments;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string word = words[at];
+    if (word == "--json") {
+      arguments.json = true;
+      continue;
+    }
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (name != "--replay" && name != "--policy")
+      return usage_error("unknown word " + word, "cloche test --replay RUN --policy FILE");
+    if (equals == std::string::npos && ++at == words.size()) return usage_error(name + " needs a value");
+    (name == "--replay" ? arguments.run : arguments.policy) =
+        equals == std::string::npos ? words[at] : word.substr(equals + 1);
+  }
+  if (arguments.run.empty() || arguments.policy.empty())
+    return usage_error("--replay and --policy belong together", "cloche test --replay RUN --policy FILE");
+  return arguments;
+}
+
+Result<Replay> replayed(const ReplayArguments& arguments, const Environment& environment) {
+  const std::string text = TRY(sys::read_file(arguments.policy, config_limits.bytes));
+  const RuleFiles rules{.user = TRY(rules_in(text, arguments.policy))};
+  return replay(arguments.run, TRY(find_installation(environment)).state, rules);
+}
+
+std::string to_json(const Replay& replay) {
+  JsonWriter out;
+  out.begin_object().member("calls", replay.calls).member("unreadable_lines", replay.unreadable_lines);
+  out.key("changed").begin_array();
+  for (const auto& [call, before, after, rules] : replay.changed) {
+    out.begin_object().member("call_id", call.call_id).member("task_id", call.task_id);
+    out.member("tool", call.tool).member("args", call.args).member("before", name_of(before));
+    out.member("after", name_of(after)).member("rule", rules.rule).member("reason", rules.reason);
+    out.end_object();
+  }
+  return out.end_array().end_object().text() + "\n";
+}
+
+std::string to_text(const Replay& replay) {
+  std::string text;
+  for (const auto& [call, before, after, rules] : replay.changed) {
+    text += shown(call.call_id, 70) + "  " + std::string(name_of(before)) + " -> " +
+            std::string(name_of(after)) + "  " + shown(call.tool, 60) + " " + shown(call.args, 100) +
+            "\n        " + (rules.rule.empty() ? "" : shown(rules.rule) + ": ") + shown(rules.reason) + "\n";
+  }
+  text += std::to_string(replay.calls) + " calls, " + std::to_string(replay.changed.size()) +
+          " verdicts would change\n";
+  if (replay.unreadable_lines > 0)
+    text += std::to_string(replay.unreadable_lines) + " lines could not be read; see cloche log verify\n";
+  return text;
+}
+
+}  // namespace
+
+int replay_door(std::span<char* const> words, const Environment& environment) {
+  const auto arguments = parse(words);
+  const auto result =
+      arguments.ok() ? replayed(arguments.value(), environment) : Result<Replay>(arguments.error());
+  if (!result.ok()) {
+    complain(describe(result.error()));
+    return result.error().fault == Fault::usage ? 2 : 125;
+  }
+  print(arguments.value().json ? to_json(result.value()) : to_text(result.value()));
+  return result.value().changed.empty() ? 0 : 1;
+}
+
+}  // namespace cloche

@@ -1,0 +1,228 @@
+#include "gateway/gateway.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+
+#include "base/directory.hpp"
+#include "base/json.hpp"
+#include "base/sys.hpp"
+#include "policy/plan_call.hpp"
+#include "store/task_home.hpp"
+#include "store/workspace_files.hpp"
+#include "tools/artifacts.hpp"
+#include "tools/executor_call.hpp"
+#include "tools/process_output.hpp"
+#include "tools/recall.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr std::string_view task_without_name = "main";
+
+Outcome failed(const Error& error) {
+  Outcome outcome;
+  outcome.end = End::failed;
+  outcome.exit_code = 125;
+  outcome.reason = describe(error);
+  return outcome;
+}
+
+// Relayed to the command through a pipe; it never has this descriptor.
+Result<OwnedFd> input_of(const std::string& text) {
+  OwnedFd fd(::memfd_create("cloche-input", MFD_CLOEXEC));
+  if (!fd) return system_error("make room for the command's input");
+  TRY(sys::write_all(fd.get(), text));
+  if (::lseek(fd.get(), 0, SEEK_SET) != 0) return system_error("rewind the command's input");
+  return fd;
+}
+
+Result<RunPlace> make_place(const SessionOptions& options, const Environment& environment) {
+  const std::string state = TRY(find_installation(environment, options.programs)).state;
+  if (options.run) return place_given_run(*options.run, state);
+  return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
+}
+
+DecisionRecord record_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
+  DecisionRecord record;
+  record.task_id = context.task.value_or(std::string(task_without_name));
+  record.role = context.role;
+  record.tool = asked.tool;
+  record.args = asked.arguments;
+  record.decision = judged.judgement.decision;
+  record.verdicts = judged.judgement.gates;
+  if (judged.plan) record.plan_digest = digest_of(*judged.plan);
+  if (judged.plan && !judged.plan->argv.empty()) record.runs = quote_words(judged.plan->argv);
+  record.opaque = judged.c.intent.opaque;
+  record.notes = judged.notes;
+  return record;
+}
+
+// What the gateway did itself: a process that never was has no exit code of its own.
+Outcome acted(const ToolReply& reply) {
+  Outcome outcome;
+  outcome.end = End::exited;
+  outcome.exit_code = reply.failed ? 1 : 0;
+  outcome.backend = "in-process";
+  outcome.output = reply.text;
+  outcome.output_bytes = reply.text.size();
+  return outcome;
+}
+
+class TaskResults : public Results {
+ public:
+  TaskResults(Run& run, std::string task) : run_(run), task_(std::move(task)) {}
+  Result<FilePart> recall(const std::string& call_id, uint64_t offset, uint64_t most) override {
+    auto part = TRY(run_.recall(task_, call_id, offset, most));
+    return FilePart{std::move(part.bytes), part.size};
+  }
+
+ private:
+  Run& run_;
+  std::string task_;
+};
+
+}  // namespace
+
+void Gateway::end_tasks() {
+  if (run_) remove_task_homes(run_->place());
+}
+
+// What an executor that ended well printed is the result itself. False: it is to be shown as a program's.
+bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget) {
+  Outcome& outcome = effect.outcome;
+  if (outcome.end != End::exited || outcome.exit_code != 0) return false;
+  if (const auto fault = fault_of_answer(outcome.output, tool.output)) {
+    outcome.end = End::failed;
+    outcome.exit_code = 125;
+    outcome.reason = "the executor " + tool.spec.name + " broke its promise: " + *fault;
+    effect.raw = raw_text(outcome, tool.spec.name) + "\n" + outcome.output;
+    effect.shown = shown_text(outcome, tool.spec.name, budget);
+    return true;
+  }
+  effect.raw = effect.structured = outcome.output;
+  effect.shown = within_budget(neutralised(outcome.output), budget);
+  return true;
+}
+
+Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& environment) {
+  std::optional<RunPlace> place;  // first, because the workspace may lie in it
+  if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
+  Session session = TRY(load_session(std::move(options), environment));
+  const Durability durability = session.settings.durable ? Durability::durable : Durability::buffered;
+  std::unique_ptr<Run> run;
+  if (place) run = TRY(Run::open(*place, durability));
+  return std::unique_ptr<Gateway>(new Gateway(std::move(session), std::move(run)));
+}
+
+Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
+  return visible_tools(session_, skill);
+}
+
+CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
+  CallResult result{.tool = asked.tool};
+  if (run_) result.run_id = run_->place().run_id();
+  const auto give_up = [&](const Error& error) {
+    result.outcome = failed(error);
+    result.result = shown_text(result.outcome, asked.tool, {});
+    return std::move(result);
+  };
+  const auto home = task_home(context);
+  if (!home.ok()) return give_up(home.error());
+  auto judging = judge(session_, asked, {context.skill, home.value()});
+  if (!judging.ok()) return give_up(judging.error());
+  Judged& judged = judging.value();
+
+  if (judged.judgement.decision == Decision::ask) {
+    const auto no = questions_.ask([&] { return subject_of(judged); }, approver);
+    answer(judged, session_, no ? Decision::deny : Decision::allow);
+  }
+
+  CallRecord record{.decided = record_of(judged, asked, context)};
+  if (run_) {  // no record, no effect
+    auto begun = run_->begin(record.decided);
+    if (!begun.ok()) return give_up(begun.error());
+    record.call_id = result.call_id = std::move(begun).value();
+  }
+  Effect effect;
+  if (judged.judgement.permit) {
+    effect = carry_out(judged, *judged.judgement.permit, record.decided.task_id, result.call_id);
+  } else {
+    effect.outcome = refused_by(decisive(judged.judgement));
+    effect.raw = effect.shown = effect.outcome.reason;
+  }
+  if (!effect.plan_digest.empty()) record.decided.plan_digest = effect.plan_digest;
+  record.result = effect.shown;
+  record.outcome = effect.outcome;
+  if (run_) {
+    if (const auto kept = run_->finish(record, effect.raw); !kept.ok())
+      judged.notes.push_back("the record is not complete: " + describe(kept.error()));
+  }
+  result.result = std::move(effect.shown);
+  result.structured = std::move(effect.structured);
+  result.outcome = std::move(effect.outcome);
+  result.plan_digest = record.decided.plan_digest;
+  result.notes = std::move(judged.notes);
+  result.judgement = std::move(judged.judgement);
+  return result;
+}
+
+// Made before anything is judged, because the plan names them; they are Cloche's own and private.
+Result<std::vector<Grant>> Gateway::task_home(const CallContext& context) const {
+  if (!context.task || !run_) return std::vector<Grant>{};
+  const TaskHome home = TRY(make_task_home(run_->place(), *context.task));
+  return task_grants(home);
+}
+
+Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const std::string& task,
+                                   const std::string& call_id) {
+  const Launch& launch = permit.launch();
+  return launch.argv.empty() ? act(launch, judged, task) : start(judged, launch, call_id);
+}
+
+Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::string& call_id) {
+  Effect effect;
+  const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
+  auto input = input_of(launch.input.value_or(""));
+  const auto ready = make_mount_points(*judged.plan, judged.request.own);
+  if (!input.ok() || !ready.ok()) {
+    effect.outcome = failed(input.ok() ? ready.error() : input.error());
+    effect.raw = effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
+    return effect;
+  }
+  Streams streams;
+  streams.input = input.value().get();
+  streams.keep_most = judged.plan->limits.output_bytes;
+  const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
+  auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
+  effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
+  if (ran.ok()) effect.plan_digest = digest_of(ran.value().plan);
+  const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
+  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) return effect;
+  effect.raw = raw_text(effect.outcome, launch.argv[0]);
+  effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
+  effect.structured = process_output_json(effect.outcome, budget);
+  return effect;
+}
+
+Gateway::Effect Gateway::act(const Launch& launch, const Judged& judged, const std::string& task) {
+  Effect effect;
+  ToolReply reply = failed_reply("there is nothing that could do it");
+  if (launch.action) {
+    std::unique_lock changing(changing_files_, std::defer_lock);
+    if (changes_files(launch.action->kind)) changing.lock();
+    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path);
+    reply = files.ok() ? perform(*launch.action, files.value()) : failed_reply(describe(files.error()));
+  } else if (launch.recall && run_) {
+    TaskResults results(*run_, task);
+    const Recall& wanted = *launch.recall;
+    reply = perform(RecallCall{wanted.call_id, wanted.offset, wanted.limit}, results);
+  }
+  effect.outcome = acted(reply);
+  effect.raw = effect.shown = reply.text;
+  effect.structured = std::move(reply.structured);
+  return effect;
+}
+
+}  // namespace cloche

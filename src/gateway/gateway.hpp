@@ -1,0 +1,82 @@
+// The gateway: one tool call from start to end, on one page. Judged, asked about, written down, carried out,
+// written down again.
+//
+// Threads: a Gateway is shared by as many as like. What calls are judged with is only read, the record and
+// the answers have locks of their own, and each call has its own processes and descriptors.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "gateway/asking.hpp"
+#include "gateway/judge.hpp"
+#include "gateway/session.hpp"
+#include "model/outcome.hpp"
+#include "store/record.hpp"
+#include "tools/process_output.hpp"
+
+namespace cloche {
+
+// Whose call it is.
+struct CallContext {
+  std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
+  std::string role = "agent";
+  const Skill* skill = nullptr;  // none: what the session's options say
+};
+
+struct CallResult {
+  std::string tool = {};  // as asked
+  std::string call_id = {};
+  std::string run_id = {};
+  std::string result = {};      // the exact text the model gets
+  std::string structured = {};  // JSON by the tool's output schema; empty: there is none
+  Outcome outcome = {};
+  Judgement judgement = {};
+  std::string plan_digest = {};
+  std::vector<std::string> notes = {};
+
+  bool is_error() const { return outcome.end != End::exited || outcome.exit_code != 0; }
+};
+
+class Gateway {
+ public:
+  static Result<std::unique_ptr<Gateway>> open(SessionOptions options, const Environment& environment);
+  Gateway(const Gateway&) = delete;
+  Gateway& operator=(const Gateway&) = delete;
+
+  // Never throws and never fails: whatever happens is a result that a model can be given.
+  CallResult call(const ToolCall& asked, const CallContext& context, Approver& approver);
+
+  // What a model may be shown: the tools of the loadout, and no other.
+  Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
+  const Session& session() const { return session_; }
+  // The homes of its tasks end here; until then calls of one task share them.
+  void end_tasks();
+
+ private:
+  Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
+
+  struct Effect {
+    Outcome outcome = {};
+    std::string shown = {};
+    std::string raw = {};
+    std::string structured = {};
+    std::string plan_digest = {};
+  };
+  Result<std::vector<Grant>> task_home(const CallContext& context) const;
+  static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
+  Effect carry_out(Judged& judged, const Permit& permit, const std::string& task, const std::string& call_id);
+  Effect start(Judged& judged, const Launch& launch, const std::string& call_id);
+  Effect act(const Launch& launch, const Judged& judged, const std::string& task);
+
+  Session session_;
+  std::unique_ptr<Run> run_;  // none: no record is kept
+  Questions questions_;
+  // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once
+  // could take back each other.
+  std::mutex changing_files_;
+};
+
+}  // namespace cloche

@@ -1,0 +1,141 @@
+#include "gateway/judge.hpp"
+
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "base/sys.hpp"
+#include "gateway/asking.hpp"
+#include "gateway/file_gates.hpp"
+#include "policy/gates.hpp"
+#include "policy/plan_call.hpp"
+#include "policy/plan_run.hpp"
+#include "policy/secret_names.hpp"
+#include "store/operands.hpp"
+#include "tools/artifacts.hpp"
+
+namespace cloche {
+namespace {
+
+// A grant that is shown somewhere else is not what its path on the host says.
+std::vector<std::string> read_roots(const RunRequest& request, const Facts& facts) {
+  std::vector<std::string> roots;
+  for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
+    const std::string& target = request.grants[i].target;
+    const std::string& path = facts.grants[i].path;
+    if (facts.grants[i].exists() && (target.empty() || target == path)) roots.push_back(path);
+  }
+  return roots;
+}
+
+Result<Observation> look(const Session& session, const RunRequest& request, const Authority& authority) {
+  RunRequest looked_up = request;
+  for (const auto& name : authority.ceilings.pass_env) {
+    if (why_dropped(name).empty()) looked_up.environment.push_back({name});  // passed by the launch
+  }
+  auto caller = TRY(observe_caller(looked_up, session.environment, session.installation.ids));
+  Observation seen =
+      TRY(observe(looked_up, session.environment, std::move(caller), session.installation.state));
+  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  return seen;
+}
+
+// The skill says where in the workspace it writes: the rest of it is there to read.
+void narrow_writes(Judged& judged, const Session& session, const Authority& authority) {
+  if (!authority.write_hints || !authority.workspace_shown) return;
+  judged.request.workspace_use = WorkspaceUse::read_only;
+  for (const auto& pattern : *authority.write_hints) {
+    const std::string place = mount_part(pattern);
+    const auto held = sys::hold(place);
+    if (!held.ok() || !is_beneath(session.workspace, held.value().path)) {
+      judged.notes.push_back(shown(place) + " is not there, so commands cannot write to it");
+    } else {
+      judged.request.grants.push_back({.source = place, .writable = true});
+    }
+  }
+}
+
+Verdict judge_action(const FileAction& action, const Session& session, const Authority& authority) {
+  const Dotfiles dotfiles = session.settings.dotfiles ? Dotfiles::allow : Dotfiles::refuse;
+  Verdict verdict = judge_file(action, dotfiles, session.protected_set);
+  if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
+    return verdict;
+  const std::string path = tidied(session.workspace, action.path);
+  const auto& hints = *authority.write_hints;
+  if (std::any_of(hints.begin(), hints.end(), [&](const std::string& hint) { return covers(hint, path); }))
+    return verdict;
+  return {GateId::path,
+          Decision::deny,
+          shown(action.path) + " lies in nothing that the skill declares as fs:write",
+          {},
+          "write to a place that it declares"};
+}
+
+// A rung that is weaker than the glass is no reason to have less; a stronger one that is not here refuses.
+Result<void> judge_rung(const Executor& executor, Judged& judged) {
+  if (!executor.isolation || *executor.isolation == Rung::namespaces) return {};
+  const std::string name(name_of(*executor.isolation));
+  if (*executor.isolation > Rung::namespaces)
+    return refusal("the executor " + executor.name + " wants the rung " + name + ", which is not here");
+  judged.notes.push_back("isolation " + name + " of the executor " + executor.name +
+                         " is raised to namespace");
+  return {};
+}
+
+}  // namespace
+
+Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
+  const RegisteredTool* tool = session.registry.find(call.tool);
+  const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
+  Authority declared = executor != nullptr ? TRY(authority_for(session, view.skill, *executor))
+                                           : TRY(authority_for(session, view.skill));
+  const Authority authority = TRY(settle_grants(std::move(declared), session.names));
+  Judged judged;
+  judged.notes = authority.notes;
+  judged.request = session.options.operators;
+  judged.request.own = view.own;
+  if (executor != nullptr) {
+    TRY(judge_rung(*executor, judged));
+    judged.request.own.push_back({.source = executor->folder});
+  }
+  judged.request.grants.insert(judged.request.grants.end(), authority.grants.begin(), authority.grants.end());
+  narrow_writes(judged, session, authority);
+  judged.seen = TRY(look(session, judged.request, authority));
+
+  Case& c = judged.c;
+  const ReadArguments arguments = read_arguments(call);
+  c.call = call;
+  c.ceilings = authority.ceilings;
+  c.ceilings.execute = authority.may_execute;
+  c.facts.workspace = judged.seen.facts.workspace.path;
+  c.intent = session.registry.understand(call, arguments, c.facts.workspace);
+  c.facts.read_roots = read_roots(judged.request, judged.seen.facts);
+  c.facts.operands =
+      observe_operands(c.facts.workspace, paths_to_observe(c.intent, c.ceilings, session.shapes));
+  c.schema = session.registry.schema_verdict(arguments, c.intent);
+  c.rules = rules_verdict(session.rules, c, session.shapes);
+  c.asks = asks_about(authority, c.intent.tool);
+  if (c.intent.launch && c.intent.launch->action)
+    c.action = judge_action(*c.intent.launch->action, session, authority);
+  judged.judgement = decide(c, session.shapes);
+  if (judged.judgement.launch)
+    judged.plan = TRY(plan_launch(*judged.judgement.launch, judged.request, judged.seen.facts));
+  return judged;
+}
+
+void answer(Judged& judged, const Session& session, Decision decision) {
+  judged.c.answer = decision;
+  judged.judgement = decide(judged.c, session.shapes);
+}
+
+ApprovalSubject subject_of(const Judged& judged) {
+  const Launch& launch = *judged.judgement.launch;
+  ApprovalSubject subject{.tool = judged.c.intent.tool, .plan = *judged.plan};
+  subject.files = files_named(launch.named_files, judged.seen.facts.workspace.path);
+  subject.input = launch.input.value_or("");
+  if (launch.script) subject.input = launch.script->code;
+  if (launch.action) subject.input = launch.action->content;
+  subject.reasons = reasons_to_ask(judged.judgement);
+  return subject;
+}
+
+}  // namespace cloche

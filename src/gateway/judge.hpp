@@ -1,0 +1,37 @@
+// One call judged: understood, looked at, decided and planned, and nothing done. `explain`, dry runs and the
+// real call all come here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gateway/session.hpp"
+#include "policy/approval.hpp"
+#include "policy/decide.hpp"
+
+namespace cloche {
+
+struct Judged {
+  Case c;
+  Judgement judgement;
+  Observation seen;                          // with what was judged held open
+  RunRequest request = {};                   // what the plan was made from, less the launch
+  std::optional<ConfinementPlan> plan = {};  // unless it is denied
+  std::vector<std::string> notes = {};       // what was dropped or tightened on the way, for the record
+};
+
+struct CallersView {
+  const Skill* skill = nullptr;
+  std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp
+};
+
+Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view);
+
+// The same case with somebody's answer.
+void answer(Judged& judged, const Session& session, Decision decision);
+
+// What somebody would be asked.
+ApprovalSubject subject_of(const Judged& judged);
+
+}  // namespace cloche

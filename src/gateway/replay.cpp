@@ -1,0 +1,89 @@
+#include "gateway/replay.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "store/run_log.hpp"
+#include "tools/run_shell.hpp"
+
+namespace cloche {
+namespace {
+
+// What cannot be read counts as the strictest.
+Decision decision_in(const JsonValue& verdict) {
+  const std::string said = text_of(verdict, "decision");
+  for (auto decision : {Decision::allow, Decision::ask}) {
+    if (said == name_of(decision)) return decision;
+  }
+  return Decision::deny;
+}
+
+// As the rules see it; of a tool that is not known here every argument by its name.
+RuleCall rule_call(const PastCall& call, const Registry& registry) {
+  const ToolCall asked{call.tool, call.args};
+  const ReadArguments arguments = read_arguments(asked);
+  const Intent intent = registry.understand(asked, arguments, "/");
+  RuleCall seen{intent.tool.empty() ? call.tool : intent.tool, normalised_arguments(intent)};
+  if (intent.tool.empty()) {
+    for (const auto& member : arguments.value.members)
+      seen.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
+  }
+  if (intent.form != Intent::Form::none && !call.runs.empty()) seen.runs = call.runs;
+  return seen;
+}
+
+}  // namespace
+
+std::optional<PastCall> past_call(const JsonValue& line) {
+  const JsonValue* verdicts = line.find("verdicts");
+  const JsonValue* args = line.find("args");
+  if (verdicts == nullptr || args == nullptr || text_of(line, "call_id").empty()) return std::nullopt;
+  PastCall call{.call_id = text_of(line, "call_id"),
+                .task_id = text_of(line, "task_id"),
+                .tool = text_of(line, "tool"),
+                .args = args->is_string() ? args->text : to_json(*args),
+                .runs = text_of(line, "runs")};
+  call.rules = call.others = Decision::allow;
+  for (const auto& verdict : verdicts->items) {
+    const std::string gate = text_of(verdict, "gate");
+    if (gate == name_of(GateId::approval)) continue;  // an answer to a question that may not be asked again
+    Decision& of = gate == name_of(GateId::rules) ? call.rules : call.others;
+    of = std::max(of, decision_in(verdict));
+  }
+  return call;
+}
+
+std::optional<ChangedVerdict> judge_again(const PastCall& call, const RuleFiles& rules,
+                                          const Registry& registry) {
+  ChangedVerdict changed{call, std::max(call.rules, call.others), Decision::deny,
+                         rules_gate(rules, rule_call(call, registry))};
+  changed.after = std::max(changed.rules.decision, call.others);
+  return changed.after == changed.before ? std::nullopt : std::optional(std::move(changed));
+}
+
+Result<Replay> replay(const std::string& which, const std::string& state, const RuleFiles& rules) {
+  const Registry registry = TRY(Registry::make({}, Registry::Record::kept));
+  Replay result;
+  const auto visit = [&](const JsonValue& line, std::string_view) {
+    const auto call = past_call(line);
+    if (!call) return;
+    ++result.calls;
+    if (auto changed = judge_again(*call, rules, registry)) result.changed.push_back(std::move(*changed));
+  };
+  if (struct stat seen{}; ::stat(which.c_str(), &seen) == 0 && S_ISREG(seen.st_mode)) {
+    TRY(visit_lines(which, visit));
+  } else {
+    TranscriptFollower transcripts(TRY(find_run(which, state)), "");
+    TRY(transcripts.read_on(visit));
+    result.unreadable_lines = transcripts.unreadable_lines();
+  }
+  std::stable_sort(result.changed.begin(), result.changed.end(), [](const auto& a, const auto& b) {
+    const std::string& first = a.call.call_id;  // c-0009 before c-10000
+    const std::string& second = b.call.call_id;
+    return first.size() != second.size() ? first.size() < second.size() : first < second;
+  });
+  return result;
+}
+
+}  // namespace cloche

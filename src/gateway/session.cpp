@@ -1,0 +1,141 @@
+#include "gateway/session.hpp"
+
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "base/sha256.hpp"
+#include "base/sys.hpp"
+#include "gateway/file_gates.hpp"
+#include "policy/gates.hpp"
+#include "store/command_files.hpp"
+#include "store/protected_file.hpp"
+#include "store/run_place.hpp"
+
+namespace cloche {
+namespace {
+
+// A call's output is kept whole, in memory and on the disk; a command of an operator's is only passed on.
+constexpr uint64_t call_output_bytes = 16ULL << 20;
+
+Result<std::string> resolved(const std::string& path) {
+  const auto held = sys::hold(path);
+  if (!held.ok()) return refusal("the workspace " + path + " cannot be opened", "make it first");
+  return held.value().path;
+}
+
+Result<std::vector<Executor>> executors_of(const Session& session) {
+  const auto& flag = session.options.executors;
+  const auto& directory = flag ? flag : session.settings.executors_dir;
+  if (!directory) return std::vector<Executor>{};
+  return load_executors(*directory, places_of(session));
+}
+
+HostNames names_of(const Session& session) {
+  HostNames names;
+  if (const auto home = sys::hold(session.environment.get("HOME")); home.ok()) names.home = home.value().path;
+  names.workspace = session.workspace;
+  names.own = {session.installation.state, std::string(parent_of(user_config(session.environment))),
+               std::string(parent_of(managed_config))};
+  std::erase(names.own, "");
+  names.secret_grants = session.settings.secret_grants;
+  return names;
+}
+
+OperatorDefaults defaults_of(const Session& session) {
+  return {.ceilings = session.options.ceilings,
+          .profile = session.options.operators.profile,
+          .most_commands = std::nullopt,
+          .executors = session.registry.executor_names(),
+          .approved_executors = session.settings.approved_executors};
+}
+
+}  // namespace
+
+Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
+                          const std::string& workspace) {
+  const std::string& program = installation.jail;  // all of them stand in one directory
+  const auto files = TRY(find_command_files(program, environment));
+  return load_command_files(files, program, workspace);
+}
+
+SessionOptions default_session() {
+  SessionOptions options;
+  options.ceilings.commands = CommandProfile::full;
+  options.ceilings.loadout = std::nullopt;  // no skill: every shipped tool
+  options.ceilings.level = Autonomy::supervised;
+  options.ceilings.writes = true;
+  options.ceilings.execute = true;
+  options.operators.limits.output_bytes = call_output_bytes;
+  return options;
+}
+
+SessionPlaces places_of(const Session& session) {
+  SessionPlaces places{.workspace = session.workspace, .home = session.names.home};
+  for (const auto& grant : session.options.operators.grants) {
+    if (grant.writable) places.writable_roots.push_back(grant.source);
+  }
+  return places;
+}
+
+std::string run_of_task(const std::string& task, const RunRequest& operators) {
+  const auto workspace = sys::hold(operators.workspace.value_or("."));
+  const std::string path = workspace.ok() ? workspace.value().path : "";
+  return "t-" + task.substr(0, 48) + "-" + sha256(task + "\n" + path).substr(0, 8);
+}
+
+Result<Session> load_session(SessionOptions options, const Environment& environment) {
+  Session session{.environment = environment, .options = std::move(options)};
+  SessionOptions& said = session.options;
+  session.installation = TRY(find_installation(environment, said.programs));
+  if (said.run) {
+    said.operators.workspace = *said.run + "/artifacts";
+    said.operators.masked = {transcripts_name};
+  }
+  session.workspace = TRY(resolved(said.operators.workspace.value_or(".")));
+  said.operators.workspace = session.workspace;
+  said.ceilings.writes = said.ceilings.writes && said.operators.profile != Profile::readonly;
+  session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
+  const ConfigFiles files = TRY(config_for(environment, session.workspace));
+  session.settings = TRY(settings_of(files));
+  session.rules = TRY(rules_of(files, canonical_command));
+  session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
+  session.names = names_of(session);
+  std::vector<Executor> executors = TRY(executors_of(session));
+  session.registry = TRY(Registry::make(std::move(executors), said.record));
+  said.ceilings.executors = session.registry.executor_names();
+  return session;
+}
+
+Result<std::optional<Skill>> skill_for(const Session& session, const std::optional<std::string>& path) {
+  if (!path) return std::optional<Skill>();
+  return std::optional<Skill>(TRY(load_skill(*path, places_of(session))));
+}
+
+Result<Authority> authority_for(const Session& session, const Skill* skill) {
+  return authority_of(defaults_of(session), skill, session.names);
+}
+
+Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor) {
+  const Authority skills = TRY(authority_for(session, skill));
+  OperatorDefaults defaults = defaults_of(session);
+  defaults.ceilings = skills.ceilings;  // the skill decides whether it may be called at all
+  Authority authority = TRY(authority_of(defaults, executor, session.names));
+  // Its code is shown by the gateway itself, where it may also be executed.
+  std::erase_if(authority.grants, [&](const Grant& grant) { return grant.source == executor.folder; });
+  authority.notes.insert(authority.notes.begin(), skills.notes.begin(), skills.notes.end());
+  authority.unasked = skills.unasked;
+  return authority;
+}
+
+Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill) {
+  const Authority authority = TRY(authority_for(session, skill));
+  const auto& loadout = authority.ceilings.loadout;
+  std::vector<ToolSpec> specs;
+  for (const auto& tool : session.registry.tools()) {
+    const bool in = !loadout || std::find(loadout->begin(), loadout->end(), tool.spec.name) != loadout->end();
+    if (in) specs.push_back(tool.spec);
+  }
+  return specs;
+}
+
+}  // namespace cloche

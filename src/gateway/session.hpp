@@ -1,0 +1,73 @@
+// Everything that the calls of a session are judged with, loaded once and then only read: so threads share
+// it, and a file that changes meanwhile changes nothing until the next session.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "gateway/run.hpp"
+#include "model/call.hpp"
+#include "model/skill.hpp"
+#include "policy/authority.hpp"
+#include "policy/protected.hpp"
+#include "policy/rules.hpp"
+#include "policy/shapes.hpp"
+#include "store/settings.hpp"
+#include "store/skill_files.hpp"
+#include "tools/registry.hpp"
+
+namespace cloche {
+
+// What the operator says, by flags, configuration or in C++.
+struct SessionOptions {
+  RunRequest operators = {};                  // workspace, profile, grants and limits; no command
+  Ceilings ceilings = {};                     // the most that any call may have
+  std::optional<std::string> run = {};        // --run DIR: the record and, in its artifacts/, the workspace
+  std::optional<std::string> executors = {};  // a directory of the user's own tools
+  std::string run_name = {};  // without it: a run of this name in Cloche's state; empty: a new one
+  std::string programs = {};  // where cloche-jail is; empty: beside the running program
+  size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
+  Registry::Record record = Registry::Record::kept;
+};
+
+// What a door's flags start from: every shipped tool, full at most, passive unless asked, supervised.
+SessionOptions default_session();
+
+struct Session {
+  Environment environment;
+  Installation installation = {};
+  SessionOptions options = {};  // the workspace resolved
+  std::string workspace = {};
+  Settings settings = {};
+  RuleFiles rules = {};
+  Shapes shapes = {};
+  ProtectedSet protected_set = {};
+  HostNames names = {};
+  Registry registry = {};
+};
+
+// Calls of one task in one workspace have one run, so that each finds what the others left; this is its name.
+std::string run_of_task(const std::string& task, const RunRequest& operators);
+
+// Makes nothing: the record is opened by whoever lets calls happen.
+Result<Session> load_session(SessionOptions options, const Environment& environment);
+
+// The shapes for this workspace: the files beside the programs and the user's own.
+Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
+                          const std::string& workspace);
+
+SessionPlaces places_of(const Session& session);
+// Nothing without a path.
+Result<std::optional<Skill>> skill_for(const Session& session, const std::optional<std::string>& path);
+
+// What the calls under this skill may have, and what an executor may under it.
+Result<Authority> authority_for(const Session& session, const Skill* skill);
+Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor);
+
+// The tools of the loadout, and no other.
+Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill);
+
+}  // namespace cloche

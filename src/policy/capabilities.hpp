@@ -1,0 +1,56 @@
+// From the hints of a capability to what is mounted, and the fine filter over it. Pure: paths are compared by
+// their letters, so whoever resolves links asks judge_place() again about where they led.
+//
+// A hint is a path with globs: ~/notes/**, ./out/*.md, /srv/data. What is mounted is the part before the
+// first component with a glob in it; what the path gate lets through is what the whole hint covers.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.hpp"
+
+namespace cloche {
+
+// What names mean on this host. All absolute and plain, with links resolved.
+struct HostNames {
+  std::string home = {};
+  std::string workspace = {};                   // empty: there is none, and ./ means nothing
+  std::vector<std::string> own = {};            // Cloche's configuration and state
+  std::vector<std::string> secret_grants = {};  // of the managed or the user's file; ~/ is the home
+};
+
+// Why a hint is none, by its letters alone: "has .. in it". Empty: it may be one.
+std::string problem_of_hint(std::string_view hint);
+
+// The hint as an absolute pattern: ~ and ./ expanded, no empty or . component.
+Result<std::string> expand_hint(std::string_view hint, const HostNames& names);
+
+// What of an absolute pattern is mounted.
+std::string mount_part(std::string_view pattern);
+
+// Whether a place of the host may be shown at all because a hint asked: not /, $HOME, what contains them, or
+// /tmp; and the secret set only by grant.
+Result<void> judge_place(const std::string& place, const HostNames& names);
+
+// Besides: what may not be written to, system directories, and what the host executes later of a home, which
+// needs a grant as well.
+Result<void> judge_written_place(const std::string& place, const HostNames& names);
+
+// As judge_place, for what was mounted as `declared` and turned out to be at `resolved` when every link was
+// followed: a link in the workspace leads nowhere else, whoever put it there.
+Result<void> judge_resolved(const std::string& declared, const std::string& resolved, const HostNames& names);
+
+// The secret that a place lies in or contains; empty: it meets none.
+std::string secret_met(const std::string& place, const HostNames& names);
+
+// Whether an absolute pattern covers an absolute path. * and ? stay within a component, ** is any number of
+// them, [abc], [a-z], [!a] and {a,b} as in a shell; a hint without a glob covers everything beneath it.
+// Linear in the path whatever the pattern.
+bool covers(std::string_view pattern, std::string_view path);
+
+// Without those that are, or lie beneath, another of them.
+std::vector<std::string> outermost(std::vector<std::string> paths);
+
+}  // namespace cloche

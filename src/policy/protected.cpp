@@ -1,0 +1,195 @@
+#include "policy/protected.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "base/json_text.hpp"
+#include "base/utf8.hpp"
+#include "policy/path_glob.hpp"
+
+namespace cloche {
+namespace {
+
+using Scope = ProtectedEntry::Scope;
+
+constexpr size_t most_entries = 1000;
+
+struct Range {
+  unsigned first;
+  unsigned last;
+};
+
+// What HFS+ (git's list for .git) and case-folding ext4 (Unicode's default ignorable code points) pass over
+// when they compare names.
+constexpr Range ignorable[] = {
+    {0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
+    {0x180b, 0x180f},   {0x200b, 0x200f},   {0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
+    {0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3},
+    {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+// The code points outside ASCII that full case folding turns into ASCII letters; there are no others.
+struct Folding {
+  unsigned from;
+  std::string_view to;
+};
+constexpr Folding foldings[] = {
+    {0x00df, "ss"}, {0x017f, "s"},   {0x1e9e, "ss"},  {0x212a, "k"},  {0xfb00, "ff"}, {0xfb01, "fi"},
+    {0xfb02, "fl"}, {0xfb03, "ffi"}, {0xfb04, "ffl"}, {0xfb05, "st"}, {0xfb06, "st"},
+};
+
+void add_folded(std::string& out, std::string_view sequence) {
+  const unsigned code = utf8::decode(sequence).value;
+  for (const auto& range : ignorable) {
+    if (code >= range.first && code <= range.last) return;
+  }
+  for (const auto& folding : foldings) {
+    if (code == folding.from) {
+      out += folding.to;
+      return;
+    }
+  }
+  out += sequence;
+}
+
+// Windows takes "\" for a separator, ends a name at ":" (a stream) and drops dots and blanks at its end.
+void end_as_windows_does(std::string& name) {
+  name.resize(std::min(name.size(), name.find(':')));
+  while (!name.empty() && (name.back() == '.' || name.back() == ' ')) name.pop_back();
+}
+
+// A name that is nothing but what is dropped stays as it is: it is still a name here.
+std::vector<std::string> folded_components(std::string_view path) {
+  std::string slashed(path);
+  std::replace(slashed.begin(), slashed.end(), '\\', '/');
+  std::vector<std::string> names;
+  for (const auto& name : components_of(slashed)) names.push_back(folded_name(name));
+  return names;
+}
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+bool covers(const ProtectedEntry& entry, const std::vector<std::string_view>& names) {
+  return components_match(entry.pattern, names);
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& source) : source_(source) {}
+
+  Result<ProtectedSet> file(const JsonValue& root) {
+    TRY(keys(root, {"protected"}));
+    const JsonValue* list = root.find("protected");
+    if (list == nullptr || !list->is_array() || list->items.empty() || list->items.size() > most_entries)
+      return wrong(root, "protected is not a list of 1 to " + std::to_string(most_entries) + " entries");
+    ProtectedSet entries;
+    for (const auto& item : list->items) entries.push_back(TRY(entry(item)));
+    return entries;
+  }
+
+ private:
+  Error wrong(const JsonValue& where, const std::string& what) const {
+    return json_error(source_, where.line, what);
+  }
+
+  Result<void> keys(const JsonValue& object, std::initializer_list<std::string_view> known) const {
+    if (!object.is_object()) return wrong(object, "an object is expected here");
+    for (const auto& member : object.members) {
+      if (std::find(known.begin(), known.end(), member.name) == known.end())
+        return json_error(source_, member.line, "unknown key \"" + member.name + "\"");
+    }
+    return {};
+  }
+
+  Result<std::string> text_of(const JsonValue& object, std::string_view key) const {
+    const JsonValue* value = object.find(key);
+    if (value == nullptr || !value->is_string() || value->text.empty())
+      return wrong(value != nullptr ? *value : object, std::string(key) + " is not a text");
+    return value->text;
+  }
+
+  Result<ProtectedEntry> entry(const JsonValue& item) {
+    TRY(keys(item, {"path", "reason", "scope", "match", "not_match"}));
+    ProtectedEntry entry;
+    entry.path = TRY(text_of(item, "path"));
+    entry.reason = TRY(text_of(item, "reason"));
+    entry.scope = TRY(scope_of(item));
+    entry.source = source_;
+    entry.line = item.line;
+    entry.pattern = folded_components(entry.path);
+    if (entry.pattern.empty() || entry.pattern.front() == "**" || entry.path.front() == '/')
+      return wrong(item, "path is not a relative one that begins with a name");
+    entry.pattern.insert(entry.pattern.begin(), "**");
+    entry.pattern.emplace_back("**");
+    TRY(examples(item, "match", entry, true));
+    TRY(examples(item, "not_match", entry, false));
+    return entry;
+  }
+
+  Result<Scope> scope_of(const JsonValue& item) const {
+    const JsonValue* value = item.find("scope");
+    if (value == nullptr) return Scope::every_write;
+    if (value->is_string() && value->text == "every_write") return Scope::every_write;
+    if (value->is_string() && value->text == "file_tools") return Scope::file_tools;
+    return wrong(*value, "scope is not every_write or file_tools");
+  }
+
+  Result<void> examples(const JsonValue& item, std::string_view key, const ProtectedEntry& entry,
+                        bool expected) const {
+    const JsonValue* list = item.find(key);
+    if (list == nullptr || !list->is_array() || list->items.empty())
+      return wrong(item, std::string(key) + " is not a list of examples");
+    for (const auto& example : list->items) {
+      if (!example.is_string()) return wrong(example, "an example is a path");
+      const auto names = folded_components(example.text);
+      if (covers(entry, views_of(names)) != expected)
+        return wrong(example, entry.path + (expected ? " does not match " : " matches ") + example.text);
+    }
+    return {};
+  }
+
+  const std::string& source_;
+};
+
+}  // namespace
+
+std::string folded_name(std::string_view name) {
+  std::string folded;
+  for (std::string_view rest = name; !rest.empty();) {
+    const size_t length = std::max<size_t>(utf8::sequence_length(rest), 1);
+    const char c = rest[0];
+    if (length > 1) {
+      add_folded(folded, rest.substr(0, length));
+    } else {
+      folded += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    rest.remove_prefix(length);
+  }
+  end_as_windows_does(folded);
+  return folded.empty() ? std::string(name) : folded;
+}
+
+Result<ProtectedSet> read_protected(std::string_view text, const std::string& source) {
+  const JsonValue root = TRY(read_json(text, source));
+  return Reader(source).file(root);
+}
+
+const ProtectedEntry* find_protected(const ProtectedSet& entries, std::string_view path, Scope asked_by) {
+  const auto names = folded_components(path);
+  const auto views = views_of(names);
+  for (const auto& entry : entries) {
+    const bool counts = entry.scope == Scope::every_write || asked_by == Scope::file_tools;
+    if (counts && covers(entry, views)) return &entry;
+  }
+  return nullptr;
+}
+
+bool is_cloches_own(std::string_view path) {
+  const auto names = folded_components(path);
+  return !names.empty() &&
+         (names.front() == "tool_calls" || std::find(names.begin(), names.end(), ".cloche") != names.end());
+}
+
+}  // namespace cloche

@@ -1,0 +1,34 @@
+#include "policy/tool_arguments.hpp"
+
+namespace cloche {
+namespace {
+
+// As quote_words writes: plain words as they are, all others in single quotes, one space between two.
+constexpr ToolArgument command = {
+    "cmd", R"(\A(?:[\w@%+=:,./-]+|'(?:[^'\x00]|'"'"')*')(?: (?:[\w@%+=:,./-]+|'(?:[^'\x00]|'"'"')*'))*\z)",
+    "words with one space between two, in single quotes when they hold more than letters, digits and "
+    "@%+=:,./-_",
+    true};
+constexpr ToolArgument timeout = {"timeout_s", R"(\A[1-9][0-9]{0,4}\z)", "a whole number from 1 to 86400"};
+
+}  // namespace
+
+const std::vector<ToolArguments>& tool_arguments() {
+  static const std::vector<ToolArguments> tools = {
+      {"run_shell",
+       {command, {"profile", R"(\A(?:passive|full|any)\z)", "passive, full or any"}, timeout, {"stdin"}}},
+      {"run_python", {{"code"}, timeout}},
+      {"run_script",
+       {{"code"}, {"interpreter", R"(\A(?:bash|python3|node)\z)", "bash, python3 or node"}, timeout}},
+      {"write_artifact", {{"path"}, {"content"}}},
+      {"edit_artifact", {{"path"}, {"old"}, {"new"}}},
+      {"read_artifact", {{"path"}, {"offset"}, {"limit"}}},
+      {"list_artifacts", {{"path"}, {"glob"}}},
+      {"search_artifacts", {{"pattern"}, {"path"}}},
+      {"http_get", {{"url"}}},
+      {"read_tool_result", {{"call_id"}, {"offset"}, {"limit"}}},
+  };
+  return tools;
+}
+
+}  // namespace cloche

@@ -1,0 +1,131 @@
+// Lines of JSON, each sealed to the one before, in a file that only grows.
+//
+//   {...,"line":7,"calls":3,"prev":"<64 hex>","hash":"<64 hex>"}
+//
+// `hash` is the SHA-256 of the line's own bytes before `,"hash":`, and `prev` the hash of the line before (64
+// zeros for the first), so that no line can be changed, removed, inserted or moved without every later hash
+// showing it. `line` is its number in the file; `calls` counts up to it.
+//
+// Writers: one write(2) a line in O_APPEND, under flock, which keeps processes apart, and a mutex, which
+// keeps apart the threads that share the descriptor. While nobody else has written, the size of the file is
+// what we left and the last hash is remembered; otherwise the last line is read back.
+//
+// A crash may leave half a line. The next writer keeps those bytes, ends their line, and adds one of kind
+// "recovered" that says how many there are and what they hash to.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "store/group_commit.hpp"
+
+namespace cloche {
+
+inline constexpr size_t max_line_bytes = 4 << 20;
+
+// Where a chain stands after a line; as it is here, before the first.
+struct ChainEnd {
+  std::string hash = std::string(64, '0');
+  uint64_t line = 0;
+  uint64_t calls = 0;
+
+  bool operator==(const ChainEnd&) const = default;
+};
+
+enum class Counts { line, call };  // whether a line begins or holds another call
+
+struct SealedLine {
+  std::string bytes;  // with its newline
+  ChainEnd end;
+};
+// `open_object` is a JSON object with at least one member and without its closing brace.
+SealedLine seal(std::string open_object, const ChainEnd& before, Counts counts);
+
+// What a line says at its end, whether or not it is true.
+struct Seal {
+  ChainEnd end;
+  std::string prev;
+  size_t hashed_bytes = 0;  // what the hash is of
+};
+std::optional<Seal> find_seal(std::string_view line);
+bool hash_is_right(std::string_view line, const Seal& seal);
+
+// Where a file of a chain ends, seen from its last bytes.
+struct FileEnd {
+  ChainEnd good;                         // after the last line that is whole
+  std::optional<std::string> torn = {};  // what stands behind it, without the newline that ends it
+  bool newline_missing = false;
+  uint64_t torn_lines = 0;
+};
+enum class Window { whole_file, last_part };
+// Nothing when no line of the window is whole and there is more of the file before it.
+std::optional<FileEnd> read_file_end(std::string_view window, Window window_is);
+
+// The line that marks torn bytes.
+SealedLine recovery_line(const FileEnd& end);
+
+enum class Durability { buffered, durable };
+
+class Chain {
+ public:
+  // `file` was opened to read and append.
+  Chain(OwnedFd file, std::string shown) : file_(std::move(file)), shown_(std::move(shown)) {}
+  Chain(const Chain&) = delete;
+  Chain& operator=(const Chain&) = delete;
+
+  // The one writer, for as long as it lives.
+  class Held {
+   public:
+    Held(Held&& other) noexcept
+        : chain_(std::exchange(other.chain_, nullptr)),
+          lock_(std::move(other.lock_)),
+          before_(std::move(other.before_)),
+          size_before_(other.size_before_) {}
+    Held& operator=(Held&&) = delete;
+    ~Held();
+
+    const ChainEnd& end() const { return chain_->end_; }
+    // Whole, or not at all: the file then is as it was before.
+    Result<void> append(std::string open_object, Counts counts);
+    // As if the last append had not been.
+    void take_back();
+    uint64_t size() const { return chain_->size_; }
+
+   private:
+    friend class Chain;
+    explicit Held(Chain& chain) : chain_(&chain), lock_(chain.mutex_) {}
+    Chain* chain_;
+    std::unique_lock<std::mutex> lock_;
+    ChainEnd before_ = {};
+    uint64_t size_before_ = 0;
+  };
+  // Waits for the other writers; marks what a crash has torn.
+  Result<Held> hold();
+
+  // Returns when the first `size` bytes are on the disk. Not to be called by who holds it: others shall
+  // append meanwhile and share the wait.
+  Result<void> settle(uint64_t size) { return commit_.reach(file_.get(), size); }
+
+ private:
+  Result<void> read_back(uint64_t size);
+  Result<void> mark(const FileEnd& torn);
+  Result<void> put(std::string_view bytes);
+
+  static constexpr uint64_t unknown_size = ~uint64_t{0};
+
+  OwnedFd file_;
+  std::string shown_;
+  std::mutex mutex_;  // guards what follows, with the file's lock
+  ChainEnd end_;
+  uint64_t size_ = 0;
+  GroupCommit commit_;
+};
+
+}  // namespace cloche

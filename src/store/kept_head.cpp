@@ -1,0 +1,55 @@
+#include "store/kept_head.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+
+#include "base/directory.hpp"
+#include "base/private_file.hpp"
+#include "base/sha256_fast.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t kept_bytes = 64 + 1 + 20 + 1;  // "<hash> <line>\n", always as long: one write replaces it
+
+}  // namespace
+
+std::string kept_head_path(const RunPlace& place) {
+  return place.state + "/heads/" + fast_sha256(place.directory);
+}
+
+KeptHead KeptHead::open(const RunPlace& place) {
+  KeptHead kept;
+  if (place.state.empty() || !make_private_directories(place.state + "/heads")) return kept;
+  const auto heads = sys::open(place.state + "/heads", O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!heads.ok()) return kept;
+  OwnedFd file(::openat(heads.value().get(), fast_sha256(place.directory).c_str(),
+                        O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+  kept.file_ = std::move(file);
+  return kept;
+}
+
+void KeptHead::keep(const ChainEnd& audit) const {
+  if (!file_) return;
+  char text[kept_bytes + 1];
+  std::snprintf(text, sizeof text, "%s %020llu\n", audit.hash.c_str(),
+                static_cast<unsigned long long>(audit.line));
+  (void)::pwrite(file_.get(), text, kept_bytes, 0);
+}
+
+std::optional<ChainEnd> read_kept_head(const RunPlace& place) {
+  if (place.state.empty()) return std::nullopt;
+  const auto text = read_private_file(kept_head_path(place), kept_bytes);
+  if (!text.ok() || text.value().size() != kept_bytes) return std::nullopt;
+  ChainEnd kept;
+  kept.hash = text.value().substr(0, 64);
+  const char* const digits = text.value().data() + 65;
+  if (std::from_chars(digits, digits + 20, kept.line).ec != std::errc{}) return std::nullopt;
+  return kept;
+}
+
+}  // namespace cloche

@@ -1,0 +1,30 @@
+// The last head of a run's audit, kept in the state directory: STATE/heads/<sha256 of the run's path>. A run
+// directory whose files were all cut back alike is whole in itself, and only this shows it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/fd.hpp"
+#include "store/chain.hpp"
+#include "store/run_place.hpp"
+
+namespace cloche {
+
+std::string kept_head_path(const RunPlace& place);
+
+class KeptHead {
+ public:
+  // Without a state directory, or where none can be made, nothing is kept.
+  static KeptHead open(const RunPlace& place);
+
+  void keep(const ChainEnd& audit) const;
+
+ private:
+  OwnedFd file_;
+};
+
+// The line and hash that the audit once had.
+std::optional<ChainEnd> read_kept_head(const RunPlace& place);
+
+}  // namespace cloche

@@ -1,0 +1,80 @@
+#include "store/prune.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/directory.hpp"
+#include "base/private_file.hpp"
+#include "base/sys.hpp"
+#include "store/kept_head.hpp"
+#include "store/record.hpp"
+
+namespace cloche {
+namespace {
+
+enum class What { record, task_homes };
+
+void forget(const RunPlace& place) {
+  if (place.state.empty()) return;
+  ::unlink(kept_head_path(place).c_str());
+  const std::string last = place.state + "/last";
+  const auto named = read_private_file(last, 4096);
+  if (named.ok() && named.value() == place.directory + "\n") ::unlink(last.c_str());
+}
+
+// The lock is held until all is gone, so that nobody opens what is being removed.
+Result<void> remove_finished(const RunPlace& place, What what) {
+  const OwnedFd directory = TRY(hold_run_directory(place, RecordUse::write));
+  const OwnedFd lock = TRY(lock_finished_run(place, directory.get()));
+  remove_tree(place.directory + "/" + task_homes_name);
+  if (what == What::task_homes) return {};
+  remove_tree(place.directory);
+  if (::access(place.directory.c_str(), F_OK) == 0)
+    return refusal(place.directory + " could not be removed whole");
+  forget(place);
+  return {};
+}
+
+uint64_t age_ms(const RunPlace& place) {
+  struct stat seen {};
+  const bool begun = ::stat(place.audit().c_str(), &seen) == 0;
+  if (!begun && ::stat(place.directory.c_str(), &seen) != 0) return 0;
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec <= seen.st_mtim.tv_sec ? 0
+                                           : static_cast<uint64_t>(now.tv_sec - seen.st_mtim.tv_sec) * 1000;
+}
+
+bool has_task_homes(const RunPlace& place) {
+  return ::access((place.directory + "/" + task_homes_name).c_str(), F_OK) == 0;
+}
+
+}  // namespace
+
+Result<Pruned> prune_run(const RunPlace& place) {
+  if (place.layout == RunLayout::given) {
+    TRY(remove_finished(place, What::task_homes));
+    return Pruned::task_homes;
+  }
+  TRY(remove_finished(place, What::record));
+  return Pruned::record;
+}
+
+PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms) {
+  PruneReport report;
+  for (const auto& place : runs_in(state)) {
+    const bool whole = older_than_ms && age_ms(place) >= *older_than_ms;
+    if (!whole && (older_than_ms || !has_task_homes(place))) continue;
+    const auto removed = remove_finished(place, whole ? What::record : What::task_homes);
+    if (!removed.ok()) {
+      report.kept.push_back(place.run_id() + ": " + describe(removed.error()));
+    } else {
+      (whole ? report.records : report.task_homes).push_back(place.run_id());
+    }
+  }
+  return report;
+}
+
+}  // namespace cloche

@@ -1,0 +1,171 @@
+#include "store/record_lines.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "base/json.hpp"
+#include "base/json_text.hpp"
+#include "base/sha256_fast.hpp"
+
+namespace cloche {
+namespace {
+
+// As they are quoted. Together they leave a line below max_line_bytes; arguments that a tool accepts fit
+// whole.
+constexpr size_t max_args_bytes = (1 << 20) + (1 << 18);
+constexpr size_t max_result_bytes = 1 << 20;
+constexpr size_t max_field_bytes = 16 << 10;
+constexpr size_t max_item_bytes = 2 << 10;
+constexpr size_t max_items = 256;
+static_assert(max_args_bytes + max_result_bytes + 40 * max_field_bytes + 2 * max_items * max_item_bytes <
+              max_line_bytes);
+
+// A quoted text of at most `most` bytes. What is cut off is said in it, with the digest of the whole.
+std::string quote_within(std::string_view text, size_t most) {
+  std::string quoted = text.size() <= most ? json_quote(text) : std::string();
+  if (!quoted.empty() && quoted.size() <= most) return quoted;
+  const std::string mark =
+      " [cut: " + std::to_string(text.size()) + " bytes in all, sha256 " + fast_sha256(text) + "]";
+  for (size_t kept = std::min(text.size(), most) / 2;; kept /= 2) {
+    quoted = json_quote(std::string(text.substr(0, kept)) + mark);
+    if (quoted.size() <= most || kept == 0) return quoted;
+  }
+}
+
+// Text that came as JSON stays JSON, on one line: a line break in it can only stand between its words.
+std::string args_on_one_line(const std::string& args) {
+  if (args.size() > max_args_bytes || !read_json(args, "", call_limits).ok())
+    return quote_within(args, max_args_bytes);
+  std::string line = args;
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return line;
+}
+
+JsonWriter& field(JsonWriter& out, std::string_view name, std::string_view text,
+                  size_t most = max_field_bytes) {
+  return out.key(name).raw(quote_within(text, most));
+}
+
+void add_verdicts(JsonWriter& out, const std::vector<Verdict>& verdicts) {
+  out.key("verdicts").begin_array();
+  for (const auto& verdict : verdicts) {
+    out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
+    if (!verdict.reason.empty()) field(out, "reason", verdict.reason);
+    if (!verdict.rule.empty()) field(out, "rule", verdict.rule);
+    if (!verdict.fix.empty()) field(out, "fix", verdict.fix);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+template <typename Items, typename Add>
+void add_items(JsonWriter& out, std::string_view name, const Items& items, Add add) {
+  out.key(name).begin_array();
+  for (size_t i = 0; i < std::min(items.size(), max_items); ++i) add(items[i]);
+  out.end_array();
+  if (items.size() > max_items) out.member(std::string(name) + "_in_all", items.size());
+}
+
+// The keys that a decision and its call have in common.
+void add_asked(JsonWriter& out, const DecisionRecord& decided) {
+  out.member("task_id", decided.task_id);
+  field(out, "role", decided.role);
+  field(out, "tool", decided.tool);
+  out.key("args").raw(args_on_one_line(decided.args));
+}
+
+void add_decided(JsonWriter& out, const DecisionRecord& decided) {
+  out.member("decision", name_of(decided.decision));
+  add_verdicts(out, decided.verdicts);
+  field(out, "plan_digest", decided.plan_digest);
+  if (!decided.runs.empty()) field(out, "runs", decided.runs);
+  out.member("opaque", decided.opaque);
+  add_items(out, "notes", decided.notes,
+            [&](const std::string& note) { out.raw(quote_within(note, max_item_bytes)); });
+}
+
+void add_usage(JsonWriter& out, const Usage& usage) {
+  out.key("usage").begin_object().member("wall_ms", usage.wall_ms).member("cpu_ms", usage.cpu_ms);
+  out.member("max_rss_bytes", usage.max_rss_bytes);
+  if (usage.memory_peak_bytes) out.member("memory_peak_bytes", *usage.memory_peak_bytes);
+  if (usage.memory_overshoot_bytes) out.member("memory_overshoot_bytes", *usage.memory_overshoot_bytes);
+  out.end_object();
+}
+
+void add_outcome(JsonWriter& out, const Outcome& outcome) {
+  out.member("outcome", name_of(outcome.end)).member("exit", outcome.exit_code);
+  if (outcome.signal != 0) out.member("signal", outcome.signal);
+  if (outcome.limit) out.member("limit", info_of(*outcome.limit).name);
+  if (!outcome.reason.empty()) field(out, "reason", outcome.reason);
+  field(out, "backend", outcome.backend);
+  out.key("layers").begin_array();
+  for (const auto& layer : outcome.layers)
+    out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();
+  out.end_array();
+  field(out, "proof", outcome.proof);
+  add_usage(out, outcome.usage);
+  add_items(out, "denials", outcome.denials, [&](const Denial& denial) {
+    field(out.begin_object(), "by", denial.by, max_item_bytes / 2);
+    field(out, "what", denial.what, max_item_bytes / 2).end_object();
+  });
+}
+
+}  // namespace
+
+std::string show_time(uint64_t unix_ms) {
+  using namespace std::chrono;
+  const sys_time<milliseconds> now{milliseconds(unix_ms)};
+  const year_month_day date{floor<days>(now)};
+  const hh_mm_ss time{now - floor<days>(now)};
+  char text[64];
+  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
+  return text;
+}
+
+std::string call_id_of(uint64_t number) {
+  const std::string digits = std::to_string(number);
+  return "c-" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
+}
+
+std::string decision_object(const DecisionRecord& decided, const std::string& time) {
+  JsonWriter out;
+  out.begin_object().member("kind", "decision");
+  add_asked(out, decided);
+  add_decided(out, decided);
+  return out.member("timestamp", time).text();
+}
+
+void add_call_id(std::string& open_object, const std::string& call_id) {
+  open_object += ",\"call_id\":\"" + call_id + "\"";
+}
+
+std::string call_object(const CallRecord& call, const RawResult& raw, const std::string& time) {
+  JsonWriter out;
+  add_asked(out.begin_object(), call.decided);
+  field(out, "result", call.result, max_result_bytes);
+  out.member("timestamp", time).member("call_id", call.call_id);
+  add_decided(out, call.decided);
+  add_outcome(out, call.outcome);
+  out.key("raw").begin_object().member("bytes", raw.bytes).member("sha256", raw.sha256).end_object();
+  return out.text();
+}
+
+std::string head_object(const CallRecord& call, const ChainEnd& transcript, const std::string& time) {
+  JsonWriter out;
+  out.begin_object().member("kind", "head").member("task_id", call.decided.task_id);
+  out.member("call_id", call.call_id).member("lines", transcript.line).member("head", transcript.hash);
+  return out.member("timestamp", time).text();
+}
+
+std::string cut_back_object(const ChainEnd& remembered, const std::string& time) {
+  JsonWriter out;
+  out.begin_object().member("kind", "cut_back").member("lines", remembered.line);
+  return out.member("head", remembered.hash).member("timestamp", time).text();
+}
+
+}  // namespace cloche

@@ -1,0 +1,222 @@
+#include "store/skill_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <utility>
+
+#include "base/directory.hpp"
+#include "base/path.hpp"
+#include "base/sys.hpp"
+#include "base/words.hpp"
+#include "tools/executor.hpp"
+#include "tools/skill.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* manifest_name = "manifest.json";
+
+struct OpenFile {
+  std::string text = {};
+  std::string resolved = {};  // where the file that was read is
+};
+
+// Not through a link that is the file itself, not a pipe or a device, and never waiting.
+Result<OpenFile> read_declaration(const std::string& path, size_t most) {
+  const auto fd = sys::open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+  if (!fd.ok() && fd.error().number == ELOOP)
+    return refusal(path + " is a symbolic link", "name the file that it leads to");
+  if (!fd.ok()) return fd.error();
+  struct stat seen {};
+  if (::fstat(fd.value().get(), &seen) != 0) return system_error("look at " + path);
+  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
+  if (static_cast<uint64_t>(seen.st_size) > most)
+    return refusal(path + " is longer than " + std::to_string(most) + " bytes");
+  OpenFile file;
+  file.text = TRY(sys::read_all(fd.value().get(), most));
+  file.resolved = TRY(sys::path_of(fd.value().get()));
+  if (!is_plain_absolute(file.resolved)) return refusal(path + " has no place any more");
+  return file;
+}
+
+std::deque<std::string> components_of(std::string_view path) {
+  std::deque<std::string> parts;
+  while (!path.empty()) {
+    const size_t length = std::min(path.find('/'), path.size());
+    if (length > 0 && path.substr(0, length) != ".") parts.emplace_back(path.substr(0, length));
+    path.remove_prefix(std::min(length + 1, path.size()));
+  }
+  return parts;
+}
+
+std::string child_of(const std::string& directory, const std::string& name) {
+  return (directory == "/" ? "" : directory) + "/" + name;
+}
+
+// Every place that the kernel passes on the way along a path, links followed one by one: resolving it at once
+// would not show a link in the workspace, which an agent can turn. Nothing: it leads nowhere.
+std::optional<std::vector<std::string>> stations_of(const std::string& path) {
+  constexpr int most_links = 40;
+  std::vector<std::string> stations;
+  std::deque<std::string> rest = components_of(path);
+  std::string here = "/";
+  for (int links = 0; !rest.empty();) {
+    const std::string part = rest.front();
+    rest.pop_front();
+    const std::string next = part == ".." ? std::string(parent_of(here)) : child_of(here, part);
+    struct stat seen {};
+    if (::lstat(next.c_str(), &seen) != 0) return {};
+    stations.push_back(next);
+    if (!S_ISLNK(seen.st_mode)) {
+      here = next;
+      continue;
+    }
+    const auto target = sys::read_link(next);
+    if (!target.ok() || ++links > most_links) return {};
+    const auto parts = components_of(target.value());
+    rest.insert(rest.begin(), parts.begin(), parts.end());
+    here = target.value().starts_with('/') ? "/" : std::string(parent_of(next));
+  }
+  return stations;
+}
+
+bool is_writable_place(const std::string& path, const SessionPlaces& places) {
+  if (!places.workspace.empty() && is_beneath(places.workspace, path)) return true;
+  return std::any_of(places.writable_roots.begin(), places.writable_roots.end(),
+                     [&](const std::string& root) { return is_beneath(root, path); });
+}
+
+// Also when we may not look: then it cannot be ruled out.
+bool may_exist(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// A home that is a repository of its own (dot files) does not make everything in it a project.
+bool is_in_project(const std::string& path, const std::string& home) {
+  for (std::string_view at = parent_of(path); at != "/" && at != home; at = parent_of(at)) {
+    const std::string directory(at);
+    if (may_exist(child_of(directory, ".git")) || may_exist(child_of(directory, ".cloche"))) return true;
+  }
+  return false;
+}
+
+Result<std::string> absolute(const std::string& path) {
+  if (path.starts_with('/')) return path;
+  const auto here = sys::read_link("/proc/self/cwd");
+  if (!here.ok()) return here.error();
+  return child_of(here.value(), path);
+}
+
+// The program beneath the manifest's folder, with no link on the way: what is there is what runs.
+Result<void> judge_code(const Executor& executor) {
+  const auto held = sys::hold(executor.code);
+  if (!held.ok())
+    return refusal(executor.source + ": the code " + executor.code + " cannot be opened",
+                   "code is a path beneath the manifest's folder");
+  struct stat seen {};
+  if (::fstat(held.value().fd.get(), &seen) != 0) return system_error("look at " + executor.code);
+  if (held.value().path != executor.code)
+    return refusal(executor.source + ": the code " + executor.code + " is reached through a link");
+  if (!S_ISREG(seen.st_mode))
+    return refusal(executor.source + ": the code " + executor.code + " is not a regular file");
+  return {};
+}
+
+// Where it was asked for and what was opened: a link may have been turned in between.
+Result<Trust> trust_of_read(const std::string& path, const OpenFile& file, const SessionPlaces& places) {
+  const std::string asked = TRY(absolute(path));
+  return trust_of(asked, places) == Trust::operators ? trust_of(file.resolved, places) : Trust::project;
+}
+
+Result<Executor> load_executor(const std::string& path, const SessionPlaces& places) {
+  const OpenFile file = TRY(read_declaration(path, max_manifest_bytes));
+  const std::string folder(parent_of(file.resolved));
+  const Trust trust = TRY(trust_of_read(path, file, places));
+  Executor executor = TRY(read_executor(file.text, path, folder, trust));
+  TRY(judge_code(executor));
+  // A manifest is worth no more than the program that it describes.
+  if (trust_of(executor.code, places) == Trust::project) executor.trust = Trust::project;
+  return executor;
+}
+
+// In the order of their names, so that two loads give the same list.
+std::vector<std::string> manifests_in(const std::string& directory) {
+  std::vector<std::string> paths;
+  if (const auto own = child_of(directory, manifest_name); may_exist(own)) paths.push_back(own);
+  for (const auto& name : names_in(directory))
+    if (const auto path = child_of(child_of(directory, name), manifest_name); may_exist(path))
+      paths.push_back(path);
+  return paths;
+}
+
+}  // namespace
+
+Trust trust_of(const std::string& path, const SessionPlaces& places) {
+  const auto stations = stations_of(path);
+  const auto held = sys::hold(path);
+  if (!stations || !held.ok()) return Trust::project;
+  const std::string& resolved = held.value().path;
+  struct stat seen {};
+  // Another name of the same file may lie anywhere.
+  if (::fstat(held.value().fd.get(), &seen) != 0 || (S_ISREG(seen.st_mode) && seen.st_nlink != 1))
+    return Trust::project;
+  const auto writable = [&](const std::string& place) { return is_writable_place(place, places); };
+  if (writable(resolved) || std::any_of(stations->begin(), stations->end(), writable)) return Trust::project;
+  if (is_in_project(resolved, places.home)) return Trust::project;
+  return is_ours_alone(resolved) && is_ours_alone(path) ? Trust::operators : Trust::project;
+}
+
+Result<Skill> load_skill(const std::string& path, const SessionPlaces& places) {
+  const OpenFile file = TRY(read_declaration(path, max_skill_bytes));
+  const Trust trust = TRY(trust_of_read(path, file, places));
+  Skill skill = TRY(read_skill(file.text, path, trust));
+  skill.source = file.resolved;  // what authority_of compares with what the skill would write to
+  return skill;
+}
+
+Result<std::vector<Executor>> load_executors(const std::string& directory, const SessionPlaces& places) {
+  struct stat seen {};
+  if (::stat(directory.c_str(), &seen) != 0) return system_error("look at the executors in " + directory);
+  if (!S_ISDIR(seen.st_mode)) return refusal(directory + " is not a directory of executors");
+  if (::access(directory.c_str(), R_OK | X_OK) != 0)
+    return system_error("list the executors in " + directory);
+  std::vector<Executor> executors;
+  for (const auto& path : manifests_in(directory)) {
+    Executor executor = TRY(load_executor(path, places));
+    for (const auto& other : executors)
+      if (other.name == executor.name)
+        return refusal(executor.source + ": the name " + executor.name + " is taken by " + other.source);
+    executors.push_back(std::move(executor));
+  }
+  return executors;
+}
+
+Result<Authority> settle_grants(Authority authority, const HostNames& names) {
+  std::vector<Grant> settled;
+  for (auto& grant : authority.grants) {
+    const auto held = sys::hold(grant.source);
+    if (!held.ok() && held.error().number != ENOENT && held.error().number != ENOTDIR) return held.error();
+    if (!held.ok()) {
+      authority.notes.push_back(shown(grant.source) + " is not there and is left out");
+      continue;
+    }
+    const std::string& resolved = held.value().path;
+    if (resolved != grant.source) {
+      TRY(judge_resolved(grant.source, resolved, names));
+      const bool inside = !names.workspace.empty() && is_beneath(names.workspace, resolved);
+      if (grant.writable && !inside) TRY(judge_written_place(resolved, names));
+      grant.target = std::exchange(grant.source, resolved);
+    }
+    settled.push_back(std::move(grant));
+  }
+  authority.grants = std::move(settled);
+  return authority;
+}
+
+}  // namespace cloche

@@ -1,0 +1,69 @@
+#include "tools/formats.hpp"
+
+#include "base/json.hpp"
+#include "base/json_text.hpp"
+
+namespace cloche {
+namespace {
+
+// On one line, whatever a manifest looks like; it was compiled, so it is JSON.
+std::string compact(const std::string& schema) {
+  const auto value = read_json(schema, "schema");
+  return value.ok() ? to_json(value.value()) : "{}";
+}
+
+// MCP wants an object, or no schema at all.
+bool describes_object(const std::string& schema) {
+  const auto value = read_json(schema, "schema");
+  const JsonValue* type = value.ok() ? value.value().find("type") : nullptr;
+  return type != nullptr && type->text == "object";
+}
+
+void write_mcp(JsonWriter& out, const ToolSpec& tool) {
+  out.begin_object().member("name", tool.name);
+  if (!tool.title.empty()) out.member("title", tool.title);
+  out.member("description", tool.description).key("inputSchema").raw(compact(tool.input_schema));
+  if (describes_object(tool.output_schema)) out.key("outputSchema").raw(compact(tool.output_schema));
+  out.key("annotations").begin_object().member("readOnlyHint", tool.annotations.read_only);
+  out.member("destructiveHint", tool.annotations.destructive);
+  out.member("idempotentHint", tool.annotations.idempotent);
+  out.member("openWorldHint", tool.annotations.open_world).end_object().end_object();
+}
+
+void write_openai(JsonWriter& out, const ToolSpec& tool) {
+  out.begin_object().member("type", "function").key("function").begin_object().member("name", tool.name);
+  out.member("description", tool.description).key("parameters").raw(compact(tool.input_schema));
+  out.end_object().end_object();
+}
+
+void write_anthropic(JsonWriter& out, const ToolSpec& tool) {
+  out.begin_object().member("name", tool.name).member("description", tool.description);
+  out.key("input_schema").raw(compact(tool.input_schema)).end_object();
+}
+
+}  // namespace
+
+std::optional<ToolFormat> tool_format(std::string_view name) {
+  if (name == "mcp") return ToolFormat::mcp;
+  if (name == "openai") return ToolFormat::openai;
+  if (name == "anthropic") return ToolFormat::anthropic;
+  return std::nullopt;
+}
+
+std::string to_json(const std::vector<ToolSpec>& tools, ToolFormat format) {
+  JsonWriter out;
+  if (format == ToolFormat::mcp) out.begin_object().key("tools");
+  out.begin_array();
+  for (const auto& tool : tools) {
+    switch (format) {
+      case ToolFormat::mcp: write_mcp(out, tool); break;
+      case ToolFormat::openai: write_openai(out, tool); break;
+      case ToolFormat::anthropic: write_anthropic(out, tool); break;
+    }
+  }
+  out.end_array();
+  if (format == ToolFormat::mcp) out.end_object();
+  return out.text();
+}
+
+}  // namespace cloche

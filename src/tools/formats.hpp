@@ -1,0 +1,19 @@
+// The list of tools as each API expects it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/tool.hpp"
+
+namespace cloche {
+
+enum class ToolFormat { mcp, openai, anthropic };
+std::optional<ToolFormat> tool_format(std::string_view name);
+
+// mcp: the result of tools/list. openai and anthropic: the value of `tools` in a request.
+std::string to_json(const std::vector<ToolSpec>& tools, ToolFormat format);
+
+}  // namespace cloche

@@ -1,0 +1,146 @@
+#include "tools/process_output.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/utf8.hpp"
+#include "base/words.hpp"
+
+namespace cloche {
+namespace {
+
+// A picture of the control character: U+2400 and following, U+2421 for DEL.
+void add_picture(std::string& out, unsigned char control) {
+  const unsigned low = control == 0x7f ? 0x21U : control;
+  out += "\xe2\x90";
+  out += static_cast<char>(0x80 + low);
+}
+
+bool is_plain_ascii(unsigned char byte) {
+  return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t';
+}
+
+// Cut only between characters.
+size_t back_to_boundary(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
+std::string ended(const Outcome& outcome) {
+  return outcome.end == End::exited || outcome.reason.empty() ? "" : outcome.reason;
+}
+
+struct ShownStreams {
+  std::string output;
+  std::string errors;
+};
+
+// Both whole when they fit; else each gets half, and what one does not need goes to the other.
+ShownStreams shown_streams(const Outcome& outcome, const OutputBudget& budget) {
+  ShownStreams shown{neutralised(outcome.output), neutralised(outcome.errors)};
+  const size_t half = budget.bytes / 2;
+  OutputBudget output = budget;
+  OutputBudget errors = budget;
+  output.bytes = std::max(half, budget.bytes - std::min(shown.errors.size(), budget.bytes));
+  errors.bytes = std::max(half, budget.bytes - std::min(shown.output.size(), budget.bytes));
+  shown.output = within_budget(shown.output, output);
+  shown.errors = within_budget(shown.errors, errors);
+  return shown;
+}
+
+std::string laid_out(const Outcome& outcome, std::string_view output, std::string_view errors) {
+  std::string text = "exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ";
+  text.append(output).append("\nstderr: ").append(errors);
+  if (const std::string why = ended(outcome); !why.empty()) text += "\nended: " + neutralised(why);
+  return text;
+}
+
+// What has no output to show: it was never started.
+std::string unstarted(const Outcome& outcome, const std::string& program) {
+  if (outcome.end == End::not_found) return "[INFO] tool '" + shown(program, 100) + "' not installed";
+  if (outcome.end == End::refused) return outcome.reason;
+  if (outcome.end == End::failed) return "cloche failed: " + outcome.reason;
+  return {};
+}
+
+}  // namespace
+
+std::string neutralised(std::string_view bytes) {
+  std::string out;
+  out.reserve(bytes.size());
+  while (!bytes.empty()) {
+    const auto byte = static_cast<unsigned char>(bytes[0]);
+    if (is_plain_ascii(byte)) {
+      out += bytes[0];
+      bytes.remove_prefix(1);
+      continue;
+    }
+    if (byte == '\r' && bytes.size() > 1 && bytes[1] == '\n') {  // the end of a line, not a way back over it
+      bytes.remove_prefix(1);
+      continue;
+    }
+    const size_t length = utf8::sequence_length(bytes);
+    if (length == 1) {
+      add_picture(out, byte);
+    } else if (length == 0) {
+      out += "\xef\xbf\xbd";
+    } else {
+      out += shown(bytes.substr(0, length));
+    }
+    bytes.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
+}
+
+std::string within_budget(const std::string& text, const OutputBudget& budget) {
+  if (text.size() <= budget.bytes) return text;
+  const size_t head = back_to_boundary(text, budget.bytes / 2);
+  const size_t tail = back_to_boundary(text, text.size() - budget.bytes / 2);
+  const std::string cut = std::to_string(tail - head) + " of " + std::to_string(text.size()) + " bytes cut";
+  const std::string how = budget.call_id.empty()
+                              ? "there is no record to recall them from"
+                              : "read_tool_result with call_id " + budget.call_id + " has them";
+  return text.substr(0, head) + "\n[... " + cut + "; " + how + " ...]\n" + text.substr(tail);
+}
+
+std::string refusal_text(const Verdict& verdict) {
+  return "refused by " + std::string(name_of(verdict.gate)) + ": " + verdict.reason +
+         (verdict.fix.empty() ? "" : "; " + verdict.fix);
+}
+
+Outcome refused_by(const Verdict& verdict) {
+  Outcome outcome;
+  outcome.end = End::refused;
+  outcome.exit_code = 126;
+  outcome.reason = refusal_text(verdict);
+  outcome.denials.push_back({std::string(name_of(verdict.gate)), outcome.reason});
+  return outcome;
+}
+
+std::string raw_text(const Outcome& outcome, const std::string& program) {
+  if (std::string text = unstarted(outcome, program); !text.empty()) return text;
+  return laid_out(outcome, outcome.output, outcome.errors);
+}
+
+std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget) {
+  if (std::string text = unstarted(outcome, program); !text.empty()) return neutralised(text);
+  const ShownStreams streams = shown_streams(outcome, budget);
+  return laid_out(outcome, streams.output, streams.errors);
+}
+
+std::string process_output_schema() {
+  return R"({"type": "object", "additionalProperties": false, "required": ["exit_code", "stdout", "stderr"],
+    "properties": {"exit_code": {"type": "integer"}, "stdout": {"type": "string"}, "stderr": {"type": "string"},
+    "ended": {"type": "string", "description": "the limit or signal that ended it"}}})";
+}
+
+std::string process_output_json(const Outcome& outcome, const OutputBudget& budget) {
+  const ShownStreams streams = shown_streams(outcome, budget);
+  JsonWriter out;
+  out.begin_object().member("exit_code", outcome.exit_code);
+  out.member("stdout", streams.output).member("stderr", streams.errors);
+  if (const std::string why = ended(outcome); !why.empty()) out.member("ended", neutralised(why));
+  return out.end_object().text();
+}
+
+}  // namespace cloche

@@ -1,0 +1,39 @@
+// What a model gets back of a program that ran: three things that are never mixed up, to the byte:
+//   a refusal              refused by path: ../x resolves to /x, outside the workspace; ...
+//   a missing program      [INFO] tool 'ruff' not installed
+//   how it went            exit_code: 0\nstdout: ...\nstderr: ...
+// The whole result is kept as it came; what is shown is bounded, valid UTF-8, and moves no terminal.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "model/outcome.hpp"
+#include "model/verdict.hpp"
+
+namespace cloche {
+
+// How much of a result a model sees; the rest is recalled by call id.
+struct OutputBudget {
+  size_t bytes = size_t{32} << 10;
+  std::string call_id = {};  // empty: there is no record to recall it from
+};
+
+// Bytes that are not UTF-8 become U+FFFD; control characters but newline and tab become their pictures
+// (U+2400...), and what turns or hides text is written as \u{...}.
+std::string neutralised(std::string_view bytes);
+
+// Head and tail, with a line between them that says how much is missing and how to get it.
+std::string within_budget(const std::string& text, const OutputBudget& budget);
+
+std::string refusal_text(const Verdict& verdict);
+Outcome refused_by(const Verdict& verdict);
+// Of a program that was started or could not be; `program` is its name.
+std::string raw_text(const Outcome& outcome, const std::string& program);
+std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget);
+
+// JSON Schema of {exit_code, stdout, stderr, ended?}.
+std::string process_output_schema();
+std::string process_output_json(const Outcome& outcome, const OutputBudget& budget);
+
+}  // namespace cloche

@@ -1,0 +1,109 @@
+// What a model gets back, to the byte.
+#include "tools/process_output.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/json.hpp"
+#include "base/json_text.hpp"
+#include "policy/json_schema.hpp"
+
+namespace cloche {
+namespace {
+
+Outcome exited(int code, std::string output, std::string errors = {}) {
+  Outcome outcome;
+  outcome.end = End::exited;
+  outcome.exit_code = code;
+  outcome.output = std::move(output);
+  outcome.errors = std::move(errors);
+  return outcome;
+}
+
+TEST(ProcessOutput, TheThreeClassesAreNeverMixedUp) {
+  EXPECT_EQ(shown_text(exited(0, "hi\n", ""), "echo", {}), "exit_code: 0\nstdout: hi\n\nstderr: ");
+  EXPECT_EQ(shown_text(exited(3, "", "no"), "x", {}), "exit_code: 3\nstdout: \nstderr: no");
+  Outcome missing;
+  missing.end = End::not_found;
+  missing.exit_code = 127;
+  EXPECT_EQ(shown_text(missing, "ruff", {}), "[INFO] tool 'ruff' not installed");
+  const Outcome refused = refused_by({GateId::path, Decision::deny, "no", "", "do this"});
+  EXPECT_EQ(shown_text(refused, "x", {}), "refused by path: no; do this");
+  EXPECT_EQ(refused.exit_code, 126);
+  // A program may print what another class looks like; the first words still tell.
+  EXPECT_TRUE(shown_text(exited(0, "[INFO] tool 'x' not installed"), "x", {}).starts_with("exit_code: 0\n"));
+}
+
+TEST(ProcessOutput, WhatEndedItIsSaid) {
+  Outcome killed = exited(137, "part");
+  killed.end = End::limit;
+  killed.reason = "the memory limit of 256M was reached";
+  EXPECT_EQ(shown_text(killed, "x", {}),
+            "exit_code: 137\nstdout: part\nstderr: \nended: the memory limit of 256M was reached");
+}
+
+TEST(ProcessOutput, NothingMovesATerminal) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"plain \xc3\xa4 text\n\ttab", "plain \xc3\xa4 text\n\ttab"},
+      {"\x1b[31mred", "\xe2\x90\x9b[31mred"},
+      {std::string("a\0b", 3),
+       "a\xe2\x90\x80"
+       "b"},
+      {"over\rwritten", "over\xe2\x90\x8dwritten"},
+      {"dos\r\nline", "dos\nline"},
+      {"\x7f", "\xe2\x90\xa1"},
+      {"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
+      {"\xe2\x80\xae"
+       "x",
+       "\\u{202e}x"},
+      {"\xc2\x9b"
+       "31m",
+       "\\u{9b}31m"},
+  };
+  for (const auto& [given, expected] : rows) EXPECT_EQ(neutralised(given), expected);
+}
+
+TEST(ProcessOutput, HeadAndTailStayAndTheRestIsNamed) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "line " + std::to_string(i) + "\n";
+  const std::string cut = within_budget(text, {.bytes = 200, .call_id = "c-0007"});
+  EXPECT_TRUE(cut.starts_with("line 0\nline 1\n"));
+  EXPECT_TRUE(cut.ends_with("line 999\n"));
+  EXPECT_NE(cut.find(" of 8890 bytes cut; read_tool_result with call_id c-0007 has them ...]"),
+            std::string::npos);
+  EXPECT_LT(cut.size(), 320U);
+  EXPECT_EQ(within_budget("short", {.bytes = 5}), "short");
+  EXPECT_NE(within_budget("longer", {.bytes = 4}).find("no record"), std::string::npos);
+}
+
+TEST(ProcessOutput, CutsBetweenCharacters) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "\xe2\x82\xac";
+  for (size_t bytes = 10; bytes < 40; ++bytes) EXPECT_TRUE(is_utf8(within_budget(text, {.bytes = bytes})));
+}
+
+TEST(ProcessOutput, OneStreamMayUseWhatTheOtherLeaves) {
+  const std::string long_text(1000, 'x');
+  const OutputBudget budget{.bytes = 1200};
+  EXPECT_NE(shown_text(exited(0, long_text, "short"), "x", budget).find(long_text), std::string::npos);
+  EXPECT_NE(shown_text(exited(0, "short", long_text), "x", budget).find(long_text), std::string::npos);
+  const std::string both = shown_text(exited(0, long_text, long_text), "x", budget);
+  EXPECT_LT(both.size(), 1500U);
+}
+
+TEST(ProcessOutput, TheStructuredFormFitsItsSchema) {
+  const auto schema_json = read_json(process_output_schema(), "schema");
+  ASSERT_TRUE(schema_json.ok());
+  const auto schema = JsonSchema::compile(schema_json.value(), "schema");
+  ASSERT_TRUE(schema.ok());
+  Outcome outcome = exited(1, "a\x1b", "b\xff");
+  outcome.end = End::timeout;
+  outcome.reason = "late";
+  const auto value = read_json(process_output_json(outcome, {}), "value");
+  ASSERT_TRUE(value.ok());
+  EXPECT_FALSE(schema.value().check(value.value()));
+  EXPECT_EQ(value.value().find("ended")->text, "late");
+}
+
+}  // namespace
+}  // namespace cloche

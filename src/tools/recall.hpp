@@ -1,0 +1,37 @@
+// read_tool_result {call_id, offset?, limit?}: the whole result of an earlier call of the same task, part by
+// part.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/json_text.hpp"
+#include "model/tool.hpp"
+#include "policy/rules.hpp"
+#include "tools/hands.hpp"
+#include "tools/reply.hpp"
+
+namespace cloche {
+
+const ToolSpec& recall_tool();
+
+struct RecallCall {
+  std::string call_id = {};
+  uint64_t offset = 0;
+  uint64_t limit = 64 << 10;
+  std::string problem = {};  // why the arguments make no sense; then nothing above means anything
+};
+
+RecallCall parse_recall(const JsonValue& arguments);
+
+// Why this cannot be the id of a call: an id is bare, so that it can name a file and nothing else. Empty: it
+// can.
+std::string problem_of_call_id(std::string_view id);
+
+// For rules: the arguments as text in their one spelling.
+RuleArguments normalised_arguments(const RecallCall& call);
+
+ToolReply perform(const RecallCall& call, Results& results);
+
+}  // namespace cloche

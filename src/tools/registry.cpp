@@ -1,0 +1,139 @@
+#include "tools/registry.hpp"
+
+#include <algorithm>
+
+#include "policy/gates.hpp"
+#include "tools/artifacts.hpp"
+#include "tools/executor_call.hpp"
+#include "tools/http_get.hpp"
+#include "tools/recall.hpp"
+#include "tools/run_shell.hpp"
+#include "tools/scripts.hpp"
+
+namespace cloche {
+namespace {
+
+void understand_file_tool(const JsonValue& arguments, std::string_view workspace, Intent& intent) {
+  FileCall call = parse_file_call(intent.tool, arguments, workspace);
+  intent.problem = std::move(call.problem);
+  if (!intent.problem.empty()) return;
+  intent.launch = Launch{};
+  intent.launch->action = std::move(call.action);
+}
+
+void understand_recall(const JsonValue& arguments, Intent& intent) {
+  RecallCall call = parse_recall(arguments);
+  intent.problem = std::move(call.problem);
+  if (!intent.problem.empty()) return;
+  intent.launch = Launch{};
+  intent.launch->recall = Recall{std::move(call.call_id), call.offset, call.limit};
+}
+
+struct ShippedTool {
+  ToolSpec spec;
+  RegisteredTool::Understand understand;  // none: a file tool
+};
+
+// In the order in which models see them.
+std::vector<ShippedTool> shipped() {
+  std::vector<ShippedTool> tools = {{run_shell_spec(), understand_shell},
+                                    {run_python_spec(), understand_python},
+                                    {run_script_spec(), understand_script}};
+  for (const auto& spec : artifact_tools()) tools.push_back({spec, nullptr});
+  tools.push_back({http_get_spec(), understand_http_get});
+  tools.push_back({recall_tool(), understand_recall});
+  return tools;
+}
+
+Result<RegisteredTool> registered(ToolSpec spec) {
+  const std::string checked = spec.name == "run_shell" ? strict_shell_schema() : spec.input_schema;
+  const JsonValue input = TRY(read_json(checked, spec.name + ", input_schema"));
+  const JsonValue output = TRY(read_json(spec.output_schema, spec.name + ", output_schema"));
+  JsonSchema input_schema = TRY(JsonSchema::compile(input, spec.name + ", input_schema"));
+  JsonSchema output_schema = TRY(JsonSchema::compile(output, spec.name + ", output_schema"));
+  return RegisteredTool{std::move(spec), std::move(input_schema), std::move(output_schema)};
+}
+
+// For rules: a text as it is, everything else as JSON.
+void keep_arguments(const JsonValue& arguments, Intent& intent) {
+  for (const auto& member : arguments.members)
+    intent.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
+}
+
+}  // namespace
+
+ReadArguments read_arguments(const ToolCall& call) {
+  auto value = read_json(call.arguments, "arguments", call_limits);
+  if (!value.ok()) return {{}, value.error().what};
+  return {std::move(value).value(), {}};
+}
+
+Result<Registry> Registry::make(std::vector<Executor> executors, Record record) {
+  Registry registry;
+  for (auto& tool : shipped()) {
+    if (record == Record::none && tool.spec.name == "read_tool_result") continue;
+    registry.tools_.push_back(TRY(registered(std::move(tool.spec))));
+    registry.tools_.back().understand = tool.understand;
+  }
+  for (auto& executor : executors) {
+    if (registry.find(executor.name) != nullptr)
+      return refusal(executor.source + ": there is a tool of the name " + executor.name + " already");
+    registry.tools_.push_back(TRY(registered(spec_of(executor))));
+    registry.tools_.back().executor = std::make_shared<const Executor>(std::move(executor));
+  }
+  return registry;
+}
+
+const RegisteredTool* Registry::find(std::string_view written) const {
+  const std::string_view name = written == "run_shell_command" ? "run_shell" : written;
+  const auto found = std::find_if(tools_.begin(), tools_.end(),
+                                  [&](const RegisteredTool& tool) { return tool.spec.name == name; });
+  return found != tools_.end() ? &*found : nullptr;
+}
+
+Intent Registry::understand(const ToolCall& call, const ReadArguments& arguments,
+                            std::string_view workspace) const {
+  Intent intent;
+  const RegisteredTool* tool = find(call.tool);
+  if (tool == nullptr) {
+    intent.problem = "there is no tool of that name";
+    return intent;
+  }
+  intent.tool = tool->spec.name;
+  intent.problem = arguments.problem;
+  if (!intent.problem.empty()) return intent;
+  if (tool->executor) {
+    understand_executor(*tool->executor, arguments.value, call.arguments, intent);
+  } else if (tool->understand == nullptr) {
+    understand_file_tool(arguments.value, workspace, intent);
+  } else {
+    tool->understand(arguments.value, intent);
+  }
+  if (intent.form == Intent::Form::none) keep_arguments(arguments.value, intent);
+  return intent;
+}
+
+Verdict Registry::schema_verdict(const ReadArguments& arguments, const Intent& intent) const {
+  const auto deny = [&](std::string why) {
+    return Verdict{GateId::schema, Decision::deny, std::move(why), {}, how_to_send(intent)};
+  };
+  const RegisteredTool* tool = find(intent.tool);
+  if (tool == nullptr) return deny("there is no schema for a tool that is not known");
+  if (!arguments.problem.empty()) return deny(arguments.problem);
+  if (const auto fault = tool->input.check(arguments.value)) {
+    // Of the value as a whole a schema can only say that it does not fit; the tool knows what is missing.
+    const bool of_the_whole = fault->pointer.empty() && !intent.problem.empty();
+    return deny(of_the_whole ? intent.problem : shown(fault->describe()));
+  }
+  return {GateId::schema, Decision::allow};
+}
+
+std::vector<std::string> Registry::executor_names() const {
+  std::vector<std::string> names;
+  for (const auto& tool : tools_) {
+    if (tool.executor) names.push_back(tool.spec.name);
+  }
+  return names;
+}
+
+}  // namespace cloche
