@@ -75,8 +75,8 @@ Result<Shapes> shipped_shapes() {
 
 // The whole decision about a tool call: its arguments read and understood, schema, rules and every other
 // gate. The look at the host is no part of it: its facts come with the case.
-double decision_cost(const RuleFiles& files, const Shapes& shapes, const Registry& registry, const std::vector<std::string>& commands,
-                     size_t rounds, size_t calls) {
+double decision_cost(const RuleFiles& files, const Shapes& shapes, const Registry& registry,
+                     const std::vector<std::string>& commands, size_t rounds, size_t calls) {
   Samples samples;
   size_t gates = 0;
   for (size_t round = 0; round < rounds; ++round) {

@@ -176,7 +176,7 @@ Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, st
 }
 
 Result<FilePart> Run::recall(std::string_view task_id, std::string_view call_id, uint64_t offset,
-                                uint64_t limit) const {
+                             uint64_t limit) const {
   TRY(check_task_id(task_id));
   TRY(check_call_id(call_id));
   const std::string path = std::string(task_id) + "/" + std::string(call_id) + std::string(result_ending);

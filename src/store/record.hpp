@@ -37,7 +37,7 @@ class Run {
   Result<void> finish(const CallRecord& call, std::string_view raw);
   // A part of what a call of that task gave; past its end it is empty. At most max_recall_bytes.
   Result<FilePart> recall(std::string_view task_id, std::string_view call_id, uint64_t offset,
-                             uint64_t limit) const;
+                          uint64_t limit) const;
 
  private:
   struct Task {

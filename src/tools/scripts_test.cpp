@@ -19,20 +19,20 @@ Intent understood(void (*understand)(const JsonValue&, Intent&), const std::stri
 TEST(RunPython, ComputesInAThrowawayDirectoryWithSmallLimits) {
   const Intent intent = understood(understand_python, R"({"code": "x = 1", "timeout_s": 3})");
   ASSERT_EQ(intent.problem, "");
-ASSERT_TRUE(intent.launch);
-EXPECT_EQ(intent.launch->argv, (Words{"python3", "-I", "/run/cloche/main.py"}));
-EXPECT_EQ(intent.launch->script->code, "x = 1");
-EXPECT_EQ(intent.launch->workspace, WorkspaceUse::hidden);
-EXPECT_EQ(intent.launch->directory, "/tmp");
-EXPECT_TRUE(intent.launch->fresh_home);
-EXPECT_TRUE(intent.launch->noexec);
-EXPECT_TRUE(intent.launch->system_programs);
-EXPECT_EQ(intent.launch->narrower->cpu_s, 2U);
-EXPECT_EQ(intent.launch->narrower->memory_bytes, 256U << 20);
-EXPECT_EQ(intent.launch->narrower->file_bytes, 1U << 20);
-EXPECT_EQ(intent.launch->narrower->processes, 1U);
-EXPECT_EQ(intent.timeout_ms, 3000U);
-EXPECT_FALSE(intent.opaque);
+  ASSERT_TRUE(intent.launch);
+  EXPECT_EQ(intent.launch->argv, (Words{"python3", "-I", "/run/cloche/main.py"}));
+  EXPECT_EQ(intent.launch->script->code, "x = 1");
+  EXPECT_EQ(intent.launch->workspace, WorkspaceUse::hidden);
+  EXPECT_EQ(intent.launch->directory, "/tmp");
+  EXPECT_TRUE(intent.launch->fresh_home);
+  EXPECT_TRUE(intent.launch->noexec);
+  EXPECT_TRUE(intent.launch->system_programs);
+  EXPECT_EQ(intent.launch->narrower->cpu_s, 2U);
+  EXPECT_EQ(intent.launch->narrower->memory_bytes, 256U << 20);
+  EXPECT_EQ(intent.launch->narrower->file_bytes, 1U << 20);
+  EXPECT_EQ(intent.launch->narrower->processes, 1U);
+  EXPECT_EQ(intent.timeout_ms, 3000U);
+  EXPECT_FALSE(intent.opaque);
 }
 
 TEST(RunScript, IsOpaqueAndStartsNoProfile) {
