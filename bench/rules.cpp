@@ -87,8 +87,9 @@ double decision_cost(const RuleFiles& files, const Shapes& shapes, const Registr
       c.ceilings.commands = c.ceilings.unasked = CommandProfile::full;
       c.ceilings.loadout = std::nullopt;
       c.facts.workspace = "/project";
-      c.intent = understand(c.call);
-      c.schema = schema_verdict(c.call, c.intent);
+      const ReadArguments arguments = read_arguments(c.call);
+      c.intent = registry.understand(c.call, arguments, c.facts.workspace);
+      c.schema = registry.schema_verdict(arguments, c.intent);
       c.rules = rules_verdict(files, c, shapes);
       gates += decide(c, shapes).gates.size();
     }

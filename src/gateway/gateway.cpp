@@ -44,21 +44,6 @@ Result<RunPlace> make_place(const SessionOptions& options, const Environment& en
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
 }
 
-DecisionRecord record_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
-  DecisionRecord record;
-  record.task_id = context.task.value_or(std::string(task_without_name));
-  record.role = context.role;
-  record.tool = asked.tool;
-  record.args = asked.arguments;
-  record.decision = judged.judgement.decision;
-  record.verdicts = judged.judgement.gates;
-  if (judged.plan) record.plan_digest = digest_of(*judged.plan);
-  if (judged.plan && !judged.plan->argv.empty()) record.runs = quote_words(judged.plan->argv);
-  record.opaque = judged.c.intent.opaque;
-  record.notes = judged.notes;
-  return record;
-}
-
 // What the gateway did itself: a process that never was has no exit code of its own.
 Outcome acted(const ToolReply& reply) {
   Outcome outcome;
@@ -84,6 +69,21 @@ class TaskResults : public Results {
 };
 
 }  // namespace
+
+DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
+  DecisionRecord record;
+  record.task_id = context.task.value_or(std::string(task_without_name));
+  record.role = context.role;
+  record.tool = asked.tool;
+  record.args = asked.arguments;
+  record.decision = judged.judgement.decision;
+  record.verdicts = judged.judgement.gates;
+  if (judged.plan) record.plan_digest = digest_of(*judged.plan);
+  if (judged.plan && !judged.plan->argv.empty()) record.runs = quote_words(judged.plan->argv);
+  record.opaque = judged.c.intent.opaque;
+  record.notes = judged.notes;
+  return record;
+}
 
 void Gateway::end_tasks() {
   if (run_) remove_task_homes(run_->place());
@@ -139,7 +139,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     answer(judged, session_, no ? Decision::deny : Decision::allow);
   }
 
-  CallRecord record{.decided = record_of(judged, asked, context)};
+  CallRecord record{.decided = decision_of(judged, asked, context)};
   if (run_) {  // no record, no effect
     auto begun = run_->begin(record.decided);
     if (!begun.ok()) return give_up(begun.error());

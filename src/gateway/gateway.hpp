@@ -26,6 +26,9 @@ struct CallContext {
   const Skill* skill = nullptr;  // none: what the session's options say
 };
 
+// What is written down of a call before it happens.
+DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
+
 struct CallResult {
   std::string tool = {};  // as asked
   std::string call_id = {};
@@ -52,6 +55,7 @@ class Gateway {
   // What a model may be shown: the tools of the loadout, and no other.
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }
+  Run* record() { return run_.get(); }
   // The homes of its tasks end here; until then calls of one task share them.
   void end_tasks();
 
