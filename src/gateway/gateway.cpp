@@ -78,7 +78,7 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
   record.args = asked.arguments;
   record.decision = judged.judgement.decision;
   record.verdicts = judged.judgement.gates;
-  if (judged.plan) record.plan_digest = digest_of(*judged.plan);
+  record.plan_digest = judged.plan_digest;
   if (judged.plan && !judged.plan->argv.empty()) record.runs = quote_words(judged.plan->argv);
   record.opaque = judged.c.intent.opaque;
   record.notes = judged.notes;
@@ -197,7 +197,7 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
-  if (ran.ok()) effect.plan_digest = digest_of(ran.value().plan);
+  if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) return effect;
   effect.raw = raw_text(effect.outcome, launch.argv[0]);

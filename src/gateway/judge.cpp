@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/path.hpp"
+#include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
 #include "gateway/asking.hpp"
 #include "gateway/file_gates.hpp"
@@ -28,13 +29,12 @@ std::vector<std::string> read_roots(const RunRequest& request, const Facts& fact
 }
 
 Result<Observation> look(const Session& session, const RunRequest& request, const Authority& authority) {
-  RunRequest looked_up = request;
+  Facts host = *TRY(session.host->now(request, session.environment, session.installation));
   for (const auto& name : authority.ceilings.pass_env) {
-    if (why_dropped(name).empty()) looked_up.environment.push_back({name});  // passed by the launch
+    const auto value = why_dropped(name).empty() ? session.environment.find(name) : std::nullopt;
+    if (value) host.caller.environment[name] = *value;  // passed by the launch
   }
-  auto caller = TRY(observe_caller(looked_up, session.environment, session.installation.ids));
-  Observation seen =
-      TRY(observe(looked_up, session.environment, std::move(caller), session.installation.state));
+  Observation seen = TRY(observe_named(request, std::move(host)));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   return seen;
 }
@@ -83,6 +83,8 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 
 }  // namespace
 
+std::string fast_digest_of(const ConfinementPlan& plan) { return "sha256:" + fast_sha256(to_json(plan)); }
+
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);
   const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
@@ -117,8 +119,10 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   if (c.intent.launch && c.intent.launch->action)
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
-  if (judged.judgement.launch)
+  if (judged.judgement.launch) {
     judged.plan = TRY(plan_launch(*judged.judgement.launch, judged.request, judged.seen.facts));
+    judged.plan_digest = fast_digest_of(*judged.plan);
+  }
   return judged;
 }
 

@@ -18,8 +18,12 @@ struct Judged {
   Observation seen;                          // with what was judged held open
   RunRequest request = {};                   // what the plan was made from, less the launch
   std::optional<ConfinementPlan> plan = {};  // unless it is denied
+  std::string plan_digest = {};              // of that plan
   std::vector<std::string> notes = {};       // what was dropped or tightened on the way, for the record
 };
+
+// As digest_of(), by whoever links more than the front does.
+std::string fast_digest_of(const ConfinementPlan& plan);
 
 struct CallersView {
   const Skill* skill = nullptr;

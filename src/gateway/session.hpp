@@ -8,6 +8,7 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
+#include "gateway/host_look.hpp"
 #include "gateway/run.hpp"
 #include "model/call.hpp"
 #include "model/skill.hpp"
@@ -47,6 +48,7 @@ struct Session {
   ProtectedSet protected_set = {};
   HostNames names = {};
   Registry registry = {};
+  std::shared_ptr<HostLook> host = std::make_shared<HostLook>();
 };
 
 // Calls of one task in one workspace have one run, so that each finds what the others left; this is its name.

@@ -45,9 +45,8 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   return request;
 }
 
-Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, Facts facts) {
+Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, const Facts& facts) {
   if (launch.argv.empty()) return plan_action(launch, facts);
-  if (launch.system_programs) facts.toolchains.clear();
   return plan_run(request_for(launch, operators), facts);
 }
 

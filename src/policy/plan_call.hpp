@@ -15,6 +15,6 @@ namespace cloche {
 RunRequest request_for(const Launch& launch, RunRequest operators);
 
 // The plan of that request, from facts that were looked up for the operator's.
-Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, Facts facts);
+Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, const Facts& facts);
 
 }  // namespace cloche

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "base/path.hpp"
 #include "policy/secret_names.hpp"
@@ -222,8 +223,14 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
   return {};
 }
 
-void add_toolchains(ConfinementPlan& plan, const Facts& facts) {
-  for (const auto& chain : facts.toolchains) {
+// Facts may have been looked up for a request that wanted more.
+std::span<const ToolchainFact> toolchains_of(const RunRequest& request, const Facts& facts) {
+  if (request.toolchains == "none") return {};
+  return facts.toolchains;
+}
+
+void add_toolchains(ConfinementPlan& plan, std::span<const ToolchainFact> toolchains) {
+  for (const auto& chain : toolchains) {
     for (const auto& fact : chain.trees) {
       if (fact.kind == Kind::link) {
         plan.view.push_back(link(fact.path, fact.link, "toolchain " + chain.name));
@@ -235,12 +242,12 @@ void add_toolchains(ConfinementPlan& plan, const Facts& facts) {
 }
 
 // Toolchains stand where the caller has them: before the system's own when they do on the caller's PATH.
-std::string search_path(const Facts& facts) {
+std::string search_path(const RunRequest& request, const Facts& facts) {
   std::string before;
   std::string after;
   const std::string callers = ":" + facts.caller.path + ":";
   const size_t system = std::min(callers.find(":/usr/bin:"), callers.find(":/bin:"));
-  for (const auto& chain : facts.toolchains) {
+  for (const auto& chain : toolchains_of(request, facts)) {
     for (const auto& directory : chain.path) {
       const size_t at = callers.find(":" + directory + ":");
       if (at != std::string::npos && at < system) {
@@ -258,7 +265,7 @@ bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.nam
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
   std::map<std::string, std::string> variables = {
-      {"PATH", search_path(facts)},
+      {"PATH", search_path(request, facts)},
       {"HOME", own_home},
       {"USER", "cloche"},
       {"LOGNAME", "cloche"},
@@ -272,7 +279,7 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
     const auto term = facts.caller.environment.find("TERM");
     variables["TERM"] = term != facts.caller.environment.end() ? term->second : "xterm";
   }
-  for (const auto& chain : facts.toolchains) {
+  for (const auto& chain : toolchains_of(request, facts)) {
     for (const auto& [name, value] : chain.environment) variables[name] = value;
   }
   for (const auto& pass : request.environment) {
@@ -494,7 +501,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   if (request.view == View::curated) add_identity(plan);
   add_private(plan, request);
   if (request.view == View::curated)
-    add_toolchains(plan, facts);  // the host's own view has them where they are
+    add_toolchains(plan, toolchains_of(request, facts));  // the host's own view has them where they are
   const bool writable = add_workspace(plan, request, facts);
   TRY(add_grants(plan, request, facts));
   cover_mounts(plan, facts);

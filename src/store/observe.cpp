@@ -171,29 +171,39 @@ Result<CallerFact> observe_caller(const RunRequest& request, const Environment& 
   return caller;
 }
 
-Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
-                            const std::string& state) {
-  Observation seen;
-  Facts& facts = seen.facts;
+Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
+                           const std::string& state) {
+  Facts facts;
   facts.caller = std::move(caller);
   facts.state = look_at_state(state);
-  facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
-  for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
-  for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
   if (request.view == View::host) {
     look_at_host(facts);
   } else {
     look_at_system(facts, state);
   }
+  const ToolchainQuery query{request.toolchains, facts.caller.home, facts.caller.path,
+                             [&environment](std::string_view name) { return environment.get(name); }};
+  facts.toolchains = TRY(find_toolchains(query));
+  return facts;
+}
+
+Result<Observation> observe_named(const RunRequest& request, Facts host) {
+  Observation seen{std::move(host), {}};
+  Facts& facts = seen.facts;
+  facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
+  for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
+  for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
   if (facts.workspace.kind == FileFact::Kind::directory) {
     FileFact config = look_at(facts.workspace.path + "/.cloche");
     if (config.kind == FileFact::Kind::directory) facts.project_config = std::move(config);
   }
   if (facts.workspace.kind == FileFact::Kind::directory) facts.git_common = find_common_git(facts.workspace);
-  const ToolchainQuery query{request.toolchains, facts.caller.home, facts.caller.path,
-                             [&environment](std::string_view name) { return environment.get(name); }};
-  facts.toolchains = TRY(find_toolchains(query));
   return seen;
+}
+
+Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
+                            const std::string& state) {
+  return observe_named(request, TRY(observe_host(request, environment, std::move(caller), state)));
 }
 
 Result<void> observe_mounts_below(Facts& facts) {

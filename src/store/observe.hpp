@@ -31,6 +31,13 @@ Result<CallerFact> observe_caller(const RunRequest& request, const Environment& 
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
                             const std::string& state);
 
+// The two halves of it. What the host is like - who calls, the system's paths, toolchains - is the same for
+// many calls, and whoever makes many may look once for all of them.
+Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
+                           const std::string& state);
+// What the request itself names, added to what is known of the host; held open.
+Result<Observation> observe_named(const RunRequest& request, Facts host);
+
 // The host mounts below the operator's trees; looked up only when a clone without them was refused.
 Result<void> observe_mounts_below(Facts& facts);
 

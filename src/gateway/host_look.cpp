@@ -1,0 +1,24 @@
+#include "gateway/host_look.hpp"
+
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint64_t longest_ms = 1000;
+
+}  // namespace
+
+Result<std::shared_ptr<const Facts>> HostLook::now(const RunRequest& request, const Environment& environment,
+                                                   const Installation& installation) {
+  const std::lock_guard held(lock_);
+  const uint64_t now_ms = sys::monotonic_ms();
+  if (facts_ && now_ms - taken_ms_ < longest_ms) return facts_;
+  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  facts_ = std::make_shared<const Facts>(
+      TRY(observe_host(request, environment, std::move(caller), installation.state)));
+  taken_ms_ = now_ms;
+  return facts_;
+}
+
+}  // namespace cloche

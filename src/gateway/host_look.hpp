@@ -1,0 +1,25 @@
+// What the host is like, looked up at most once a second for all calls of a session: who calls, the system's
+// paths and toolchains do not change from call to call, and the jail checks that it mounts what was judged.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "base/environment.hpp"
+#include "gateway/run.hpp"
+
+namespace cloche {
+
+class HostLook {
+ public:
+  // `request` has the view and the toolchains.
+  Result<std::shared_ptr<const Facts>> now(const RunRequest& request, const Environment& environment,
+                                           const Installation& installation);
+
+ private:
+  std::mutex lock_;
+  uint64_t taken_ms_ = 0;
+  std::shared_ptr<const Facts> facts_;
+};
+
+}  // namespace cloche
