@@ -3,7 +3,7 @@
 //
 // In a ```console block a line that begins with "$ " is a command; the lines below it are its output, stdout
 // and stderr together, with "(exit code N)" last when that is not 0. "..." stands for any text within a line,
-// and alone for any lines.
+// and alone for any lines. Blanks at the end of a line cannot be seen in a document and are not compared.
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -42,6 +42,10 @@ std::vector<Example> examples_in(const fs::path& document) {
   return examples;
 }
 
+std::string without_last_blanks(const std::string& line) {
+  return line.substr(0, line.find_last_not_of(' ') + 1);
+}
+
 bool line_matches(const std::string& pattern, const std::string& line) {
   size_t at = 0;
   size_t begin = 0;
@@ -60,7 +64,7 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
   if (expected.size() == 1 && expected[0] == "...") return true;
   if (expected.size() != printed.size()) return false;
   for (size_t i = 0; i < expected.size(); ++i) {
-    if (!line_matches(expected[i], printed[i])) return false;
+    if (!line_matches(without_last_blanks(expected[i]), without_last_blanks(printed[i]))) return false;
   }
   return true;
 }
@@ -92,6 +96,41 @@ TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
 TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
   Scene project(GetParam());
   expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md", GetParam(), project.workspace(), 6);
+}
+
+std::string shipped_skill(const std::string& name) {
+  return read_file(fs::path(CLOCHE_SOURCE_DIR) / "skills" / name / "SKILL.md");
+}
+
+TEST_P(Documents, CommandsOfTheToolsPrintWhatStandsThere) {
+  Scene scene(GetParam());
+  scene.write("skills/coding/SKILL.md", shipped_skill("coding"));
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/tools.md", GetParam(), scene.root(), 25);
+}
+
+// The first block of this language.
+std::string code_in(const fs::path& document, const std::string& language) {
+  const std::string text = read_file(document);
+  const std::string fence = "```" + language + "\n";
+  const size_t begin = text.find(fence);
+  if (begin == std::string::npos) return {};
+  return text.substr(begin + fence.size(), text.find("```", begin + fence.size()) - begin - fence.size());
+}
+
+// The loops of the README, with clients that answer as the two APIs do and a model that follows a script.
+TEST_P(Documents, LoopsOfTheReadmeCarryAScriptedModel) {
+  Scene scene(GetParam());
+  const std::string loops = code_in(fs::path(CLOCHE_SOURCE_DIR) / "README.md", "python");
+  ASSERT_FALSE(loops.empty());
+  scene.write("loops.py", loops);
+  scene.write("scripted_clients.py",
+              read_file(fs::path(CLOCHE_SOURCE_DIR) / "tests/docs/scripted_clients.py"));
+  const Ran ran = run({.argv = {"python3", "scripted_clients.py"},
+                       .as = GetParam(),
+                       .cwd = scene.root(),
+                       .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_EQ(ran.out, "openai: done\nanthropic: done\n");
 }
 
 // A run of two calls, one of which a gate refused.
@@ -131,7 +170,7 @@ std::string help_of(const std::string& command) {
 }
 
 TEST(Reference, ListsTheFlagsOfHelp) {
-  const std::string help = help_of("run");
+  const std::string help = help_of("run") + help_of("call");
   const std::string reference = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md");
   const std::regex flag("--[a-z][a-z-]+");
   size_t seen = 0;
@@ -162,6 +201,27 @@ TEST(Reference, HasTheDefaultsOfHelp) {
   EXPECT_EQ(seen, 10U);
 }
 
+// What stands below a heading of the reference as a configuration is one that Cloche takes.
+TEST(Reference, ItsSettingsAreTaken) {
+  const std::string reference = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md");
+  Scene scene(As::self);
+  scene.write("reference.md", reference.substr(reference.find("## Settings")));
+  const std::string settings = code_in(scene.root() / "reference.md", "json");
+  for (const char* key : {"dotfiles", "durable", "executors_dir", "secret_grants", "approved_executors"})
+    EXPECT_NE(settings.find(key), std::string::npos) << key;
+  scene.write("executors/word-count/manifest.json",
+              R"({"name": "word-count", "description": "counts", "input_schema": {}, "code": "tool.py"})");
+  scene.write("executors/word-count/tool.py", "#!/usr/bin/python3\nprint('{}')\n", 0755);
+  const std::string here = (scene.root() / "executors").string();
+  scene.write("config/cloche/config.json",
+              std::regex_replace(settings, std::regex("/srv/cloche/executors"), here));
+  const Ran ran = run({.argv = {cloche(), "tools"},
+                       .cwd = scene.workspace(),
+                       .env = {{"XDG_CONFIG_HOME", (scene.root() / "config").string()}}});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_NE(ran.out.find("word-count"), std::string::npos) << ran.out;
+}
+
 TEST(Commands, TheExampleInTheGrammarHolds) {
   const std::string text = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/commands.md");
   const size_t begin = text.find("```json\n");
@@ -185,7 +245,7 @@ TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
 TEST(Links, LeadToWhatExists) {
   for (const char* name :
        {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
-        "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md"}) {
+        "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md", "docs/tools.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;
@@ -198,7 +258,7 @@ TEST(Links, LeadToWhatExists) {
 
 TEST(Tour, NamesFilesThatExist) {
   const std::string text = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/tour.md");
-  const std::regex file("`((?:base|jail|model|policy|confine|store|gateway|doors|app)/[a-z_]+\\.[ch]pp)`");
+  const std::regex file("`((?:base|jail|model|policy|tools|confine|store|gateway|doors|app)/[a-z_]+\\.[ch]pp)`");
   size_t seen = 0;
   for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at, ++seen) {
     EXPECT_TRUE(fs::exists(fs::path(CLOCHE_SOURCE_DIR) / "src" / (*at)[1].str())) << (*at)[1];
