@@ -258,7 +258,8 @@ TEST(Links, LeadToWhatExists) {
 
 TEST(Tour, NamesFilesThatExist) {
   const std::string text = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/tour.md");
-  const std::regex file("`((?:base|jail|model|policy|tools|confine|store|gateway|doors|app)/[a-z_]+\\.[ch]pp)`");
+  const std::regex file(
+      "`((?:base|jail|model|policy|tools|confine|store|gateway|doors|app)/[a-z_]+\\.[ch]pp)`");
   size_t seen = 0;
   for (std::sregex_iterator at(text.begin(), text.end(), file), end; at != end; ++at, ++seen) {
     EXPECT_TRUE(fs::exists(fs::path(CLOCHE_SOURCE_DIR) / "src" / (*at)[1].str())) << (*at)[1];
