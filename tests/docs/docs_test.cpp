@@ -133,6 +133,13 @@ TEST_P(Documents, LoopsOfTheReadmeCarryAScriptedModel) {
   EXPECT_EQ(ran.out, "openai: done\nanthropic: done\n");
 }
 
+TEST_P(Documents, ProgramOfTheReadmeGetsItsAnswer) {
+  Scene scene(GetParam());
+  const fs::path program = fs::path(CLOCHE_TEST_BIN_DIR) / "readme_program";
+  const Ran ran = run({.argv = {program.string()}, .as = GetParam(), .cwd = scene.root()});
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+}
+
 // A run of two calls, one of which a gate refused.
 void write_run(const std::string& directory) {
   const auto place = place_given_run(directory, "");

@@ -1,0 +1,11 @@
+# Writes the C++ program of the README to OUT, so that the build compiles what stands there.
+file(READ ${README} text)
+string(FIND "${text}" "```cpp\n" begin)
+if(begin EQUAL -1)
+  message(FATAL_ERROR "the README has no C++ program")
+endif()
+math(EXPR begin "${begin} + 7")
+string(SUBSTRING "${text}" ${begin} -1 text)
+string(FIND "${text}" "```" length)
+string(SUBSTRING "${text}" 0 ${length} text)
+file(WRITE ${OUT} "${text}")
