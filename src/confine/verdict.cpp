@@ -44,7 +44,8 @@ Outcome limited(const LimitHit& hit, const Limits& limits) {
   outcome.limit = hit.limit;
   outcome.reason = "the " + std::string(row.name) + " limit of " + show_limit(limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
-  outcome.reason += "; raise it with " + std::string(row.flag);
+  outcome.advice = "; raise it with " + std::string(row.flag);
+  outcome.reason += outcome.advice;
   outcome.denials.push_back({"limit", outcome.reason});
   return outcome;
 }

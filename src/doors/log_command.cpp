@@ -217,7 +217,7 @@ Result<LogArguments> parse_log(std::span<char* const> words) {
 
 std::string log_line(const LoggedCall& call) {
   std::string text = padded(shown(call.call_id, 24), 8) + padded(shown(call.time, 32), 26);
-  text += padded(shown(call.task_id, 24), 10) + padded(shown(call.tool, 24), 16);
+  text += padded(shown(call.task_id, 24), 10) + padded(shown(call.tool, 24), 18);
   text += padded(shown(call.decision, 16), 7) + padded(shown(ending_of(call), 24), 11);
   text += padded(call.wall_ms.empty() ? "-" : shown(call.wall_ms, 12) + " ms", 9);
   text += shown(call.args, shown_text_bytes) + "\n";
@@ -228,7 +228,7 @@ std::string log_line(const LoggedCall& call) {
 
 std::string log_table(const Log& log) {
   if (log.calls.empty() && log.unreadable_lines == 0) return "no calls\n";
-  std::string text = padded("CALL", 8) + padded("TIME", 26) + padded("TASK", 10) + padded("TOOL", 16) +
+  std::string text = padded("CALL", 8) + padded("TIME", 26) + padded("TASK", 10) + padded("TOOL", 18) +
                      padded("GATES", 7) + padded("END", 11) + padded("TOOK", 9) + "ARGS\n";
   for (const auto& call : log.calls) text += log_line(call);
   if (log.unreadable_lines > 0)

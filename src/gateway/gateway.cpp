@@ -44,6 +44,16 @@ Result<RunPlace> make_place(const SessionOptions& options, const Environment& en
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
 }
 
+// A model can raise no limit, and some are the tool's own: it is not told to.
+void leave_out_advice(Outcome& outcome) {
+  const auto cut = [&](std::string& text) {
+    if (!outcome.advice.empty() && text.ends_with(outcome.advice))
+      text.resize(text.size() - outcome.advice.size());
+  };
+  cut(outcome.reason);
+  for (auto& denial : outcome.denials) cut(denial.what);
+}
+
 // What the gateway did itself: a process that never was has no exit code of its own.
 Outcome acted(const ToolReply& reply) {
   Outcome outcome;
@@ -197,6 +207,7 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
+  leave_out_advice(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) return effect;
@@ -220,7 +231,8 @@ Gateway::Effect Gateway::act(const Launch& launch, const Judged& judged, const s
     reply = perform(RecallCall{wanted.call_id, wanted.offset, wanted.limit}, results);
   }
   effect.outcome = acted(reply);
-  effect.raw = effect.shown = reply.text;
+  effect.raw = reply.text;
+  effect.shown = neutralised(reply.text);
   effect.structured = std::move(reply.structured);
   return effect;
 }

@@ -44,6 +44,7 @@ struct Outcome {
   std::vector<Denial> denials = {};
   std::string proof = {};   // digest of the self-proof that stands behind the layers
   std::string reason = {};  // one sentence for everything but a plain exit
+  std::string advice = {};  // how that sentence ends when an operator can do something about it
 };
 
 // The members of that JSON, into an object that is open.

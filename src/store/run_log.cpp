@@ -21,9 +21,16 @@ std::vector<std::string> objections_in(const JsonValue& line) {
   std::vector<std::string> found;
   const JsonValue* verdicts = line.find("verdicts");
   if (verdicts == nullptr) return found;
+  std::string last_reason;
   for (const auto& verdict : verdicts->items) {
     const std::string decision = text_of(verdict, "decision");
     if (decision == "allow") continue;
+    // What nobody can read is refused by gate after gate for one reason: once is enough.
+    if (const std::string reason = text_of(verdict, "reason"); reason == last_reason && !reason.empty()) {
+      continue;
+    } else {
+      last_reason = reason;
+    }
     const std::string rule = text_of(verdict, "rule");
     found.push_back(text_of(verdict, "gate") + ": " + decision + ": " + text_of(verdict, "reason") +
                     (rule.empty() ? "" : " (" + rule + ")"));

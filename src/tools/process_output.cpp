@@ -75,8 +75,9 @@ std::string neutralised(std::string_view bytes) {
       bytes.remove_prefix(1);
       continue;
     }
-    if (byte == '\r' && bytes.size() > 1 && bytes[1] == '\n') {  // the end of a line, not a way back over it
-      bytes.remove_prefix(1);
+    if (bytes.starts_with("\r\n")) {  // the end of a line, not a way back over it
+      out += "\r\n";
+      bytes.remove_prefix(2);
       continue;
     }
     const size_t length = utf8::sequence_length(bytes);

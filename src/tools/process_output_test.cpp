@@ -49,7 +49,7 @@ TEST(ProcessOutput, NothingMovesATerminal) {
        "a\xe2\x90\x80"
        "b"},
       {"over\rwritten", "over\xe2\x90\x8dwritten"},
-      {"dos\r\nline", "dos\nline"},
+      {"dos\r\nline", "dos\r\nline"},
       {"\x7f", "\xe2\x90\xa1"},
       {"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd"},
       {"\xe2\x82", "\xef\xbf\xbd\xef\xbf\xbd"},
