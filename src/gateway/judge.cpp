@@ -83,7 +83,9 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 
 }  // namespace
 
-std::string fast_digest_of(const ConfinementPlan& plan) { return "sha256:" + fast_sha256(to_json(plan)); }
+std::string fast_digest_of(const ConfinementPlan& plan) {
+  return "sha256:" + fast_sha256(digested_bytes(plan));
+}
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);

@@ -86,20 +86,23 @@ std::string to_json(const ConfinementPlan& plan) {
   return out.end_object().text();
 }
 
-std::string digest_of(const ConfinementPlan& plan) {
-  Sha256 hash;
-  hash.add(to_json(plan));
+std::string digested_bytes(const ConfinementPlan& plan) {
+  std::string bytes = to_json(plan);
   // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: their exact bytes count as
   // well.
-  const auto add_exactly = [&hash](const std::string& text) {
+  const auto add_exactly = [&bytes](const std::string& text) {
     const uint64_t size = text.size();
-    hash.add({reinterpret_cast<const char*>(&size), sizeof size}).add(text);
+    bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
   };
   for (const auto& word : plan.argv) add_exactly(word);
   for (const auto& [name, value] : plan.environment) add_exactly(name + "=" + value);
   for (const auto& entry : plan.view) add_exactly(entry.target + '\0' + entry.source + '\0' + entry.content);
   add_exactly(plan.directory);
-  return "sha256:" + hash.finish();
+  return bytes;
+}
+
+std::string digest_of(const ConfinementPlan& plan) {
+  return "sha256:" + Sha256().add(digested_bytes(plan)).finish();
 }
 
 std::vector<std::string> program_candidates(const ConfinementPlan& plan) {

@@ -70,7 +70,9 @@ struct ConfinementPlan {
 
 // Canonical JSON: equal plans give equal bytes.
 std::string to_json(const ConfinementPlan& plan);
-// "sha256:..." over that JSON.
+// What a digest is taken of: that JSON, and the exact bytes of what it cannot carry.
+std::string digested_bytes(const ConfinementPlan& plan);
+// "sha256:..." over these.
 std::string digest_of(const ConfinementPlan& plan);
 
 // The programs that argv[0] may mean: itself when it has a slash, else each directory of the plan's PATH.
