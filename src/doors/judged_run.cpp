@@ -16,7 +16,7 @@ ApprovalSubject subject_of(const Explanation& explanation) {
   const Launch& launch = *explanation.judgement.launch;
   return {.tool = "run",
           .plan = *explanation.plan,
-          .files = files_named(launch.named_files, explanation.plan->directory),
+          .files = files_named(launch.named_files, {explanation.plan->directory, explanation.plan->workspace}),
           .reasons = reasons_to_ask(explanation.judgement)};
 }
 

@@ -120,13 +120,17 @@ class Conversation {
     for (char& c : text)
       if (c != '\n' && (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e))
         c = '?';
-    std::string_view rest = text;
+    return put(text);
+  }
+
+  // As it is: our own words alone.
+  bool put(std::string_view rest) const {
     while (!rest.empty()) {
       if (!wait_for(POLLOUT)) return false;
-      const ssize_t put = ::write(fd_, rest.data(), rest.size());
-      if (put < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-      if (put <= 0) return false;
-      rest.remove_prefix(static_cast<size_t>(put));
+      const ssize_t written = ::write(fd_, rest.data(), rest.size());
+      if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      if (written <= 0) return false;
+      rest.remove_prefix(static_cast<size_t>(written));
     }
     return true;
   }
@@ -141,7 +145,7 @@ class Conversation {
       if (got != 1) return {};
       if (key == '\n' || key == '\r') return line;
       if (key == 0x7f || key == '\b') {
-        if (!line.empty() && write("\b \b")) line.pop_back();
+        if (!line.empty() && put("\b \b")) line.pop_back();
       } else if (static_cast<unsigned char>(key) < 0x20 || line.size() >= longest_line) {
         return {};
       } else {

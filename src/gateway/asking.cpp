@@ -1,7 +1,15 @@
 #include "gateway/asking.hpp"
 
-#include "base/sha256.hpp"
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/path.hpp"
+#include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
+#include "store/beneath.hpp"
 
 namespace cloche {
 namespace {
@@ -11,6 +19,68 @@ constexpr size_t most_hashed_bytes = size_t{64} << 20;
 Verdict refuse(std::string reason, std::string fix) {
   return {GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
 }
+
+// A word may be a path as it is, behind an =, or behind the letter of an option.
+std::vector<std::string> spellings_of(const std::string& word) {
+  std::vector<std::string> spellings = {word};
+  if (const size_t equals = word.find('='); equals != std::string::npos)
+    spellings.push_back(word.substr(equals + 1));
+  if (word.size() > 2 && word[0] == '-' && word[1] != '-') spellings.push_back(word.substr(2));
+  return spellings;
+}
+
+std::vector<std::string> files_of_module(std::string module) {
+  std::replace(module.begin(), module.end(), '.', '/');
+  return {module + ".py", module + "/__init__.py", module + "/__main__.py"};
+}
+
+// Opens each name beneath its directory and through no link that leaves it; takes each file once.
+class FileHasher {
+ public:
+  explicit FileHasher(const std::vector<std::string>& directories) : directories_(directories) {}
+
+  void add(const std::string& name) {
+    if (name.empty() || directories_.empty()) return;
+    const std::string path = tidied(directories_.front(), name);
+    const auto directory = std::find_if(
+        directories_.begin(), directories_.end(),
+        [&](const std::string& one) { return !one.empty() && is_beneath(one, path) && one != path; });
+    if (directory == directories_.end() || !seen_.insert(path).second) return;
+    const auto root = sys::open(*directory, O_PATH | O_DIRECTORY);
+    if (!root.ok()) return files_.push_back({path, ""});
+    const auto file =
+        open_beneath(root.value().get(), path.substr(directory->size() + 1), O_RDONLY, Links::followed, path);
+    if (!file.ok()) {
+      if (!is_no_file(file.error().number)) files_.push_back({path, ""});
+      return;
+    }
+    struct stat seen {};
+    if (::fstat(file.value().get(), &seen) != 0) return files_.push_back({path, ""});
+    if (S_ISDIR(seen.st_mode)) return add(path + "/__main__.py");  // python runs a directory by it
+    if (S_ISREG(seen.st_mode)) hash(file.value().get(), path);
+  }
+
+  std::vector<ExecutedFile> files() && { return std::move(files_); }
+  const std::vector<ExecutedFile>& files() const& { return files_; }
+
+ private:
+  // Names that can be no file of the workspace's: a program that opens one finds what we find.
+  static bool is_no_file(int number) {
+    return number == ENOENT || number == ENOTDIR || number == EISDIR || number == ENAMETOOLONG ||
+           number == ELOOP || number == EXDEV || number == EINVAL || number == ENXIO;
+  }
+
+  void hash(int fd, const std::string& path) {
+    const auto text = sys::read_all(fd, left_bytes_);
+    files_.push_back({path, text.ok() ? fast_sha256(text.value()) : ""});
+    if (text.ok()) left_bytes_ -= text.value().size();
+  }
+
+  const std::vector<std::string>& directories_;
+  std::set<std::string> seen_;
+  std::vector<ExecutedFile> files_;
+  size_t left_bytes_ = most_hashed_bytes;  // of all of them together
+};
 
 }  // namespace
 
@@ -23,16 +93,16 @@ std::vector<std::string> reasons_to_ask(const Judgement& judgement) {
   return reasons;
 }
 
-std::vector<ExecutedFile> files_named(const std::vector<std::string>& words, const std::string& directory) {
-  std::vector<ExecutedFile> files;
-  for (const auto& word : words) {
-    const std::string path = word.starts_with('/') ? word : directory + "/" + word;
-    const auto text = sys::read_file(path, most_hashed_bytes);
-    const bool is_no_file = !text.ok() && (text.error().number == ENOENT || text.error().number == ENOTDIR ||
-                                           text.error().number == EISDIR);
-    if (!is_no_file) files.push_back({path, text.ok() ? sha256(text.value()) : ""});
+std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
+                                      const std::vector<std::string>& directories) {
+  FileHasher hasher(directories);
+  for (size_t i = 0; i < words.size(); ++i) {
+    for (const auto& spelling : spellings_of(words[i])) hasher.add(spelling);
+    if (i > 0 && words[i - 1] == "-m") {
+      for (const auto& file : files_of_module(words[i])) hasher.add(file);
+    }
   }
-  return files;
+  return hasher.files();
 }
 
 bool Questions::spend(const std::string& digest) {
@@ -45,11 +115,14 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
   if (!question.ok()) return refuse(question.error().what, question.error().fix);
   if (spend(question.value().digest)) return std::nullopt;  // answered for the session
   Answer answer = approver.ask(question.value());           // nobody else waits for it meanwhile
+  const bool said_yes = answer.decision == Decision::allow;
   {
     const std::lock_guard held(lock_);
     book_.add(std::move(answer));
   }
   if (spend(approval_digest(subject()))) return std::nullopt;
+  if (said_yes)
+    return refuse("the call or its files changed while somebody was asked about them", "call it again");
   return refuse("nobody said yes to this very call", "answer y at the terminal, or do something else");
 }
 

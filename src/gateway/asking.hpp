@@ -15,9 +15,12 @@ namespace cloche {
 // Why somebody has to be asked, one sentence for each gate that wants it.
 std::vector<std::string> reasons_to_ask(const Judgement& judgement);
 
-// What words of a command name in a directory is part of what is approved: another content is another
-// question. What cannot be read has no hash, and then nobody is asked.
-std::vector<ExecutedFile> files_named(const std::vector<std::string>& words, const std::string& directory);
+// What words of a command name beneath these directories, the first of which relative ones are taken from, is
+// part of what is approved: another content is another question. Also behind an = or glued to an option, and
+// modules of python. What lies there and cannot be read, or is too much, has no hash, and then nobody is
+// asked; what lies elsewhere is not opened.
+std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
+                                      const std::vector<std::string>& directories);
 
 // The answers of one session, for all of its threads.
 class Questions {

@@ -146,7 +146,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
 
   if (judged.judgement.decision == Decision::ask) {
     const auto no = questions_.ask([&] { return subject_of(judged); }, approver);
-    answer(judged, session_, no ? Decision::deny : Decision::allow);
+    answer(judged, session_, no);
   }
 
   CallRecord record{.decided = decision_of(judged, asked, context)};

@@ -128,15 +128,21 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   return judged;
 }
 
-void answer(Judged& judged, const Session& session, Decision decision) {
-  judged.c.answer = decision;
+void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no) {
+  judged.c.answer = no ? Decision::deny : Decision::allow;
   judged.judgement = decide(judged.c, session.shapes);
+  if (no && judged.judgement.gates.back().gate == GateId::approval) judged.judgement.gates.back() = *no;
 }
 
 ApprovalSubject subject_of(const Judged& judged) {
   const Launch& launch = *judged.judgement.launch;
   ApprovalSubject subject{.tool = judged.c.intent.tool, .plan = *judged.plan};
-  subject.files = files_named(launch.named_files, judged.seen.facts.workspace.path);
+  // Of an executor its own code as well.
+  std::vector<std::string> directories = {judged.seen.facts.workspace.path};
+  for (const auto& given : judged.request.own) {
+    if (!given.writable) directories.push_back(given.source);
+  }
+  subject.files = files_named(launch.named_files, directories);
   subject.input = launch.input.value_or("");
   if (launch.script) subject.input = launch.script->code;
   if (launch.action) subject.input = launch.action->content;

@@ -32,8 +32,8 @@ struct CallersView {
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view);
 
-// The same case with somebody's answer.
-void answer(Judged& judged, const Session& session, Decision decision);
+// The same case with an answer: nothing is yes, a verdict says why not.
+void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no);
 
 // What somebody would be asked.
 ApprovalSubject subject_of(const Judged& judged);

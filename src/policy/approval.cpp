@@ -127,8 +127,11 @@ std::string approval_digest(const ApprovalSubject& subject) {
 }
 
 Result<Question> make_question(const ApprovalSubject& subject) {
-  for (const auto& file : subject.files)
-    if (!is_sha256(file.sha256)) return refusal("it runs " + file.path + ", which could not be read");
+  for (const auto& file : subject.files) {
+    if (!is_sha256(file.sha256))
+      return refusal("it runs " + file.path + ", which could not be read or is too much to be hashed",
+                     "name smaller files, or let a rule decide");
+  }
 
   const ConfinementPlan& plan = subject.plan;
   Question question{approval_digest(subject), {}};
@@ -147,7 +150,9 @@ Result<Question> make_question(const ApprovalSubject& subject) {
     add_line(text, "runs", shown_word(file.path) + " (sha256 " + file.sha256.substr(0, 16) + ")");
   for (size_t i = 0; i < std::min<size_t>(subject.reasons.size(), 5); ++i)
     add_line(text, "asked since", escape_for_person(subject.reasons[i]).substr(0, longest_reason));
-  if (!subject.files.empty()) text += "What these files import or call is not covered by your answer.\n";
+  if (!plan.argv.empty())
+    text += subject.files.empty() ? "Files that it reads, imports or calls are not covered by your answer.\n"
+                                  : "What these files import or call is not covered by your answer.\n";
   if (text.size() > longest_text)
     return refusal("this is more than a person can be shown and asked about",
                    "put it into a file and run that");

@@ -49,7 +49,7 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
     launch.argv = c.intent.argv;
     launch.noexec = launch.system_programs = launch.fresh_home = false;
   }
-  launch.named_files = words_that_name_files(c.intent, c.ceilings, shapes);
+  launch.named_files = c.intent.argv;
   launch.input = c.intent.input;
   launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;
   add_what_was_asked(launch, c);

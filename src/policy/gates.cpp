@@ -263,12 +263,6 @@ std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& 
   return paths;
 }
 
-std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
-                                               const Shapes& shapes) {
-  if (commands_for(ceilings, intent) == CommandProfile::any) return intent.argv;
-  return paths_to_observe(intent, ceilings, shapes);
-}
-
 std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes) {
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
   if (c.origin == Case::Origin::operators_command || profile == CommandProfile::any) return {};

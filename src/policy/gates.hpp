@@ -20,10 +20,6 @@ CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent);
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
                                           const Shapes& shapes);
 
-// The words of a command that may name files: its paths where a shape says which they are, else every word.
-std::vector<std::string> words_that_name_files(const Intent& intent, const Ceilings& ceilings,
-                                               const Shapes& shapes);
-
 // What to send instead of a call that nobody can read.
 std::string how_to_send(const Intent& intent);
 

@@ -175,7 +175,7 @@ struct Hardened {
 TEST(ShapeMatch, HardeningIsWhatRuns) {
   const Hardened rows[] = {
       {{"python3", "-m", "py_compile", "a.py", "b.py"},
-       {"python3", "-I", "-X", "pycache_prefix=/tmp/cloche-pycache", "-m", "py_compile", "a.py", "b.py"},
+       {"python3", "-I", "-X", "pycache_prefix=/dev/shm/cloche-pycache", "-m", "py_compile", "a.py", "b.py"},
        ""},
       {{"ruff", "check"}, {"ruff", "check", "--no-fix", "--no-fix-only", "--no-cache", "--"}, ""},
       {{"mypy", "a.py"}, {"mypy", "--config-file=", "--cache-dir=/dev/null", "--", "a.py"}, ""},

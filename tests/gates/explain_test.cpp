@@ -60,7 +60,7 @@ TEST_P(Explain, TheHardenedCommandIsShown) {
   ASSERT_TRUE(json);
   std::vector<std::string> argv;
   for (const auto& word : (*json)["plan"]["argv"].array) argv.push_back(word.string);
-  EXPECT_EQ(argv, (std::vector<std::string>{"python3", "-I", "-X", "pycache_prefix=/tmp/cloche-pycache", "-m",
+  EXPECT_EQ(argv, (std::vector<std::string>{"python3", "-I", "-X", "pycache_prefix=/dev/shm/cloche-pycache", "-m",
                                             "py_compile", "a.py"}));
 }
 
