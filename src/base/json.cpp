@@ -1,5 +1,8 @@
 #include "base/json.hpp"
 
+#include <algorithm>
+
+#include "base/shown.hpp"
 #include "base/utf8.hpp"
 
 namespace cloche {
@@ -33,6 +36,30 @@ void add_escaped(std::string& out, char c) {
   out += digits[static_cast<unsigned char>(c) & 0xf];
 }
 
+void add_code_unit(std::string& out, unsigned unit) {
+  constexpr char digits[] = "0123456789abcdef";
+  out += "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) out += digits[(unit >> shift) & 0xf];
+}
+
+// A terminal acts on the C1 controls as it does on escape sequences, and a person does not see the others: in
+// JSON they stand as escapes, which mean the same to whoever reads it.
+bool hides_or_acts(unsigned code) {
+  return is_control(code) || turns_text_around(code) || is_invisible(code);
+}
+
+void add_code_point(std::string& out, std::string_view encoded) {
+  const unsigned code = utf8::decode(encoded).value;
+  if (!hides_or_acts(code)) {
+    out += encoded;
+  } else if (code < 0x10000) {
+    add_code_unit(out, code);
+  } else {
+    add_code_unit(out, 0xd800 + ((code - 0x10000) >> 10));
+    add_code_unit(out, 0xdc00 + ((code - 0x10000) & 0x3ff));
+  }
+}
+
 }  // namespace
 
 bool is_utf8(std::string_view text) {
@@ -58,11 +85,29 @@ void add_quoted(std::string& out, std::string_view text) {
     } else if (length == 0) {
       out += "\xef\xbf\xbd";
     } else {
-      out += text.substr(0, length);
+      add_code_point(out, text.substr(0, length));
     }
     text.remove_prefix(length == 0 ? 1 : length);
   }
   out += '"';
+}
+
+std::string json_on_one_line(std::string_view json) {
+  std::string out;
+  out.reserve(json.size());
+  while (!json.empty()) {
+    const size_t length = std::max<size_t>(utf8::sequence_length(json), 1);
+    const bool breaks_line = json[0] == '\n' || json[0] == '\r';
+    if (breaks_line) {
+      out += ' ';
+    } else if (length == 1 && json[0] != 0x7f) {
+      out += json[0];
+    } else {
+      add_code_point(out, json.substr(0, length));
+    }
+    json.remove_prefix(length);
+  }
+  return out;
 }
 
 std::string json_quote(std::string_view text) {

@@ -15,6 +15,9 @@ bool is_utf8(std::string_view text);
 // A quoted JSON string; each byte that is not UTF-8 becomes U+FFFD.
 std::string json_quote(std::string_view text);
 void add_quoted(std::string& out, std::string_view text);
+// JSON on one line and with nothing in it that a terminal acts on: line breaks can only stand between its
+// words, and what is written as an escape instead only in its strings. What is no JSON stays none.
+std::string json_on_one_line(std::string_view json);
 
 class JsonWriter {
  public:

@@ -31,6 +31,11 @@ TEST(JsonQuote, EscapesWhatJsonCannotHold) {
       {"nul\0inside"s, R"("nul\u0000inside")"},
       {"grüße, мир, 漢字, 🫙", "\"grüße, мир, 漢字, 🫙\""},
       {"</script>", R"("</script>")"},
+      {"\xc2\x9b"
+       "31m",
+       R"("\u009b31m")"},
+      {"\xe2\x80\xae", R"("\u202e")"},
+      {"\xf3\xa0\x81\x81", R"("\udb40\udc41")"},
   };
   for (const auto& [text, json] : rows) EXPECT_EQ(json_quote(text), json);
 }
@@ -41,6 +46,16 @@ TEST(JsonQuote, LeavesNoControlCharacterAsItIs) {
     for (char c : quoted) EXPECT_GE(static_cast<unsigned char>(c), 0x20) << "byte " << byte;
     EXPECT_EQ(quoted[1], '\\') << "byte " << byte;
   }
+}
+
+TEST(JsonOnOneLine, KeepsItsMeaningAndNothingThatATerminalActsOn) {
+  const Quoted rows[] = {
+      {"{\n  \"a\": 1\r\n}\n", "{   \"a\": 1  } "},
+      {"[\"\xc2\x9b\", \"\x7f\", \"gr\xc3\xbc\xc3\x9f\"]",
+       "[\"\\u009b\", \"\\u007f\", \"gr\xc3\xbc\xc3\x9f\"]"},
+      {R"(["\n\u001b"])", R"(["\n\u001b"])"},
+  };
+  for (const auto& [json, line] : rows) EXPECT_EQ(json_on_one_line(json), line);
 }
 
 struct Sequence {

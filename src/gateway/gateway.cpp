@@ -111,7 +111,8 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
     effect.shown = shown_text(outcome, tool.spec.name, budget);
     return true;
   }
-  effect.raw = effect.structured = outcome.output;
+  effect.raw = outcome.output;
+  effect.structured = json_on_one_line(outcome.output);
   effect.shown = within_budget(neutralised(outcome.output), budget);
   return true;
 }

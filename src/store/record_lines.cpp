@@ -33,14 +33,12 @@ std::string quote_within(std::string_view text, size_t most) {
   }
 }
 
-// Text that came as JSON stays JSON, on one line: a line break in it can only stand between its words.
+// Text that came as JSON stays JSON, on one line.
 std::string args_on_one_line(const std::string& args) {
   if (args.size() > max_args_bytes || !read_json(args, "", call_limits).ok())
     return quote_within(args, max_args_bytes);
-  std::string line = args;
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  return line;
+  std::string line = json_on_one_line(args);
+  return line.size() > max_args_bytes ? quote_within(args, max_args_bytes) : line;
 }
 
 JsonWriter& field(JsonWriter& out, std::string_view name, std::string_view text,
