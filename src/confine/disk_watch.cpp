@@ -161,6 +161,10 @@ std::optional<DiskGrowth> DiskWatch::beyond_limit(int process_table) {
   return std::nullopt;
 }
 
+namespace {
+constexpr uint64_t untold = std::numeric_limits<uint64_t>::max();
+}  // namespace
+
 SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_bytes_(most_bytes) {
   auto opened = sys::open(directory, O_PATH | O_DIRECTORY);
   struct stat seen {};
@@ -168,6 +172,8 @@ SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_b
   directory_ = std::move(opened).value();
   device_ = seen.st_dev;
   size_ = measure();
+  // One that is too large already may not grow; it has to be possible to make room in it.
+  if (size_ != untold) most_bytes_ = std::max(most_bytes_, size_);
   free_bytes_ = free_of(directory_.get()).bytes;
 }
 
@@ -175,9 +181,9 @@ uint64_t SizeWatch::measure() const {
   constexpr int64_t ever = std::numeric_limits<int64_t>::min();
   Walk walk(device_, ever);
   auto readable = sys::open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
-  if (!readable.ok()) return std::numeric_limits<uint64_t>::max();
+  if (!readable.ok()) return untold;
   walk.directory(std::move(readable).value(), 0);
-  return walk.bytes().value_or(std::numeric_limits<uint64_t>::max());
+  return walk.bytes().value_or(untold);
 }
 
 std::optional<uint64_t> SizeWatch::beyond_limit() {

@@ -139,5 +139,26 @@ TEST_F(DiskWatchTest, ADirectoryThatIsNotThereIsNotWatched) {
   EXPECT_FALSE(watch.beyond_limit(-1));
 }
 
+using SizeWatchTest = DiskWatchTest;
+
+TEST_F(SizeWatchTest, CountsWhatWasThereBefore) {
+  write("before", 5 * mebi);
+  SizeWatch watch(root_, 8 * mebi);
+  EXPECT_FALSE(watch.beyond_limit());
+  write("more", 5 * mebi);
+  EXPECT_TRUE(watch.beyond_limit());
+}
+
+TEST_F(SizeWatchTest, WhatIsTooLargeAlreadyMayShrinkAndNotGrow) {
+  write("before", 10 * mebi);
+  SizeWatch watch(root_, 8 * mebi);
+  EXPECT_FALSE(watch.beyond_limit());
+  fs::remove(root_ + "/before");
+  EXPECT_FALSE(watch.beyond_limit());
+  write("before", 10 * mebi);
+  write("more", 5 * mebi);
+  EXPECT_TRUE(watch.beyond_limit());
+}
+
 }  // namespace
 }  // namespace cloche
