@@ -35,6 +35,20 @@ std::vector<std::string> names_in(const std::string& directory) {
 
 namespace {
 
+// Whoever owns it may remove it, whatever its mode says.
+int open_to_empty(int parent, const char* name) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int fd = ::openat(parent, name, flags);
+  if (fd < 0 && errno == EACCES) {
+    // By what is held: the name may be a link by now.
+    const OwnedFd closed(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const std::string held = "/proc/self/fd/" + std::to_string(closed.get());
+    if (closed && ::chmod(held.c_str(), 0700) == 0) fd = ::openat(parent, name, flags);
+  }
+  if (fd >= 0) ::fchmod(fd, 0700);
+  return fd;
+}
+
 void empty_directory(int fd) {  // takes the descriptor over
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd), ::closedir);
   while (dir != nullptr) {
@@ -43,7 +57,7 @@ void empty_directory(int fd) {  // takes the descriptor over
     const std::string_view name = entry->d_name;
     if (name == "." || name == "..") continue;
     if (::unlinkat(fd, entry->d_name, 0) == 0) continue;
-    const int below = ::openat(fd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int below = open_to_empty(fd, entry->d_name);
     if (below >= 0) empty_directory(below);
     ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
   }
@@ -52,7 +66,7 @@ void empty_directory(int fd) {  // takes the descriptor over
 }  // namespace
 
 void remove_tree(const std::string& directory) {
-  const int fd = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  const int fd = open_to_empty(AT_FDCWD, directory.c_str());
   if (fd >= 0) empty_directory(fd);
   ::rmdir(directory.c_str());
 }

@@ -16,8 +16,10 @@ namespace {
 // task's directory above it is ours alone.
 Result<void> make_directory(int task, const char* name, const std::string& shown) {
   if (::mkdirat(task, name, 0700) != 0 && errno != EEXIST) return system_error("make " + shown);
+  // By name, because an ordinary user cannot open what a command has closed.
+  if (::fchmodat(task, name, 0700, AT_SYMLINK_NOFOLLOW) != 0) return system_error("open " + shown);
   const OwnedFd made(::openat(task, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!made || ::fchmod(made.get(), 0700) != 0) return system_error("open " + shown);
+  if (!made) return system_error("open " + shown);
   return {};
 }
 
