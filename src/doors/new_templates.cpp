@@ -111,7 +111,9 @@ constexpr std::string_view rule_text = R"text({
         "match": ["npm install", "npm ci --ignore-scripts"],
         "not_match": ["npm test", "npm --version"]
       }
-    ]
+    ],
+    // Of what no rule matches. Without it that is denied.
+    "default": "allow"
   }
 }
 )text";
