@@ -1,0 +1,106 @@
+// The library: one Gateway for many threads, and a whole agent loop.
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "cloche/cloche.h"
+#include "tools/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Nobody : public Approver {
+ public:
+  ::cloche::Answer ask(const Question&) override { return {}; }
+};
+
+size_t open_descriptors() {
+  size_t count = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+TEST(Library, ManyThreadsShareOneGateway) {
+  Scene scene{As::self};
+  SessionOptions options = default_session();
+  options.run = scene.root() / "run";
+  options.programs = CLOCHE_TEST_BIN_DIR;
+  const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
+  const std::string home = "HOME=" + (scene.root() / "home").string();
+  std::string path = "PATH=/usr/bin:/bin";
+  std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), path.data(),
+                              nullptr};
+  auto gateway = Gateway::open(options, Environment(block.data()));
+  ASSERT_TRUE(gateway.ok()) << describe(gateway.error());
+
+  constexpr int threads = 16;
+  constexpr int calls = 20;
+  Nobody nobody;
+  // The transcripts that stay open are open before it begins.
+  for (int task = 0; task < 4; ++task)
+    gateway.value()->call({"run_shell", R"({"cmd": "ls"})"}, {.task = "task-" + std::to_string(task)},
+                          nobody);
+  const size_t before = open_descriptors();
+  std::mutex lock;
+  std::set<std::string> ids;
+  std::vector<std::string> wrong;
+  const auto work = [&](int thread) {
+    const std::string task = "task-" + std::to_string(thread % 4);
+    for (int i = 0; i < calls; ++i) {
+      const std::string mark = std::to_string(thread) + "-" + std::to_string(i);
+      // Every fifth one starts a process; each of the others acts in this one.
+      const bool starts = i % 5 == 0;
+      const ToolCall asked =
+          starts ? ToolCall{"run_shell", R"({"argv": ["cat", "mark-)" + std::to_string(thread) + R"("]})"}
+                 : ToolCall{"write_artifact", R"({"path": "mark-)" + std::to_string(thread) +
+                                                  R"(", "content": ")" + mark + R"("})"};
+      const std::string expected = starts ? "exit_code: 0\nstdout: " + std::to_string(thread) + "-" +
+                                                std::to_string(i - 1) + "\nstderr: "
+                                          : "wrote mark-" + std::to_string(thread);
+      const CallResult result =
+          gateway.value()->call(i == 0 ? ToolCall{"list_artifacts", "{}"} : asked, {.task = task}, nobody);
+      const std::lock_guard<std::mutex> held(lock);
+      ids.insert(result.call_id);
+      if (result.is_error() || (i != 0 && !result.result.starts_with(expected)))
+        wrong.push_back(mark + ": " + result.result);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int thread = 0; thread < threads; ++thread) pool.emplace_back(work, thread);
+  for (auto& thread : pool) thread.join();
+
+  EXPECT_EQ(ids.size(), size_t{threads * calls});
+  EXPECT_TRUE(wrong.empty()) << wrong.size() << " wrong, the first: " << wrong[0];
+  EXPECT_EQ(open_descriptors(), before);
+  gateway.value()->end_tasks();
+  EXPECT_FALSE(fs::exists(scene.root() / "run/tasks"));
+  const Ran verify =
+      run({.argv = {cloche(), "log", "verify", scene.root() / "run"},
+           .env = {{"XDG_STATE_HOME", state_home(As::self)}, {"HOME", scene.root() / "home"}}});
+  EXPECT_TRUE(verify.out.starts_with("ok: ")) << verify.out << verify.err;
+}
+
+class Loop : public Tools {};
+
+TEST_P(Loop, TheAgentLoopSurvivesEveryCallAndEndsOnItsBudget) {
+  Command command = words({});
+  command.argv = {built("agent_loop"), scene_root() / "run"};
+  const Ran ran = run(command);
+  EXPECT_TRUE(exited(ran, 0));
+  EXPECT_TRUE(contains(ran.out, "the step budget of 13 is used up")) << ran.out;
+  const char* ends[] = {
+      " 1 write_artifact  exited",  " 2 run_shell       exited",  " 3 run_python      exited",
+      " 4 run_shell       refused", " 5 run_shell       refused", " 6 write_artifact  refused",
+      " 7 run_python      exited",  " 8 run_python      limit",   " 9 run_python      limit",
+      "10 run_python      exited",  "11 http_get        refused", "12 no_such_tool    refused",
+      "13 run_shell       refused"};
+  for (const char* end : ends) EXPECT_TRUE(contains(ran.out, end)) << end << "\n" << ran.out;
+  EXPECT_TRUE(verified(scene_root() / "run"));
+}
+
+FOR_EVERYONE(Loop);
+
+}  // namespace
+}  // namespace cloche::test
