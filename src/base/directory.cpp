@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <memory>
 #include <string_view>
 
+#include "base/fd.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 
@@ -49,25 +51,58 @@ int open_to_empty(int parent, const char* name) {
   return fd;
 }
 
-void empty_directory(int fd) {  // takes the descriptor over
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd), ::closedir);
+using OpenDirectory = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// Out of an open directory, each entry but the two dots.
+template <typename Visit>
+void visit_entries(int fd, const Visit& visit) {  // takes the descriptor over
+  const OpenDirectory dir(::fdopendir(fd), ::closedir);
   while (dir != nullptr) {
     const dirent* entry = ::readdir(dir.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    if (::unlinkat(fd, entry->d_name, 0) == 0) continue;
-    const int below = open_to_empty(fd, entry->d_name);
-    if (below >= 0) empty_directory(below);
-    ::unlinkat(fd, entry->d_name, AT_REMOVEDIR);
+    if (name != "." && name != "..") visit(fd, entry->d_name);
+  }
+}
+
+// Over nothing but an empty directory, which is to go as well.
+void move_up(int from, const char* name, int top, unsigned& moved) {
+  const OwnedFd opened(open_to_empty(from, name));  // one that cannot be written to cannot be moved either
+  do {
+    const std::string above = ".removed-" + std::to_string(moved++);
+    if (::renameat2(from, name, top, above.c_str(), 0) == 0) return;
+  } while (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR);
+}
+
+// Of what it holds, directories go up to `top` and all else goes.
+bool remove_one(int top, const char* name, unsigned& moved) {
+  if (::unlinkat(top, name, 0) == 0) return true;
+  const int fd = open_to_empty(top, name);
+  if (fd >= 0) {
+    visit_entries(fd, [&](int from, const char* below) {
+      if (::unlinkat(from, below, 0) != 0) move_up(from, below, top, moved);
+    });
+  }
+  return ::unlinkat(top, name, AT_REMOVEDIR) == 0;
+}
+
+// By moving up what lies deeper: so three descriptors are enough, however deep a command nested its
+// directories.
+void empty_directory(int top) {
+  unsigned moved = 0;
+  for (bool removed = true; removed;) {
+    removed = false;
+    const int fd = ::openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    visit_entries(fd, [&](int, const char* name) { removed = remove_one(top, name, moved) || removed; });
   }
 }
 
 }  // namespace
 
 void remove_tree(const std::string& directory) {
-  const int fd = open_to_empty(AT_FDCWD, directory.c_str());
-  if (fd >= 0) empty_directory(fd);
+  const OwnedFd top(open_to_empty(AT_FDCWD, directory.c_str()));
+  if (top) empty_directory(top.get());
   ::rmdir(directory.c_str());
 }
 

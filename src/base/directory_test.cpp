@@ -1,5 +1,6 @@
 #include "base/directory.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/fd.hpp"
 #include "base/scratch.hpp"
 
 namespace cloche {
@@ -92,6 +94,32 @@ TEST(RemoveTree, TakesEverythingInside) {
   touch(tree + "/.hidden");
   ASSERT_EQ(::mkfifo((tree + "/a/fifo").c_str(), 0600), 0);
   for (int i = 0; i < 50; ++i) touch(tree + "/a/b/" + std::to_string(i));
+  remove_tree(tree);
+  EXPECT_FALSE(fs::exists(tree));
+}
+
+// A command of an ordinary user's may have closed what it made.
+TEST(RemoveTree, TakesWhatIsClosed) {
+  const Scratch scratch;
+  const std::string tree = scratch.path + "/tree";
+  fs::create_directories(tree + "/a/b/c");
+  touch(tree + "/a/b/file");
+  for (const char* closed : {"/a/b/c", "/a/b", "/a", ""}) ::chmod((tree + closed).c_str(), 0);
+  remove_tree(tree);
+  EXPECT_FALSE(fs::exists(tree));
+}
+
+// Deeper than there are descriptors, and with names in the way of those that it gives itself.
+TEST(RemoveTree, GoesAsDeepAsItMust) {
+  const Scratch scratch;
+  const std::string tree = scratch.path + "/tree";
+  fs::create_directories(tree + "/.removed-0/.removed-1");
+  touch(tree + "/.removed-2");
+  OwnedFd at(::open(tree.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  for (int depth = 0; depth < 5000; ++depth) {
+    ASSERT_EQ(::mkdirat(at.get(), "d", 0700), 0);
+    at = OwnedFd(::openat(at.get(), "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
   remove_tree(tree);
   EXPECT_FALSE(fs::exists(tree));
 }

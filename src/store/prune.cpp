@@ -28,7 +28,9 @@ void forget(const RunPlace& place) {
 Result<void> remove_finished(const RunPlace& place, What what) {
   const OwnedFd directory = TRY(hold_run_directory(place, RecordUse::write));
   const OwnedFd lock = TRY(lock_finished_run(place, directory.get()));
-  remove_tree(place.directory + "/" + task_homes_name);
+  const std::string homes = place.directory + "/" + task_homes_name;
+  remove_tree(homes);
+  if (::access(homes.c_str(), F_OK) == 0) return refusal(homes + " could not be removed whole");
   if (what == What::task_homes) return {};
   remove_tree(place.directory);
   if (::access(place.directory.c_str(), F_OK) == 0)

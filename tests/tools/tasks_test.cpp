@@ -90,6 +90,15 @@ TEST_P(Tasks, WhatACommandDidToTheModesDoesNotStopPruning) {
   EXPECT_FALSE(fs::exists(run_place() / "tasks"));
 }
 
+TEST_P(Tasks, NorDoesADepthThatNoPathReaches) {
+  const std::string nest =
+      "import os\nos.chdir('/tmp')\nfor i in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n";
+  ASSERT_EQ(call({"run_script", script(nest, "python3")}, {"--run", run_place(), "--task", "A"}).exit_code(),
+            0);
+  EXPECT_TRUE(exited(cloche_words({"log", "prune", run_place()}), 0));
+  EXPECT_FALSE(fs::exists(run_place() / "tasks"));
+}
+
 TEST_P(Tasks, BackgroundProcessesEndWithTheirCall) {
   const std::string marker = marker_seconds();
   const Answer answer = in_task(
