@@ -161,10 +161,6 @@ std::optional<DiskGrowth> DiskWatch::beyond_limit(int process_table) {
   return std::nullopt;
 }
 
-namespace {
-constexpr uint64_t untold = std::numeric_limits<uint64_t>::max();
-}  // namespace
-
 SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_bytes_(most_bytes) {
   auto opened = sys::open(directory, O_PATH | O_DIRECTORY);
   struct stat seen {};

@@ -43,9 +43,11 @@ class DiskWatch {
 // object keeps it. Walked only when the file system has lost as much as would be too much.
 class SizeWatch {
  public:
+  static constexpr uint64_t untold = ~uint64_t{0};  // it is too deep, has too many files, or is closed
+
   SizeWatch(const std::string& directory, uint64_t most_bytes);
 
-  // Its size, when that is more than it may have; the largest number when it cannot be told.
+  // Its size, when that is more than it may have, or cannot be told.
   std::optional<uint64_t> beyond_limit();
 
  private:

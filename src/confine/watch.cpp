@@ -71,7 +71,12 @@ std::optional<LimitHit> Watch::check_disk() {
                      : LimitHit{LimitId::new_files, std::to_string(growth->files) + " new files"};
   }
   for (auto& tree : sizes_) {
-    if (tree.beyond_limit()) return LimitHit{LimitId::tmp, "the task's home or /tmp has become larger"};
+    const auto size = tree.beyond_limit();
+    if (!size) continue;
+    return LimitHit{LimitId::tmp,
+                    *size == SizeWatch::untold
+                        ? "the task's home or /tmp can no longer be measured, it is too deep or closed"
+                        : "the task's home or /tmp has become larger"};
   }
   return std::nullopt;
 }
