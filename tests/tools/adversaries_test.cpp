@@ -7,6 +7,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <thread>
+
 #include "tools/fixture.hpp"
 
 namespace cloche::test {
@@ -56,6 +59,18 @@ TEST_P(Adversaries, AMemoryEaterEndsByItsLimit) {
   EXPECT_TRUE(ended_by_limit(survived("eater"), "memory"));
 }
 
+// Ours, by the word that no other has; each is seen once it has become what it was forked for.
+size_t end_processes_with(const std::string& marker, size_t expected) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  auto found = processes_with(marker);
+  while (found.size() < expected && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    found = processes_with(marker);
+  }
+  for (const int pid : found) kill(pid, SIGKILL);
+  return found.size();
+}
+
 TEST_P(Adversaries, AForkBombStaysWithinItsProcessesAndNoneIsLeft) {
   const std::string marker = marker_seconds();
   const std::string bomb =
@@ -75,8 +90,8 @@ TEST_P(Adversaries, AForkBombStaysWithinItsProcessesAndNoneIsLeft) {
       "print(json.dumps({'made': made}))\n";
   executor("bomb", bomb, {.limits = R"({"pids": 16})"});
   const Ran outside = control("bomb", 10);
-  for (const int pid : processes_with(marker)) kill(pid, SIGKILL);  // ours, by the word that no other has
   EXPECT_TRUE(printed(outside, "{\"made\": 40}\n"));
+  EXPECT_EQ(end_processes_with(marker, 40), 40U);
   ASSERT_TRUE(all_gone(marker));
 
   const Answer answer = survived("bomb");

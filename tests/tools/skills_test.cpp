@@ -135,6 +135,18 @@ TEST_P(Skills, TheSecretSetAndWideHintsAreErrors) {
   }
 }
 
+TEST_P(Skills, TheSecretSetNeedsAGrantOfTheUsersAndAProjectsIsNone) {
+  const std::string reads = skill("capabilities: [\"fs:read:~/.ssh/**\", \"code:exec\"]");
+  const std::string read = script("cat " + (home() / ".ssh/id_ed25519").string());
+  const std::string granted = R"({"secret_grants": ["~/.ssh"]})";
+  file(".cloche/config.json", granted);
+  EXPECT_EQ(cloche_words({"call", "run_script", read, "--skill", reads}).exit_code, 125);
+  fs::remove_all(workspace() / ".cloche");
+  scene().write("home/.config/cloche/config.json", granted);
+  EXPECT_EQ(call({"run_script", read}, {"--skill", reads}).result(),
+            "exit_code: 0\nstdout: the key of the caller\n\nstderr: ");
+}
+
 TEST_P(Skills, AWrongTypeRefusesAndAnUnknownKeyWarns) {
   const Ran wrong = cloche_words({"tools", "--skill", skill("tool_loadout: 3")});
   EXPECT_EQ(wrong.exit_code, 125);
