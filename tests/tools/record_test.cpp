@@ -18,12 +18,6 @@ class Records : public Tools {
   }
 };
 
-std::set<std::string> keys_of(const Json& object) {
-  std::set<std::string> keys;
-  for (const auto& [key, value] : object.object) keys.insert(key);
-  return keys;
-}
-
 // Whatever a path of the record is for, each of these would succeed for the owner of the files.
 std::string attack_on(const std::string& path) {
   return "cat " + path + " && echo READ; ls -A " + path + " | grep . && echo LISTED; echo x >> " + path +
