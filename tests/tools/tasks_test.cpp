@@ -92,7 +92,7 @@ TEST_P(Tasks, WhatACommandDidToTheModesDoesNotStopPruning) {
 
 TEST_P(Tasks, NorDoesADepthThatNoPathReaches) {
   const std::string nest =
-      "import os\nos.chdir('/tmp')\nfor i in range(3000):\n    os.mkdir('d')\n    os.chdir('d')\n";
+      "import os\nos.chdir('/tmp')\nfor i in range(1200):\n    os.mkdir('d')\n    os.chdir('d')\n";
   ASSERT_EQ(call({"run_script", script(nest, "python3")}, {"--run", run_place(), "--task", "A"}).exit_code(),
             0);
   EXPECT_TRUE(exited(cloche_words({"log", "prune", run_place()}), 0));
