@@ -119,7 +119,9 @@ TEST_P(Tasks, TheWorkspaceMayLieBelowTmp) {
   char name[] = "/tmp/cloche-tools-XXXXXX";
   ASSERT_NE(mkdtemp(name), nullptr);
   const fs::path place = name;
-  if (as() == As::nobody) ASSERT_EQ(chown(name, nobody, nobody), 0);
+  if (as() == As::nobody) {
+    ASSERT_EQ(chown(name, nobody, nobody), 0);
+  }
   const auto there = [&](const std::string& command) {
     return call({"run_script", script(command)}, {"--run", place / "run", "--task", "A"});
   };
