@@ -159,6 +159,9 @@ Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::strin
     return error;
   }
   ConfinementPlan proof = plan;
+  for (auto& entry : proof.view) {
+    if (entry.kind == EntryKind::tree) entry.size_bytes = 0;  // how full a task's home is proves nothing
+  }
   proof.argv = {"/.cloche/probe", std::to_string(hold_ms)};
   proof.terminal = false;
   proof.directory = "/";

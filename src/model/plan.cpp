@@ -88,9 +88,10 @@ std::string to_json(const ConfinementPlan& plan) {
 
 std::string digested_bytes(const ConfinementPlan& plan) {
   std::string bytes = to_json(plan);
-  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: their exact bytes count as
-  // well.
+  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: then their exact bytes
+  // count as well. All others have the digest of the JSON that everybody is shown.
   const auto add_exactly = [&bytes](const std::string& text) {
+    if (is_utf8(text)) return;
     const uint64_t size = text.size();
     bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
   };

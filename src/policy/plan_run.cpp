@@ -357,23 +357,33 @@ void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
 // Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A
 // link gives way to what lies below it: a workspace in /var/tmp makes that a directory.
 void put_in_order(std::vector<ViewEntry>& view) {
-  std::map<std::string_view, const ViewEntry*> last;
-  for (const auto& entry : view) last[entry.target] = &entry;
-  const auto holds_another = [&](const ViewEntry& link) {  // targets below it follow it in the map
-    auto next = last.upper_bound(link.target);
-    while (next != last.end() && next->first.starts_with(link.target) &&
-           (!is_beneath(link.target, next->first) || next->second < &link)) {
-      ++next;
+  std::vector<ViewEntry*> by_target;  // of two for one place the later one is the second
+  by_target.reserve(view.size());
+  for (auto& entry : view) by_target.push_back(&entry);
+  std::sort(by_target.begin(), by_target.end(), [](const ViewEntry* a, const ViewEntry* b) {
+    const int order = a->target.compare(b->target);
+    return order != 0 ? order < 0 : a < b;
+  });
+  const auto is_last = [&](size_t at) {
+    return at + 1 == by_target.size() || by_target[at + 1]->target != by_target[at]->target;
+  };
+  const auto holds_another = [&](size_t at) {  // what begins with its name follows it
+    const ViewEntry& link = *by_target[at];
+    for (size_t next = at + 1; next < by_target.size(); ++next) {
+      const ViewEntry& below = *by_target[next];
+      if (!below.target.starts_with(link.target)) return false;
+      if (is_last(next) && is_beneath(link.target, below.target) && &below > &link) return true;
     }
-    return next != last.end() && is_beneath(link.target, next->first);
+    return false;
   };
   std::vector<std::pair<long, ViewEntry*>> kept;  // with its depth
-  for (auto& entry : view) {
-    const bool replaced =
-        last[entry.target] != &entry || (entry.kind == EntryKind::link && holds_another(entry));
-    if (!replaced) kept.emplace_back(std::count(entry.target.begin(), entry.target.end(), '/'), &entry);
+  kept.reserve(view.size());
+  for (size_t at = 0; at < by_target.size(); ++at) {
+    ViewEntry* entry = by_target[at];
+    if (!is_last(at) || (entry->kind == EntryKind::link && holds_another(at))) continue;
+    kept.emplace_back(std::count(entry->target.begin(), entry->target.end(), '/'), entry);
   }
-  std::stable_sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(kept.begin(), kept.end());  // then as they stood
   std::vector<ViewEntry> ordered;
   ordered.reserve(kept.size());
   for (const auto& [depth, entry] : kept) ordered.push_back(std::move(*entry));

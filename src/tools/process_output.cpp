@@ -27,7 +27,9 @@ size_t back_to_boundary(std::string_view text, size_t at) {
 }
 
 std::string ended(const Outcome& outcome) {
-  return outcome.end == End::exited || outcome.reason.empty() ? "" : outcome.reason;
+  if (outcome.end == End::exited) return "";
+  constexpr std::string_view already_said = "ended ";  // the label says it
+  return outcome.reason.substr(outcome.reason.starts_with(already_said) ? already_said.size() : 0);
 }
 
 struct ShownStreams {

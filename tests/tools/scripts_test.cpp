@@ -18,7 +18,7 @@ TEST_P(Scripts, PythonIsEndedByItsProcessorTime) {
 }
 
 TEST_P(Scripts, PythonIsEndedByItsMemory) {
-  const Answer answer = call({"run_python", code("x = bytearray(300 << 20)")});
+  const Answer answer = call({"run_python", code("x = bytearray(300 << 20)\nimport time\ntime.sleep(5)")});
   EXPECT_TRUE(ended_by_limit(answer, "memory"));
   EXPECT_TRUE(contains(answer.result(), "\nended: the memory limit of 256M was reached")) << answer.result();
   EXPECT_TRUE(ended(call({"run_python", code("x = bytearray(150 << 20)")}), "exited"));
