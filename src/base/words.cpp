@@ -18,8 +18,11 @@ bool is_name(std::string_view text) {
          std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
 }
 
+// Between words a tab is a blank. In a word it is a control character that looks like one.
+enum class Tabs { blanks, refused };
+
 // What no spelling of a command may hold.
-std::string problem_of_text(std::string_view text) {
+std::string problem_of_text(std::string_view text, Tabs tabs) {
   if (text.find('\0') != std::string_view::npos)
     return "it has a NUL byte, where every program stops reading";
   if (!is_utf8(text)) return "it is not valid UTF-8";
@@ -29,6 +32,10 @@ std::string problem_of_text(std::string_view text) {
       return "it has a line break; a call is one command: put longer text into a file with write_artifact, "
              "or use "
              "run_script";
+    }
+    if (code == '\t' && tabs == Tabs::refused) {
+      return "it has a control character, a tab in a word; put such text into a file with write_artifact, or "
+             "use run_script";
     }
     if (is_control(code) && code != '\t') return "it has a control character";
     if (turns_text_around(code)) return "it has a bidirectional control character, which hides what it says";
@@ -83,7 +90,7 @@ class Splitter {
     bare_ = false;
     const size_t end = text_.find('\'', at_ + 1);
     if (end == std::string_view::npos) return fail("a single quote is not closed");
-    take(text_.substr(at_ + 1, end - at_ - 1));
+    word_ += text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
   }
 
@@ -95,9 +102,8 @@ class Splitter {
       const bool escapes =
           text_[at_] == '\\' && at_ + 1 < text_.size() && (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\');
       if (escapes) ++at_;
-      take(text_.substr(at_, 1));
+      word_ += text_[at_];
     }
-    if (!split_.problem.empty()) return;
     if (at_ == text_.size()) return fail("a double quote is not closed");
     ++at_;
   }
@@ -106,15 +112,8 @@ class Splitter {
     begin_word();
     bare_ = false;
     if (at_ + 1 == text_.size()) return fail("it ends in a backslash that quotes nothing");
-    take(text_.substr(at_ + 1, 1));
+    word_ += text_[at_ + 1];
     at_ += 2;
-  }
-
-  // Between words a tab is a blank. In one it is a control character, and looks like a blank.
-  void take(std::string_view quoted) {
-    if (quoted.find('\t') != std::string_view::npos)
-      return fail("it has a control character, a tab in quotes; send the words as argv if it is data");
-    word_ += quoted;
   }
 
   void plain(char c) {
@@ -197,7 +196,7 @@ SplitWords split_words(std::string_view text) {
     refused.problem = "it is longer than " + std::to_string(max_command_bytes) + " bytes";
     return refused;
   }
-  refused.problem = problem_of_text(text);
+  refused.problem = problem_of_text(text, Tabs::blanks);
   if (!refused.problem.empty()) return refused;
   SplitWords split = Splitter(text).run();
   if (!split.problem.empty()) return split;
@@ -213,7 +212,7 @@ std::string problem_of(const std::vector<std::string>& argv) {
   for (const auto& word : argv) bytes += word.size() + 1;
   if (bytes > max_argv_bytes) return "its words are longer than " + std::to_string(max_argv_bytes) + " bytes";
   for (const auto& word : argv) {
-    if (std::string problem = problem_of_text(word); !problem.empty()) return problem;
+    if (std::string problem = problem_of_text(word, Tabs::refused); !problem.empty()) return problem;
   }
   return {};
 }

@@ -35,10 +35,11 @@ inline constexpr size_t max_command_bytes =
 SplitWords split_words(std::string_view text);
 
 // Why these words cannot be a command: what split_words would have said of any spelling of them. Empty: they
-// can. A tab in a word is let through here, where nothing can be taken for a blank.
+// can, and so can what quote_words makes of them.
 std::string problem_of(const std::vector<std::string>& argv);
 
-// The one spelling of an argv: split_words gives the same words back, without operators, or refuses a tab.
+// The one spelling of an argv: split_words gives the same words back without operators, or says what
+// problem_of says.
 std::string quote_words(const std::vector<std::string>& argv);
 
 }  // namespace cloche
