@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "base/decimal.hpp"
 #include "base/json.hpp"
 
 namespace cloche {
@@ -37,14 +38,16 @@ void add_utf8(std::string& out, unsigned code) {
 
 // A number is whole when it is an integer of 64 bits, however it was written.
 void find_whole(JsonValue& value) {
-  constexpr double two_to_63 = 9223372036854775808.0;
   const char* end = value.text.data() + value.text.size();
   const auto read = std::from_chars(value.text.data(), end, value.integer);
   value.whole = read.ec == std::errc() && read.ptr == end;
   if (value.whole || std::floor(value.number) != value.number) return;
-  if (value.number < -two_to_63 || value.number >= two_to_63) return;
-  value.integer = static_cast<int64_t>(value.number);
-  value.whole = true;
+  // The double may be whole where the number is not, and be another whole number than it is.
+  const Decimal exact = decimal_of(value.text);
+  if (!exact.is_whole()) return;
+  const std::string digits = to_text(exact);
+  const auto again = std::from_chars(digits.data(), digits.data() + digits.size(), value.integer);
+  value.whole = again.ec == std::errc() && again.ptr == digits.data() + digits.size();
 }
 
 class Reader {
@@ -305,7 +308,9 @@ std::string canonical_number(const JsonValue& value) {
   if (value.whole) return std::to_string(value.integer);
   char digits[32];
   const auto end = std::to_chars(digits, digits + sizeof digits, value.number);
-  return {digits, end.ptr};
+  std::string shortest(digits, end.ptr);
+  const Decimal exact = decimal_of(value.text);
+  return decimal_of(shortest) == exact ? shortest : to_text(exact);  // a double has not room for each
 }
 
 enum class Spelling { written, canonical };

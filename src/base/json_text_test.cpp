@@ -143,6 +143,9 @@ TEST(JsonText, KnowsWholeNumbers) {
       {"9223372036854775808", false, 0},
       {"1e300", false, 0},
       {"0.1", false, 0},
+      {"9007199254740993.0", true, 9007199254740993},
+      {"0.99999999999999999999", false, 0},
+      {"9007199254740992.5", false, 0},
   };
   for (const auto& row : rows) {
     const auto read = read_json(row.text, "");

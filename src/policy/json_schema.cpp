@@ -1,9 +1,9 @@
 #include "policy/json_schema.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
+#include "base/decimal.hpp"
 #include "base/json.hpp"
 #include "policy/schema_program.hpp"
 
@@ -22,7 +22,7 @@ unsigned type_of(const JsonValue& value) {
     case JsonValue::Kind::object: return static_cast<unsigned>(Type::object);
     case JsonValue::Kind::number: break;
   }
-  const bool whole = value.whole || std::floor(value.number) == value.number;  // beyond 64 bits all are
+  const bool whole = value.whole || decimal_of(value.text).is_whole();
   return static_cast<unsigned>(Type::number) | (whole ? static_cast<unsigned>(Type::integer) : 0);
 }
 
@@ -34,58 +34,10 @@ std::string names_of(unsigned types) {
   return text;
 }
 
-// Less than, equal or greater than zero; exact, also where a double cannot hold the integer.
+// Less than, equal or greater than zero; exact, also where a double cannot hold the number.
 int compare(const JsonValue& a, const JsonValue& b) {
   if (a.whole && b.whole) return a.integer < b.integer ? -1 : a.integer > b.integer ? 1 : 0;
-  if (a.whole == b.whole) return a.number < b.number ? -1 : a.number > b.number ? 1 : 0;
-  if (b.whole) return -compare(b, a);
-  // b has a fraction, so its size is below 2^53, or it is beyond every 64-bit integer.
-  constexpr double two_to_63 = 9223372036854775808.0;
-  if (b.number >= two_to_63) return -1;
-  if (b.number < -two_to_63) return 1;
-  return a.integer <= static_cast<int64_t>(std::floor(b.number)) ? -1 : 1;
-}
-
-// digits * 10^exponent, exactly as written; false when the digits do not fit.
-bool read_decimal(const JsonValue& value, __int128& digits, int& exponent) {
-  digits = 0;
-  exponent = 0;
-  int count = 0;
-  bool fraction = false;
-  size_t i = value.text.starts_with('-') ? 1 : 0;
-  for (; i < value.text.size() && value.text[i] != 'e' && value.text[i] != 'E'; ++i) {
-    if (value.text[i] == '.') {
-      fraction = true;
-      continue;
-    }
-    digits = digits * 10 + (value.text[i] - '0');
-    if (digits != 0 && ++count > 18) return false;
-    if (fraction) --exponent;
-  }
-  if (i == value.text.size()) return true;
-  const std::string written = value.text.substr(i + 1);
-  if (written.size() > 4) return false;
-  int shift = 0;
-  for (char c : written)
-    if (c != '+' && c != '-') shift = shift * 10 + (c - '0');
-  exponent += written[0] == '-' ? -shift : shift;
-  return true;
-}
-
-// 19.99 is a multiple of 0.01, although their doubles are not. Where the digits are too many, doubles decide.
-bool is_multiple(const JsonValue& value, const JsonValue& of) {
-  __int128 a = 0;
-  __int128 b = 0;
-  int a_exponent = 0;
-  int b_exponent = 0;
-  if (read_decimal(value, a, a_exponent) && read_decimal(of, b, b_exponent) &&
-      std::abs(a_exponent - b_exponent) <= 18) {
-    for (; a_exponent > b_exponent; --a_exponent) a *= 10;
-    for (; b_exponent > a_exponent; --b_exponent) b *= 10;
-    return b != 0 && a % b == 0;
-  }
-  const double quotient = value.number / of.number;
-  return std::isfinite(quotient) && std::floor(quotient) == quotient;
+  return compare(decimal_of(a.text), decimal_of(b.text));
 }
 
 uint64_t code_points(std::string_view text) {
@@ -177,6 +129,7 @@ class Checker {
   }
 
   bool check_number(const SchemaNode& node, const JsonValue& value) {
+    if (!spend(value.text.size() / 32 * (1 + node.bounds.size()))) return exhaust();
     for (const auto& [kind, bound] : node.bounds) {
       const int order = compare(value, bound);
       switch (kind) {
@@ -194,7 +147,7 @@ class Checker {
           break;
       }
     }
-    if (node.multiple && !is_multiple(value, *node.multiple))
+    if (node.multiple && !is_multiple(decimal_of(value.text), decimal_of(node.multiple->text)))
       return fail("must be a multiple of " + node.multiple->text);
     return true;
   }

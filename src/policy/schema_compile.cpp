@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/decimal.hpp"
 #include "base/json.hpp"
 #include "policy/json_schema.hpp"
 #include "policy/schema_program.hpp"
@@ -182,6 +183,8 @@ class Compiler {
   Result<void> read_multiple(SchemaNode& node, const JsonValue& value) {
     if (!value.is_number() || value.number <= 0)
       return fail(value.line, "multipleOf must be a number above 0");
+    if (decimal_of(value.text).digits.size() > max_divisor_digits)
+      return fail(value.line, "multipleOf has more than " + std::to_string(max_divisor_digits) + " digits");
     node.multiple = value;
     return {};
   }
