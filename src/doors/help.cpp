@@ -127,13 +127,15 @@ std::string explain_help() {
 }
 
 std::string test_help() {
-  return "cloche test [FILE...]\n"
+  return "cloche test [--executors DIR] [FILE...]\n"
          "cloche test --replay RUN --policy FILE [--json]\n"
          "\n"
          "Checks every example in every file of command shapes: those that come with Cloche, those in\n"
          "$XDG_CONFIG_HOME/cloche/commands, or the files that are named. Prints file:line of each that "
          "fails.\n"
-         "Of permission rules it also finds those that can never decide.\n"
+         "Of permission rules it also finds those that can never decide. It knows the shipped tools, and "
+         "the\n"
+         "executors in DIR, else those in the configured executors_dir.\n"
          "With --replay the calls of a run (its id, 'last', its directory or a transcript) are judged again\n"
          "under the permission rules of FILE: it prints each verdict that would change.\n"
          "Exit code 0 when all hold and nothing would change, 1 otherwise.\n"

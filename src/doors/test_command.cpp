@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "base/json_text.hpp"
@@ -13,10 +14,12 @@
 #include "doors/replay_command.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/protected.hpp"
-#include "policy/rules.hpp"
+#include "policy/rule_lint.hpp"
 #include "store/command_files.hpp"
 #include "store/protected_file.hpp"
 #include "store/rule_files.hpp"
+#include "store/settings.hpp"
+#include "store/skill_files.hpp"
 
 namespace cloche {
 namespace {
@@ -46,12 +49,13 @@ void check_shapes(const std::string& text, const std::string& name, Tally& tally
 
 // Reading them checks their examples. A rule that can never decide fails as well: whoever wrote it relies on
 // it.
-void check_rules(const std::string& text, const std::string& name, Tally& tally) {
+void check_rules(const std::string& text, const std::string& name, const std::vector<ToolArguments>& own,
+                 Tally& tally) {
   const auto rules = rules_in(text, name);
   if (!rules.ok()) return fail(describe(rules.error()), tally);
   tally.examples += rules.value().example_count();
   const size_t failures_before = tally.failures;
-  for (const auto& [rule, what, weight] : lint(rules.value())) {
+  for (const auto& [rule, what, weight] : lint(rules.value(), own)) {
     const std::string sentence = rule + ": " + what;
     weight == RuleFinding::Weight::fault ? fail(sentence, tally) : say("note    " + sentence);
   }
@@ -80,7 +84,7 @@ bool is_of_shapes(const JsonValue& root) {
   return root.find("shapes") != nullptr || root.find("profile") != nullptr;
 }
 
-void check_file(const CommandFile& file, Tally& tally) {
+void check_file(const CommandFile& file, const std::vector<ToolArguments>& own, Tally& tally) {
   ++tally.files;
   const auto text = sys::read_file(file.path, config_limits.bytes);
   if (!text.ok()) return fail(describe(text.error()), tally);
@@ -89,25 +93,92 @@ void check_file(const CommandFile& file, Tally& tally) {
   if (const JsonValue* list = root.value().find("protected"))
     return check_protected(text.value(), *list, file.shown, tally);
   is_of_shapes(root.value()) ? check_shapes(text.value(), file.shown, tally)
-                             : check_rules(text.value(), file.shown, tally);
+                             : check_rules(text.value(), file.shown, own, tally);
 }
 
-Result<std::vector<CommandFile>> files_to_test(std::span<char* const> words, const Environment& environment) {
-  std::vector<CommandFile> files;
-  for (const std::string word : words) {
-    if (word.size() > 1 && word[0] == '-' && word != "--")
+struct TestArguments {
+  std::vector<CommandFile> files = {};  // none: all that a session would read
+  std::optional<std::string> executors = {};
+};
+
+Result<TestArguments> read_arguments(std::span<char* const> words) {
+  TestArguments read;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i];
+    if (word == "--executors") {
+      if (++i == words.size()) return usage_error("--executors needs a directory", "see cloche test --help");
+      read.executors = words[i];
+    } else if (word.size() > 1 && word[0] == '-' && word != "--") {
       return usage_error("unknown flag " + word, "see cloche test --help");
-    if (word != "--") files.push_back({word, word});
+    } else if (word != "--") {
+      read.files.push_back({word, word});
+    }
   }
-  if (!files.empty()) return files;
+  return read;
+}
+
+// The user's own tools, by name and schema.
+struct OwnTools {
+  std::vector<Executor> executors = {};
+  std::vector<JsonValue> schemas = {};  // of each
+
+  std::vector<ToolArguments> known() const {
+    std::vector<ToolArguments> tools;
+    for (size_t i = 0; i < executors.size(); ++i)
+      tools.push_back(arguments_of(executors[i].name, schemas[i]));
+    return tools;
+  }
+};
+
+// Where a session here would look for them.
+Result<std::optional<std::string>> configured_executors(const Environment& environment,
+                                                        const std::string& folder) {
+  return TRY(settings_of(TRY(config_for(environment, folder)))).executors_dir;
+}
+
+// A configuration that no session would take is no reason to test nothing: it may be the file that is tested.
+std::optional<std::string> executors_folder(const TestArguments& arguments, const Environment& environment,
+                                            const std::string& folder) {
+  if (arguments.executors) return arguments.executors;
+  auto configured = configured_executors(environment, folder);
+  if (configured.ok()) return std::move(configured).value();
+  say("note    the configuration's executors are not known: " + describe(configured.error()));
+  return std::nullopt;
+}
+
+Result<OwnTools> own_tools(const TestArguments& arguments, const Environment& environment) {
+  const std::string folder = TRY(sys::hold(".")).path;
+  const auto directory = executors_folder(arguments, environment, folder);
+  OwnTools own;
+  if (!directory) return own;
+  own.executors = TRY(load_executors(*directory, {.workspace = folder}));
+  for (const auto& executor : own.executors)
+    own.schemas.push_back(TRY(read_json(executor.input_schema, executor.source)));
+  return own;
+}
+
+Result<std::vector<CommandFile>> files_to_test(const TestArguments& arguments,
+                                               const Environment& environment) {
+  if (!arguments.files.empty()) return arguments.files;
   const std::string program = TRY(sys::read_link("/proc/self/exe"));
-  files = TRY(find_command_files(program, environment));
+  std::vector<CommandFile> files = TRY(find_command_files(program, environment));
   files.push_back({"share/protected.json", protected_file(program)});
   const ConfigPaths paths = TRY(config_paths(environment, ""));
   for (const std::string& path : {paths.managed, paths.user, std::string(".cloche/config.json")}) {
     if (!path.empty() && ::access(path.c_str(), F_OK) == 0) files.push_back({path, path});
   }
   return files;
+}
+
+Result<bool> check_all(std::span<char* const> words, const Environment& environment) {
+  const TestArguments arguments = TRY(read_arguments(words));
+  const std::vector<CommandFile> files = TRY(files_to_test(arguments, environment));
+  const OwnTools own = TRY(own_tools(arguments, environment));
+  Tally tally;
+  for (const auto& file : files) check_file(file, own.known(), tally);
+  print(std::to_string(tally.examples) + " examples in " + std::to_string(tally.files) +
+        " files: " + (tally.failures == 0 ? "all hold" : std::to_string(tally.failures) + " failed") + "\n");
+  return tally.failures == 0;
 }
 
 }  // namespace
@@ -122,16 +193,10 @@ int test_door(std::span<char* const> words, const Environment& environment) {
     return word.starts_with("--replay") || word.starts_with("--policy");
   });
   if (replays) return replay_door(words, environment);
-  const auto files = files_to_test(words, environment);
-  if (!files.ok()) {
-    complain(describe(files.error()));
-    return files.error().fault == Fault::usage ? 2 : 125;
-  }
-  Tally tally;
-  for (const auto& file : files.value()) check_file(file, tally);
-  print(std::to_string(tally.examples) + " examples in " + std::to_string(tally.files) +
-        " files: " + (tally.failures == 0 ? "all hold" : std::to_string(tally.failures) + " failed") + "\n");
-  return tally.failures == 0 ? 0 : 1;
+  const auto all_hold = check_all(words, environment);
+  if (all_hold.ok()) return all_hold.value() ? 0 : 1;
+  complain(describe(all_hold.error()));
+  return all_hold.error().fault == Fault::usage ? 2 : 125;
 }
 
 }  // namespace cloche

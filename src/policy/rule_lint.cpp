@@ -1,11 +1,9 @@
-// Which rules can never decide, and which say more than they seem to. It may miss some; what it reports is
-// so.
+#include "policy/rule_lint.hpp"
+
 #include <algorithm>
 #include <map>
 
 #include "policy/pattern_language.hpp"
-#include "policy/rules.hpp"
-#include "policy/tool_arguments.hpp"
 #include "policy/tool_glob.hpp"
 
 namespace cloche {
@@ -68,12 +66,35 @@ std::optional<int> empty_alternative(std::string_view pattern) {
   return std::nullopt;
 }
 
-std::vector<const ToolArguments*> tools_of(const Rule& rule) {
-  std::vector<const ToolArguments*> found;
-  for (const auto& known : tool_arguments()) {
-    if (tool_matches(rule.tool, known.tool)) found.push_back(&known);
+// How many letters have to be put in, taken out or replaced to make one word of the other.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<size_t> row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
+    }
   }
-  return found;
+  return row[b.size()];
+}
+
+constexpr size_t slips = 2;
+
+// The name that was probably meant. Two short names are near each other by chance.
+std::string_view near_miss(std::string_view name, const std::vector<const ToolArguments*>& tools) {
+  const ToolArguments* nearest = nullptr;
+  size_t least = slips + 1;
+  for (const ToolArguments* tool : tools) {
+    const size_t distance = edit_distance(name, tool->tool);
+    if (distance >= least || 2 * distance >= tool->tool.size()) continue;
+    nearest = tool;
+    least = distance;
+  }
+  return nearest == nullptr ? std::string_view() : nearest->tool;
 }
 
 const ToolArgument* find_argument(const ToolArguments& tool, std::string_view name) {
@@ -81,13 +102,6 @@ const ToolArgument* find_argument(const ToolArguments& tool, std::string_view na
       tool.arguments.begin(), tool.arguments.end(),
       [&](const ToolArgument& argument) { return argument.name == canonical_argument(tool.tool, name); });
   return at == tool.arguments.end() ? nullptr : &*at;
-}
-
-// What is known of the texts of an argument. A rule for many tools may be about one that is not known here.
-const ToolArgument* known_argument(const Rule& rule, std::string_view name) {
-  if (is_glob(rule.tool)) return nullptr;
-  const auto tools = tools_of(rule);
-  return tools.empty() ? nullptr : find_argument(*tools.front(), name);
 }
 
 const ArgumentPattern* argument_of(const Rule& rule, std::string_view name) {
@@ -162,7 +176,11 @@ class Patterns {
 
 class Linter {
  public:
-  explicit Linter(const RuleFile& file) : file_(file) {}
+  Linter(const RuleFile& file, const std::vector<ToolArguments>& own) : file_(file) {
+    for (const auto* list : {&tool_arguments(), &own}) {
+      for (const auto& tool : *list) tools_.push_back(&tool);
+    }
+  }
 
   std::vector<RuleFinding> run() {
     for (const auto& rule : file_.rules()) {
@@ -194,26 +212,62 @@ class Linter {
                    (*depth == 0 ? ", so it matches every text: " : ": ") + argument.pattern);
   }
 
+  std::vector<const ToolArguments*> tools_of(const Rule& rule) const {
+    std::vector<const ToolArguments*> found;
+    for (const ToolArguments* known : tools_) {
+      if (tool_matches(rule.tool, known->tool)) found.push_back(known);
+    }
+    return found;
+  }
+
+  // What is known of the texts of an argument. A rule for many tools may be about one that is not known here.
+  const ToolArgument* known_argument(const Rule& rule, std::string_view name) const {
+    if (is_glob(rule.tool)) return nullptr;
+    const auto tools = tools_of(rule);
+    return tools.empty() ? nullptr : find_argument(*tools.front(), name);
+  }
+
+  // Whether it can never decide, because it names what no tool has.
   bool report_unknown(const Rule& rule) {
     const auto tools = tools_of(rule);
+    if (tools.empty()) return report_unknown_tool(rule);
+    return std::any_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& argument) {
+      return report_unknown_argument(rule, argument, tools);
+    });
+  }
+
+  // Executors have the names that people give them, so only what looks like a slip is one.
+  bool report_unknown_tool(const Rule& rule) {
+    const std::string_view meant = is_glob(rule.tool) ? std::string_view() : near_miss(rule.tool, tools_);
+    if (meant.empty()) {
+      note(rule, "no shipped tool has the name " + rule.tool + "; right for an executor of yours");
+      return false;
+    }
+    fault(rule, "never decides: no tool of the name " + rule.tool + " is known; did you mean " +
+                    std::string(meant) + "?");
+    return true;
+  }
+
+  bool report_unknown_argument(const Rule& rule, const ArgumentPattern& argument,
+                               const std::vector<const ToolArguments*>& tools) {
+    const bool possible = std::any_of(tools.begin(), tools.end(), [&](const ToolArguments* tool) {
+      return find_argument(*tool, argument.name) != nullptr;
+    });
+    if (possible) return false;
+    if (is_glob(rule.tool)) {
+      note(rule, "no known tool that " + rule.tool + " matches has an argument " + argument.name +
+                     "; right for an executor of yours");
+      return false;
+    }
     std::vector<std::string_view> names;
-    if (tools.empty()) {
-      for (const auto& known : tool_arguments()) names.push_back(known.tool);
-      fault(rule,
-            "never decides: no tool of the name " + rule.tool + " is known; known are " + list_of(names));
-      return true;
+    for (const auto& known : tools.front()->arguments) names.push_back(known.name);
+    const std::string what = rule.tool + " has no argument " + argument.name + "; it has " + list_of(names);
+    if (tools.front()->others) {
+      note(rule, what + ", and takes others");
+      return false;
     }
-    for (const auto& argument : rule.arguments) {
-      const auto has_it = [&](const ToolArguments* tool) {
-        return find_argument(*tool, argument.name) != nullptr;
-      };
-      if (std::any_of(tools.begin(), tools.end(), has_it)) continue;
-      for (const auto& known : tools.front()->arguments) names.push_back(known.name);
-      fault(rule, "never decides: " + rule.tool + " has no argument " + argument.name +
-                      (tools.size() == 1 ? "; it has " + list_of(names) : ", whichever tool it is"));
-      return true;
-    }
-    return false;
+    fault(rule, "never decides: " + what);
+    return true;
   }
 
   // A call that the rule matches, if one was found. False: there can be none, and that was reported.
@@ -228,8 +282,9 @@ class Linter {
       }
       add_example(example, argument.name, found);
     }
-    if (is_glob(rule.tool)) return true;
-    for (const auto& known : tools_of(rule).front()->arguments) {
+    const auto tools = tools_of(rule);
+    if (is_glob(rule.tool) || tools.empty()) return true;
+    for (const auto& known : tools.front()->arguments) {
       if (known.always && argument_of(rule, known.name) == nullptr)
         add_example(example, known.name, patterns_.example("", &known));
     }
@@ -292,6 +347,7 @@ class Linter {
   }
 
   const RuleFile& file_;
+  std::vector<const ToolArguments*> tools_;  // shipped ones first
   Patterns patterns_;
   std::map<std::vector<std::string>, const Rule*> by_condition_;  // the first of each
   std::vector<RuleFinding> findings_;
@@ -299,6 +355,8 @@ class Linter {
 
 }  // namespace
 
-std::vector<RuleFinding> lint(const RuleFile& file) { return Linter(file).run(); }
+std::vector<RuleFinding> lint(const RuleFile& file, const std::vector<ToolArguments>& own) {
+  return Linter(file, own).run();
+}
 
 }  // namespace cloche

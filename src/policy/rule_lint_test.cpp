@@ -2,18 +2,18 @@
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
-#include "policy/rules.hpp"
+#include "policy/rule_lint.hpp"
 
 namespace cloche {
 namespace {
 
-std::vector<std::string> findings(const std::string& rules) {
+std::vector<std::string> findings(const std::string& rules, const std::vector<ToolArguments>& own = {}) {
   const auto json = read_json("{\"rules\": [\n" + rules + "]}", "r.json");
   EXPECT_TRUE(json.ok()) << rules;
   const auto file = RuleFile::read(&json.value(), "r.json");
   EXPECT_TRUE(file.ok()) << (file.ok() ? "" : file.error().what);
   std::vector<std::string> texts;
-  for (const auto& finding : lint(file.value())) texts.push_back(finding.rule + ": " + finding.what);
+  for (const auto& finding : lint(file.value(), own)) texts.push_back(finding.rule + ": " + finding.what);
   return texts;
 }
 
@@ -119,9 +119,9 @@ TEST(RuleLint, KnowsTheNamesAndTheTextsOfArguments) {
       {"run_shell", "command", "rm", ""},
       {"run_shell_command", "command", "rm", ""},
       {"run_*", "command", "rm", ""},
-      {"*", "Cmd", "rm", "* has no argument Cmd, whichever tool it is"},
+      {"*", "Cmd", "rm", "no known tool that * matches has an argument Cmd; right for an executor"},
       {"*_artifact", "path", "^src/", ""},
-      {"*_artifact", "cmd", "rm", "*_artifact has no argument cmd"},
+      {"*_artifact", "cmd", "rm", "no known tool that *_artifact matches has an argument cmd"},
       {"write_artifact", "command", "rm", "write_artifact has no argument command; it has path, content"},
       {"run_shell", "profile", "^full$", ""},
       {"run_shell", "profile", "root", "profile is always passive, full or any"},
@@ -129,10 +129,15 @@ TEST(RuleLint, KnowsTheNamesAndTheTextsOfArguments) {
       {"run_shell", "timeout_s", "^0", "timeout_s is always a whole number"},
       {"run_shell", "stdin", "^$", ""},
       {"run_script", "interpreter", "^sh$", "interpreter is always bash, python3 or node"},
-      {"run_shel", "cmd", "rm", "no tool of the name run_shel is known; known are run_shell, run_python"},
-      {"Run_shell", "cmd", "rm", "no tool of the name Run_shell is known"},
-      {"bash", "command", "rm", "no tool of the name bash is known"},
-      {"shell*", "cmd", "rm", "no tool of the name shell* is known"},
+      {"run_shel", "cmd", "rm",
+       "never decides: no tool of the name run_shel is known; did you mean run_shell?"},
+      {"Run_shell", "cmd", "rm", "did you mean run_shell?"},
+      {"run_shlel", "cmd", "rm", "did you mean run_shell?"},
+      {"http_gt", "url", "x", "did you mean http_get?"},
+      {"read_artifacts", "path", "x", "did you mean read_artifact?"},
+      {"bash", "command", "rm", "no shipped tool has the name bash; right for an executor of yours"},
+      {"word_count", "text", "x", "no shipped tool has the name word_count; right for an executor of yours"},
+      {"shell*", "cmd", "rm", "no shipped tool has the name shell*; right for an executor of yours"},
       {"run_shell_*", "command", "rm", ""},
       {"http_get", "url", "^https://", ""},
   };
@@ -141,6 +146,41 @@ TEST(RuleLint, KnowsTheNamesAndTheTextsOfArguments) {
     ASSERT_EQ(found.size(), *row.finding == '\0' ? 0U : 1U) << row.tool << " " << row.argument;
     for (const auto& text : found) EXPECT_NE(text.find(row.finding), std::string::npos) << text;
   }
+}
+
+TEST(RuleLint, KnowsTheUsersOwnTools) {
+  const auto schemas = read_json(R"([{"properties": {"text": {}, "mode": {}}, "additionalProperties": false},
+                                     {"properties": {"text": {}}}])",
+                                 "");
+  const std::vector<ToolArguments> own = {arguments_of("word_count", schemas.value().items[0]),
+                                          arguments_of("wc", schemas.value().items[1])};
+  struct Row {
+    const char* tool;
+    const char* argument;
+    const char* finding;  // "": none
+  };
+  const Row rows[] = {
+      {"word_count", "text", ""},
+      {"word_*", "mode", ""},
+      {"*", "mode", ""},
+      {"word_count", "txt", "never decides: word_count has no argument txt; it has text, mode"},
+      {"wc", "text", ""},
+      {"wc", "lines", ": wc has no argument lines; it has text, and takes others"},
+      {"word_cont", "text", "did you mean word_count?"},
+      {"ls", "text", "no shipped tool has the name ls; right for an executor of yours"},
+  };
+  for (const auto& row : rows) {
+    const auto found = findings(rule_on(row.tool, row.argument, "x"), own);
+    ASSERT_EQ(found.size(), *row.finding == '\0' ? 0U : 1U) << row.tool << " " << row.argument;
+    for (const auto& text : found) EXPECT_NE(text.find(row.finding), std::string::npos) << text;
+  }
+}
+
+// A rule about a tool that nobody knows here is still compared with those before it.
+TEST(RuleLint, FindsShadowsOfUnknownTools) {
+  const auto found = findings(rule("*", nullptr) + ",\n" + rule("word_count", "a"));
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_NE(found[1].find("matches everything that it matches"), std::string::npos) << found[1];
 }
 
 TEST(RuleLint, LeavesSensibleRulesInPeace) {
@@ -183,6 +223,9 @@ TEST(RuleLint, WhatNeverDecidesIsAFaultAndTheRestIsANote) {
   EXPECT_EQ(weights(rule("run_shell", "(rm|)x")), std::vector{Weight::note});
   EXPECT_EQ(weights(rule("run_shell", "a^b")), std::vector{Weight::fault});
   EXPECT_EQ(weights(rule("run_shel", "a")), std::vector{Weight::fault});
+  EXPECT_EQ(weights(rule("word_count", "a")), std::vector{Weight::note});
+  EXPECT_EQ(weights(rule_on("*", "text", "a")), std::vector{Weight::note});
+  EXPECT_EQ(weights(rule_on("run_shell", "text", "a")), std::vector{Weight::fault});
   EXPECT_EQ(weights(rule("*", nullptr) + "," + rule("run_shell", "a")), std::vector{Weight::fault});
 }
 

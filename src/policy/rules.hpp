@@ -119,16 +119,4 @@ Verdict rules_gate(const RuleFiles& files, const RuleCall& call);
 std::string_view canonical_tool(std::string_view tool);
 std::string_view canonical_argument(std::string_view tool, std::string_view argument);
 
-struct RuleFinding {
-  enum class Weight { note, fault };
-
-  std::string rule;  // "id file:line"
-  std::string what;
-  Weight weight = Weight::fault;
-};
-
-// Faults: rules that can never decide, because nothing can match them or because one before them always does.
-// Notes: patterns that say more than they seem to, and examples that another rule decides.
-std::vector<RuleFinding> lint(const RuleFile& file);
-
 }  // namespace cloche

@@ -8,6 +8,7 @@
 
 #include "base/json.hpp"
 #include "base/words.hpp"
+#include "policy/rule_lint.hpp"
 #include "policy/rules.hpp"
 
 namespace cloche {

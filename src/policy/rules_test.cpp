@@ -10,6 +10,7 @@
 
 #include "base/json.hpp"
 #include "policy/literal_finder.hpp"
+#include "policy/rule_lint.hpp"
 #include "policy/tool_glob.hpp"
 
 namespace cloche {

@@ -31,4 +31,15 @@ const std::vector<ToolArguments>& tool_arguments() {
   return tools;
 }
 
+ToolArguments arguments_of(std::string_view tool, const JsonValue& input_schema) {
+  ToolArguments known{.tool = tool, .arguments = {}};
+  if (const JsonValue* properties = input_schema.find("properties")) {
+    for (const auto& property : properties->members) known.arguments.push_back({property.name});
+  }
+  const JsonValue* more = input_schema.find("additionalProperties");
+  const bool closed = more != nullptr && more->is_boolean() && !more->truth;
+  known.others = !closed || input_schema.find("patternProperties") != nullptr;
+  return known;
+}
+
 }  // namespace cloche

@@ -1,10 +1,12 @@
-// What the shipped tools are called, and what their arguments are called once a call is normalised. Rules see
-// these names and no others.
+// What tools are called, and what their arguments are called once a call is normalised. Of the shipped ones
+// rules see these names and no others.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/json_text.hpp"
 
 namespace cloche {
 
@@ -18,8 +20,13 @@ struct ToolArgument {
 struct ToolArguments {
   std::string_view tool;  // its one name
   std::vector<ToolArgument> arguments;
+  bool others = false;  // it may have arguments that are not listed
 };
 
+// The shipped ones.
 const std::vector<ToolArguments>& tool_arguments();
+
+// Of a tool of the user's: the properties of its schema. Refers to both, which must outlive it.
+ToolArguments arguments_of(std::string_view tool, const JsonValue& input_schema);
 
 }  // namespace cloche

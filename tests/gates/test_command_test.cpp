@@ -74,11 +74,58 @@ TEST_F(TestCommand, ARuleThatNeverDecidesFailsAndIsNamedByItsLine) {
   EXPECT_EQ(ran.exit_code, 1) << ran.out;
   for (const char* line :
        {"FAILED  permissions.rules[1] rules.json:3: never decides: ",
-        "FAILED  permissions.rules[2] rules.json:4: never decides: no tool of the name run_shel",
+        "FAILED  permissions.rules[2] rules.json:4: never decides: no tool of the name run_shel is known; "
+        "did "
+        "you mean run_shell?",
         "FAILED  permissions.rules[3] rules.json:5: never decides: run_shell has no argument argv",
         "FAILED  permissions.rules[4] rules.json:6: the pattern of cmd can never match: a^b",
         "0 examples in 1 files: 4 failed\n"})
     EXPECT_NE(ran.out.find(line), std::string::npos) << ran.out;
+}
+
+TEST_F(TestCommand, ARuleAboutAnExecutorIsNoFailure) {
+  scene.write("rules.json",
+              "{\"permissions\": {\"rules\": [\n"
+              "  {\"tool\": \"word_count\", \"args\": {\"text\": \"x\"}, \"action\": \"ask\"},\n"
+              "  {\"tool\": \"word_count\", \"args\": {\"txt\": \"x\"}, \"action\": \"ask\"},\n"
+              "  {\"tool\": \"*\", \"args\": {\"text\": \"^y\"}, \"action\": \"deny\"}]}}\n");
+  scene.write("tools/word_count/tool.py", "#!/usr/bin/python3\n", 0755);
+  scene.write("tools/word_count/manifest.json",
+              R"({"name": "word_count", "description": "Counts words.", "code": "tool.py",
+                  "input_schema": {"type": "object", "additionalProperties": false,
+                                   "properties": {"text": {"type": "string"}}}})");
+  const Ran unknown = check({"rules.json"});
+  EXPECT_EQ(unknown.exit_code, 0) << unknown.out;
+  EXPECT_NE(
+      unknown.out.find("note    permissions.rules[0] rules.json:2: no shipped tool has the name word_count; "
+                       "right for an executor of yours\n"),
+      std::string::npos)
+      << unknown.out;
+  EXPECT_NE(unknown.out.find("note    permissions.rules[2] rules.json:4: "), std::string::npos)
+      << unknown.out;
+  const auto knows_it = [](const Ran& known) {
+    EXPECT_EQ(known.exit_code, 1) << known.out << known.err;
+    EXPECT_NE(known.out.find("rules.json:3: never decides: word_count has no argument "
+                             "txt; it has text\n"),
+              std::string::npos)
+        << known.out;
+    EXPECT_EQ(known.out.find("note "), std::string::npos) << known.out;
+  };
+  knows_it(check({"--executors", "tools", "rules.json"}));
+  // A session's configuration lies outside of its workspace, and so do its executors.
+  const auto configured = [&](const fs::path& here) {
+    return run({.argv = {cloche(), "test", (scene.root() / "rules.json").string()},
+                .cwd = here,
+                .env = {{"XDG_CONFIG_HOME", (scene.root() / "config").string()}}});
+  };
+  scene.write("config/cloche/config.json",
+              "{\"executors_dir\": \"" + (scene.root() / "tools").string() + "\"}");
+  knows_it(configured(scene.workspace()));
+  const Ran inside = configured(scene.root());
+  EXPECT_EQ(inside.exit_code, 0) << inside.out;
+  EXPECT_NE(inside.out.find("note    the configuration's executors are not known: "), std::string::npos);
+  EXPECT_EQ(check({"--executors", "nowhere", "rules.json"}).exit_code, 125);
+  EXPECT_EQ(check({"--executors"}).exit_code, 2);
 }
 
 TEST_F(TestCommand, TakesAndRefusesTheConfigurationsThatARunDoes) {

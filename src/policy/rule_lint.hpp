@@ -1,0 +1,26 @@
+// Which rules can never decide, and which say more than they seem to. It may miss some; what it reports is
+// so.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/rules.hpp"
+#include "policy/tool_arguments.hpp"
+
+namespace cloche {
+
+struct RuleFinding {
+  enum class Weight { note, fault };
+
+  std::string rule;  // "id file:line"
+  std::string what;
+  Weight weight = Weight::fault;
+};
+
+// Faults: rules that can never decide, because nothing can match them or because one before them always does.
+// Notes: patterns that say more than they seem to, examples that another rule decides, and names that only a
+// tool of the user's can have. `own` are those of them that are known.
+std::vector<RuleFinding> lint(const RuleFile& file, const std::vector<ToolArguments>& own = {});
+
+}  // namespace cloche
