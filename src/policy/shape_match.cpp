@@ -62,7 +62,8 @@ bool is_number(std::string_view word, std::string_view prefix) {
 }
 
 // Every spelling that some option parser takes for `option`: with a value glued on, among other short
-// options, abbreviated, with one dash for two and two for one. Rather one too many than one too few.
+// options, abbreviated, with one dash for two and two for one. Rather one too many than one too few: nothing
+// tells the value in -includea.h from the rest of a longer name.
 bool spells(std::string_view word, std::string_view option) {
   if (word.size() < 2 || word[0] != '-') return false;
   const std::string_view name = option.substr(option.find_first_not_of('-'));
@@ -70,6 +71,8 @@ bool spells(std::string_view word, std::string_view option) {
   const std::string_view said = word.substr(one_dash ? 1 : 2, word.find('=') - (one_dash ? 1 : 2));
   if (said.empty()) return false;
   if (said == name) return true;
+  const bool takes_glued = name.size() > 1 && option[1] != '-';
+  if (takes_glued && word.substr(one_dash ? 1 : 2).starts_with(name)) return true;
   if (name.size() == 1) return one_dash && word.find(name[0], 1) != std::string_view::npos;
   return name.starts_with(said) && !(one_dash && said.size() == 1);
 }

@@ -146,12 +146,35 @@ TEST(ShapeMatch, ForbiddenOptionsAreFoundInEverySpelling) {
       "test.json");
   ASSERT_TRUE(one.ok()) << one.error().what;
   const Shape& shape = one.value()[0];
-  for (const std::string word : {"--exec", "--exec=x", "--exe", "--e", "-exec", "-exec=x", "-o", "-ox",
-                                 "-o=x", "-xo", "-vxof", "-C", "-C/", "--o", "--C=x"}) {
+  for (const std::string word : {"--exec",
+                                 "--exec=x",
+                                 "--exe",
+                                 "--e",
+                                 "-exec",
+                                 "-exec=x",
+                                 "-o",
+                                 "-ox",
+                                 "-o=x",
+                                 "-xo",
+                                 "-vxof",
+                                 "-C",
+                                 "-C/",
+                                 "--o",
+                                 "--C=x",
+                                 "-include",
+                                 "-includea.h",
+                                 "-include=a.h",
+                                 "-include/a.h",
+                                 "--include",
+                                 "--includea.h",
+                                 "-inc",
+                                 "-javaagent:evil.jar",
+                                 "-javaagent=evil.jar"}) {
     EXPECT_FALSE(match_shape(shape, {"t", word})) << word;
     EXPECT_FALSE(match_shape(shape, {"t", "a", "--", word})) << word;
   }
-  for (const std::string word : {"a", "--other", "-x", "--executive", "exec", "-", "--", "a-o", "--x=-o"})
+  for (const std::string word : {"a", "--other", "-x", "--executive", "exec", "-", "--", "a-o", "--x=-o",
+                                 "include", "a-includea.h", "javaagent:x"})
     EXPECT_TRUE(match_shape(shape, {"t", word})) << word;
 }
 
