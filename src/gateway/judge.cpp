@@ -144,7 +144,8 @@ ApprovalSubject subject_of(const Judged& judged) {
   }
   subject.files = files_named(launch.named_files, directories);
   subject.input = launch.input.value_or("");
-  if (launch.script) subject.input = launch.script->code;
+  // What a shape shows beside a command is no text of the model's, and stands in the plan.
+  if (judged.c.intent.launch && launch.script) subject.input = launch.script->code;
   if (launch.action) subject.input = launch.action->content;
   subject.reasons = reasons_to_ask(judged.judgement);
   return subject;

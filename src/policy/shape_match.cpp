@@ -198,6 +198,7 @@ Launch launch_of(const ShapeMatch& match, const std::vector<std::string>& argv,
   launch.directory = hardening.directory;
   launch.noexec = match.shape->profile == CommandProfile::passive;
   launch.fresh_home = launch.noexec;
+  launch.script = hardening.file;
   if (!hardening.directory.empty()) {
     for (const auto& operand : match.operands)
       launch.argv[operand.index] = absolute(argv[operand.index], workspace);

@@ -142,7 +142,7 @@ TEST(ShapeMatch, ProgramNamesAreExactBytes) {
 TEST(ShapeMatch, ForbiddenOptionsAreFoundInEverySpelling) {
   const auto one = read_shapes(
       R"({"profile": "full", "shapes": [{"id": "t", "usage": "t [args]",
-          "argv": ["t", {"args": "any", "forbid": ["--exec", "-o", "-C"]}], "accepts": ["t a"], "refuses": ["t -o"]}]})",
+          "argv": ["t", {"args": "any", "forbid": ["--exec", "-o", "-C", "-include", "-javaagent"]}], "accepts": ["t a"], "refuses": ["t -o"]}]})",
       "test.json");
   ASSERT_TRUE(one.ok()) << one.error().what;
   const Shape& shape = one.value()[0];
@@ -203,8 +203,8 @@ TEST(ShapeMatch, HardeningIsWhatRuns) {
       {{"ruff", "check"}, {"ruff", "check", "--no-fix", "--no-fix-only", "--no-cache", "--"}, ""},
       {{"mypy", "a.py"}, {"mypy", "--config-file=", "--cache-dir=/dev/null", "--", "a.py"}, ""},
       {{"rubocop", "a.rb", "/ws/b.rb"},
-       {"rubocop", "--force-default-config", "--cache", "false", "--", "/ws/a.rb", "/ws/b.rb"},
-       "/"},
+       {"rubocop", "--config", "/run/cloche/rubocop.yml", "--cache", "false", "--", "/ws/a.rb", "/ws/b.rb"},
+       "/run/cloche"},
       {{"npm", "--version"}, {"npm", "--version"}, "/"},
       {{"head", "-5", "a"}, {"head", "-5", "a"}, ""},
       {{"cat", "a"}, {"cat", "--", "a"}, ""},
@@ -216,6 +216,7 @@ TEST(ShapeMatch, HardeningIsWhatRuns) {
     EXPECT_EQ(launch.argv, row.runs);
     EXPECT_EQ(launch.directory, row.directory);
     EXPECT_TRUE(launch.noexec && launch.system_programs && launch.fresh_home) << row.argv[0];
+    EXPECT_EQ(launch.script.has_value(), row.argv[0] == "rubocop") << row.argv[0];
   }
   const Words own = {"python3", "a.py"};
   const Launch full = launch_of(*find_shape(shapes(), CommandProfile::full, own), own, "/ws");

@@ -14,7 +14,9 @@ using Kind = ShapePart::Kind;
 
 constexpr size_t max_shapes = 1000;
 constexpr size_t max_parts = 64;
-constexpr size_t max_choices = 3;  // each `maybe` doubles the ways through a pattern
+constexpr size_t max_choices = 3;                        // each `maybe` doubles the ways through a pattern
+constexpr std::string_view file_folder = "/run/cloche";  // memory of the call's own, as for scripts
+constexpr size_t max_file_bytes = 64 << 10;
 constexpr std::string_view operands_word = "{operands}";
 
 // Reads one file; every complaint says file:line.
@@ -231,7 +233,7 @@ class Reader {
   }
 
   Result<Hardening> hardening(const JsonValue& item, const std::vector<ShapePart>& pattern) {
-    TRY(keys(item, {"argv", "env", "directory"}));
+    TRY(keys(item, {"argv", "env", "directory", "file"}));
     Hardening hardening;
     if (const JsonValue* argv = item.find("argv")) {
       hardening.argv = TRY(texts(*argv));
@@ -252,7 +254,19 @@ class Reader {
       if (loose) return wrong(*directory, "arguments that are no files cannot move to another directory");
     }
     if (const JsonValue* env = item.find("env")) hardening.environment = TRY(environment(*env));
+    if (const JsonValue* file = item.find("file")) hardening.file = TRY(own_file(*file));
     return hardening;
+  }
+
+  // Directly in the folder: that is what the memory is mounted at, and it hides whatever the host has there.
+  Result<Script> own_file(const JsonValue& item) const {
+    TRY(keys(item, {"path", "content"}));
+    Script file{.code = TRY(text_of(item, "content")), .target = TRY(text_of(item, "path"))};
+    if (!is_plain_absolute(file.target) || parent_of(file.target) != file_folder)
+      return wrong(item, "path is not a plain name in " + std::string(file_folder));
+    if (file.code.size() > max_file_bytes)
+      return wrong(item, "content is longer than " + std::to_string(max_file_bytes) + " bytes");
+    return file;
   }
 
   static bool is_operand(const ShapePart& part) {

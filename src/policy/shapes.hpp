@@ -4,6 +4,7 @@
 // fail is refused.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Hardening {
   std::vector<std::string> argv = {};      // instead of what was written; "{operands}" are its operands
   std::vector<Variable> environment = {};  // over everything else
   std::string directory = {};              // operands become absolute
+  std::optional<Script> file = {};         // a configuration of the shape's own, shown read-only
 };
 
 struct ShapeExample {

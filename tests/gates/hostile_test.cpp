@@ -50,6 +50,13 @@ class Hostile : public testing::Test {
     plant(".rubocop.yml", "require: ./evil.rb\n");
     plant("code/.rubocop.yml", "require: ../evil.rb\n");
     plant(".rubocop", "--require ./evil.rb\n");
+    plant("code/.rubocop", "--require ../evil.rb\n");
+    plant(".rubocop_todo.yml", "require: ./evil.rb\n");
+    plant("code/.rubocop_todo.yml", "inherit_from: ../.rubocop.yml\nrequire: ../evil.rb\n");
+    plant("code/new.rb",
+          "# frozen_string_literal: true\n\ndef square(num) = num * num\n\nalpha = square(2)\nputs({ alpha: "
+          "})\n");
+    plant("code/plain.rb", "# frozen_string_literal: true\n\nputs \"plain\"\n");
     plant("Gemfile", "File.write('" + canary() + "', 'gemfile')\n");
     plant("Gemfile.lock", "GEM\n  specs:\n\nBUNDLED WITH\n   9.9.9\n");
     plant(".bundle/config", "---\nBUNDLE_GEMFILE: \"" + scene.workspace().string() + "/Gemfile\"\n");
@@ -167,6 +174,10 @@ TEST_F(Hostile, Ruby) {
   does_its_job("ruby", "ruby -c code/broken.rb", 1, "syntax error");
   does_its_job("bundle", "bundle --version", 0, "undler version");
   does_its_job("rubocop", "rubocop code/good.rb", 1, "1 file inspected");
+  does_its_job("rubocop", "rubocop code/new.rb", 0, "no offenses detected");  // what Ruby 3.1 brought
+  does_its_job(
+      "rubocop", "rubocop code/plain.rb", 1,
+      "\n" + scene.workspace().string() + "/code/plain.rb:3:6: C: [Correctable] Style/StringLiterals");
   if (is_installed("rubocop")) {
     EXPECT_EQ(plain({"rubocop", "code/good.rb"}), "ruby") << "the control";
   }
