@@ -17,6 +17,9 @@ namespace {
 // A call's output is kept whole, in memory and on the disk; a command of an operator's is only passed on.
 constexpr uint64_t call_output_bytes = 16ULL << 20;
 
+// Whoever waits for a call is an agent, and somebody pays for it; a command of an operator's has an hour.
+constexpr uint64_t call_wall_ms = 10ULL * 60 * 1000;
+
 Result<std::string> resolved(const std::string& path) {
   const auto held = sys::hold(path);
   if (!held.ok()) return refusal("the workspace " + path + " cannot be opened", "make it first");
@@ -66,6 +69,7 @@ SessionOptions default_session() {
   options.ceilings.writes = true;
   options.ceilings.execute = true;
   options.operators.limits.output_bytes = call_output_bytes;
+  options.operators.limits.wall_ms = call_wall_ms;
   return options;
 }
 

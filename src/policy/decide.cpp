@@ -33,7 +33,8 @@ void add_what_was_asked(Launch& launch, const Case& c) {
   for (const auto& name : c.ceilings.pass_env) {
     if (why_left_out(c, name).empty()) launch.pass_env.push_back(name);
   }
-  launch.timeout_ms = c.intent.timeout_ms;
+  if (c.intent.timeout_ms)
+    launch.timeout_ms = std::min(*c.intent.timeout_ms, launch.timeout_ms.value_or(*c.intent.timeout_ms));
 }
 
 Launch launch_for(const Case& c, const Shapes& shapes) {

@@ -199,6 +199,7 @@ Launch launch_of(const ShapeMatch& match, const std::vector<std::string>& argv,
   launch.noexec = match.shape->profile == CommandProfile::passive;
   launch.fresh_home = launch.noexec;
   launch.script = hardening.file;
+  if (match.shape->profile == CommandProfile::passive) launch.timeout_ms = passive_wall_ms;
   if (!hardening.directory.empty()) {
     for (const auto& operand : match.operands)
       launch.argv[operand.index] = absolute(argv[operand.index], workspace);

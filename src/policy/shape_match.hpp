@@ -49,6 +49,9 @@ struct PathCandidates {
 };
 PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::string>& argv);
 
+// The longest that a passive command takes: it only reads, and what it opens may be a pipe that never ends.
+inline constexpr uint64_t passive_wall_ms = 2ULL * 60 * 1000;
+
 // What runs: the argv with the shape's hardening. `workspace` is absolute.
 Launch launch_of(const ShapeMatch& match, const std::vector<std::string>& argv, const std::string& workspace);
 

@@ -216,12 +216,14 @@ TEST(ShapeMatch, HardeningIsWhatRuns) {
     EXPECT_EQ(launch.argv, row.runs);
     EXPECT_EQ(launch.directory, row.directory);
     EXPECT_TRUE(launch.noexec && launch.system_programs && launch.fresh_home) << row.argv[0];
+    EXPECT_EQ(launch.timeout_ms, passive_wall_ms) << row.argv[0];
     EXPECT_EQ(launch.script.has_value(), row.argv[0] == "rubocop") << row.argv[0];
   }
   const Words own = {"python3", "a.py"};
   const Launch full = launch_of(*find_shape(shapes(), CommandProfile::full, own), own, "/ws");
   EXPECT_EQ(full.argv, own);
   EXPECT_FALSE(full.noexec || full.fresh_home);
+  EXPECT_FALSE(full.timeout_ms);
   EXPECT_TRUE(full.system_programs);
 }
 
