@@ -17,14 +17,20 @@
 namespace cloche {
 namespace {
 
-// A grant that is shown somewhere else is not what its path on the host says.
-std::vector<std::string> read_roots(const RunRequest& request, const Facts& facts) {
-  std::vector<std::string> roots;
+// What the grants show, and where: of SRC:DST the command sees DST, and SRC is not there at all.
+std::vector<ShownTree> shown_trees(const RunRequest& request, const Facts& facts) {
+  std::vector<ShownTree> trees;
   for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
     const std::string& target = request.grants[i].target;
     const std::string& path = facts.grants[i].path;
-    if (facts.grants[i].exists() && (target.empty() || target == path)) roots.push_back(path);
+    if (facts.grants[i].exists()) trees.push_back({path, target.empty() ? path : target});
   }
+  return trees;
+}
+
+std::vector<std::string> roots_of(const std::vector<ShownTree>& trees) {
+  std::vector<std::string> roots;
+  for (const auto& tree : trees) roots.push_back(tree.target);
   return roots;
 }
 
@@ -112,9 +118,10 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   c.ceilings.execute = authority.may_execute;
   c.facts.workspace = judged.seen.facts.workspace.path;
   c.intent = session.registry.understand(call, arguments, c.facts.workspace);
-  c.facts.read_roots = read_roots(judged.request, judged.seen.facts);
+  const std::vector<ShownTree> trees = shown_trees(judged.request, judged.seen.facts);
+  c.facts.read_roots = roots_of(trees);
   c.facts.operands =
-      observe_operands(c.facts.workspace, paths_to_observe(c.intent, c.ceilings, session.shapes));
+      observe_operands(c.facts.workspace, paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
   c.schema = session.registry.schema_verdict(arguments, c.intent);
   c.rules = rules_verdict(session.rules, c, session.shapes);
   c.asks = asks_about(authority, c.intent.tool);

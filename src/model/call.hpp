@@ -116,7 +116,7 @@ struct OperandFact {
 // The one look at the world that a decision rests on.
 struct CallFacts {
   std::string workspace = {};                // resolved; empty: there is none, and every path lies outside
-  std::vector<std::string> read_roots = {};  // granted by the operator, resolved
+  std::vector<std::string> read_roots = {};  // granted by the operator, where the command sees them
   std::vector<OperandFact> operands = {};
 };
 

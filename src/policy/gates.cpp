@@ -141,6 +141,18 @@ bool means_nothing(const PathCandidate& path, const OperandFact& fact) {
   return path.role == Role::guess && path.written[0] == '/' && fact.problem.empty() && !fact.rooted;
 }
 
+// In the sandbox these are its own, whatever the host has there: a grant would not help the command.
+bool is_of_the_sandbox(const std::string& resolved) {
+  constexpr std::string_view places[] = {"/dev", "/proc", "/sys", "/tmp", "/run"};
+  return std::any_of(std::begin(places), std::end(places),
+                     [&](std::string_view place) { return is_beneath(place, resolved); });
+}
+
+std::string how_to_reach(const std::string& outside) {
+  if (is_of_the_sandbox(outside)) return "use a path in the workspace";
+  return "copy the file into the workspace, or grant it: --ro " + shown(outside);
+}
+
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
   const OperandFact* fact = fact_of(facts, path.written);
   if (fact == nullptr)
@@ -161,14 +173,14 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
                 shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
                 path.role == Role::guess
                     ? "if that is not what it means, write ./ before the value, or put it into a file"
-                    : "copy the file into the workspace, or grant it: --ro " + shown(fact->resolved));
+                    : how_to_reach(fact->resolved));
   }
   // Some programs tidy a path by its letters before they open it, and link/.. is another place then.
   const std::string by_letters = tidied(facts.workspace, path.written);
   if (path.written.find("..") != std::string::npos && !is_inside(facts, by_letters)) {
     return deny(GateId::path,
                 shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
-                "copy the file into the workspace, or grant it: --ro " + shown(by_letters));
+                how_to_reach(by_letters));
   }
   // A program that takes a directory for a file reads everything in it, and nobody looked at that.
   if (path.role == Role::file && fact->kind == FileFact::Kind::directory)

@@ -162,6 +162,22 @@ TEST(PathGate, WhatWasWrittenAndWhatItResolvedTo) {
   EXPECT_EQ(verdict.fix, "copy the file into the workspace, or grant it: --ro /etc/passwd");
 }
 
+TEST(PathGate, OffersNoGrantThatWouldNotHelp) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"cat /etc/passwd", "copy the file into the workspace, or grant it: --ro /etc/passwd"},
+      {"cat /run/x", "use a path in the workspace"},
+      {"cat /tmp/x", "use a path in the workspace"},
+      {"cat /dev/null", "use a path in the workspace"},
+      {"cat /sys/kernel", "use a path in the workspace"},
+      {"cat /tmpfile", "copy the file into the workspace, or grant it: --ro /tmpfile"},
+  };
+  for (const auto& [cmd, fix] : rows) {
+    const Verdict verdict = path_gate(case_of(cmd), shapes());
+    EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
+    EXPECT_EQ(verdict.fix, fix) << cmd;
+  }
+}
+
 TEST(PathGate, ByComponentsNotByLetters) {
   const std::pair<const char*, Decision> rows[] = {
       {"cat a", Decision::allow},         {"cat /ws/a", Decision::allow},      {"cat /ws", Decision::allow},

@@ -17,8 +17,20 @@ using Kind = FileFact::Kind;
 
 constexpr int max_links = 40;  // as the kernel counts
 
+// Where on the host the command's `path` is: the innermost tree counts, as the last mount does.
+std::string on_host(const std::string& path, const std::vector<ShownTree>& trees) {
+  const ShownTree* inner = nullptr;
+  for (const auto& tree : trees) {
+    if (!is_beneath(tree.target, path)) continue;
+    if (inner == nullptr || tree.target.size() >= inner->target.size()) inner = &tree;
+  }
+  return inner == nullptr ? path : inner->source + path.substr(inner->target.size());
+}
+
 class Walk {
  public:
+  explicit Walk(const std::vector<ShownTree>& trees) : trees_(trees) {}
+
   OperandFact run(const std::string& directory, const std::string& written) {
     fact_.written = written;
     rest_ = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
@@ -48,7 +60,7 @@ class Walk {
 
   void look() {
     struct stat seen {};
-    const bool found = ::lstat(at_.c_str(), &seen) == 0;
+    const bool found = ::lstat(on_host(at_, trees_).c_str(), &seen) == 0;
     if (at_.rfind('/') == 0) rooted_ = found || errno != ENOENT;
     if (!found) {
       fact_.kind = Kind::absent;
@@ -66,7 +78,7 @@ class Walk {
   }
 
   void follow() {
-    auto says = sys::read_link(at_);
+    auto says = sys::read_link(on_host(at_, trees_));
     if (!says.ok() || says.value().empty() || ++links_ > max_links) {
       fact_.problem = links_ > max_links ? "it goes through too many links" : "a link in it cannot be read";
       return;
@@ -76,6 +88,7 @@ class Walk {
     if (rest_.size() > 16 * PATH_MAX) fact_.problem = "its links are too long";
   }
 
+  const std::vector<ShownTree>& trees_;
   OperandFact fact_;
   std::string at_;    // resolved so far, without a link in it; empty is the root
   std::string rest_;  // still to be walked
@@ -90,17 +103,19 @@ OperandFact by_letters(const std::string& directory, const std::string& written)
 
 }  // namespace
 
-OperandFact observe_operand(const std::string& directory, const std::string& written) {
+OperandFact observe_operand(const std::string& directory, const std::string& written,
+                            const std::vector<ShownTree>& trees) {
   if (written.find('\0') != std::string::npos) {
     return {.written = written, .problem = "it has a NUL byte"};
   }
-  return written.size() < PATH_MAX ? Walk().run(directory, written) : by_letters(directory, written);
+  return written.size() < PATH_MAX ? Walk(trees).run(directory, written) : by_letters(directory, written);
 }
 
 std::vector<OperandFact> observe_operands(const std::string& directory,
-                                          const std::vector<std::string>& written) {
+                                          const std::vector<std::string>& written,
+                                          const std::vector<ShownTree>& trees) {
   std::vector<OperandFact> facts;
-  for (const auto& path : written) facts.push_back(observe_operand(directory, path));
+  for (const auto& path : written) facts.push_back(observe_operand(directory, path, trees));
   return facts;
 }
 

@@ -70,6 +70,42 @@ TEST_F(Operands, EveryLinkIsFollowed) {
   }
 }
 
+// A tree that is shown somewhere else is looked up where it is, and named as the command sees it.
+TEST_F(Operands, AShownTreeIsWalkedInTheCommandsView) {
+  fs::create_directories(root / "data/inner");
+  std::ofstream(root / "data/file") << "x";
+  std::ofstream(root / "data/inner/hidden") << "x";
+  fs::create_symlink("inner", root / "data/in");
+  fs::create_symlink("../etc/passwd", root / "data/up");
+  fs::create_symlink(root / "secret", root / "data/out");
+  fs::create_symlink("/cloche-shown/file", root / "data/around");
+  const std::vector<ShownTree> trees = {
+      {path("data"), "/cloche-shown"}, {path("ws"), "/cloche-shown/inner"}, {path("secret"), "/cloche-one"}};
+  const struct {
+    std::string written, resolved;
+    Kind kind;
+  } rows[] = {
+      {"/cloche-shown", "/cloche-shown", Kind::directory},
+      {"/cloche-shown/file", "/cloche-shown/file", Kind::file},
+      {"/cloche-shown/missing", "/cloche-shown/missing", Kind::absent},
+      {"/cloche-shown/up", "/etc/passwd", Kind::file},  // not the host's etc beside data
+      {"/cloche-shown/out", path("secret"), Kind::file},
+      {"/cloche-shown/around", "/cloche-shown/file", Kind::file},
+      {"/cloche-shown/inner/hidden", "/cloche-shown/inner/hidden", Kind::absent},  // the inner tree covers it
+      {"/cloche-shown/in/file", "/cloche-shown/inner/file", Kind::file},
+      {"/cloche-shown-not/file", "/cloche-shown-not/file", Kind::absent},
+      {"/cloche-one", "/cloche-one", Kind::file},
+      {path("data/file"), path("data/file"), Kind::file},
+  };
+  for (const auto& row : rows) {
+    const OperandFact fact = observe_operand(path("ws"), row.written, trees);
+    EXPECT_EQ(fact.problem, "") << row.written;
+    EXPECT_EQ(fact.resolved, row.resolved) << row.written;
+    EXPECT_EQ(fact.kind, row.kind) << row.written;
+  }
+  EXPECT_TRUE(observe_operand(path("ws"), "/cloche-shown/file", trees).rooted);
+}
+
 TEST_F(Operands, WhetherTheHostHasTheFirstDirectory) {
   const std::pair<std::string, bool> rows[] = {
       {"/etc/x", true},

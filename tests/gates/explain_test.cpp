@@ -104,6 +104,56 @@ TEST_P(Explain, AGrantOpensAPath) {
   EXPECT_EQ(call(arguments, {"--ro", path}).exit_code, 0);
 }
 
+// What is judged is what the command sees: the target of SRC:DST, and not its source.
+TEST_P(Explain, AGrantThatIsShownElsewhereOpensThatPlace) {
+  scene.write("beside/secret", "x\n");
+  fs::create_symlink("/etc/passwd", scene.root() / "beside/out");
+  const std::string source = (scene.root() / "beside").string();
+  const std::vector<std::string> grant = {"--ro", source + ":/data"};
+  const std::string at_source = R"({"argv":["cat",")" + source + "/secret\"]}";
+  EXPECT_EQ(call(R"({"cmd":"cat /data/secret"})").exit_code, 126);
+  EXPECT_EQ(call(R"({"cmd":"cat /data/secret"})", grant).exit_code, 0);
+  EXPECT_EQ(call(R"({"cmd":"ls /data"})", grant).exit_code, 0);
+  EXPECT_EQ(call(at_source, grant).exit_code, 126);
+  EXPECT_EQ(call(R"({"cmd":"cat /data/out"})", grant).exit_code, 126);
+  EXPECT_EQ(call(R"({"cmd":"cat /data/../etc/passwd"})", grant).exit_code, 126);
+  EXPECT_EQ(call(R"({"cmd":"cat /database/secret"})", grant).exit_code, 126);
+}
+
+TEST_P(Explain, ATabIsRefusedHoweverTheCommandIsSent) {
+  const Ran text = call(R"({"cmd":"cat 'a\tb'"})");
+  const Ran words = call(R"({"argv":["cat","a\tb"]})");
+  for (const Ran& ran : {text, words}) {
+    EXPECT_EQ(ran.exit_code, 126) << ran.out;
+    EXPECT_NE(ran.out.find("it has a control character, a tab in a word"), std::string::npos) << ran.out;
+  }
+}
+
+TEST_P(Explain, ACallHasTenMinutesAndAPassiveOneTwo) {
+  const struct {
+    std::string arguments;
+    std::vector<std::string> flags;
+    std::string wall;
+  } rows[] = {
+      {R"({"cmd":"ls","profile":"passive"})", {}, "2m"},
+      {R"({"cmd":"ls","profile":"full"})", {}, "2m"},  // it runs as passive has it
+      {R"({"cmd":"ls","timeout_s":5})", {}, "5s"},
+      {R"({"cmd":"ls","timeout_s":600})", {}, "2m"},
+      {R"({"cmd":"ls"})", {"--timeout", "30s"}, "30s"},
+      {R"({"cmd":"python3 a.py","profile":"full"})", {}, "10m"},
+      {R"({"cmd":"python3 a.py","profile":"full"})", {"--timeout", "1h"}, "1h"},
+      {R"({"cmd":"true","profile":"any"})", {"--commands", "any"}, "10m"},
+  };
+  scene.write("workspace/a.py", "");
+  for (const auto& row : rows) {
+    std::vector<std::string> flags = {"--json"};
+    flags.insert(flags.end(), row.flags.begin(), row.flags.end());
+    const auto json = parse_json(call(row.arguments, flags).out);
+    ASSERT_TRUE(json) << row.arguments;
+    EXPECT_EQ((*json)["plan"]["limits"]["timeout"].string, row.wall) << row.arguments;
+  }
+}
+
 TEST_P(Explain, RunIsNoToolCallAndHasThePlanOfTheRun) {
   const Ran explained = explain({"run", "--json", "--", "/bin/sh", "-c", "ls | cat"});
   EXPECT_EQ(explained.exit_code, 0) << explained.err;
