@@ -111,7 +111,9 @@ TEST(Decimal, AgreesWithIntegersWhereTheyFit) {
     const Decimal second = decimal_of(std::to_string(b));
     ASSERT_EQ(compare(first, second), a < b ? -1 : a > b ? 1 : 0) << a << " and " << b;
     ASSERT_EQ(to_text(first), std::to_string(a));
-    if (b > 0) ASSERT_EQ(is_multiple(first, second), a % b == 0) << a << " by " << b;
+    if (b > 0) {
+      ASSERT_EQ(is_multiple(first, second), a % b == 0) << a << " by " << b;
+    }
   }
 }
 

@@ -42,4 +42,14 @@ std::string tidied(const std::string& directory, const std::string& written) {
   return path.empty() ? "/" : path;
 }
 
+std::vector<std::string_view> components_of(std::string_view path) {
+  std::vector<std::string_view> names;
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    if (!name.empty() && name != ".") names.push_back(name);
+  }
+  return names;
+}
+
 }  // namespace cloche

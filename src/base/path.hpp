@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cloche {
 
@@ -11,6 +12,9 @@ bool is_beneath(std::string_view root, std::string_view path);
 
 // "/a/b": absolute, no empty, "." or ".." component, no trailing slash. "/" is plain.
 bool is_plain_absolute(std::string_view path);
+
+// The names that a path goes through: without the empty ones and without ".".
+std::vector<std::string_view> components_of(std::string_view path);
 
 std::string_view parent_of(std::string_view path);
 

@@ -14,10 +14,11 @@ namespace {
 
 ApprovalSubject subject_of(const Explanation& explanation) {
   const Launch& launch = *explanation.judgement.launch;
-  return {.tool = "run",
-          .plan = *explanation.plan,
-          .files = files_named(launch.named_files, {explanation.plan->directory, explanation.plan->workspace}),
-          .reasons = reasons_to_ask(explanation.judgement)};
+  return {
+      .tool = "run",
+      .plan = *explanation.plan,
+      .files = files_named(launch.named_files, {explanation.plan->directory, explanation.plan->workspace}),
+      .reasons = reasons_to_ask(explanation.judgement)};
 }
 
 // A dry run answers as `explain` does, a run as a run.

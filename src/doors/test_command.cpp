@@ -133,7 +133,8 @@ struct OwnTools {
 // Where a session here would look for them.
 Result<std::optional<std::string>> configured_executors(const Environment& environment,
                                                         const std::string& folder) {
-  return TRY(settings_of(TRY(config_for(environment, folder)))).executors_dir;
+  const ConfigFiles files = TRY(config_for(environment, folder));
+  return TRY(settings_of(files)).executors_dir;
 }
 
 // A configuration that no session would take is no reason to test nothing: it may be the file that is tested.

@@ -17,16 +17,6 @@ constexpr size_t longest_hint = 1024;
 
 bool has_glob(std::string_view text) { return text.find_first_of(glob_signs) != std::string_view::npos; }
 
-std::vector<std::string_view> components_of(std::string_view path) {
-  std::vector<std::string_view> parts;
-  while (!path.empty()) {
-    const size_t length = std::min(path.find('/'), path.size());
-    if (length > 0 && path.substr(0, length) != ".") parts.push_back(path.substr(0, length));
-    path.remove_prefix(std::min(length + 1, path.size()));
-  }
-  return parts;
-}
-
 std::string joined(const std::string& root, std::string_view rest) {
   std::string path = root == "/" ? "" : root;
   for (std::string_view part : components_of(rest)) path += "/" + std::string(part);

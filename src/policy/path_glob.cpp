@@ -1,6 +1,7 @@
 #include "policy/path_glob.hpp"
 
 #include <algorithm>
+#include "base/path.hpp"
 
 #include "policy/tool_glob.hpp"
 
@@ -61,16 +62,6 @@ Result<std::vector<std::string>> without_braces(std::string_view text) {
 }
 
 }  // namespace
-
-std::vector<std::string_view> components_of(std::string_view path) {
-  std::vector<std::string_view> names;
-  while (!path.empty()) {
-    const std::string_view name = path.substr(0, path.find('/'));
-    path.remove_prefix(std::min(path.size(), name.size() + 1));
-    if (!name.empty() && name != ".") names.push_back(name);
-  }
-  return names;
-}
 
 bool components_match(const GlobComponents& pattern, const std::vector<std::string_view>& path) {
   // As glob_matches does it with characters: on a mismatch the last ** takes one component more.

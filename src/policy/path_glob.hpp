@@ -10,9 +10,6 @@
 
 namespace cloche {
 
-// Without the empty ones and without ".": what is left are the names that a path goes through.
-std::vector<std::string_view> components_of(std::string_view path);
-
 using GlobComponents = std::vector<std::string>;
 
 bool components_match(const GlobComponents& pattern, const std::vector<std::string_view>& path);

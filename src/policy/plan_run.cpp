@@ -415,10 +415,10 @@ void add_script(ConfinementPlan& plan, const Script& script) {
   ViewEntry memory{.kind = EntryKind::tmpfs,
                    .access = Access::read,
                    .target = std::string(parent_of(script.target)),
-                   .why = "the script that was asked for"};
+                   .why = "what the tool runs or reads"};
   memory.size_bytes = script.code.size() + (64U << 10);
   plan.view.push_back(std::move(memory));
-  plan.view.push_back(text(script.target, script.code, "the script that was asked for"));
+  plan.view.push_back(text(script.target, script.code, "what the tool runs or reads"));
 }
 
 // What Cloche itself puts in: a task's home and /tmp in place of fresh ones, a script, an executor's code.

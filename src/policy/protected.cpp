@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/json_text.hpp"
+#include "base/path.hpp"
 #include "base/utf8.hpp"
 #include "policy/path_glob.hpp"
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/path.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
 #include "policy/path_glob.hpp"

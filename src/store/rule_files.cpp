@@ -20,21 +20,12 @@ constexpr const char* project_file = project_config;
 
 enum class Reach { there, absent, through_workspace };
 
-std::deque<std::string> components_of(std::string_view path) {
-  std::deque<std::string> parts;
-  while (!path.empty()) {
-    const size_t length = std::min(path.find('/'), path.size());
-    if (length > 0 && path.substr(0, length) != ".") parts.emplace_back(path.substr(0, length));
-    path.remove_prefix(std::min(length + 1, path.size()));
-  }
-  return parts;
-}
-
 // Walks the path link by link, as the kernel would. Resolving it at once would not show that a link on the
 // way lies in the workspace, where an agent can turn it.
 Result<Reach> walk(const std::string& path, const std::string& workspace) {
   constexpr int most_links = 40;
-  std::deque<std::string> rest = components_of(path);
+  const auto written_parts = components_of(path);
+  std::deque<std::string> rest(written_parts.begin(), written_parts.end());
   std::string here = "/";
   bool absent = false;
   size_t written = rest.size();  // parts of the path itself that are still to come; others are a link's

@@ -44,16 +44,6 @@ Result<OpenFile> read_declaration(const std::string& path, size_t most) {
   return file;
 }
 
-std::deque<std::string> components_of(std::string_view path) {
-  std::deque<std::string> parts;
-  while (!path.empty()) {
-    const size_t length = std::min(path.find('/'), path.size());
-    if (length > 0 && path.substr(0, length) != ".") parts.emplace_back(path.substr(0, length));
-    path.remove_prefix(std::min(length + 1, path.size()));
-  }
-  return parts;
-}
-
 std::string child_of(const std::string& directory, const std::string& name) {
   return (directory == "/" ? "" : directory) + "/" + name;
 }
@@ -63,7 +53,8 @@ std::string child_of(const std::string& directory, const std::string& name) {
 std::optional<std::vector<std::string>> stations_of(const std::string& path) {
   constexpr int most_links = 40;
   std::vector<std::string> stations;
-  std::deque<std::string> rest = components_of(path);
+  const auto written_parts = components_of(path);
+  std::deque<std::string> rest(written_parts.begin(), written_parts.end());
   std::string here = "/";
   for (int links = 0; !rest.empty();) {
     const std::string part = rest.front();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/path.hpp"
 #include "base/utf8.hpp"
 #include "base/words.hpp"
 #include "policy/path_glob.hpp"
