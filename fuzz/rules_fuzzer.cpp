@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/json_text.hpp"
+#include "policy/rule_lint.hpp"
 #include "policy/rules.hpp"
 
 namespace {

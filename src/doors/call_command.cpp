@@ -55,9 +55,17 @@ std::string tools_help() {
          "  cloche tools --format openai --skill skills/coding/SKILL.md\n";
 }
 
-int fail(const Error& error) {
+int fail(const Error& error, bool json = false) {
+  const int code = error.fault == Fault::usage ? 2 : 125;
+  if (json) {
+    CallResult result;
+    result.outcome.exit_code = code;
+    result.outcome.reason = describe(error);
+    result.result = "cloche failed: " + result.outcome.reason;
+    print(call_json(result) + "\n");
+  }
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return code;
 }
 
 // For a terminal the text is shown as it is: it has been made harmless already.
@@ -108,13 +116,14 @@ int call_door(std::span<char* const> words, const Environment& environment, Appr
     print(call_help());
     return 0;
   }
-  if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error());
+  const bool json = arguments.json;
+  if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), json);
   if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
   auto gateway = Gateway::open(std::move(arguments.options), environment);
-  if (!gateway.ok()) return fail(gateway.error());
+  if (!gateway.ok()) return fail(gateway.error(), json);
   CallContext context{.task = arguments.task, .role = arguments.role};
   const auto skill = skill_for(gateway.value()->session(), arguments.skill);
-  if (!skill.ok()) return fail(skill.error());
+  if (!skill.ok()) return fail(skill.error(), json);
   if (skill.value()) context.skill = &*skill.value();
   return show(gateway.value()->call(arguments.call, context, approver), arguments.json);
 }
@@ -131,6 +140,9 @@ int tools_door(std::span<char* const> words, const Environment& environment) {
   if (!session.ok()) return fail(session.error());
   const auto skill = skill_for(session.value(), arguments.skill);
   if (!skill.ok()) return fail(skill.error());
+  if (skill.value()) {
+    for (const auto& warning : skill.value()->warnings) complain("note: " + visible(warning));
+  }
   const auto tools = visible_tools(session.value(), skill.value() ? &*skill.value() : nullptr);
   if (!tools.ok()) return fail(tools.error());
   print(arguments.format ? to_json(tools.value(), *arguments.format) + "\n" : table_of(tools.value()));

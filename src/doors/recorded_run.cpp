@@ -57,11 +57,13 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
       return usage_error("--run has its workspace in it: give --run or --workspace");
     place = TRY(place_given_run(*arguments.run, state));
     arguments.request.workspace = place->workspace();
-    arguments.request.masked = {transcripts_name};
   } else if (arguments.task) {
     place = TRY(place_named_run(run_of_task(*arguments.task, arguments.request), state));
   }
-  if (place) recorded->run_ = TRY(Run::open(*place, Durability::buffered));
+  if (place) {
+    recorded->run_ = TRY(Run::open(*place, Durability::buffered));
+    arguments.request.hidden = place->own_files();
+  }
   if (place && arguments.task) {
     const TaskHome home = TRY(make_task_home(*place, *arguments.task));
     arguments.request.own = task_grants(home);

@@ -105,10 +105,10 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
   if (outcome.end != End::exited || outcome.exit_code != 0) return false;
   if (const auto fault = fault_of_answer(outcome.output, tool.output)) {
     outcome.end = End::failed;
-    outcome.exit_code = 125;
-    outcome.reason = "the executor " + tool.spec.name + " broke its promise: " + *fault;
-    effect.raw = raw_text(outcome, tool.spec.name) + "\n" + outcome.output;
-    effect.shown = shown_text(outcome, tool.spec.name, budget);
+    outcome.exit_code = 1;
+    outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + *fault;
+    effect.raw = outcome.reason + "\n" + outcome.output;
+    effect.shown = within_budget(neutralised(outcome.reason), budget);
     return true;
   }
   effect.raw = outcome.output;
@@ -123,7 +123,10 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   Session session = TRY(load_session(std::move(options), environment));
   const Durability durability = session.settings.durable ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
-  if (place) run = TRY(Run::open(*place, durability));
+  if (place) {
+    run = TRY(Run::open(*place, durability));
+    if (place->layout == RunLayout::state) session.options.operators.hidden = place->own_files();
+  }
   return std::unique_ptr<Gateway>(new Gateway(std::move(session), std::move(run)));
 }
 
@@ -139,7 +142,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     result.result = shown_text(result.outcome, asked.tool, {});
     return std::move(result);
   };
-  const auto home = task_home(context);
+  const auto home = task_home(asked, context);
   if (!home.ok()) return give_up(home.error());
   auto judging = judge(session_, asked, {context.skill, home.value()});
   if (!judging.ok()) return give_up(judging.error());
@@ -180,8 +183,12 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
-Result<std::vector<Grant>> Gateway::task_home(const CallContext& context) const {
+Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallContext& context) const {
   if (!context.task || !run_) return std::vector<Grant>{};
+  // For what will be refused at the door nothing is made.
+  const RegisteredTool* tool = session_.registry.find(asked.tool);
+  if (tool == nullptr || !is_in_loadout(TRY(authority_for(session_, context.skill)), *tool))
+    return std::vector<Grant>{};
   const TaskHome home = TRY(make_task_home(run_->place(), *context.task));
   return task_grants(home);
 }

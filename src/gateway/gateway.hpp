@@ -69,7 +69,7 @@ class Gateway {
     std::string structured = {};
     std::string plan_digest = {};
   };
-  Result<std::vector<Grant>> task_home(const CallContext& context) const;
+  Result<std::vector<Grant>> task_home(const ToolCall& asked, const CallContext& context) const;
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
   Effect carry_out(Judged& judged, const Permit& permit, const std::string& task, const std::string& call_id);
   Effect start(Judged& judged, const Launch& launch, const std::string& call_id);

@@ -45,6 +45,25 @@ Result<Observation> look(const Session& session, const RunRequest& request, cons
   return seen;
 }
 
+// Where a hint leads by now may be the record or the project's configuration, by a link that a call has made.
+// The planner refuses such a grant for everybody; here it is only left out, because somebody else's link is
+// no reason to refuse the call.
+void leave_out_own_files(Judged& judged, const Session& session, size_t first) {
+  std::vector<std::string> own = session.options.operators.hidden;
+  own.push_back(session.workspace + "/.cloche");
+  auto& grants = judged.request.grants;
+  const auto leads_there = [&](const Grant& grant) {
+    const auto held = sys::hold(grant.source);
+    const bool leads = held.ok() && std::any_of(own.begin(), own.end(), [&](const std::string& path) {
+                         return is_beneath(path, held.value().path);
+                       });
+    if (leads) judged.notes.push_back(shown(grant.source) + " leads to Cloche's own files and is left out");
+    return leads;
+  };
+  grants.erase(std::remove_if(grants.begin() + static_cast<long>(first), grants.end(), leads_there),
+               grants.end());
+}
+
 // The skill says where in the workspace it writes: the rest of it is there to read.
 void narrow_writes(Judged& judged, const Session& session, const Authority& authority) {
   if (!authority.write_hints || !authority.workspace_shown) return;
@@ -101,14 +120,18 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   const Authority authority = TRY(settle_grants(std::move(declared), session.names));
   Judged judged;
   judged.notes = authority.notes;
+  if (view.skill != nullptr)
+    judged.notes.insert(judged.notes.begin(), view.skill->warnings.begin(), view.skill->warnings.end());
   judged.request = session.options.operators;
   judged.request.own = view.own;
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
     judged.request.own.push_back({.source = executor->folder});
   }
+  const size_t operators_grants = judged.request.grants.size();
   judged.request.grants.insert(judged.request.grants.end(), authority.grants.begin(), authority.grants.end());
   narrow_writes(judged, session, authority);
+  leave_out_own_files(judged, session, operators_grants);
   judged.seen = TRY(look(session, judged.request, authority));
 
   Case& c = judged.c;

@@ -93,9 +93,10 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.installation = TRY(find_installation(environment, said.programs));
   if (said.run) {
     said.operators.workspace = *said.run + "/artifacts";
-    said.operators.masked = {transcripts_name};
   }
   session.workspace = TRY(resolved(said.operators.workspace.value_or(".")));
+  if (said.run)
+    said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
   said.ceilings.writes = said.ceilings.writes && said.operators.profile != Profile::readonly;
   session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
@@ -131,13 +132,16 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
   return authority;
 }
 
+bool is_in_loadout(const Authority& authority, const RegisteredTool& tool) {
+  const auto& loadout = authority.ceilings.loadout;
+  return !loadout || std::find(loadout->begin(), loadout->end(), tool.spec.name) != loadout->end();
+}
+
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill) {
   const Authority authority = TRY(authority_for(session, skill));
-  const auto& loadout = authority.ceilings.loadout;
   std::vector<ToolSpec> specs;
   for (const auto& tool : session.registry.tools()) {
-    const bool in = !loadout || std::find(loadout->begin(), loadout->end(), tool.spec.name) != loadout->end();
-    if (in) specs.push_back(tool.spec);
+    if (is_in_loadout(authority, tool)) specs.push_back(tool.spec);
   }
   return specs;
 }

@@ -69,6 +69,7 @@ Result<std::optional<Skill>> skill_for(const Session& session, const std::option
 Result<Authority> authority_for(const Session& session, const Skill* skill);
 Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor);
 
+bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
 // The tools of the loadout, and no other.
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill);
 

@@ -45,6 +45,7 @@ struct Facts {
   FileFact project_config;  // .cloche in the workspace, when it is a directory
   std::optional<FileFact> git_common;     // of a worktree whose back-pointer names this workspace
   std::vector<FileFact> grants;           // one for each of the request, in order
+  std::vector<FileFact> hidden;           // what of Cloche's own files no command may see
   std::vector<FileFact> own;              // likewise of what Cloche itself puts in
   std::vector<FileFact> system;           // /usr, /bin, ...
   std::vector<FileFact> etc;              // the curated files that exist

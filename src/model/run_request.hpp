@@ -49,7 +49,7 @@ struct RunRequest {
   std::vector<Grant> own = {};  // what Cloche itself puts in: a task's home and /tmp, a script
   bool fresh_home = false;      // even within a task: of these nothing that can be written
   std::optional<Script> script = {};
-  std::vector<std::string> masked = {};  // directories of the workspace that no command sees: the record
+  std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
 };
 

@@ -41,6 +41,8 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
   Launch launch;
   if (c.intent.launch) {
     launch = *c.intent.launch;
+    // Toolchains of the caller's are for those who may run anything.
+    launch.system_programs = launch.system_programs || c.ceilings.commands != CommandProfile::any;
     add_what_was_asked(launch, c);
     return launch;
   }

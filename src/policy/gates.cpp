@@ -289,12 +289,12 @@ std::vector<std::string> final_argv(const Case& c, const Shapes& shapes) {
 Verdict loadout_gate(const Case& c) {
   if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
   const std::string& tool = c.intent.tool;
-  if (tool.empty())
-    return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
-                "known are " + join(shipped_tools()));
   const auto& loadout = c.ceilings.loadout;
   std::vector<std::string> tools = loadout ? *loadout : shipped_tools();
   if (!loadout) tools.insert(tools.end(), c.ceilings.executors.begin(), c.ceilings.executors.end());
+  if (tool.empty())
+    return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
+                tools.empty() ? "the loadout is empty" : "known are " + join(tools));
   if (std::find(tools.begin(), tools.end(), tool) != tools.end())
     return allow(GateId::loadout, tool + (loadout ? " is in the loadout" : " is in the default loadout"));
   return deny(GateId::loadout, tool + " is not in the loadout",

@@ -56,6 +56,15 @@ ViewEntry mask(std::string target, std::string why) {
   return entry;
 }
 
+ViewEntry empty_file(std::string target, std::string why) {
+  return {.kind = EntryKind::tree,
+          .access = Access::none,
+          .target = std::move(target),
+          .source = "/dev/null",
+          .file = true,
+          .why = std::move(why)};
+}
+
 ViewEntry as_on_host(const FileFact& fact, Access access, std::string_view why) {
   if (fact.kind == Kind::link) return link(fact.path, fact.link, std::string(why));
   ViewEntry entry = tree(fact, fact.path, access, std::string(why));
@@ -102,12 +111,7 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
     if (fact.kind == Kind::directory) {
       plan.view.push_back(mask(fact.path, "masked: secrets"));
     } else {
-      plan.view.push_back({.kind = EntryKind::tree,
-                           .access = Access::none,
-                           .target = fact.path,
-                           .source = "/dev/null",
-                           .file = true,
-                           .why = "masked: secrets"});
+      plan.view.push_back(empty_file(fact.path, "masked: secrets"));
     }
   }
   return {};
@@ -342,16 +346,48 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   plan.view.insert(plan.view.end(), covers.begin(), covers.end());
 }
 
-// Proofs and records are no command's to see, whatever was granted around them.
-void hide_own_files(ConfinementPlan& plan, const Facts& facts) {
+bool is_shown(const ViewEntry& entry) {
+  return entry.kind == EntryKind::tree && entry.access != Access::none;
+}
+
+// Proofs and records are no command's to see, whatever was granted around them; and nothing in them can be
+// granted, by whatever name.
+Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> masks;
-  for (const auto& entry : plan.view) {
-    const bool shown = facts.state.exists() && entry.kind == EntryKind::tree &&
-                       entry.access != Access::none && is_beneath(entry.source, facts.state.path);
-    if (!shown) continue;
-    masks.push_back(mask(seen_at(entry, facts.state.path), "Cloche's own files"));
-  }
+  const auto hide = [&](const FileFact& own) -> Result<void> {
+    for (const auto& entry : plan.view) {
+      if (!is_shown(entry)) continue;
+      if (is_beneath(own.path, entry.source))
+        return refusal(entry.source + " is one of Cloche's own files, and no command sees those");
+      if (!own.exists() || !is_beneath(entry.source, own.path)) continue;
+      const std::string target = seen_at(entry, own.path);
+      masks.push_back(own.kind == Kind::directory ? mask(target, "Cloche's own files")
+                                                  : empty_file(target, "Cloche's own files"));
+    }
+    return {};
+  };
+  if (!facts.state.path.empty()) TRY(hide(facts.state));
+  for (const auto& own : facts.hidden) TRY(hide(own));
   plan.view.insert(plan.view.end(), masks.begin(), masks.end());
+  return {};
+}
+
+// What the project says about commands is not a command's to change or to take away, wherever it is shown.
+Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
+  const FileFact& config = facts.project_config;
+  if (!config.exists()) return {};
+  std::vector<ViewEntry> kept;
+  for (const auto& entry : plan.view) {
+    const bool writes = entry.access == Access::write || entry.access == Access::write_run;
+    if (!is_shown(entry) || !writes) continue;
+    if (is_beneath(config.path, entry.source))
+      return refusal(entry.source + " is the project's own configuration, which no command writes");
+    if (is_beneath(entry.source, config.path))
+      kept.push_back(
+          owned_tree(config, seen_at(entry, config.path), Access::read, "the project's own configuration"));
+  }
+  plan.view.insert(plan.view.end(), kept.begin(), kept.end());
+  return {};
 }
 
 // Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A
@@ -396,17 +432,10 @@ bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts
   const bool writable = request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
   plan.view.push_back(owned_tree(facts.workspace, facts.workspace.path,
                                  writable ? Access::write_run : Access::run, "the workspace"));
-  // What the project says about commands is not a command's to change or to take away.
-  if (writable && facts.project_config.exists()) {
-    plan.view.push_back(owned_tree(facts.project_config, facts.project_config.path, Access::read,
-                                   "the project's own configuration"));
-  }
   if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
     plan.view.push_back(owned_tree(*facts.git_common, facts.git_common->path, Access::read,
                                    "the repository this worktree belongs to"));
   }
-  for (const auto& name : request.masked)
-    plan.view.push_back(mask(facts.workspace.path + "/" + name, "Cloche's own files"));
   return writable;
 }
 
@@ -515,7 +544,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   const bool writable = add_workspace(plan, request, facts);
   TRY(add_grants(plan, request, facts));
   cover_mounts(plan, facts);
-  hide_own_files(plan, facts);
+  TRY(keep_project_config(plan, facts));
+  TRY(hide_own_files(plan, facts));
   if (request.noexec) forbid_execution(plan.view);
   TRY(add_own(plan, request, facts));
   put_in_order(plan.view);

@@ -193,6 +193,7 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
   for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
+  for (const auto& path : request.hidden) facts.hidden.push_back(TRY(hold(path, seen.held)));
   if (facts.workspace.kind == FileFact::Kind::directory) {
     FileFact config = look_at(facts.workspace.path + "/.cloche");
     if (config.kind == FileFact::Kind::directory) facts.project_config = std::move(config);

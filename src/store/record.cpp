@@ -17,7 +17,6 @@ namespace cloche {
 namespace {
 
 constexpr size_t max_open_tasks = 16;
-constexpr const char* lock_name = ".lock";
 
 std::string now() {
   timespec time{};

@@ -118,6 +118,11 @@ std::string RunPlace::transcripts() const {
   return (layout == RunLayout::given ? workspace() : directory) + "/" + transcripts_name;
 }
 
+std::vector<std::string> RunPlace::own_files() const {
+  if (layout == RunLayout::state) return {directory};
+  return {audit(), directory + "/" + lock_name, directory + "/" + task_homes_name, transcripts()};
+}
+
 bool is_bare_word(std::string_view word) {
   return !word.empty() && word.size() <= max_word_bytes && word[0] != '.' &&
          std::all_of(word.begin(), word.end(), is_word_byte);

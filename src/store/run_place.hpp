@@ -17,6 +17,7 @@
 
 namespace cloche {
 
+inline constexpr const char* lock_name = ".lock";
 inline constexpr const char* audit_name = "audit.jsonl";
 inline constexpr const char* transcripts_name = "tool_calls";
 inline constexpr const char* task_homes_name = "tasks";
@@ -33,6 +34,8 @@ struct RunPlace {
   std::string run_id() const;     // the directory's own name
   std::string workspace() const;  // of --run DIR; empty: the run does not say
   std::string transcripts() const;
+  // What no command may see of it, whatever it is granted.
+  std::vector<std::string> own_files() const;
   std::string audit() const { return directory + "/" + audit_name; }
 };
 

@@ -6,7 +6,16 @@
 namespace cloche {
 namespace {
 
-// On one line, whatever a manifest looks like; it was compiled, so it is JSON.
+// On one line, whatever a manifest looks like; it was compiled, so it is JSON. Arguments are always an
+// object, and the APIs want to read that.
+std::string input_of(const ToolSpec& tool) {
+  const auto value = read_json(tool.input_schema, "schema");
+  if (!value.ok() || !value.value().is_object() || value.value().members.empty())
+    return R"({"type":"object"})";
+  const std::string text = to_json(value.value());
+  return value.value().find("type") != nullptr ? text : R"({"type":"object",)" + text.substr(1);
+}
+
 std::string compact(const std::string& schema) {
   const auto value = read_json(schema, "schema");
   return value.ok() ? to_json(value.value()) : "{}";
@@ -22,7 +31,7 @@ bool describes_object(const std::string& schema) {
 void write_mcp(JsonWriter& out, const ToolSpec& tool) {
   out.begin_object().member("name", tool.name);
   if (!tool.title.empty()) out.member("title", tool.title);
-  out.member("description", tool.description).key("inputSchema").raw(compact(tool.input_schema));
+  out.member("description", tool.description).key("inputSchema").raw(input_of(tool));
   if (describes_object(tool.output_schema)) out.key("outputSchema").raw(compact(tool.output_schema));
   out.key("annotations").begin_object().member("readOnlyHint", tool.annotations.read_only);
   out.member("destructiveHint", tool.annotations.destructive);
@@ -32,13 +41,13 @@ void write_mcp(JsonWriter& out, const ToolSpec& tool) {
 
 void write_openai(JsonWriter& out, const ToolSpec& tool) {
   out.begin_object().member("type", "function").key("function").begin_object().member("name", tool.name);
-  out.member("description", tool.description).key("parameters").raw(compact(tool.input_schema));
+  out.member("description", tool.description).key("parameters").raw(input_of(tool));
   out.end_object().end_object();
 }
 
 void write_anthropic(JsonWriter& out, const ToolSpec& tool) {
   out.begin_object().member("name", tool.name).member("description", tool.description);
-  out.key("input_schema").raw(compact(tool.input_schema)).end_object();
+  out.key("input_schema").raw(input_of(tool)).end_object();
 }
 
 }  // namespace

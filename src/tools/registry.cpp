@@ -45,10 +45,26 @@ std::vector<ShippedTool> shipped() {
   return tools;
 }
 
+// What models' APIs take: an object (tools/formats says so where a schema does not), and nothing that chooses
+// between schemas at the top.
+Result<void> check_shown_schema(const JsonValue& schema, const std::string& tool, bool is_shown) {
+  const JsonValue* type = schema.find("type");
+  if (type != nullptr && type->text != "object")
+    return refusal(tool + ": the input_schema is not of \"type\": \"object\"",
+                   "put the value into a property");
+  for (const char* key : {"oneOf", "anyOf", "allOf", "not", "enum", "const", "if"}) {
+    if (is_shown && schema.find(key) != nullptr)
+      return refusal(tool + ": the input_schema has " + key + " at its top, which models' APIs refuse",
+                     "put it into a property");
+  }
+  return {};
+}
+
 Result<RegisteredTool> registered(ToolSpec spec) {
   const std::string checked = spec.name == "run_shell" ? strict_shell_schema() : spec.input_schema;
   const JsonValue input = TRY(read_json(checked, spec.name + ", input_schema"));
   const JsonValue output = TRY(read_json(spec.output_schema, spec.name + ", output_schema"));
+  TRY(check_shown_schema(input, spec.name, checked == spec.input_schema));
   JsonSchema input_schema = TRY(JsonSchema::compile(input, spec.name + ", input_schema"));
   JsonSchema output_schema = TRY(JsonSchema::compile(output, spec.name + ", output_schema"));
   return RegisteredTool{std::move(spec), std::move(input_schema), std::move(output_schema)};

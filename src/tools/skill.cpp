@@ -19,6 +19,14 @@ constexpr size_t longest_name = 64;
 constexpr size_t longest_description = 8 << 10;
 constexpr std::string_view prefix = "cloche.";
 
+// Cloche.x, CLOCHE, cloche: not the prefix, and hardly anybody else's.
+bool means_us(std::string_view name) {
+  constexpr std::string_view own = "cloche";
+  return name.size() >= own.size() && std::equal(own.begin(), own.end(), name.begin(), [](char a, char b) {
+           return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
+         });
+}
+
 // How a key is written as one string, where only strings may stand.
 enum class Form { word, list, network };
 struct Key {
@@ -186,7 +194,10 @@ class SkillReader {
     if (metadata == nullptr || metadata->is_null()) return {};
     if (!metadata->is_object()) return wrong_type(source_, *metadata, "metadata", "an object");
     for (const auto& member : metadata->members) {
-      if (!member.name.starts_with(prefix)) continue;
+      if (!member.name.starts_with(prefix)) {
+        if (means_us(member.name)) warn(member);  // a tightening that nobody would see
+        continue;
+      }
       const std::string name = member.name.substr(prefix.size());
       if (find_key(name) != nullptr) continue;
       if (const auto meant = meant_by(name); meant && find_key(*meant) != nullptr)

@@ -52,6 +52,62 @@ TEST_P(Records, AnyCommandNeitherReadsNorChangesThem) {
   }
 }
 
+// An executor has the workspace by a grant of its own; the record in it is as far away.
+TEST_P(Records, NoExecutorReachesThemByItsCapabilities) {
+  ASSERT_TRUE(ended(call({"write_artifact", R"({"path": "a", "content": "kept"})"}, recorded()), "exited"));
+  const std::string run = run_place();
+  const std::string python =
+      "import json, os, subprocess, sys\n"
+      "r = subprocess.run(['bash', '-c', json.load(sys.stdin)['sh']], capture_output=True, text=True)\n"
+      "print(json.dumps({'out': r.stdout}))\n";
+  const std::string hints[] = {"./**",        "./tool_calls/**",    "./tool_calls/T.jsonl",
+                               run + "/**",   run + "/audit.jsonl", run + "/tasks/**",
+                               "./.cloche/**"};
+  fs::create_directories(run_place() / "artifacts/.cloche");
+  scene().write("run/artifacts/.cloche/config.json", "{}");
+  std::string attacks;
+  for (const char* path : {"/artifacts/tool_calls", "/artifacts/tool_calls/T.jsonl",
+                           "/artifacts/tool_calls/T/c-0001.txt", "/audit.jsonl", "/tasks/T/home"})
+    attacks += attack_on(run + path);
+  attacks += "rm " + run + "/artifacts/.cloche/config.json && echo CHANGED\n";
+  for (size_t i = 0; i < std::size(hints); ++i) {
+    SCOPED_TRACE(hints[i]);
+    const std::string name = "reach-" + std::to_string(i);
+    executor(name, python, {.capabilities = "[\"fs:write:" + hints[i] + "\", \"code:exec\"]"});
+    Words flags = recorded({"--autonomy", "full"});
+    flags.insert(flags.end(), {"--executors", executors()});
+    const Answer answer = call({name, "{\"sh\": " + cloche::test::quoted(attacks) + "}"}, flags);
+    // What holds the workspace is refused as a whole.
+    EXPECT_TRUE(ended(answer, hints[i] == run + "/**" ? "failed" : "exited"));
+    for (const char* word : {"READ", "LISTED", "CHANGED", "MOVED", "LINKED", "FOLLOWED"})
+      EXPECT_FALSE(contains(answer.result(), word)) << word << "\n" << answer.result();
+    EXPECT_TRUE(verified(run_place()));
+    EXPECT_TRUE(fs::exists(run_place() / "artifacts/.cloche/config.json"));
+  }
+}
+
+// A link that a call has made where a skill may write leads nowhere that it may not.
+TEST_P(Records, ALinkWhereASkillWritesLeadsToNoneOfThem) {
+  const std::string writer =
+      skill("name: writer\ndescription: d\ncapabilities: [\"fs:write:./out/**\", \"code:exec\"]\n");
+  for (const std::string target : {"tool_calls", ".cloche"}) {
+    SCOPED_TRACE(target);
+    ASSERT_TRUE(ended(
+        call({"run_script", script("rm -rf out; mkdir -p .cloche; echo '{}' > .cloche/config.json; ln -s " +
+                                   target + " out")},
+             recorded()),
+        "exited"));
+    const Answer answer =
+        call({"run_script", script("echo HACK >> tool_calls/T.jsonl; echo HACK >> out/T.jsonl; rm -f "
+                                   ".cloche/config.json out/config.json; true")},
+             recorded({"--skill", writer}));
+    EXPECT_FALSE(contains(read_file(run_place() / "artifacts/tool_calls/T.jsonl"), "\nHACK"))
+        << answer.result();
+    EXPECT_TRUE(fs::exists(run_place() / "artifacts/.cloche/config.json")) << answer.result();
+    EXPECT_TRUE(verified(run_place()));
+  }
+}
+
 TEST_P(Records, AFileOfTheSameNameInTheViewIsNotTheRecord) {
   ASSERT_TRUE(ended(call({"run_python", code("print('kept')")}, recorded()), "exited"));
   const Answer answer = call({"run_script", script("mkdir -p tool_calls/T; echo forged > tool_calls/T.jsonl; "
