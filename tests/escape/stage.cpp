@@ -276,7 +276,11 @@ int Stage::call_back_door() {
     }
   });
   keep(caller);
-  watch([answered](const Ran&) { return *answered ? "a port inside answered the host" : ""; });
+  watch([answered, caller](const Ran&) {
+    caller->request_stop();  // its call may have got through a moment ago, and not been noted yet
+    if (caller->joinable()) caller->join();
+    return *answered ? "a port inside answered the host" : "";
+  });
   return port;
 }
 
