@@ -23,7 +23,7 @@ class RuleFilesOnDisk : public testing::Test {
   void SetUp() override {
     ASSERT_NE(::mkdtemp(root_.data()), nullptr);
     root_ = fs::canonical(root_).string();
-    for (const char* directory : {"/etc", "/home/.config/cloche", "/work/.cloche", "/work-two"})
+    for (const char* directory : {"/etc", "/home/.config/cloche", "/project/.cloche", "/project-two"})
       fs::create_directories(root_ + directory);
   }
   void TearDown() override { fs::remove_all(root_); }
@@ -33,7 +33,7 @@ class RuleFilesOnDisk : public testing::Test {
   ConfigPaths paths() const {
     return {.managed = root_ + "/etc/config.json",
             .user = root_ + "/home/.config/cloche/config.json",
-            .workspace = root_ + "/work"};
+            .workspace = root_ + "/project"};
   }
 
   // The decision about any call, or the refusal.
@@ -57,21 +57,21 @@ class RuleFilesOnDisk : public testing::Test {
 
 TEST_F(RuleFilesOnDisk, AbsentIsFine) {
   EXPECT_EQ(answer(), "allow");
-  fs::remove_all(root_ + "/work/.cloche");
+  fs::remove_all(root_ + "/project/.cloche");
   fs::remove_all(root_ + "/home");
   EXPECT_EQ(answer(), "allow");
-  EXPECT_EQ(answer({.managed = "", .user = "", .workspace = root_ + "/work"}), "allow");
+  EXPECT_EQ(answer({.managed = "", .user = "", .workspace = root_ + "/project"}), "allow");
 }
 
 TEST_F(RuleFilesOnDisk, EachIsReadAndTheStrictestWins) {
-  write("/work/.cloche/config.json", allow);
+  write("/project/.cloche/config.json", allow);
   EXPECT_EQ(answer(), "allow");
   write("/home/.config/cloche/config.json", ask);
   EXPECT_EQ(answer(), "ask") << "a project does not loosen the user's";
   write("/etc/config.json", deny);
   EXPECT_EQ(answer(), "deny") << "a user does not loosen the managed";
   write("/etc/config.json", allow);
-  write("/work/.cloche/config.json", deny);
+  write("/project/.cloche/config.json", deny);
   EXPECT_EQ(answer(), "deny") << "a project tightens";
 }
 
@@ -85,8 +85,8 @@ TEST_F(RuleFilesOnDisk, AWrongFileRefusesWithItsLine) {
   write("/home/.config/cloche/config.json", "[]");
   EXPECT_EQ(answer(), "/home/.config/cloche/config.json:1: a configuration must be an object");
   write("/home/.config/cloche/config.json", "{}");
-  write("/work/.cloche/config.json", "{");
-  EXPECT_EQ(answer(), "/work/.cloche/config.json:1: expected a key in quotes, not the end of the text");
+  write("/project/.cloche/config.json", "{");
+  EXPECT_EQ(answer(), "/project/.cloche/config.json:1: expected a key in quotes, not the end of the text");
 }
 
 TEST_F(RuleFilesOnDisk, WhatIsNoPlainFileRefuses) {
@@ -97,13 +97,13 @@ TEST_F(RuleFilesOnDisk, WhatIsNoPlainFileRefuses) {
   fs::create_directory(user);
   EXPECT_EQ(answer(), "/home/.config/cloche/config.json is not a regular file");
   fs::remove(user);
-  const std::string project = root_ + "/work/.cloche/config.json";
+  const std::string project = root_ + "/project/.cloche/config.json";
   ASSERT_EQ(::mkfifo(project.c_str(), 0600), 0);
-  EXPECT_EQ(answer(), "/work/.cloche/config.json is not a regular file");
+  EXPECT_EQ(answer(), "/project/.cloche/config.json is not a regular file");
   fs::remove(project);
-  fs::remove(root_ + "/work/.cloche");
-  write("/work/.cloche", "");
-  EXPECT_EQ(answer(), "open /work/.cloche/config.json: Not a directory");
+  fs::remove(root_ + "/project/.cloche");
+  write("/project/.cloche", "");
+  EXPECT_EQ(answer(), "open /project/.cloche/config.json: Not a directory");
 }
 
 TEST_F(RuleFilesOnDisk, WhatAnybodyCanWriteRefuses) {
@@ -125,31 +125,32 @@ TEST_F(RuleFilesOnDisk, WhatCannotBeReadRefuses) {
 
 TEST_F(RuleFilesOnDisk, TheOperatorsFilesAreNotInTheWorkspace) {
   const std::string inside =
-      "the configuration /work/x/config.json lies in the workspace /work, where an agent can write it";
+      "the configuration /project/x/config.json lies in the workspace /project, where an agent can write it";
   auto where = paths();
-  where.user = root_ + "/work/x/config.json";
+  where.user = root_ + "/project/x/config.json";
   EXPECT_EQ(answer(where), inside) << "also when it is not there yet";
-  fs::create_directory(root_ + "/work/x");
-  write("/work/x/config.json", allow);
+  fs::create_directory(root_ + "/project/x");
+  write("/project/x/config.json", allow);
   EXPECT_EQ(answer(where), inside);
   where = paths();
-  where.managed = root_ + "/work/x/config.json";
+  where.managed = root_ + "/project/x/config.json";
   EXPECT_EQ(answer(where), inside);
-  where.managed = root_ + "/work-two/../work/x/config.json";
+  where.managed = root_ + "/project-two/../project/x/config.json";
   EXPECT_EQ(answer(where).find("allow"), std::string::npos);
-  where.managed = root_ + "/work-two/config.json";
-  write("/work-two/config.json", ask);
+  where.managed = root_ + "/project-two/config.json";
+  write("/project-two/config.json", ask);
   EXPECT_EQ(answer(where), "ask") << "a sibling that shares the name's beginning is outside";
 }
 
 TEST_F(RuleFilesOnDisk, NoLinkLeadsThroughTheWorkspace) {
   const std::string user = root_ + "/home/.config/cloche/config.json";
   write("/outside.json", allow);
-  fs::create_symlink(root_ + "/outside.json", root_ + "/work/turned");
-  fs::create_symlink("../../../work/turned", user);
-  EXPECT_EQ(answer(),
-            "the configuration /home/.config/cloche/config.json lies in the workspace /work, where an agent "
-            "can write it");
+  fs::create_symlink(root_ + "/outside.json", root_ + "/project/turned");
+  fs::create_symlink("../../../project/turned", user);
+  EXPECT_EQ(
+      answer(),
+      "the configuration /home/.config/cloche/config.json lies in the workspace /project, where an agent "
+      "can write it");
   fs::remove(user);
   fs::create_symlink(root_ + "/outside.json", user);
   write("/outside.json", ask);
@@ -168,17 +169,17 @@ TEST_F(RuleFilesOnDisk, ALinkOnTheWayLeadsSomewhereOrRefuses) {
 }
 
 TEST_F(RuleFilesOnDisk, TheWorkspaceMayItselfBeALink) {
-  fs::create_directory_symlink(root_ + "/work", root_ + "/alias");
+  fs::create_directory_symlink(root_ + "/project", root_ + "/alias");
   auto where = paths();
   where.workspace = root_ + "/alias";
-  where.user = root_ + "/work/config.json";
-  EXPECT_EQ(answer(where).find("the configuration /work/config.json lies in the workspace"), 0U);
+  where.user = root_ + "/project/config.json";
+  EXPECT_EQ(answer(where).find("the configuration /project/config.json lies in the workspace"), 0U);
 }
 
 TEST_F(RuleFilesOnDisk, TheProjectsFileIsItsOwn) {
   write("/secret.json", "{\"password-hunter2\": 1}");
-  fs::create_symlink(root_ + "/secret.json", root_ + "/work/.cloche/config.json");
-  EXPECT_EQ(answer(), "open /work/.cloche/config.json: Too many levels of symbolic links");
+  fs::create_symlink(root_ + "/secret.json", root_ + "/project/.cloche/config.json");
+  EXPECT_EQ(answer(), "open /project/.cloche/config.json: Too many levels of symbolic links");
 }
 
 TEST(ConfigPaths, FollowTheEnvironment) {
