@@ -1,0 +1,138 @@
+#include "policy/view_guards.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "base/path.hpp"
+#include "policy/view_entries.hpp"
+
+namespace cloche::view {
+namespace {
+
+using Kind = FileFact::Kind;
+
+// Where a path of the host's appears, given the tree that shows it.
+std::string seen_at(const ViewEntry& entry, const std::string& path) {
+  const std::string below = entry.source == "/" ? path : path.substr(entry.source.size());
+  return entry.target == "/" ? below : entry.target + below;
+}
+
+bool is_shown(const ViewEntry& entry) {
+  return entry.kind == EntryKind::tree && entry.access != Access::none;
+}
+
+}  // namespace
+
+void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
+  for (auto& entry : plan.view) {
+    const bool has_mounts =
+        std::any_of(facts.mounts_below.begin(), facts.mounts_below.end(), [&](const FileFact& below) {
+          return entry.owned && is_beneath(entry.source, below.path) && below.path != entry.source;
+        });
+    entry.recursive = entry.recursive || has_mounts;
+  }
+  std::vector<ViewEntry> covers;
+  for (const auto& below : facts.mounts_below) {
+    for (const auto& entry : plan.view) {
+      if (!entry.owned || below.path == entry.source || !is_beneath(entry.source, below.path)) continue;
+      const std::string target = seen_at(entry, below.path);
+      // Granted by name, or inside one that is covered already.
+      const auto settles = [&](const ViewEntry& other) {
+        return &other != &entry && is_beneath(other.target, target) &&
+               is_beneath(entry.target, other.target) &&
+               (other.target == target || other.access == Access::none);
+      };
+      if (std::any_of(plan.view.begin(), plan.view.end(), settles) ||
+          std::any_of(covers.begin(), covers.end(), settles)) {
+        continue;
+      }
+      ViewEntry cover{.kind = EntryKind::tmpfs, .access = Access::none, .target = target};
+      cover.mode = 0555;
+      cover.size_bytes = 4096;
+      cover.why = "a mount of the host below " + entry.source;
+      if (below.kind != Kind::directory) {
+        cover = {.kind = EntryKind::tree,
+                 .access = Access::none,
+                 .target = target,
+                 .source = "/dev/null",
+                 .file = true,
+                 .why = cover.why};
+      }
+      covers.push_back(std::move(cover));
+    }
+  }
+  plan.view.insert(plan.view.end(), covers.begin(), covers.end());
+}
+
+Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
+  std::vector<ViewEntry> masks;
+  const auto hide = [&](const FileFact& own) -> Result<void> {
+    for (const auto& entry : plan.view) {
+      if (!is_shown(entry)) continue;
+      if (is_beneath(own.path, entry.source))
+        return refusal(entry.source + " is one of Cloche's own files, and no command sees those");
+      if (!own.exists() || !is_beneath(entry.source, own.path)) continue;
+      const std::string target = seen_at(entry, own.path);
+      masks.push_back(own.kind == Kind::directory ? mask(target, "Cloche's own files")
+                                                  : empty_file(target, "Cloche's own files"));
+    }
+    return {};
+  };
+  if (!facts.state.path.empty()) TRY(hide(facts.state));
+  for (const auto& own : facts.hidden) TRY(hide(own));
+  plan.view.insert(plan.view.end(), masks.begin(), masks.end());
+  return {};
+}
+
+Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
+  const FileFact& config = facts.project_config;
+  if (!config.exists()) return {};
+  std::vector<ViewEntry> kept;
+  for (const auto& entry : plan.view) {
+    const bool writes = entry.access == Access::write || entry.access == Access::write_run;
+    if (!is_shown(entry) || !writes) continue;
+    if (is_beneath(config.path, entry.source))
+      return refusal(entry.source + " is the project's own configuration, which no command writes");
+    if (is_beneath(entry.source, config.path))
+      kept.push_back(
+          owned_tree(config, seen_at(entry, config.path), Access::read, "the project's own configuration"));
+  }
+  plan.view.insert(plan.view.end(), kept.begin(), kept.end());
+  return {};
+}
+
+void put_in_order(std::vector<ViewEntry>& view) {
+  std::vector<ViewEntry*> by_target;  // of two for one place the later one is the second
+  by_target.reserve(view.size());
+  for (auto& entry : view) by_target.push_back(&entry);
+  std::sort(by_target.begin(), by_target.end(), [](const ViewEntry* a, const ViewEntry* b) {
+    const int order = a->target.compare(b->target);
+    return order != 0 ? order < 0 : a < b;
+  });
+  const auto is_last = [&](size_t at) {
+    return at + 1 == by_target.size() || by_target[at + 1]->target != by_target[at]->target;
+  };
+  const auto holds_another = [&](size_t at) {  // what begins with its name follows it
+    const ViewEntry& link = *by_target[at];
+    for (size_t next = at + 1; next < by_target.size(); ++next) {
+      const ViewEntry& below = *by_target[next];
+      if (!below.target.starts_with(link.target)) return false;
+      if (is_last(next) && is_beneath(link.target, below.target) && &below > &link) return true;
+    }
+    return false;
+  };
+  std::vector<std::pair<long, ViewEntry*>> kept;  // with its depth
+  kept.reserve(view.size());
+  for (size_t at = 0; at < by_target.size(); ++at) {
+    ViewEntry* entry = by_target[at];
+    if (!is_last(at) || (entry->kind == EntryKind::link && holds_another(at))) continue;
+    kept.emplace_back(std::count(entry->target.begin(), entry->target.end(), '/'), entry);
+  }
+  std::sort(kept.begin(), kept.end());  // then as they stood
+  std::vector<ViewEntry> ordered;
+  ordered.reserve(kept.size());
+  for (const auto& [depth, entry] : kept) ordered.push_back(std::move(*entry));
+  view = std::move(ordered);
+}
+
+}  // namespace cloche::view

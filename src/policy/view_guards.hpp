@@ -1,0 +1,27 @@
+// What is kept out of a view, or from being changed in it, whatever was granted; and the order of its
+// entries.
+#pragma once
+
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/facts.hpp"
+#include "model/plan.hpp"
+
+namespace cloche::view {
+
+// A host mount in an operator's tree came along only because an ordinary user cannot clone without it.
+void cover_mounts(ConfinementPlan& plan, const Facts& facts);
+
+// Proofs and records are no command's to see, whatever was granted around them; and nothing in them can be
+// granted, by whatever name.
+Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts);
+
+// What the project says about commands is not a command's to change or to take away, wherever it is shown.
+Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts);
+
+// Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A
+// link gives way to what lies below it: a workspace in /var/tmp makes that a directory.
+void put_in_order(std::vector<ViewEntry>& view);
+
+}  // namespace cloche::view
