@@ -59,6 +59,10 @@ inline int join_session_keyring() {
 inline int close_range(unsigned first, unsigned last) {
   return static_cast<int>(::syscall(SYS_close_range, first, last, 0));
 }
+inline int close_on_exec(unsigned first, unsigned last) {
+  constexpr unsigned on_exec = 4;  // CLOSE_RANGE_CLOEXEC
+  return static_cast<int>(::syscall(SYS_close_range, first, last, on_exec));
+}
 
 // struct landlock_ruleset_attr up to ABI 6; older kernels take a shorter prefix of it.
 struct RulesetAttributes {

@@ -309,4 +309,12 @@ int enter_view(const wire::Plan& plan, const Trees& trees) {
   return root;
 }
 
+void fill_stage(const wire::Plan& plan, const Trees& trees, const char* place) {
+  const int root = empty_root();
+  must(kernel::move_mount(root, AT_FDCWD, place), Step::root_mount);
+  ::umask(0);
+  Walker walker(root);
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) add_to_view(walker, plan, trees, i);
+}
+
 }  // namespace cloche::jail
