@@ -1,5 +1,7 @@
 #include "confine/inner.hpp"
 
+#include <sys/resource.h>
+
 #include "confine/kernel_rules.hpp"
 
 namespace cloche {
@@ -16,6 +18,8 @@ std::string_view name_of_access(wire::Access access) {
   }
   return "";
 }
+
+using Around = InnerOptions::Around;
 
 class Words {
  public:
@@ -40,6 +44,14 @@ void add_rules(Words& words, const ConfinementPlan& plan, int landlock_abi) {
     words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
 }
 
+// Of the host's own tree nothing but what is named: there "/" is not an empty root that may be listed.
+void add_host_rules(Words& words, const ConfinementPlan& plan, int landlock_abi) {
+  words.flag("--landlock", std::to_string(landlock_abi));
+  if (landlock_abi == 0) return;
+  for (const auto& [access, path] : shown_rules_for(plan))
+    words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
+}
+
 }  // namespace
 
 std::string octal(unsigned mode) {
@@ -52,13 +64,25 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   Words words;
   words.flag("--inner");
   if (options.control) words.flag("--control", std::to_string(*options.control));
+  if (options.report) words.flag("--report", *options.report);
+  if (options.becomes) {
+    words.flag("--become", std::to_string(plan.inside_uid) + ":" + std::to_string(plan.inside_gid));
+  }
   words.flag("--umask", octal(plan.umask));
   words.flag("--directory", plan.directory);
-  for (const auto& [resource, value] : limits_for(plan.limits))
-    words.flag("--limit", std::string(name_of_resource(resource)) + "=" + std::to_string(value));
-  add_rules(words, plan, options.landlock_abi);
+  for (const auto& [resource, value] : limits_for(plan.limits)) {
+    const uint64_t counted = resource == RLIMIT_NPROC ? value + options.others : value;
+    words.flag("--limit", std::string(name_of_resource(resource)) + "=" + std::to_string(counted));
+  }
+  if (options.around == Around::host) {
+    add_host_rules(words, plan, options.landlock_abi);
+  } else {
+    add_rules(words, plan, options.landlock_abi);
+  }
   if (plan.debugging) words.flag("--debugging");
   if (options.watched) words.flag("--watched");
+  if (options.around == Around::host) words.flag("--alone");
+  if (options.around == Around::nothing_held) words.flag("--open");
   for (auto& program : program_candidates(plan)) words.flag("--program", std::move(program));
   words.flag("--");
   return std::move(words).followed_by(plan.argv);

@@ -17,9 +17,15 @@ namespace cloche {
 inline constexpr std::string_view jail_inside = "/run/cloche-jail";
 
 struct InnerOptions {
-  std::optional<int> control = {};        // the descriptor for reports; none: nobody listens
-  int landlock_abi = least_landlock_abi;  // the least that must hold; 0: a kernel without it (gVisor)
-  bool watched = false;                   // no cgroup counts memory: the filter refuses what nobody need hold
+  std::optional<int> control = {};         // the descriptor for reports; none: nobody listens
+  int landlock_abi = least_landlock_abi;   // the least that must hold; 0: a kernel without it (gVisor)
+  std::optional<std::string> report = {};  // or a file in the box that they are left in
+  // What stands between the command and the host: a box, nothing but the filter, or nothing at all.
+  enum class Around { box, host, nothing_held };
+  Around around = Around::box;
+  uint64_t others = 0;   // processes of the same user that the kernel counts along
+  bool becomes = false;  // the box has given it another id than the plan says, and only that one
+  bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
 };
 
 // A mode or a mask as shells write it: "022".

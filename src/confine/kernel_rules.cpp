@@ -27,15 +27,10 @@ bool includes(Access wide, Access narrow) {
   return narrow == Access::read && (wide == Access::run || wide == Access::write || wide == Access::device);
 }
 
-}  // namespace
+using Said = std::vector<std::pair<std::string, Access>>;
 
-std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
-  std::vector<wire::RuleText> rules = {
-      {wire::Access::list, "/"}, {wire::Access::read, "/etc"}, {wire::Access::device, "/dev"}};
-  std::vector<std::pair<std::string, Access>> said = {{"/etc", Access::read}, {"/dev", Access::device}};
-  const bool has_etc = std::any_of(plan.view.begin(), plan.view.end(),
-                                   [](const ViewEntry& entry) { return is_beneath("/etc", entry.target); });
-  if (!has_etc) rules.erase(rules.begin() + 1);
+// Of the view what is not said yet.
+void add_rules(const ConfinementPlan& plan, Said said, std::vector<wire::RuleText>& rules) {
   for (const auto& entry : plan.view) {
     const bool reachable = entry.kind != EntryKind::link && entry.kind != EntryKind::text &&
                            entry.kind != EntryKind::directory && entry.access != Access::none;
@@ -47,6 +42,23 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
     rules.push_back({access_of(entry.access), entry.target});
     said.emplace_back(entry.target, entry.access);
   }
+}
+
+}  // namespace
+
+std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
+  std::vector<wire::RuleText> rules = {
+      {wire::Access::list, "/"}, {wire::Access::read, "/etc"}, {wire::Access::device, "/dev"}};
+  const bool has_etc = std::any_of(plan.view.begin(), plan.view.end(),
+                                   [](const ViewEntry& entry) { return is_beneath("/etc", entry.target); });
+  if (!has_etc) rules.erase(rules.begin() + 1);
+  add_rules(plan, {{"/etc", Access::read}, {"/dev", Access::device}}, rules);
+  return rules;
+}
+
+std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan) {
+  std::vector<wire::RuleText> rules;
+  add_rules(plan, {}, rules);
   return rules;
 }
 

@@ -16,6 +16,9 @@ namespace cloche {
 // alone.
 std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan);
 
+// The same where "/" is the host's own and not an empty root: nothing but what the view shows by name.
+std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan);
+
 std::vector<wire::Limit> limits_for(const Limits& limits);
 // "nproc" of RLIMIT_NPROC. Empty: it is none of those that limits_for() sets.
 std::string_view name_of_resource(uint32_t resource);

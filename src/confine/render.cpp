@@ -34,23 +34,6 @@ uint32_t flags_of(const ViewEntry& entry) {
   return flags;
 }
 
-wire::MountText mount_for(const ViewEntry& entry, bool existing) {
-  wire::MountText mount;
-  mount.kind = kind_of(entry.kind);
-  mount.flags = flags_of(entry) | (existing ? wire::existing : 0U);
-  mount.mode = entry.mode;
-  mount.owner_uid = entry.owner_uid;
-  mount.owner_gid = entry.owner_gid;
-  mount.size_bytes = entry.size_bytes;
-  mount.files = files_of_memory(entry.size_bytes);
-  mount.device = entry.device;
-  mount.inode = entry.inode;
-  mount.target = entry.target.substr(1);
-  mount.source = entry.source;
-  mount.content = entry.content;
-  return mount;
-}
-
 wire::MountText mount_of(const CallResources::Ready& ready, wire::MountKind kind, std::string target,
                          uint32_t flags) {
   wire::MountText mount;
@@ -114,6 +97,23 @@ std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resou
 }
 
 }  // namespace
+
+wire::MountText mount_for(const ViewEntry& entry, bool existing) {
+  wire::MountText mount;
+  mount.kind = kind_of(entry.kind);
+  mount.flags = flags_of(entry) | (existing ? wire::existing : 0U);
+  mount.mode = entry.mode;
+  mount.owner_uid = entry.owner_uid;
+  mount.owner_gid = entry.owner_gid;
+  mount.size_bytes = entry.size_bytes;
+  mount.files = files_of_memory(entry.size_bytes);
+  mount.device = entry.device;
+  mount.inode = entry.inode;
+  mount.target = entry.target.substr(1);
+  mount.source = entry.source;
+  mount.content = entry.content;
+  return mount;
+}
 
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe) {
   std::vector<MissingLayer> missing;

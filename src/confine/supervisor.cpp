@@ -222,7 +222,11 @@ void Call::take_report(const wire::Report& report, OwnedFd fd) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
     case wire::ReportKind::started:
       said_.started = true;
-      if (fd) watch_.attach(fd.get());
+      if (spec_.by_descendants) {
+        watch_.attach_to_descendants(keeper_.pid);
+      } else if (fd) {
+        watch_.attach(fd.get());
+      }
       return;
     case wire::ReportKind::failed:
       if (!said_.failed) said_.failed = report;
@@ -304,6 +308,7 @@ Result<Outcome> Call::conclude() {
   if (said_.failed) return step_error(*said_.failed, spec_.jail);
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
+  outcome.backend = name_of(spec_.backend);
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
   outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
   outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();

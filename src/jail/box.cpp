@@ -65,8 +65,10 @@ void take_outside_ids(const Plan& plan) {
 // Nothing of ours goes into the box but stdio and the control socket. The number before it is taken too:
 // runtimes that pass descriptors on pass them on without gaps.
 void choose_descriptors(const Plan& plan) {
-  must(::dup2(must(::open("/dev/null", O_RDONLY | O_CLOEXEC), Step::start_box), wire::plan_fd),
-       Step::start_box);
+  // Bubblewrap reads its words from there.
+  int said = plan.has(wire::staged) ? ::open("/tmp/args", O_RDONLY | O_CLOEXEC) : -1;
+  if (said < 0) said = must(::open("/dev/null", O_RDONLY | O_CLOEXEC), Step::start_box);
+  must(::dup2(said, wire::plan_fd), Step::start_box);
   kernel::close_on_exec(wire::first_kept_fd, ~0U);
   const int flags = plan.has(wire::speechless) ? FD_CLOEXEC : 0;
   must(::fcntl(wire::control_fd, F_SETFD, flags), Step::start_box);

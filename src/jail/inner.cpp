@@ -1,6 +1,7 @@
 #include "jail/inner.hpp"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -112,6 +113,18 @@ void read_limit(Reader& in, wire::Plan& plan) {
   limit.value = Reader::number_of(value);
 }
 
+// "UID:GID"
+void read_ids(Reader& in, wire::Plan& plan) {
+  static char text[32];
+  const char* word = in.word();
+  const char* colon = std::strchr(word, ':');
+  if (colon == nullptr || std::strlen(word) >= sizeof text) Reader::wrong();
+  std::memcpy(text, word, static_cast<size_t>(colon - word));
+  plan.inside_uid = static_cast<uint32_t>(Reader::number_of(text));
+  plan.inside_gid = static_cast<uint32_t>(Reader::number_of(colon + 1));
+  if (plan.inside_uid == 0 || plan.inside_gid == 0) Reader::wrong();
+}
+
 void read_control(Reader& in) {
   const auto fd = static_cast<int>(in.number());
   // Its number is known to report(); whatever else had that number is not needed here.
@@ -157,6 +170,10 @@ wire::Plan read_plan_of(int argc, char** argv) {
       plan.flags |= wire::watched_memory;
     } else if (in.next_is("--alone")) {
       plan.flags |= wire::alone;
+    } else if (in.next_is("--open")) {
+      plan.flags |= wire::open;
+    } else if (in.next_is("--become")) {
+      read_ids(in, plan);
     } else {
       Reader::wrong();
     }
@@ -175,6 +192,26 @@ wire::Words environment_of(char** argv, int argc) {
   return {const_cast<const char**>(first), count};
 }
 
+// A runtime that an ordinary user started can give the id 0 alone. One more user namespace makes it the
+// plan's own; the capabilities that come with it are given up below like any other.
+void become(wire::Plan& plan) {
+  plan.outside_uid = ::geteuid();
+  plan.outside_gid = ::getegid();
+  if (plan.outside_uid == plan.inside_uid && plan.outside_gid == plan.inside_gid) return;
+  must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWUSER)), Step::namespaces);
+  map_ids(plan, "self");
+  must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
+  must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
+}
+
+// What is taken away from this process and, with it, from the command.
+void lock(const wire::Plan& plan) {
+  give_up_capabilities();
+  must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
+  forbid_new_privileges();
+  if (plan.landlock_abi != 0) restrict_files(plan);
+}
+
 }  // namespace
 
 bool is_inner(int argc, char** argv) { return argc >= 2 && std::strcmp(argv[1], "--inner") == 0; }
@@ -191,20 +228,19 @@ void run_inner(int argc, char** argv) {
     fail(Step::session_keyring, errno);  // one that is forbidden to us is forbidden to the command
   }
   offer_to_oom_killer();
+  if (plan.inside_uid != 0) become(plan);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
   set_limits(plan);
-  give_up_capabilities();
-  must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
-  forbid_new_privileges();
+  const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
+  if (locked) lock(plan);
   // Process 1 of a box is everybody's parent already.
   if (kernel::getpid() != 1) must(::prctl(PR_SET_CHILD_SUBREAPER, 1), Step::parent_death);
   must(::prctl(PR_SET_PDEATHSIG, parent_died), Step::parent_death);
-  if (plan.landlock_abi != 0) restrict_files(plan);
   prepare_signals();
   const int signals = open_signals();
-  filter_calls(plan);
+  if (locked) filter_calls(plan);
   run_command_within(plan, root, signals);
 }
 

@@ -118,9 +118,9 @@ void check_view() {
 
 // The file is 0444 on a mount that everybody may read: nothing but Landlock stands in front of it. The
 // program itself lies beside it and has a rule.
-void check_landlock() {
-  refused("landlock-denies", ::open("/.cloche/canary", O_RDONLY), EACCES);
-  const int own = ::open("/.cloche/probe", O_RDONLY);
+void check_landlock(const char* program, const char* canary) {
+  refused("landlock-denies", ::open(canary, O_RDONLY), EACCES);
+  const int own = ::open(program, O_RDONLY);
   say_errno("landlock-allows", own >= 0, errno);
   if (own >= 0) ::close(own);
 }
@@ -223,7 +223,7 @@ int main(int argc, char** argv) {
   show_namespaces();
   check_ids();
   check_view();
-  check_landlock();
+  check_landlock(argv[0], argc > 2 ? argv[2] : "/.cloche/canary");
   check_processes();
   check_calls();
   check_network();

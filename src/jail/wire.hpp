@@ -86,13 +86,14 @@ enum PlanFlag : uint32_t {
   debugging = 1U << 2,       // the filter that lets ptrace through
   watched_memory = 1U << 4,  // no cgroup counts: the filter that refuses memory which no process need hold
   alone = 1U << 5,           // no namespaces around it: the filter that refuses what they would keep apart
+  open = 1U << 9,            // the operator wants nothing to hold
   // Of a plan that starts a box of somebody else's (see box.hpp):
   staged = 1U << 6,      // the mounts are put into a fresh /tmp of its own mount namespace first
   lowered = 1U << 7,     // becomes the outside ids before it is executed
   speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
 };
 inline constexpr uint32_t all_plan_flags =
-    privileged | terminal | debugging | watched_memory | alone | staged | lowered | speechless;
+    privileged | terminal | debugging | watched_memory | alone | staged | open | lowered | speechless;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 

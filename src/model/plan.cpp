@@ -67,6 +67,9 @@ std::string_view name_of(Access access) {
 std::string to_json(const ConfinementPlan& plan) {
   JsonWriter out(JsonWriter::Layout::compact);
   out.begin_object().member("rung", name_of(plan.rung));
+  // Where it is not the rung's own, so that a plan reads as it always did where nobody chose.
+  if (plan.rung != Rung::permissive && plan.backend != backends_of(plan.rung).front())
+    out.member("backend", name_of(plan.backend));
   out.key("required").begin_array();
   for (LayerId layer : plan.required) out.value(name_of(layer));
   out.end_array();

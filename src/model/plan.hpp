@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/backend.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 
@@ -53,6 +54,7 @@ struct Variable {
 struct ConfinementPlan {
   Rung rung = Rung::namespaces;
   std::vector<LayerId> required = required_by(Rung::namespaces);
+  Backend backend = Backend::native;  // of that rung
   std::vector<std::string> argv;
   std::string action = {};  // of a call that starts no program: what the gateway itself does, as JSON
   std::string directory = "/";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "model/backend.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -36,6 +37,8 @@ struct RunRequest {
   std::vector<std::string> argv;
   Profile profile = Profile::workspace_write_no_network;
   View view = View::curated;
+  Rung rung = Rung::namespaces;
+  std::optional<Backend> backend = {};        // without one: the rung's own
   std::optional<std::string> workspace = {};  // without one: the working directory
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};

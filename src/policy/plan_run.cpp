@@ -218,6 +218,11 @@ std::vector<std::string> secrets_left_out(const RunRequest& request) {
   return names;
 }
 
+Backend backend_of(const RunRequest& request) {
+  const auto own = backends_of(request.rung);
+  return request.backend.value_or(own.empty() ? Backend::native : own.front());
+}
+
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
   if (!facts.state.path.empty() && (is_beneath(facts.workspace.path, facts.state.path) ||
@@ -227,6 +232,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
   ConfinementPlan plan;
+  plan.rung = request.rung;
+  plan.required = required_by(request.rung);
+  plan.backend = backend_of(request);
   plan.argv = request.argv;
   plan.limits = request.limits;
   plan.terminal = request.terminal;
