@@ -56,6 +56,16 @@ std::vector<HostPlace> host_mount_points(const ConfinementPlan& plan) {
   return places;
 }
 
+std::vector<std::string> parents_to_make(const ConfinementPlan& plan, const ViewEntry& entry) {
+  const ViewEntry* holder = holder_of(plan, entry);
+  if (holder != nullptr && holder->kind != EntryKind::tmpfs) return {};
+  std::vector<std::string> parents;
+  const std::string_view above = holder != nullptr ? std::string_view(holder->target) : "/";
+  for (std::string_view at = parent_of(entry.target); at != above; at = parent_of(at))
+    parents.emplace_back(at);
+  return {parents.rbegin(), parents.rend()};
+}
+
 bool is_shown_by_its_tree(const ConfinementPlan& plan, const ViewEntry& entry) {
   const ViewEntry* holder = entry.kind == EntryKind::link ? holder_of(plan, entry) : nullptr;
   return holder != nullptr && holder->kind == EntryKind::tree;

@@ -48,6 +48,10 @@ std::vector<HostPlace> host_mount_points(const ConfinementPlan& plan);
 // The innermost entry that the place of this one is made in; none: the root itself.
 const ViewEntry* holder_of(const ConfinementPlan& plan, const ViewEntry& entry);
 
+// The directories on the way to this entry that nothing of the host's or of a file system has: outermost
+// first.
+std::vector<std::string> parents_to_make(const ConfinementPlan& plan, const ViewEntry& entry);
+
 // Whether the tree that this entry lies in shows it already: a link of the host's in a tree of the host's.
 bool is_shown_by_its_tree(const ConfinementPlan& plan, const ViewEntry& entry);
 

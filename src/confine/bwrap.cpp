@@ -1,6 +1,7 @@
 #include "confine/bwrap.hpp"
 
 #include <initializer_list>
+#include <set>
 
 #include "base/path.hpp"
 #include "jail/wire.hpp"
@@ -42,16 +43,27 @@ class Renderer {
     if (has_dev(plan_)) {
       add({"--dev", "/dev"});
       sealed_.emplace_back("/dev");
+      made_.insert("/dev");
     }
     for (size_t at = 0; at < plan_.view.size(); ++at) {
       const ViewEntry& entry = plan_.view[at];
-      if (!is_made_in_dev(entry) && !is_shown_by_its_tree(plan_, entry)) add_entry(entry, at);
+      if (is_made_in_dev(entry) || is_shown_by_its_tree(plan_, entry)) continue;
+      add_parents(entry);
+      add_entry(entry, at);
     }
     add({"--ro-bind", parts_.jail, std::string(jail_inside)});
     // Last, because each mount above needs a place, and bubblewrap makes it: read-only is what is in memory
     // and may not be written.
     for (const auto& target : sealed_) add({"--remount-ro", target});
     add({"--remount-ro", "/"});
+  }
+
+  // Left to itself bubblewrap makes them 0700.
+  void add_parents(const ViewEntry& entry) {
+    for (const auto& parent : parents_to_make(plan_, entry)) {
+      if (made_.insert(parent).second) add({"--perms", "0755", "--dir", parent});
+    }
+    made_.insert(entry.target);
   }
 
   void add_entry(const ViewEntry& entry, size_t at) {
@@ -109,6 +121,7 @@ class Renderer {
   const BoxParts& parts_;
   std::vector<std::string> words_;
   std::vector<std::string> sealed_;
+  std::set<std::string> made_;
 };
 
 // Bubblewrap has no noexec, so Landlock holds it, and Landlock cannot take away below what it gives. Where

@@ -114,8 +114,10 @@ class Config {
   void add_mounts() {
     out_.key("mounts").begin_array();
     if (has_dev(plan_)) {
-      add_mount("/dev", "tmpfs", "tmpfs",
-                {"nosuid", "noexec", "mode=0755", "size=" + std::to_string(dev_bytes)});
+      Texts options = {"nosuid", "noexec", "mode=0755", "size=" + std::to_string(dev_bytes)};
+      // gVisor would refuse to open /dev/null for writing there.
+      if (options_.kernel == BoxKernel::hosts) options.emplace_back("ro");
+      add_mount("/dev", "tmpfs", "tmpfs", options);
     }
     for (size_t at = 0; at < plan_.view.size(); ++at) add_entry(plan_.view[at], at);
     add_mount(std::string(jail_inside), "bind", options_.parts.jail, {"bind", "ro", "nosuid", "nodev"});
@@ -139,19 +141,24 @@ class Config {
       case EntryKind::tmpfs:
         if (!is_part_of_root(entry) || !lies_in_root(plan_, entry)) add_memory(entry, entry.size_bytes);
         return;
-      case EntryKind::proc: return add_mount(entry.target, "proc", "proc", {"nosuid", "noexec", "nodev"});
+      case EntryKind::proc:
+        return add_mount(entry.target, "proc", "proc", {"ro", "nosuid", "noexec", "nodev"});
       case EntryKind::terminals:
         return add_mount(entry.target, "devpts", "devpts",
                          {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"});
     }
   }
 
+  // "ro" is said of the one mount; "rro" also of the host's mounts that come along below it. gVisor has no
+  // such words, and needs none: to it the whole tree is one mount.
   void add_tree(const ViewEntry& entry, size_t at) {
+    const bool with_below = entry.recursive && options_.kernel == BoxKernel::hosts;
+    const std::string prefix = with_below ? "r" : "";
     Texts options = {entry.recursive ? "rbind" : "bind"};
-    options.emplace_back(may_write(entry.access) || entry.access == Access::device ? "rw" : "ro");
-    options.emplace_back("nosuid");
-    if (entry.access != Access::device) options.emplace_back("nodev");
-    if (!may_run(entry.access)) options.emplace_back("noexec");
+    options.push_back(may_write(entry.access) || entry.access == Access::device ? "rw" : prefix + "ro");
+    options.push_back(prefix + "nosuid");
+    if (entry.access != Access::device) options.push_back(prefix + "nodev");
+    if (!may_run(entry.access)) options.push_back(prefix + "noexec");
     add_mount(entry.target, "bind", source_at(options_.parts.trees, at, entry.source), options);
   }
 
@@ -169,11 +176,14 @@ class Config {
 
   void add_linux() {
     out_.key("linux").begin_object();
-    add_mappings("uidMappings", options_.uids);
-    add_mappings("gidMappings", options_.gids);
-    out_.key("namespaces").begin_array();
-    Texts namespaces = {"user", "mount", "pid", "ipc", "uts", "cgroup"};
+    Texts namespaces = {"mount", "pid", "ipc", "uts", "cgroup"};
+    if (!options_.uids.empty()) {
+      namespaces.insert(namespaces.begin(), "user");
+      add_mappings("uidMappings", options_.uids);
+      add_mappings("gidMappings", options_.gids);
+    }
     if (plan_.hosts.empty()) namespaces.emplace_back("network");
+    out_.key("namespaces").begin_array();
     for (const auto& name : namespaces) out_.begin_object().member("type", name).end_object();
     out_.end_array();
     if (options_.cgroup) add_resources(*options_.cgroup);

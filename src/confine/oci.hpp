@@ -21,10 +21,15 @@ struct IdMapping {
   unsigned count = 1;
 };
 
+// Whose kernel the command sees: the host's own (crun, runc), or gVisor's (runsc), which knows fewer options
+// and has no Landlock.
+enum class BoxKernel { hosts, gvisor };
+
 struct OciOptions {
   std::string root = "rootfs";  // made from rootfs_entries(); relative to the bundle or absolute
-  BoxParts parts;               // trees by path alone: a bundle has no descriptors
-  std::vector<IdMapping> uids = {};
+  BoxParts parts;               // sources by path alone: a bundle has no descriptors
+  BoxKernel kernel = BoxKernel::hosts;
+  std::vector<IdMapping> uids = {};  // none: no user namespace but the runtime's own
   std::vector<IdMapping> gids = {};
   // Whom the process is inside; without it whom the plan says. A runtime that was started by an ordinary user
   // can map one id alone, and needs root to be that one.
