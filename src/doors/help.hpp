@@ -12,5 +12,6 @@ std::string explain_help();
 std::string test_help();
 std::string new_help();
 std::string log_help();
+std::string wrap_help();
 
 }  // namespace cloche
