@@ -9,14 +9,17 @@ namespace {
 
 struct SystemPlace {
   std::string_view path;
+  bool runs;
   std::string_view why;
 };
 // What every program of macOS needs before its first line.
 constexpr SystemPlace system_places[] = {
-    {"/System", "frameworks and the shared cache of libraries"},
-    {"/Library/Apple", "libraries of the system"},
-    {"/private/var/db/dyld", "the dynamic loader's index"},
-    {"/private/var/db/timezone", "time zones"},
+    {"/System", false, "frameworks and the shared cache of libraries"},
+    {"/Library/Apple", false, "libraries of the system"},
+    {"/private/var/db/dyld", false, "the dynamic loader's index"},
+    {"/private/var/db/timezone", false, "time zones"},
+    {"/bin", true, "a directory there, and no link into /usr"},
+    {"/sbin", true, "likewise"},
 };
 constexpr std::string_view devices[] = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty"};
 
@@ -49,9 +52,11 @@ std::string rules_of_tree(const ViewEntry& entry) {
 
 std::string rules_of_system() {
   std::string text;
-  for (const auto& [path, why] : system_places) {
+  for (const auto& [path, runs, why] : system_places) {
     text += "; " + std::string(why) + "\n";
-    text += rule("allow", "file-read* file-map-executable", place(path, false));
+    text += rule("allow",
+                 runs ? "file-read* file-map-executable process-exec*" : "file-read* file-map-executable",
+                 place(path, false));
   }
   for (std::string_view path : devices)
     text += rule("allow", "file-read* file-write-data", place(path, true));
