@@ -15,6 +15,8 @@ namespace cloche {
 
 // Where every box shows the jail, read-only: in a directory that is empty otherwise in each view.
 inline constexpr std::string_view jail_inside = "/run/cloche-jail";
+// And, where a box can be given no descriptor, the file for its reports.
+inline constexpr std::string_view report_inside = "/run/cloche-report";
 
 struct InnerOptions {
   std::optional<int> control = {};         // the descriptor for reports; none: nobody listens

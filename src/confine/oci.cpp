@@ -85,8 +85,10 @@ class Config {
     list("env", environment);
     out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
     out_.key("capabilities").begin_object();
-    for (const char* set : {"bounding", "effective", "inheritable", "permitted", "ambient"})
-      list(set, Texts{});
+    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything else.
+    const Texts held = options_.parts.inner.becomes ? Texts{"CAP_SETFCAP"} : Texts{};
+    for (const char* set : {"bounding", "effective", "permitted"}) list(set, held);
+    for (const char* set : {"inheritable", "ambient"}) list(set, Texts{});
     out_.end_object();
     add_limits();
     out_.member("noNewPrivileges", true).end_object();
@@ -121,6 +123,10 @@ class Config {
     }
     for (size_t at = 0; at < plan_.view.size(); ++at) add_entry(plan_.view[at], at);
     add_mount(std::string(jail_inside), "bind", options_.parts.jail, {"bind", "ro", "nosuid", "nodev"});
+    if (options_.report) {
+      add_mount(std::string(report_inside), "bind", *options_.report,
+                {"bind", "rw", "nosuid", "nodev", "noexec"});
+    }
     out_.end_array();
   }
 
@@ -142,7 +148,9 @@ class Config {
         if (!is_part_of_root(entry) || !lies_in_root(plan_, entry)) add_memory(entry, entry.size_bytes);
         return;
       case EntryKind::proc:
-        return add_mount(entry.target, "proc", "proc", {"ro", "nosuid", "noexec", "nodev"});
+        // The jail may have an id map to write there; Landlock is over the command by then.
+        return add_mount(entry.target, "proc", "proc",
+                         {options_.parts.inner.becomes ? "rw" : "ro", "nosuid", "noexec", "nodev"});
       case EntryKind::terminals:
         return add_mount(entry.target, "devpts", "devpts",
                          {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"});

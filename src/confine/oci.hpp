@@ -35,7 +35,8 @@ struct OciOptions {
   // can map one id alone, and needs root to be that one.
   std::optional<unsigned> inside_uid = {};
   std::optional<unsigned> inside_gid = {};
-  std::optional<std::string> cgroup = {};            // cgroupsPath; without one the runtime counts nothing
+  std::optional<std::string> report = {};  // on the host: the file that --inner leaves its reports in
+  std::optional<std::string> cgroup = {};  // cgroupsPath; without one the runtime counts nothing
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what whoever starts it may not exceed
 };
 

@@ -9,7 +9,6 @@ namespace cloche {
 namespace {
 
 const std::string stage = "/tmp/";
-constexpr std::string_view report_inside = "/run/cloche-report";
 
 // Where an entry of the view lies on the stage, relative to it.
 std::string place_of(size_t at) { return "entry/" + std::to_string(at); }
@@ -76,7 +75,10 @@ void stage_bundle(const ConfinementPlan& plan, const OciOptions& options, wire::
       jail.mounts.back().mode = entry.mode & 01777U;
     }
   }
+  if (options.report)
+    jail.mounts.push_back(stage_entry(wire::MountKind::text, "bundle/rootfs" + std::string(report_inside)));
   jail.mounts.push_back(stage_entry(wire::MountKind::directory, "state"));
+  jail.mounts.back().mode = 0777;  // the runtime writes there, by the call's own id
 }
 
 std::vector<std::string> runtime_words(Backend backend) {
@@ -87,7 +89,7 @@ std::vector<std::string> runtime_words(Backend backend) {
             "--rootless",
             "--network=none",
             "--ignore-cgroups",
-            "--platform=systrap",
+            "--platform=ptrace",
             "run",
             "--bundle",
             "/tmp/bundle",
@@ -104,15 +106,23 @@ std::vector<std::string> runtime_words(Backend backend) {
           "cloche"};
 }
 
-void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts& parts,
-                    wire::PlanText& jail) {
+// One id can be mapped without subordinate ones, and a runtime needs it to be 0; gVisor makes a namespace of
+// its own.
+void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts& box,
+                    const StagedParts& parts, wire::PlanText& jail) {
   OciOptions options;
-  options.parts = parts;
-  options.uids = {{0, jail.outside_uid, 1}};
-  options.gids = {{0, jail.outside_gid, 1}};
+  options.parts = box;
   options.inside_uid = 0;
   options.inside_gid = 0;
   options.parts.inner.becomes = true;
+  options.highest_limits = parts.highest_limits;
+  if (backend == Backend::runsc) {
+    options.kernel = BoxKernel::gvisor;
+    options.report = stage + "report";
+  } else {
+    options.uids = {{0, jail.outside_uid, 1}};
+    options.gids = {{0, jail.outside_gid, 1}};
+  }
   stage_bundle(plan, options, jail);
   jail.argv = runtime_words(backend);
 }
@@ -184,7 +194,7 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& plan, const Hos
   if (backend == Backend::bwrap) {
     say_to_bwrap(plan, box, jail);
   } else {
-    say_to_runtime(backend, plan, box, jail);
+    say_to_runtime(backend, plan, box, parts, jail);
   }
   jail.programs = {parts.program};
   jail.env = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",

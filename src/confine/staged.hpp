@@ -3,6 +3,7 @@
 // /tmp of the runner's own mount namespace. Pure.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,9 @@
 namespace cloche {
 
 struct StagedParts {
-  std::string jail;     // cloche-jail on the host
-  std::string program;  // bwrap or the runtime, by its path
-  unsigned callers_uid = 0;
-  unsigned callers_gid = 0;
+  std::string jail;                                  // cloche-jail on the host
+  std::string program;                               // bwrap or the runtime, by its path
+  std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what we may not exceed ourselves
 };
 
 // What the plan requires and this backend cannot keep.

@@ -69,6 +69,10 @@ class Call {
   void take_signals();
   void keeper_ended();
   void give_up_on_keeper();
+  // The box ended before the command was reached, and by itself.
+  bool never_started() const {
+    return !said_.hit && (said_.failed || (!said_.started && !said_.not_executed));
+  }
   void end_everything();
   void stop_for(LimitHit hit);
   Result<Outcome> conclude();
@@ -305,6 +309,9 @@ void Call::stop_for(LimitHit hit) {
 }
 
 Result<Outcome> Call::conclude() {
+  const bool boxed = spec_.backend != Backend::native;
+  if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started())
+    return box_error(said_.failed, spec_.backend, errors_.kept());
   if (said_.failed) return step_error(*said_.failed, spec_.jail);
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;

@@ -19,7 +19,7 @@
 namespace cloche {
 namespace {
 
-using Backend = WrapArguments::Backend;
+using Kind = WrapArguments::Backend;
 using Runtime = WrapArguments::Runtime;
 
 struct Wrapped {
@@ -28,10 +28,10 @@ struct Wrapped {
   std::vector<MissingLayer> missing = {};
 };
 
-Result<Backend> backend_named(const std::string& name) {
-  if (name == "bwrap") return Backend::bwrap;
-  if (name == "oci") return Backend::oci;
-  if (name == "seatbelt") return Backend::seatbelt;
+Result<Kind> kind_named(const std::string& name) {
+  if (name == "bwrap") return Kind::bwrap;
+  if (name == "oci") return Kind::oci;
+  if (name == "seatbelt") return Kind::seatbelt;
   return usage_error("--backend " + name + ": no such backend", "known are bwrap, oci and seatbelt");
 }
 
@@ -147,10 +147,10 @@ Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& a
 
 Result<Wrapped> wrap(const WrapArguments& arguments, const ConfinementPlan& plan,
                      const Installation& installation) {
-  if (arguments.backend == Backend::seatbelt)
+  if (arguments.backend == Kind::seatbelt)
     return Wrapped{.argv = seatbelt_arguments(plan), .missing = seatbelt_missing(plan)};
   TRY(check_mount_points(plan));
-  if (arguments.backend == Backend::oci) return wrap_for_oci(plan, arguments, installation);
+  if (arguments.backend == Kind::oci) return wrap_for_oci(plan, arguments, installation);
   return wrap_for_bwrap(plan, installation);
 }
 
@@ -192,8 +192,8 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
   OwnFlags own;
   const std::vector<char*> rest = TRY(take_own(words, own));
   if (!own.backend) return usage_error("for which sandbox?", "say --backend bwrap, oci or seatbelt");
-  arguments.backend = TRY(backend_named(*own.backend));
-  if ((own.bundle || own.runtime) && arguments.backend != Backend::oci)
+  arguments.backend = TRY(kind_named(*own.backend));
+  if ((own.bundle || own.runtime) && arguments.backend != Kind::oci)
     return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
   if (own.runtime) arguments.runtime = TRY(runtime_named(*own.runtime));
   arguments.executor = own.executor;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 
 #include "base/directory.hpp"
 #include "base/sys.hpp"
+#include "confine/kernel_rules.hpp"
 #include "confine/staged.hpp"
 #include "confine/subprocess.hpp"
 
@@ -39,6 +41,16 @@ uint64_t threads_of(unsigned uid) {
     if (::stat(("/proc/" + name + "/task").c_str(), &seen) == 0) threads += seen.st_nlink - 2;
   }
   return threads;
+}
+
+std::map<uint32_t, uint64_t> own_hard_limits() {
+  std::map<uint32_t, uint64_t> highest;
+  for (const auto& limit : limits_for(Limits{})) {
+    rlimit own{};
+    const auto resource = static_cast<__rlimit_resource>(limit.resource);
+    if (::getrlimit(resource, &own) == 0) highest[limit.resource] = own.rlim_max;
+  }
+  return highest;
 }
 
 // Left by a call that was killed with everybody who could clean up: nobody holds its lock.
@@ -201,7 +213,8 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
-  return render_staged(backend_, plan, probe, resources_, {.jail = installation.jail, .program = program});
+  return render_staged(backend_, plan, probe, resources_,
+                       {.jail = installation.jail, .program = program, .highest_limits = own_hard_limits()});
 }
 
 }  // namespace cloche

@@ -54,7 +54,7 @@ void prepare_stage(const Plan& plan) {
   const int report =
       must(::open("/tmp/report", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), Step::write_text);
   must(::fchmod(report, 0666), Step::write_text);  // the box's own ids need not be ours
-  must(::fcntl(report, F_DUPFD_CLOEXEC, report_fd), Step::write_text);
+  must(::dup2(report, report_fd), Step::write_text);
 }
 
 void take_outside_ids(const Plan& plan) {
@@ -69,7 +69,7 @@ void choose_descriptors(const Plan& plan) {
   int said = plan.has(wire::staged) ? ::open("/tmp/args", O_RDONLY | O_CLOEXEC) : -1;
   if (said < 0) said = must(::open("/dev/null", O_RDONLY | O_CLOEXEC), Step::start_box);
   must(::dup2(said, wire::plan_fd), Step::start_box);
-  kernel::close_on_exec(wire::first_kept_fd, ~0U);
+  kernel::close_on_exec(wire::first_kept_fd, ~0U);  // the report's too
   const int flags = plan.has(wire::speechless) ? FD_CLOEXEC : 0;
   must(::fcntl(wire::control_fd, F_SETFD, flags), Step::start_box);
 }

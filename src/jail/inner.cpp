@@ -224,7 +224,7 @@ void run_inner(int argc, char** argv) {
   kernel::close_range(3, wire::control_fd - 1);
   kernel::close_range(wire::control_fd + (spoken ? 1 : 0), ~0U);
   if (spoken && ::fcntl(wire::control_fd, F_SETFD, FD_CLOEXEC) != 0) fail(Step::read_plan, errno);
-  if (kernel::join_session_keyring() < 0 && errno != ENOSYS && errno != EPERM) {
+  if (kernel::join_session_keyring() < 0 && errno != ENOSYS && errno != EPERM && errno != EACCES) {
     fail(Step::session_keyring, errno);  // one that is forbidden to us is forbidden to the command
   }
   offer_to_oom_killer();
