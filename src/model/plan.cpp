@@ -37,6 +37,18 @@ void write_limits(JsonWriter& out, const Limits& limits) {
   out.end_object();
 }
 
+// JSON cannot carry bytes that are not UTF-8, so two commands could print alike: then their exact bytes count
+// as well. All others have the digest of the JSON that everybody is shown.
+void add_exactly(std::string& bytes, const std::string& text) {
+  if (is_utf8(text)) return;
+  const uint64_t size = text.size();
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
+}
+
+bool prints_exactly(const ViewEntry& entry) {
+  return is_utf8(entry.target) && is_utf8(entry.source) && is_utf8(entry.content);
+}
+
 }  // namespace
 
 std::string_view name_of(EntryKind kind) {
@@ -64,8 +76,24 @@ std::string_view name_of(Access access) {
   return "unknown";
 }
 
-std::string to_json(const ConfinementPlan& plan) {
+RenderedView rendered(const std::vector<ViewEntry>& view) {
+  constexpr size_t usual_entry_bytes = 160;
+  RenderedView rendered;
   JsonWriter out(JsonWriter::Layout::compact);
+  out.reserve(view.size() * usual_entry_bytes).begin_array();
+  for (const auto& entry : view) write_entry(out, entry);
+  rendered.json = out.end_array().take();
+  for (const auto& entry : view) {
+    if (!prints_exactly(entry))
+      add_exactly(rendered.exact, entry.target + '\0' + entry.source + '\0' + entry.content);
+  }
+  return rendered;
+}
+
+std::string to_json(const ConfinementPlan& plan, const RenderedView& view) {
+  constexpr size_t usual_rest_bytes = 4096;
+  JsonWriter out(JsonWriter::Layout::compact);
+  out.reserve(view.json.size() + plan.action.size() + usual_rest_bytes);
   out.begin_object().member("rung", name_of(plan.rung));
   // Where it is not the rung's own, so that a plan reads as it always did where nobody chose.
   if (plan.rung != Rung::permissive && plan.backend != backends_of(plan.rung).front())
@@ -76,9 +104,7 @@ std::string to_json(const ConfinementPlan& plan) {
   write_strings(out, "argv", plan.argv);
   if (!plan.action.empty()) out.key("action").raw(plan.action);
   out.member("directory", plan.directory).member("workspace", plan.workspace);
-  out.key("view").begin_array();
-  for (const auto& entry : plan.view) write_entry(out, entry);
-  out.end_array();
+  out.key("view").raw(view.json);
   out.key("environment").begin_object();
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
@@ -86,24 +112,23 @@ std::string to_json(const ConfinementPlan& plan) {
   write_limits(out, plan.limits);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);
   out.member("terminal", plan.terminal).member("debugging", plan.debugging);
-  return out.end_object().text();
+  return out.end_object().take();
 }
 
-std::string digested_bytes(const ConfinementPlan& plan) {
-  std::string bytes = to_json(plan);
-  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: then their exact bytes
-  // count as well. All others have the digest of the JSON that everybody is shown.
-  const auto add_exactly = [&bytes](const std::string& text) {
-    if (is_utf8(text)) return;
-    const uint64_t size = text.size();
-    bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
-  };
-  for (const auto& word : plan.argv) add_exactly(word);
-  for (const auto& [name, value] : plan.environment) add_exactly(name + "=" + value);
-  for (const auto& entry : plan.view) add_exactly(entry.target + '\0' + entry.source + '\0' + entry.content);
-  add_exactly(plan.directory);
+std::string to_json(const ConfinementPlan& plan) { return to_json(plan, rendered(plan.view)); }
+
+std::string digested_bytes(const ConfinementPlan& plan, const RenderedView& view) {
+  std::string bytes = to_json(plan, view);
+  for (const auto& word : plan.argv) add_exactly(bytes, word);
+  for (const auto& [name, value] : plan.environment) {
+    if (!is_utf8(name) || !is_utf8(value)) add_exactly(bytes, name + "=" + value);
+  }
+  bytes += view.exact;
+  add_exactly(bytes, plan.directory);
   return bytes;
 }
+
+std::string digested_bytes(const ConfinementPlan& plan) { return digested_bytes(plan, rendered(plan.view)); }
 
 std::string digest_of(const ConfinementPlan& plan) {
   return "sha256:" + Sha256().add(digested_bytes(plan)).finish();

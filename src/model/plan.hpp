@@ -74,6 +74,17 @@ struct ConfinementPlan {
 std::string to_json(const ConfinementPlan& plan);
 // What a digest is taken of: that JSON, and the exact bytes of what it cannot carry.
 std::string digested_bytes(const ConfinementPlan& plan);
+
+// The view as it stands in both, for whoever has many plans of one view.
+struct RenderedView {
+  std::string json = {};
+  std::string exact = {};
+};
+RenderedView rendered(const std::vector<ViewEntry>& view);
+// `view` is that of the plan, rendered.
+std::string to_json(const ConfinementPlan& plan, const RenderedView& view);
+std::string digested_bytes(const ConfinementPlan& plan, const RenderedView& view);
+
 // "sha256:..." over these.
 std::string digest_of(const ConfinementPlan& plan);
 
