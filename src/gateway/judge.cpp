@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "base/path.hpp"
-#include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
 #include "gateway/asking.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
-#include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
 #include "store/operands.hpp"
@@ -108,10 +106,6 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 
 }  // namespace
 
-std::string fast_digest_of(const ConfinementPlan& plan) {
-  return "sha256:" + fast_sha256(digested_bytes(plan));
-}
-
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);
   const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
@@ -152,8 +146,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
-    judged.plan = TRY(plan_launch(*judged.judgement.launch, judged.request, judged.seen.facts));
-    judged.plan_digest = fast_digest_of(*judged.plan);
+    Planned planned = TRY(session.plans->plan(*judged.judgement.launch, judged.request, judged.seen.facts));
+    judged.plan = std::move(planned.plan);
+    judged.plan_digest = std::move(planned.digest);
   }
   return judged;
 }

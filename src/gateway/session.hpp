@@ -9,6 +9,7 @@
 #include "base/environment.hpp"
 #include "base/result.hpp"
 #include "gateway/host_look.hpp"
+#include "gateway/plan_memo.hpp"
 #include "gateway/run.hpp"
 #include "model/call.hpp"
 #include "model/skill.hpp"
@@ -49,6 +50,7 @@ struct Session {
   HostNames names = {};
   Registry registry = {};
   std::shared_ptr<HostLook> host = std::make_shared<HostLook>();
+  std::shared_ptr<PlanMemo> plans = std::make_shared<PlanMemo>();
 };
 
 // Calls of one task in one workspace have one run, so that each finds what the others left; this is its name.

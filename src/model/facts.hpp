@@ -20,6 +20,7 @@ struct FileFact {
   unsigned gid = 0;
 
   bool exists() const { return kind != Kind::absent; }
+  bool operator==(const FileFact&) const = default;
 };
 
 struct ToolchainFact {
@@ -27,6 +28,8 @@ struct ToolchainFact {
   std::vector<FileFact> trees;    // shown read-only where they are
   std::vector<std::string> path;  // directories for PATH
   std::map<std::string, std::string> environment;
+
+  bool operator==(const ToolchainFact&) const = default;
 };
 
 struct CallerFact {
@@ -36,6 +39,8 @@ struct CallerFact {
   std::string home;                                // resolved; empty when there is none
   std::string path;                                // the caller's PATH, for the order of toolchains
   std::map<std::string, std::string> environment;  // of the names that -e asked for, and TERM
+
+  bool operator==(const CallerFact&) const = default;
 };
 
 struct Facts {
@@ -53,6 +58,8 @@ struct Facts {
   std::vector<FileFact> secrets;          // what exists of the secret set, for the host view
   std::vector<FileFact> mounts_below;     // host mounts in the operator's trees, when they must be covered
   std::vector<ToolchainFact> toolchains;  // those that were found
+
+  bool operator==(const Facts&) const = default;
 };
 
 }  // namespace cloche

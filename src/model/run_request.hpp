@@ -20,17 +20,23 @@ enum class WorkspaceUse { shown, read_only, hidden };
 struct Script {
   std::string code = {};
   std::string target = {};
+
+  bool operator==(const Script&) const = default;
 };
 
 struct Grant {
   std::string source;       // as given
   std::string target = {};  // empty: where it is on the host
   bool writable = false;
+
+  bool operator==(const Grant&) const = default;
 };
 
 struct Pass {
   std::string name;
   std::optional<std::string> value = {};  // without one: the caller's
+
+  bool operator==(const Pass&) const = default;
 };
 
 struct RunRequest {
@@ -54,6 +60,8 @@ struct RunRequest {
   std::optional<Script> script = {};
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
+
+  bool operator==(const RunRequest&) const = default;
 };
 
 }  // namespace cloche
