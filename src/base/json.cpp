@@ -23,6 +23,13 @@ size_t plain_length(std::string_view text) {
   return length;
 }
 
+// How much of the front of `text` is ASCII that is no control.
+size_t printable_length(std::string_view text) {
+  size_t length = 0;
+  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7f) ++length;
+  return length;
+}
+
 // How much of the front of `text` is ASCII, by words of eight bytes.
 size_t ascii_length(std::string_view text) {
   size_t length = 0;
@@ -115,6 +122,10 @@ std::string json_on_one_line(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   while (!json.empty()) {
+    const size_t printable = printable_length(json);
+    out += json.substr(0, printable);
+    json.remove_prefix(printable);
+    if (json.empty()) break;
     const size_t length = std::max<size_t>(utf8::sequence_length(json), 1);
     const bool breaks_line = json[0] == '\n' || json[0] == '\r';
     if (breaks_line) {
