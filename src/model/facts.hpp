@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_list.hpp"
+
 namespace cloche {
 
 struct FileFact {
@@ -48,16 +50,16 @@ struct Facts {
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
   FileFact workspace;       // what the operator meant, resolved
   FileFact project_config;  // .cloche in the workspace, when it is a directory
-  std::optional<FileFact> git_common;     // of a worktree whose back-pointer names this workspace
-  std::vector<FileFact> grants;           // one for each of the request, in order
-  std::vector<FileFact> hidden;           // what of Cloche's own files no command may see
-  std::vector<FileFact> own;              // likewise of what Cloche itself puts in
-  std::vector<FileFact> system;           // /usr, /bin, ...
-  std::vector<FileFact> etc;              // the curated files that exist
-  std::vector<FileFact> root;             // entries of /, for the host view
-  std::vector<FileFact> secrets;          // what exists of the secret set, for the host view
-  std::vector<FileFact> mounts_below;     // host mounts in the operator's trees, when they must be covered
-  std::vector<ToolchainFact> toolchains;  // those that were found
+  std::optional<FileFact> git_common;    // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> grants;          // one for each of the request, in order
+  std::vector<FileFact> hidden;          // what of Cloche's own files no command may see
+  std::vector<FileFact> own;             // likewise of what Cloche itself puts in
+  SharedList<FileFact> system;           // /usr, /bin, ...
+  SharedList<FileFact> etc;              // the curated files that exist
+  SharedList<FileFact> root;             // entries of /, for the host view
+  SharedList<FileFact> secrets;          // what exists of the secret set, for the host view
+  std::vector<FileFact> mounts_below;    // host mounts in the operator's trees, when they must be covered
+  SharedList<ToolchainFact> toolchains;  // those that were found
 
   bool operator==(const Facts&) const = default;
 };

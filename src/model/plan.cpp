@@ -76,7 +76,7 @@ std::string_view name_of(Access access) {
   return "unknown";
 }
 
-RenderedView rendered(const std::vector<ViewEntry>& view) {
+RenderedView rendered(const SharedList<ViewEntry>& view) {
   constexpr size_t usual_entry_bytes = 160;
   RenderedView rendered;
   JsonWriter out(JsonWriter::Layout::compact);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_list.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
@@ -58,8 +59,8 @@ struct ConfinementPlan {
   std::vector<std::string> argv;
   std::string action = {};  // of a call that starts no program: what the gateway itself does, as JSON
   std::string directory = "/";
-  std::string workspace;        // the tree whose growth is limited; empty: none
-  std::vector<ViewEntry> view;  // parents before children
+  std::string workspace;       // the tree whose growth is limited; empty: none
+  SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
   std::vector<std::string> hosts;  // empty: no network at all
   Limits limits;
@@ -80,7 +81,7 @@ struct RenderedView {
   std::string json = {};
   std::string exact = {};
 };
-RenderedView rendered(const std::vector<ViewEntry>& view);
+RenderedView rendered(const SharedList<ViewEntry>& view);
 // `view` is that of the plan, rendered.
 std::string to_json(const ConfinementPlan& plan, const RenderedView& view);
 std::string digested_bytes(const ConfinementPlan& plan, const RenderedView& view);

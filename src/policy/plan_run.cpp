@@ -256,9 +256,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   view::cover_mounts(plan, facts);
   TRY(view::keep_project_config(plan, facts));
   TRY(view::hide_own_files(plan, facts));
-  if (request.noexec) forbid_execution(plan.view);
+  if (request.noexec) forbid_execution(plan.view.edit());
   TRY(add_own(plan, request, facts));
-  view::put_in_order(plan.view);
+  view::put_in_order(plan.view.edit());
   add_environment(plan, request, facts);
 
   const bool hidden = request.workspace_use == WorkspaceUse::hidden;

@@ -176,7 +176,7 @@ TEST_F(Observe, OfEtcNothingSecretIsSeen) {
   }
 }
 
-bool has(const std::vector<FileFact>& list, const std::string& path) {
+bool has(const SharedList<FileFact>& list, const std::string& path) {
   return std::any_of(list.begin(), list.end(), [&](const FileFact& fact) { return fact.path == path; });
 }
 
