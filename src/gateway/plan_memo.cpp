@@ -13,8 +13,6 @@ namespace {
 // Passive and full commands of a few tasks; more would only be compared in vain.
 constexpr size_t most_kept = 4;
 
-std::string digest_of_bytes(const std::string& bytes) { return "sha256:" + fast_sha256(bytes); }
-
 Planned with_digest(ConfinementPlan plan) {
   std::string digest = fast_digest_of(plan);
   return {std::move(plan), std::move(digest)};
@@ -22,7 +20,9 @@ Planned with_digest(ConfinementPlan plan) {
 
 }  // namespace
 
-std::string fast_digest_of(const ConfinementPlan& plan) { return digest_of_bytes(digested_bytes(plan)); }
+std::string fast_digest_of(const ConfinementPlan& plan) {
+  return digest_of(render_around_command(plan), plan.argv, fast_sha256());
+}
 
 Result<Planned> PlanMemo::plan(const Launch& launch, const RunRequest& operators, const Facts& facts) {
   // What the gateway does itself has no view, and the text of a script is seldom the same twice.
@@ -32,7 +32,7 @@ Result<Planned> PlanMemo::plan(const Launch& launch, const RunRequest& operators
   const auto kept = TRY(plan_without_command(std::move(request), facts));
   Planned planned{kept->plan, {}};
   planned.plan.argv = std::move(command);
-  planned.digest = digest_of_bytes(digested_bytes(planned.plan, kept->view));
+  planned.digest = digest_of(kept->rendered, planned.plan.argv, fast_sha256());
   return planned;
 }
 
@@ -47,8 +47,9 @@ Result<std::shared_ptr<const PlanMemo::Kept>> PlanMemo::plan_without_command(Run
     return kept_.front();
   }
   ConfinementPlan plan = TRY(plan_run(request, facts));
-  RenderedView view = rendered(plan.view);
-  auto made = std::make_shared<const Kept>(Kept{std::move(request), facts, std::move(plan), std::move(view)});
+  RenderedPlan rendered = render_around_command(plan);
+  auto made =
+      std::make_shared<const Kept>(Kept{std::move(request), facts, std::move(plan), std::move(rendered)});
   if (kept_.size() == most_kept) kept_.pop_back();
   kept_.insert(kept_.begin(), made);
   return std::shared_ptr<const Kept>(std::move(made));

@@ -35,7 +35,7 @@ class PlanMemo {
     RunRequest request;
     Facts facts;
     ConfinementPlan plan;
-    RenderedView view;
+    RenderedPlan rendered;
   };
 
   Result<std::shared_ptr<const Kept>> plan_without_command(RunRequest request, const Facts& facts);

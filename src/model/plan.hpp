@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sha256.hpp"
 #include "base/shared_list.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"
@@ -73,21 +74,18 @@ struct ConfinementPlan {
 
 // Canonical JSON: equal plans give equal bytes.
 std::string to_json(const ConfinementPlan& plan);
-// What a digest is taken of: that JSON, and the exact bytes of what it cannot carry.
-std::string digested_bytes(const ConfinementPlan& plan);
-
-// The view as it stands in both, for whoever has many plans of one view.
-struct RenderedView {
-  std::string json = {};
-  std::string exact = {};
-};
-RenderedView rendered(const SharedList<ViewEntry>& view);
-// `view` is that of the plan, rendered.
-std::string to_json(const ConfinementPlan& plan, const RenderedView& view);
-std::string digested_bytes(const ConfinementPlan& plan, const RenderedView& view);
-
-// "sha256:..." over these.
+// "sha256:..." over that JSON, and the exact bytes of what it cannot carry.
 std::string digest_of(const ConfinementPlan& plan);
+
+// All that a digest is taken of but the command, for whoever has many commands in the same surroundings.
+struct RenderedPlan {
+  std::string before = {};  // of the JSON what stands before the command
+  std::string after = {};   // and behind it
+  std::string exact = {};   // the exact bytes of what JSON cannot carry
+};
+RenderedPlan render_around_command(const ConfinementPlan& plan);
+// The digest of the plan that was rendered, with this command; `hash` is one that nothing was added to.
+std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv, Sha256 hash);
 
 // The programs that argv[0] may mean: itself when it has a slash, else each directory of the plan's PATH.
 std::vector<std::string> program_candidates(const ConfinementPlan& plan);
