@@ -245,7 +245,8 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
     directories.add(facts.workspace.path, seen.held.front().get());
     auto config = directories.look_below(facts.workspace.path + "/.cloche");
     if (config && config->kind == FileFact::Kind::directory) facts.project_config = std::move(*config);
-    facts.git_common = find_common_git(facts.workspace);
+    const auto git = directories.look_below(facts.workspace.path + "/.git");
+    if (git && git->kind == FileFact::Kind::file) facts.git_common = find_common_git(facts.workspace);
   }
   for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
   return seen;

@@ -41,10 +41,10 @@ bool is_directory(const std::string& path) {
 
 std::optional<FileFact> find_common_git(const FileFact& workspace) {
   const std::string pointer = workspace.path + "/.git";
-  if (!is_file(pointer)) return std::nullopt;  // an ordinary repository, or none
   auto file = sys::open(pointer, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file.ok()) return std::nullopt;
-  auto text = sys::read_all(file.value().get(), longest_pointer);
+  auto text =
+      sys::read_all(file.value().get(), longest_pointer);  // of a directory: EISDIR, an ordinary repository
   constexpr std::string_view prefix = "gitdir: ";
   if (!text.ok() || !text.value().starts_with(prefix)) return std::nullopt;
 
