@@ -85,10 +85,11 @@ class Config {
     list("env", environment);
     out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
     out_.key("capabilities").begin_object();
-    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything else.
+    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything
+    // else.
     const Texts held = options_.parts.inner.becomes ? Texts{"CAP_SETFCAP"} : Texts{};
-    for (const char* set : {"bounding", "effective", "permitted"}) list(set, held);
-    for (const char* set : {"inheritable", "ambient"}) list(set, Texts{});
+    for (const std::string_view set : {"bounding", "effective", "inheritable", "permitted", "ambient"})
+      list(set, set == "inheritable" || set == "ambient" ? Texts{} : held);
     out_.end_object();
     add_limits();
     out_.member("noNewPrivileges", true).end_object();
