@@ -33,10 +33,7 @@ ConfinementPlan default_plan() { return planned({.argv = {"python3", "build.py"}
 // Each text in a file of its own name.
 BoxParts parts_for(const ConfinementPlan& plan) {
   BoxParts parts{.jail = "/opt/cloche/bin/cloche-jail"};
-  for (size_t at = 0; at < plan.view.size(); ++at) {
-    if (plan.view[at].kind == EntryKind::text)
-      parts.texts[at] = {.path = "/state/texts" + plan.view[at].target};
-  }
+  for (size_t at : texts_in(plan)) parts.texts[at] = {.path = "/state/texts" + plan.view[at].target};
   return parts;
 }
 
@@ -397,6 +394,16 @@ TEST(Boxes, ARootDirectoryHasAPlaceForEachMountAndParentsFirst) {
   }
 }
 
+TEST(Boxes, TextsAreInTheRootDirectoryUnlessSomethingCoversIt) {
+  EXPECT_TRUE(texts_beside_rootfs(default_plan()).empty());
+  EXPECT_TRUE(texts_beside_rootfs(of_a_script()).empty())
+      << "memory that cannot be written is part of the root";
+  ConfinementPlan plan;
+  plan.view = {tree("/etc", Access::read),
+               {.kind = EntryKind::text, .target = "/etc/motd", .content = "hello"}};
+  EXPECT_EQ(texts_beside_rootfs(plan), std::vector<size_t>{1});
+}
+
 TEST(Boxes, ABundleHasAUserNamespaceWhenIdsAreMapped) {
   const ConfinementPlan plan = default_plan();
   const auto namespaces = [&](const OciOptions& options) {
@@ -424,6 +431,9 @@ TEST(Boxes, ABundleCountsByACgroupAlone) {
   EXPECT_EQ(resources->find("memory")->find("limit")->integer, 64 << 20);
   EXPECT_EQ(resources->find("pids")->find("limit")->integer, 21);
   EXPECT_TRUE(oci_missing(plan, options).empty());
+  options.kernel = BoxKernel::gvisor;
+  EXPECT_EQ(oci_config(plan, options).find("\"pids\""), std::string::npos)
+      << "the sentry has threads of its own";
 }
 
 TEST(Boxes, ABundleAsksForNoLimitThatItsStarterDoesNotHave) {

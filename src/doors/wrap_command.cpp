@@ -100,7 +100,7 @@ Result<void> refuse_flags_of_a_run(const RunArguments& run) {
 
 Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& installation) {
   BoxParts parts{.jail = installation.jail, .privileged = ::geteuid() == 0};
-  parts.texts = TRY(keep_texts(plan, installation.state));
+  parts.texts = TRY(keep_texts(plan, texts_in(plan), installation.state));
   Wrapped wrapped{.argv = bwrap_arguments(plan, parts)};
   wrapped.argv.insert(wrapped.argv.begin(), "bwrap");
   wrapped.missing = bwrap_missing(plan, parts, Counted::by_nobody);
@@ -138,7 +138,7 @@ Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& a
                              const Installation& installation) {
   OciOptions options = oci_options(plan, arguments);
   options.parts.jail = installation.jail;
-  options.parts.texts = TRY(keep_texts(plan, installation.state));
+  options.parts.texts = TRY(keep_texts(plan, texts_beside_rootfs(plan), installation.state));
   Wrapped wrapped{.text = oci_config(plan, options)};
   wrapped.missing = oci_missing(plan, options);
   if (arguments.bundle) TRY(make_bundle(*arguments.bundle, rootfs_entries(plan), wrapped.text));
