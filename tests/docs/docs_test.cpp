@@ -6,6 +6,7 @@
 // and alone for any lines. Blanks at the end of a line cannot be seen in a document and are not compared.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <regex>
 #include <sstream>
 
@@ -69,14 +70,15 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
   return true;
 }
 
-void expect_examples_hold(const fs::path& document, As as, const fs::path& directory, size_t at_least) {
+void expect_examples_hold(const fs::path& document, As as, const fs::path& directory, size_t at_least,
+                          const std::map<std::string, std::string>& more_env = {}) {
   const auto examples = examples_in(document);
   ASSERT_GE(examples.size(), at_least);
   for (const auto& example : examples) {
-    const Ran ran = run({.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"},
-                         .as = as,
-                         .cwd = directory,
-                         .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
+    std::map<std::string, std::string> env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}};
+    env.insert(more_env.begin(), more_env.end());
+    const Ran ran = run(
+        {.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"}, .as = as, .cwd = directory, .env = env});
     auto printed = lines_of(ran.out);
     if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
     EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
@@ -96,6 +98,13 @@ TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
 TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
   Scene project(GetParam());
   expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md", GetParam(), project.workspace(), 6);
+}
+
+TEST_P(Documents, CommandsOfTheLadderPrintWhatStandsThere) {
+  if (run({.argv = {"bwrap", "--version"}}).exit_code != 0) GTEST_SKIP() << "skipped: bwrap is not installed";
+  Scene project(GetParam());
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/ladder.md", GetParam(), project.workspace(), 5,
+                       {{"XDG_STATE_HOME", project.root() / "state"}});
 }
 
 std::string shipped_skill(const std::string& name) {
