@@ -45,6 +45,17 @@ TEST_P(Limit, TimeoutInEveryNotation) {
 
 TEST_P(Limit, CpuOfOneProcess) { expect_ended("--cpu", "1s", {"sh", "-c", "while :; do :; done"}, "cpu"); }
 
+// Nobody waits for what is killed, and its usage is known all the same.
+TEST_P(Limit, WhatWasUsedIsSaidWhenALimitEndsIt) {
+  const std::pair<const char*, const char*> rows[] = {{"--timeout", "1s"}, {"--cpu", "1s"}};
+  for (const auto& [flag, value] : rows) {
+    const auto [json, ran] =
+        answer({flag, value}, script("x = b'x' * (40 << 20)\nwhile True: pass\n"), {.deadline = seconds(40)});
+    EXPECT_GE(json["usage"]["cpu_ms"].number, 300) << flag;
+    EXPECT_GE(json["usage"]["max_rss_bytes"].number, 40.0 * mib) << flag;
+  }
+}
+
 TEST_P(Limit, CpuOfTheWholeTree) {
   const Ran ran =
       cloche_run({"--cpu", "2"}, {"bash", "-c", "for i in 1 2 3 4; do (while :; do :; done) & done; wait"},
