@@ -87,16 +87,20 @@ std::optional<LimitHit> Watch::check_disk() {
 
 std::optional<LimitHit> Watch::sizes_at_start() {
   for (auto& tree : sizes_) {
-    if (!tree.beyond_limit()) continue;
-    return LimitHit{LimitId::tmp,
-                    "earlier calls have filled the task's home or /tmp, so nothing was started"};
+    const auto size = tree.beyond_limit();
+    if (!size) continue;
+    LimitHit hit = too_large(*size);
+    hit.what += " by earlier calls, so nothing was started";
+    return hit;
   }
   return std::nullopt;
 }
 
+// What was closed just now may be opened again, and is not started in otherwise.
 std::optional<LimitHit> Watch::sizes_at_end() {
   for (auto& tree : sizes_) {
-    if (const auto size = tree.beyond_limit_exactly()) return too_large(*size);
+    const auto size = tree.beyond_limit_exactly();
+    if (size && *size != SizeWatch::untold) return too_large(*size);
   }
   return std::nullopt;
 }
