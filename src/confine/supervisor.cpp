@@ -173,7 +173,8 @@ void Call::move_flows() {
   const uint64_t total = output_.bytes() + errors_.bytes();
   const uint64_t left = plan_.limits.output_bytes > total ? plan_.limits.output_bytes - total : 0;
   const bool beyond = left == 0 && (output_.more_waits() || errors_.more_waits());
-  if (beyond && end_ms_ == 0 && !gone_ && !said_.hit) stop_for({LimitId::output, {}});
+  // Also of a command that has ended by then: nobody would ever read the rest, and we would wait for that.
+  if (beyond && end_ms_ == 0 && !said_.hit) stop_for({LimitId::output, {}});
   const uint64_t typed_before = input_.bytes();
   input_.move(~0ULL);
   if (plan_.terminal && input_.bytes() != typed_before && insistence_.insists(input_.last_taken(), now_ms_)) {

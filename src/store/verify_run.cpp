@@ -302,6 +302,7 @@ class RunVerifier {
     if (!results.ok()) return {};
     for (const auto& name : names_in(place_.transcripts() + "/" + task)) {
       if (expected.contains(name)) continue;
+      if (found_.first_bad) break;  // its line may be among those that could not be read
       if (in_use_ && !is_open_call(task, name)) TRY(read_on());  // it may have begun since
       const std::string where = shown_path(task + "/" + shown(name, 80));
       if (is_open_call(task, name)) {

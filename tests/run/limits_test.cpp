@@ -47,12 +47,17 @@ TEST_P(Limit, CpuOfOneProcess) { expect_ended("--cpu", "1s", {"sh", "-c", "while
 
 // Nobody waits for what is killed, and its usage is known all the same.
 TEST_P(Limit, WhatWasUsedIsSaidWhenALimitEndsIt) {
-  const std::pair<const char*, const char*> rows[] = {{"--timeout", "1s"}, {"--cpu", "1s"}};
-  for (const auto& [flag, value] : rows) {
+  const struct {
+    const char* flag;
+    const char* value;
+    double least_cpu_ms;  // of a wall clock's second a busy machine gives little
+  } rows[] = {{"--timeout", "3s", 50}, {"--cpu", "1s", 900}};
+  for (const auto& row : rows) {
     const auto [json, ran] =
-        answer({flag, value}, script("x = b'x' * (40 << 20)\nwhile True: pass\n"), {.deadline = seconds(40)});
-    EXPECT_GE(json["usage"]["cpu_ms"].number, 300) << flag;
-    EXPECT_GE(json["usage"]["max_rss_bytes"].number, 40.0 * mib) << flag;
+        answer({row.flag, row.value}, script("x = b'x' * (40 << 20)\nwhile True: pass\n"),
+               {.deadline = seconds(40)});
+    EXPECT_GE(json["usage"]["cpu_ms"].number, row.least_cpu_ms) << row.flag;
+    EXPECT_GE(json["usage"]["max_rss_bytes"].number, 40.0 * mib) << row.flag;
   }
 }
 
