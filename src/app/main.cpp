@@ -64,6 +64,11 @@ int main(int argc, char** argv) {
     if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv);
     return run_door(words.subspan(2), environment, callers);
   }
+  // Every other command is there to print something. The number is taken by now, so only we can tell.
+  if (!callers.output) {
+    complain("stdout is closed: there is nowhere to print the result, so nothing is done");
+    return 125;
+  }
   if (command == "--version") {
     print("cloche " CLOCHE_VERSION "\n");
     return 0;

@@ -71,12 +71,8 @@ int fail(const Error& error, bool json = false) {
 // For a terminal the text is shown as it is: it has been made harmless already.
 int show(const CallResult& result, bool json) {
   for (const auto& note : result.notes) complain("note: " + visible(note));
-  if (json) {
-    print(call_json(result) + "\n");
-  } else {
-    print(result.result + (result.result.ends_with('\n') ? "" : "\n"));
-  }
-  return result.outcome.exit_code;
+  const std::string text = json ? call_json(result) : result.result;
+  return print_all(text + (text.ends_with('\n') ? "" : "\n"), result.outcome.exit_code);
 }
 
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
@@ -100,6 +96,8 @@ std::string call_json(const CallResult& result) {
   out.member("call_id", result.call_id).member("run_id", result.run_id).member("tool", result.tool);
   out.member("result", result.result).key("structured");
   result.structured.empty() ? out.null() : out.raw(result.structured);
+  const AnswerFault fault = result.outcome.answer_fault;
+  fault == AnswerFault::none ? out.key("failure").null() : out.member("failure", name_of(fault));
   out.member("decision", name_of(result.judgement.decision));
   write_gates(out, result.judgement);
   out.key("notes").begin_array();

@@ -80,12 +80,17 @@ class TaskResults : public Results {
 
 }  // namespace
 
-DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
+DecisionRecord undecided(const ToolCall& asked, const CallContext& context) {
   DecisionRecord record;
   record.task_id = context.task.value_or(std::string(task_without_name));
   record.role = context.role;
   record.tool = asked.tool;
   record.args = asked.arguments;
+  return record;
+}
+
+DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
+  DecisionRecord record = undecided(asked, context);
   record.decision = judged.judgement.decision;
   record.verdicts = judged.judgement.gates;
   record.plan_digest = judged.plan_digest;
@@ -93,6 +98,10 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
   record.opaque = judged.c.intent.opaque;
   record.notes = judged.notes;
   return record;
+}
+
+WriteOptions write_options(const Settings& settings) {
+  return {.sync = settings.durable ? FileSync::at_once : FileSync::later};
 }
 
 void Gateway::end_tasks() {
@@ -103,10 +112,10 @@ void Gateway::end_tasks() {
 bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget) {
   Outcome& outcome = effect.outcome;
   if (outcome.end != End::exited || outcome.exit_code != 0) return false;
-  if (const auto fault = fault_of_answer(outcome.output, tool.output)) {
-    outcome.end = End::failed;
-    outcome.exit_code = 1;
-    outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + *fault;
+  if (const auto bad = fault_of_answer(outcome.output, tool.output)) {
+    outcome.answer_fault = bad->fault;
+    outcome.exit_code = 1;  // as of a tool of ours that could not do it
+    outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + bad->why;
     effect.raw = outcome.reason + "\n" + outcome.output;
     effect.shown = within_budget(neutralised(outcome.reason), budget);
     return true;
@@ -137,10 +146,22 @@ Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();
-  const auto give_up = [&](const Error& error) {
+  const auto fail = [&](const Error& error) {
     result.outcome = failed(error);
     result.result = shown_text(result.outcome, asked.tool, {});
     return std::move(result);
+  };
+  // What could not be judged is written down all the same: somebody has asked for it.
+  const auto give_up = [&](const Error& error) {
+    CallRecord record{.decided = undecided(asked, context)};
+    record.outcome = failed(error);
+    record.result = shown_text(record.outcome, asked.tool, {});
+    if (auto call_id = write_down(record); call_id.ok()) {
+      result.call_id = std::move(call_id).value();
+    } else {
+      result.notes.push_back("it is not in the record: " + describe(call_id.error()));
+    }
+    return fail(error);
   };
   const auto home = task_home(asked, context);
   if (!home.ok()) return give_up(home.error());
@@ -156,7 +177,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   CallRecord record{.decided = decision_of(judged, asked, context)};
   if (run_) {  // no record, no effect
     auto begun = run_->begin(record.decided);
-    if (!begun.ok()) return give_up(begun.error());
+    if (!begun.ok()) return fail(begun.error());
     record.call_id = result.call_id = std::move(begun).value();
   }
   Effect effect;
@@ -180,6 +201,13 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   result.notes = std::move(judged.notes);
   result.judgement = std::move(judged.judgement);
   return result;
+}
+
+Result<std::string> Gateway::write_down(CallRecord& record) {
+  if (!run_) return std::string();
+  record.call_id = TRY(run_->begin(record.decided));
+  TRY(run_->finish(record, record.result));
+  return record.call_id;
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
@@ -231,7 +259,7 @@ Gateway::Effect Gateway::act(const Launch& launch, const Judged& judged, const s
   if (launch.action) {
     std::unique_lock changing(changing_files_, std::defer_lock);
     if (changes_files(launch.action->kind)) changing.lock();
-    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path);
+    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path, write_options(session_.settings));
     reply = files.ok() ? perform(*launch.action, files.value()) : failed_reply(describe(files.error()));
   } else if (launch.recall && run_) {
     TaskResults results(*run_, task);

@@ -14,7 +14,9 @@
 #include "gateway/judge.hpp"
 #include "gateway/session.hpp"
 #include "model/outcome.hpp"
+#include "store/file_replacement.hpp"
 #include "store/record.hpp"
+#include "store/settings.hpp"
 #include "tools/process_output.hpp"
 
 namespace cloche {
@@ -26,8 +28,12 @@ struct CallContext {
   const Skill* skill = nullptr;  // none: what the session's options say
 };
 
-// What is written down of a call before it happens.
+// What is written down of a call before it happens; of one that could not be judged, that it was asked for.
+DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
+
+// How the file tools write: with `durable` a file is on the disk before the call's line says so.
+WriteOptions write_options(const Settings& settings);
 
 struct CallResult {
   std::string tool = {};  // as asked
@@ -69,6 +75,8 @@ class Gateway {
     std::string structured = {};
     std::string plan_digest = {};
   };
+  // A call that had no effect: its decision and its end. The id, empty without a record.
+  Result<std::string> write_down(CallRecord& record);
   Result<std::vector<Grant>> task_home(const ToolCall& asked, const CallContext& context) const;
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
   Effect carry_out(Judged& judged, const Permit& permit, const std::string& task, const std::string& call_id);

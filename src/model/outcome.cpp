@@ -18,6 +18,15 @@ std::string_view name_of(End end) {
   return "failed";
 }
 
+std::string_view name_of(AnswerFault fault) {
+  switch (fault) {
+    case AnswerFault::none: break;
+    case AnswerFault::invalid_json: return "invalid_json";
+    case AnswerFault::schema: return "schema";
+  }
+  return "";
+}
+
 void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest) {
   out.member("outcome", name_of(outcome.end)).member("exit_code", outcome.exit_code);
   outcome.signal != 0 ? out.member("signal", outcome.signal) : out.key("signal").null();

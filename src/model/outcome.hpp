@@ -14,6 +14,10 @@ namespace cloche {
 enum class End { exited, signaled, timeout, limit, refused, not_found, not_executable, failed };
 std::string_view name_of(End end);
 
+// How a tool can fail though its process ended well: what it printed is no answer.
+enum class AnswerFault { none, invalid_json, schema };
+std::string_view name_of(AnswerFault fault);
+
 struct Usage {
   uint64_t wall_ms = 0;
   uint64_t cpu_ms = 0;
@@ -33,6 +37,7 @@ struct Outcome {
   int exit_code = 125;  // what `cloche run` exits with
   int signal = 0;
   std::optional<LimitId> limit = {};
+  AnswerFault answer_fault = AnswerFault::none;
   std::string output = {};  // captured stdout and stderr, when asked for
   std::string errors = {};
   uint64_t output_bytes = 0;

@@ -97,6 +97,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   out.member("outcome", name_of(outcome.end)).member("exit", outcome.exit_code);
   if (outcome.signal != 0) out.member("signal", outcome.signal);
   if (outcome.limit) out.member("limit", info_of(*outcome.limit).name);
+  if (outcome.answer_fault != AnswerFault::none) out.member("failure", name_of(outcome.answer_fault));
   if (!outcome.reason.empty()) field(out, "reason", outcome.reason);
   field(out, "backend", outcome.backend);
   out.key("layers").begin_array();

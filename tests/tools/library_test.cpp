@@ -3,6 +3,7 @@
 
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "cloche/cloche.h"
@@ -80,6 +81,33 @@ TEST(Library, ManyThreadsShareOneGateway) {
       run({.argv = {cloche(), "log", "verify", scene.root() / "run"},
            .env = {{"XDG_STATE_HOME", state_home(As::self)}, {"HOME", scene.root() / "home"}}});
   EXPECT_TRUE(verify.out.starts_with("ok: ")) << verify.out << verify.err;
+}
+
+class Broken : public Approver {
+ public:
+  ::cloche::Answer ask(const Question&) override { throw std::runtime_error("the dialog is gone"); }
+};
+
+TEST(Library, AnApproverThatThrowsSaysNoAndIsInTheRecord) {
+  Scene scene{As::self};
+  scene.write(
+      "home/.config/cloche/config.json",
+      R"({"permissions": {"default": "allow", "rules": [{"tool": "list_artifacts", "action": "ask", "reason": "look first"}]}})");
+  SessionOptions options = default_session();
+  options.run = scene.root() / "run";
+  options.programs = CLOCHE_TEST_BIN_DIR;
+  const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
+  const std::string home = "HOME=" + (scene.root() / "home").string();
+  std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
+  auto gateway = Gateway::open(options, Environment(block.data()));
+  ASSERT_TRUE(gateway.ok()) << describe(gateway.error());
+  Broken broken;
+  const CallResult result = gateway.value()->call({"list_artifacts", "{}"}, {.task = "T"}, broken);
+  EXPECT_EQ(result.outcome.end, End::refused) << result.result;
+  EXPECT_TRUE(contains(result.result, "failed instead of answering")) << result.result;
+  const auto lines = json_lines(scene.root() / "run/artifacts/tool_calls/T.jsonl");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["outcome"].string, "refused");
 }
 
 class Loop : public Tools {};
