@@ -12,6 +12,7 @@ Result<Facts> observe_for(const RunRequest& request, const Environment& environm
   auto caller = TRY(observe_caller(request, environment, installation.ids));
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  TRY(observe_protected(request, seen));
   return std::move(seen.facts);
 }
 

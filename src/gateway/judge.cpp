@@ -152,7 +152,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
-    judged.plan = TRY(plan_launch(*judged.judgement.launch, judged.request, judged.seen.facts));
+    const Launch& launch = *judged.judgement.launch;
+    if (!launch.argv.empty()) TRY(observe_protected(request_for(launch, judged.request), judged.seen));
+    judged.plan = TRY(plan_launch(launch, judged.request, judged.seen.facts));
     judged.plan_digest = fast_digest_of(*judged.plan);
   }
   return judged;

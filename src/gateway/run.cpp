@@ -11,6 +11,7 @@
 #include "base/sys.hpp"
 #include "confine/outside_id.hpp"
 #include "confine/probe.hpp"
+#include "gateway/protected_look.hpp"
 #include "policy/plan_run.hpp"
 #include "store/skeleton.hpp"
 
@@ -243,6 +244,20 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
   return ran;
 }
 
+// The result is nobody's before the tree was looked at. A command that was not started has left nothing; but
+// whether it was is not ours to guess, so it is looked all the same.
+Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& guard) {
+  ProtectedLook::Found found = look.finish(guard);
+  if (ran.ok()) {
+    ran.value().outcome.quarantined = std::move(found.quarantined);
+    ran.value().outcome.look_gap = std::move(found.gap);
+    return ran;
+  }
+  Error error = ran.take_error();
+  for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
+  return error;
+}
+
 }  // namespace
 
 Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
@@ -267,7 +282,9 @@ std::vector<Denial> left_out_of(const RunRequest& request) {
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation) {
   auto caller = TRY(observe_caller(request, environment, installation.ids));
-  const Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  TRY(observe_protected(request, seen));
   return plan_run(request, seen.facts);
 }
 
@@ -286,9 +303,15 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   if (const auto missing = missing_layers(ConfinementPlan{}, probe); !missing.empty())
     return describe_missing(missing);
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
-  const ConfinementPlan plan = TRY(plan_run(request, seen.facts));
-  auto ran = run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,
-                         {proving, [&](const Facts& facts) { return plan_run(request, facts); }});
+  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  TRY(observe_protected(request, seen));
+  const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
+  if (look.has_changed_tree()) TRY(observe_protected_again(seen));
+  const ConfinementPlan plan = TRY(replan(seen.facts));
+  auto ran = after_look(
+      run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams, {proving, replan}), look,
+      seen.facts.guard);
   if (ran.ok()) {
     for (auto& denial : left_out_of(request)) ran.value().outcome.denials.push_back(std::move(denial));
   }
@@ -300,8 +323,15 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
   std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
-  return run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,
-                     {Proving::when_needed, replan});
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
+  ConfinementPlan current = plan;
+  if (look.has_changed_tree()) {
+    TRY(observe_protected_again(seen));
+    current = TRY(replan(seen.facts));
+  }
+  return after_look(run_covered(std::move(seat), current, seen, Host{probe, installation}, streams,
+                                {Proving::when_needed, replan}),
+                    look, seen.facts.guard);
 }
 
 }  // namespace cloche

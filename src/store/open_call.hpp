@@ -1,0 +1,44 @@
+// A mark for as long as a command may write to a tree, so that a Cloche that was killed meanwhile is noticed:
+// its look at the tree never happened, and the next call there makes up for it.
+//
+// A mark is an empty file in STATE/open, locked by whoever made it; its name says which tree, and since when
+// changes count. A mark that nobody holds is of a call that is dead, or whose look was not complete.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "model/facts.hpp"
+
+namespace cloche {
+
+class OpenCall {
+ public:
+  // Without a state directory there is no mark, and nobody will notice.
+  static OpenCall begin(const std::string& state, int root, const ChangeTime& now);
+
+  // Changes count from here: from when the first of the calls began that are in this tree now. Two of them
+  // could move things past each other's looks.
+  const ChangeTime& since() const { return since_; }
+  bool overlaps() const { return since_ < began_; }
+  // A call ended without a look; whatever changed since then was seen by nobody.
+  const std::optional<ChangeTime>& abandoned() const { return abandoned_; }
+
+  // The look for the abandoned ones is done.
+  void forget_abandoned();
+  // The look for this one is done. Without it the next call makes up for it.
+  void close();
+
+ private:
+  std::string directory_;
+  std::string name_;
+  OwnedFd lock_;
+  std::vector<std::string> dead_;
+  ChangeTime began_;
+  ChangeTime since_;
+  std::optional<ChangeTime> abandoned_;
+};
+
+}  // namespace cloche
