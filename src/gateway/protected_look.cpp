@@ -27,13 +27,13 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
   const ChangeTime now = change_time_now();
   for (const auto& path : guard.roots) {
     HeldRoot root{path, TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};
-    OpenCall call = OpenCall::begin(state, root.fd.get(), now);
+    OpenCall call = OpenCall::begin(state, root.fd.get(), now, guard.files);
     look.trees_.push_back({std::move(root), std::move(call)});
   }
-  const GuardFacts unknown{.allowed = guard.allowed};
   for (auto& tree : look.trees_) {
-    if (tree.call.abandoned() && look.look(tree, unknown, *tree.call.abandoned()))
-      tree.call.forget_abandoned();
+    if (!tree.call.abandoned()) continue;
+    const GuardFacts then{.allowed = guard.allowed, .files = tree.call.known_to_abandoned()};
+    if (look.look(tree, then, *tree.call.abandoned())) tree.call.forget_abandoned();
   }
   return look;
 }
@@ -60,7 +60,7 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
 
 ProtectedLook::Found ProtectedLook::finish(const GuardFacts& facts) {
   for (auto& tree : trees_) {
-    if (look(tree, facts, tree.call.since())) tree.call.close();
+    look(tree, facts, tree.call.since()) ? tree.call.close() : tree.call.leave();
   }
   return std::move(found_);
 }

@@ -36,6 +36,40 @@ bool is_held(int directory, const std::string& name) {
   return fd.ok() && ::flock(fd.value().get(), LOCK_EX | LOCK_NB) != 0;
 }
 
+// A line of numbers, the path, and a NUL for each: a path may hold a newline.
+std::string text_of(const std::vector<ProtectedFact>& facts) {
+  std::string text;
+  for (const auto& fact : facts) {
+    for (const auto number :
+         {fact.file.device, fact.file.inode, static_cast<uint64_t>(fact.changed.seconds),
+          static_cast<uint64_t>(fact.changed.nanoseconds), static_cast<uint64_t>(fact.kept)})
+      text += std::to_string(number) + " ";
+    text += fact.file.path;
+    text += '\0';
+  }
+  return text;
+}
+
+// What is cut off or unreadable is left out: then more is taken for the command's.
+std::vector<ProtectedFact> facts_in(std::string_view text) {
+  std::vector<ProtectedFact> facts;
+  for (size_t end = text.find('\0'); end != std::string_view::npos; end = text.find('\0')) {
+    const char* at = text.data();
+    uint64_t numbers[5] = {};
+    for (auto& number : numbers) {
+      at = std::from_chars(at, text.data() + end, number).ptr;
+      if (at < text.data() + end && *at == ' ') ++at;
+    }
+    ProtectedFact fact{{.path = std::string(at, text.data() + end)}, {}, numbers[4] != 0};
+    fact.file.device = numbers[0];
+    fact.file.inode = numbers[1];
+    fact.changed = {static_cast<int64_t>(numbers[2]), static_cast<int64_t>(numbers[3])};
+    facts.push_back(std::move(fact));
+    text.remove_prefix(end + 1);
+  }
+  return facts;
+}
+
 Result<OwnedFd> open_marks(const std::string& directory) {
   auto opened = sys::open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened.ok() || !make_private_directories(directory)) return opened;
@@ -44,7 +78,8 @@ Result<OwnedFd> open_marks(const std::string& directory) {
 
 }  // namespace
 
-OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& now) {
+OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& now,
+                         const std::vector<ProtectedFact>& known) {
   OpenCall call;
   call.began_ = call.since_ = now;
   struct stat seen {};
@@ -63,7 +98,7 @@ OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& n
       call.since_ = std::min(call.since_, *time);
     } else {
       call.dead_.push_back(name);
-      call.abandoned_ = std::min(call.abandoned_.value_or(*time), *time);
+      if (!call.abandoned_ || *time < *call.abandoned_) call.take_over(directory, name, *time);
     }
   }
   uint64_t salt = 0;
@@ -73,14 +108,27 @@ OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& n
   auto mark = sys::open_at(directory, call.name_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (mark.ok()) {
     ::flock(mark.value().get(), LOCK_EX);
+    (void)sys::write_all(mark.value().get(), text_of(known));
     call.lock_ = std::move(mark).value();
   }
   return call;
 }
 
+void OpenCall::take_over(int directory, const std::string& name, const ChangeTime& time) {
+  constexpr size_t most_bytes = size_t{16} << 20;
+  abandoned_ = time;
+  const auto text = sys::read_file_at(directory, name, most_bytes);
+  known_to_abandoned_ = facts_in(text.ok() ? text.value() : "");
+}
+
 void OpenCall::forget_abandoned() {
   for (const auto& name : dead_) ::unlink((directory_ + "/" + name).c_str());
   dead_.clear();
+}
+
+void OpenCall::leave() {
+  if (!dead_.empty()) return close();  // an older mark says it already
+  lock_ = OwnedFd();
 }
 
 void OpenCall::close() {

@@ -110,9 +110,14 @@ Result<std::string> rename_here(int directory, const std::string& name) {
 // DIRECTORY/1, DIRECTORY/2, ...: what is put there keeps its name.
 Result<std::string> Quarantine::next_place() {
   if (directory_.empty()) return refusal("there is no directory for it");
-  std::string place = directory_ + "/" + std::to_string(++taken_);
-  if (!make_private_directories(place)) return system_error("make " + place);
-  return place;
+  if (taken_ == 0 && !make_private_directories(directory_)) return system_error("make " + directory_);
+  constexpr unsigned most_places = 100'000;
+  while (++taken_ < most_places) {
+    std::string place = directory_ + "/" + std::to_string(taken_);
+    if (::mkdir(place.c_str(), 0700) == 0) return place;
+    if (errno != EEXIST) return system_error("make " + place);
+  }
+  return system_error("make a place in " + directory_, EEXIST);
 }
 
 Result<Quarantined> Quarantine::take(const HeldRoot& root, const Suspect& suspect) {

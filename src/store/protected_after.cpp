@@ -1,191 +1,19 @@
-#include "store/protected_walk.hpp"
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <deque>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/git_config.hpp"
 #include "policy/protected_directory.hpp"
-#include "store/system_facts.hpp"
+#include "store/protected_walk.hpp"
+#include "store/tree_steps.hpp"
 
 namespace cloche {
 namespace {
-
-// One name, so there is nothing on the way; no link, no other mount, no device that would act on being
-// opened.
-OwnedFd open_child(int directory, const char* name, int flags) {
-  open_how how{};
-  how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC | O_NOFOLLOW;
-  if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
-  constexpr int tries = 16;  // EAGAIN: something was renamed meanwhile, by another call
-  for (int i = 0; i < tries; ++i) {
-    OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how)));
-    if (fd || (errno != EAGAIN && errno != EINTR)) return fd;
-  }
-  return OwnedFd();
-}
-
-constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
-
-NameKind kind_in(int directory, const dirent& entry) {
-  unsigned char type = entry.d_type;
-  if (type == DT_UNKNOWN) {
-    struct stat seen {};
-    if (::fstatat(directory, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0) type = IFTODT(seen.st_mode);
-  }
-  if (type == DT_DIR) return NameKind::directory;
-  return type == DT_LNK ? NameKind::link : NameKind::other;
-}
-
-bool is_dots(const char* name) {
-  return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
-}
-
-std::string joined(const std::string& directory, const std::string& name) {
-  return directory.empty() ? name : directory + "/" + name;
-}
-
-ChangeTime change_of(const struct stat& seen) { return {seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec}; }
-
-std::optional<struct stat> look_in(int directory, const std::string& name) {
-  struct stat seen {};
-  if (::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
-  return seen;
-}
-
-// Every name of a directory that was opened just now; false: it could not be read to its end. Straight from
-// the kernel, because the descriptor stays the caller's. Never inlined: walks are recursive, and the buffer
-// need not be.
-template <typename Visit>
-[[gnu::noinline]] bool for_each_name(int directory, const Visit& visit) {
-  alignas(dirent) char buffer[32768];
-  for (;;) {
-    const long filled = ::syscall(SYS_getdents64, directory, buffer, sizeof buffer);
-    if (filled <= 0) return filled == 0;
-    for (long at = 0; at < filled;) {
-      const auto* entry = reinterpret_cast<const dirent*>(buffer + at);
-      at += entry->d_reclen;
-      if (!is_dots(entry->d_name) && !visit(*entry)) return true;
-    }
-  }
-}
-
-// Before.
-
-constexpr size_t most_directories_before = 96;
-constexpr size_t most_kept = 64;  // mounts; what is beyond is found afterwards
-
-class LookBefore {
- public:
-  LookBefore(const std::string& root, std::vector<ProtectedFact>& found, std::vector<OwnedFd>& held)
-      : root_(root), found_(found), held_(held) {}
-
-  Result<void> look(OwnedFd root) {
-    waiting_.push_back({std::move(root), "", {}, GitPart::none, true});
-    for (size_t count = 0; !waiting_.empty() && count < most_directories_before; ++count) {
-      const Waiting next = std::move(waiting_.front());
-      waiting_.pop_front();
-      if (!look_in_directory(next) && next.path.empty()) return system_error("read " + root_);
-    }
-    return {};
-  }
-
- private:
-  struct Waiting {
-    OwnedFd fd;
-    std::string path;
-    Trail trail;
-    GitPart part;
-    bool top;  // what is in it is shown read-only
-  };
-
-  bool look_in_directory(const Waiting& here) {
-    DirectoryNames names(here.trail, here.part);
-    const bool read = for_each_name(here.fd.get(), [&](const dirent& entry) {
-      names.add(entry.d_name, kind_in(here.fd.get(), entry));
-      return true;
-    });
-    names.settle();
-    if (names.is_git_directory()) add_identity(here.fd.get(), here.path);
-    for (const auto& member : names.members()) add_member(here, member);
-    for (const auto& sub : names.subdirectories()) wait_for(here, sub, names.is_git_directory());
-    return read;
-  }
-
-  // Of a repository only where other git directories are; of packages nothing.
-  void wait_for(const Waiting& here, const SubdirectoryName& sub, bool in_git) {
-    const bool leads_to_members = sub.part == GitPart::info || sub.part == GitPart::worktrees ||
-                                  sub.name == "modules" || here.part == GitPart::worktrees;
-    if ((in_git && !leads_to_members) || sub.part == GitPart::objects || sub.name == "node_modules") return;
-    if (waiting_.size() >= most_directories_before) return;
-    OwnedFd fd = open_child(here.fd.get(), sub.name.c_str(), directory_flags);
-    if (!fd) return;  // not ours to read, or another mount: then the command does not see it either
-    // Of the top: its repository with what is in it, and directories like .config.
-    const bool within = !here.path.empty() && here.trail.empty();
-    const bool top = here.top && (within || in_git || sub.part != GitPart::none || !sub.trail.empty());
-    if (top) add_identity(fd.get(), joined(here.path, sub.name));
-    waiting_.push_back({std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top});
-  }
-
-  void add_identity(int fd, const std::string& path) {
-    struct stat seen {};
-    if (::fstat(fd, &seen) != 0) return;
-    found_.push_back({fact_from(seen, absolute(path)), change_of(seen), false});
-  }
-
-  void add_member(const Waiting& here, const MemberName& member) {
-    OwnedFd fd = open_child(here.fd.get(), member.name.c_str(), O_PATH);
-    struct stat seen {};
-    if (!fd || ::fstat(fd.get(), &seen) != 0) return;
-    ProtectedFact fact{fact_from(seen, absolute(joined(here.path, member.name))), change_of(seen), false};
-    // Nothing can be mounted on a link.
-    const bool mountable = S_ISREG(seen.st_mode) || S_ISDIR(seen.st_mode);
-    fact.kept = here.top && mountable && kept_ < most_kept;
-    if (fact.kept) {
-      ++kept_;
-      held_.push_back(std::move(fd));
-    }
-    const bool inside = S_ISDIR(seen.st_mode) && !fact.kept;
-    found_.push_back(std::move(fact));
-    if (inside) add_inside(here, member.name);
-  }
-
-  // So that what was made just before the command is not taken for the command's.
-  void add_inside(const Waiting& here, const std::string& name) {
-    constexpr int most_inside = 64;
-    const OwnedFd directory = open_child(here.fd.get(), name.c_str(), directory_flags);
-    if (!directory) return;
-    int count = 0;
-    for_each_name(directory.get(), [&](const dirent& entry) {
-      const auto seen = look_in(directory.get(), entry.d_name);
-      if (seen) found_.push_back({fact_from(*seen, ""), change_of(*seen), false});
-      return ++count < most_inside;
-    });
-  }
-
-  std::string absolute(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
-
-  const std::string& root_;
-  std::vector<ProtectedFact>& found_;
-  std::vector<OwnedFd>& held_;
-  std::deque<Waiting> waiting_;
-  size_t kept_ = 0;
-};
-
-// After.
 
 class Known {
  public:
@@ -255,10 +83,21 @@ class WalkAfter {
   }
 
   bool may_go_on() {
-    if (names_ > limits_.names) gap("it holds more than " + std::to_string(limits_.names) + " names");
-    if (sys::monotonic_ms() >= deadline_ms_) gap("it took too long");
-    stopped_ = stopped_ || names_ > limits_.names || sys::monotonic_ms() >= deadline_ms_;
+    constexpr unsigned directories_between_looks = 128;  // at the clock, which costs as much as a directory
+    if (directories_++ % directories_between_looks == 0 && sys::monotonic_ms() >= deadline_ms_)
+      stop("it took too long");
     return !stopped_;
+  }
+
+  // One name more; false: there are too many.
+  bool count() {
+    if (++names_ > limits_.names) stop("it holds more than " + std::to_string(limits_.names) + " names");
+    return !stopped_;
+  }
+
+  void stop(const std::string& why) {
+    gap(why);
+    stopped_ = true;
   }
 
   void look_in_directory(const Place& here) {
@@ -266,7 +105,7 @@ class WalkAfter {
     DirectoryNames names(here.trail, here.part);
     const bool read = for_each_name(here.fd, [&](const dirent& entry) {
       names.add(entry.d_name, kind_in(here.fd, entry));
-      return ++names_ <= limits_.names;
+      return count();
     });
     if (!read) gap("'" + here.path + "' could not be read");
     names.settle();
@@ -310,6 +149,8 @@ class WalkAfter {
     const auto seen = look_in(here.fd, member.name);
     if (!seen) return;
     if (is_out_of_reach(here, member, *seen)) return;
+    if (S_ISLNK(seen->st_mode) && leads_elsewhere(joined(here.path, member.name)))
+      return suspect(joined(here.path, member.name), std::string(member.reason));
     if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
     switch (member.rule) {
       case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
@@ -328,6 +169,16 @@ class WalkAfter {
     struct stat around {};
     const ProtectedFact* parent = ::fstat(here.fd, &around) == 0 ? known_.find(around) : nullptr;
     return here.path.empty() || (parent != nullptr && parent->file.path == absolute(here.path));
+  }
+
+  // The link is as it was, and what it leads to is the command's.
+  bool leads_elsewhere(const std::string& path) const {
+    const auto target = sys::hold(absolute(path));
+    struct stat seen {};
+    if (!target.ok() || !is_beneath(root_, target.value().path)) return false;
+    if (::fstat(target.value().fd.get(), &seen) != 0) return true;
+    const ProtectedFact* before = known_.find(seen);
+    return (before == nullptr || !before->kept) && is_touched(seen);
   }
 
   std::string absolute(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
@@ -359,7 +210,7 @@ class WalkAfter {
       } else if (is_touched(*seen) && !known_.is_unchanged(*seen)) {
         suspect(joined(path, entry.d_name), reason);
       }
-      return ++names_ <= limits_.names;
+      return count();
     });
     if (!read) gap("'" + path + "' could not be read");
     for (const auto& name : directories) {
@@ -394,7 +245,7 @@ class WalkAfter {
       const bool sample = hook && S_ISREG(hook->st_mode) && is_sample_hook(entry.d_name);
       if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
         suspect(joined(path, entry.d_name), reason);
-      return ++names_ <= limits_.names;
+      return count();
     });
     if (!read) gap("'" + path + "' could not be read");
   }
@@ -405,6 +256,7 @@ class WalkAfter {
   LookLimits limits_;
   uint64_t deadline_ms_;
   uint64_t names_ = 0;
+  uint64_t directories_ = 0;
   bool stopped_ = false;
   LookAfter found_;
 };
@@ -416,12 +268,6 @@ ChangeTime change_time_now() {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   return {now.tv_sec, now.tv_nsec};
-}
-
-Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held) {
-  OwnedFd fd = TRY(sys::open(root, directory_flags | O_NOFOLLOW));
-  return LookBefore(root, found, held).look(std::move(fd));
 }
 
 LookAfter look_after(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
