@@ -306,9 +306,13 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
+  ConfinementPlan plan =
+      TRY(replan(seen.facts));  // before anything is made: it may refuse the state directory
   ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
-  if (look.has_changed_tree()) TRY(observe_protected_again(seen));
-  const ConfinementPlan plan = TRY(replan(seen.facts));
+  if (look.has_changed_tree()) {
+    TRY(observe_protected_again(seen));
+    plan = TRY(replan(seen.facts));
+  }
   auto ran = after_look(
       run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams, {proving, replan}), look,
       seen.facts.guard);
