@@ -306,16 +306,15 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
-  ConfinementPlan plan =
-      TRY(replan(seen.facts));  // before anything is made: it may refuse the state directory
+  // Before anything is made: it may refuse the state directory.
+  ConfinementPlan plan = TRY(replan(seen.facts));
   ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
   if (look.has_changed_tree()) {
     TRY(observe_protected_again(seen));
     plan = TRY(replan(seen.facts));
   }
-  auto ran = after_look(
-      run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams, {proving, replan}), look,
-      seen.facts.guard);
+  auto ran = run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams, {proving, replan});
+  ran = after_look(std::move(ran), look, seen.facts.guard);
   if (ran.ok()) {
     for (auto& denial : left_out_of(request)) ran.value().outcome.denials.push_back(std::move(denial));
   }
@@ -333,9 +332,10 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
     TRY(observe_protected_again(seen));
     current = TRY(replan(seen.facts));
   }
-  return after_look(run_covered(std::move(seat), current, seen, Host{probe, installation}, streams,
-                                {Proving::when_needed, replan}),
-                    look, seen.facts.guard);
+  auto ran = run_covered(std::move(seat), current, seen, Host{probe, installation}, streams,
+                         {Proving::when_needed, replan});
+  return after_look(std::move(ran), look,
+                    seen.facts.guard);  // a statement of its own: the seat is gone by now
 }
 
 }  // namespace cloche

@@ -137,11 +137,9 @@ class WalkAfter {
       fd = open_child(here.fd, sub.name.c_str(), directory_flags);
       if (!fd) return gap("'" + path + "' could not be opened");
     }
-    bool way_is_new = !sub.trail.empty() && here.way_is_new;
-    if (!sub.trail.empty() && !way_is_new) {
-      struct stat seen {};
-      way_is_new = ::fstat(fd.get(), &seen) == 0 && is_new(seen);
-    }
+    const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
+    struct stat seen {};
+    const bool way_is_new = is_way && (here.way_is_new || (::fstat(fd.get(), &seen) == 0 && is_new(seen)));
     look_in_directory({fd.get(), path, sub.trail, sub.part, way_is_new, here.depth + 1});
   }
 

@@ -62,7 +62,8 @@ class LookBefore {
     // Of the top: its repository with what is in it, and directories like .config.
     const bool within = !here.path.empty() && here.trail.empty();
     const bool top = here.top && (within || in_git || sub.part != GitPart::none || !sub.trail.empty());
-    if (top) add_identity(fd.get(), joined(here.path, sub.name));
+    const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
+    if (top || is_way) add_identity(fd.get(), joined(here.path, sub.name));
     waiting_.push_back({std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top});
   }
 

@@ -183,6 +183,23 @@ const Row rows[] = {
      {},
      [](Tree& t) { t.write(".git/info/attributes"); },
      {".git/info/attributes"}},
+    {"attributes by a rename around them",
+     [](Tree& t) {
+       t.repository(".git");
+       t.write("x/attributes");
+     },
+     [](Tree& t) { t.move("x", ".git/info"); },
+     {".git/info/attributes"}},
+    {"a worktree's by a rename around it",
+     [](Tree& t) {
+       t.repository(".git");
+       t.write("x/config.worktree", evil_config);
+     },
+     [](Tree& t) {
+       t.make(".git/worktrees");
+       t.move("x", ".git/worktrees/w");
+     },
+     {".git/worktrees/w/config.worktree"}},
     {"a bare repository",
      {},
      [](Tree& t) {

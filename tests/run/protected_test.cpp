@@ -251,6 +251,19 @@ TEST_P(Protected, WhatAKilledCallLeftIsFoundByTheNext) {
   EXPECT_EQ(taken_after("true"), Paths{});
 }
 
+// Whoever stays behind in the sandbox dies with it, and the look comes after.
+TEST_P(Protected, NobodyWritesAfterTheLook) {
+  for (const char* wait : {"0", "0.002", "0.01"}) {
+    const std::string delay(wait);
+    after(
+        "for i in $(seq 20); do (setsid sh -c 'while :; do echo evil > .envrc; mkdir -p a/.vscode; done' "
+        "> /dev/null 2>&1 &); done; sleep " +
+        delay);
+    EXPECT_FALSE(is_there(".envrc")) << wait;
+    EXPECT_FALSE(is_there("a/.vscode")) << wait;
+  }
+}
+
 TEST_P(Protected, TwoAtOnceTakeAwayEachOthers) {
   Started started(under({"--json"}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 1"}));
   for (int i = 0; i < 500 && !is_there("made"); ++i)
