@@ -11,7 +11,7 @@
 namespace cloche {
 namespace {
 
-constexpr size_t most_directories_before = 96;
+constexpr size_t most_directories_before = 48;
 constexpr size_t most_kept = 64;  // mounts; what is beyond is found afterwards
 
 class LookBefore {
