@@ -154,6 +154,12 @@ const Option options[] = {
        a.request.toolchains = v;
        return {};
      }},
+    {"--allow-protected", true,
+     [](RunArguments& a, Value v) -> Result<void> {
+       if (v.empty()) return usage_error("--allow-protected needs a path");
+       a.request.allow_protected.emplace_back(v);
+       return {};
+     }},
     {"--view", true, set_view},
     {"--grant", true, set_grant},
     {"--isolation", true, set_isolation},

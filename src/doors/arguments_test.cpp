@@ -54,6 +54,10 @@ struct Asked {
 
 TEST(Arguments, EachFlagAsksForOneThing) {
   const Asked rows[] = {
+      {{"--allow-protected", ".envrc", "--allow-protected=a"},
+       [](const auto& a) {
+         return a.request.allow_protected == std::vector<std::string>{".envrc", "a"};
+       }},
       {{}, [](const auto& a) { return !a.json && !a.dry_run && !a.raw && !a.help && a.status_fd == -1; }},
       {{},
        [](const auto& a) {
@@ -162,6 +166,7 @@ TEST(Arguments, RefusesWithTheFlagByName) {
       {{"-e"}, Fault::usage, "-e needs a value"},
       {{"-e", "=x", "ls"}, Fault::usage, "-e =x is not NAME or NAME=VALUE"},
       {{"-e", "", "ls"}, Fault::usage, "is not NAME or NAME=VALUE"},
+      {{"--allow-protected", "", "ls"}, Fault::usage, "needs a path"},
       {{"--ro", "", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
       {{"--ro", ":", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
       {{"--ro", ":/x", "ls"}, Fault::usage, "is not SRC or SRC:DST"},

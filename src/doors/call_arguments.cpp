@@ -108,6 +108,12 @@ constexpr Flag flags[] = {
      [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, false); }},
     {"--rw", true,
      [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, true); }},
+    {"--allow-protected", true,
+     [](CallArguments& arguments, const std::string& value) -> Result<void> {
+       if (value.empty()) return usage_error("--allow-protected needs a path");
+       arguments.options.operators.allow_protected.push_back(value);
+       return {};
+     }},
     {"--pass-env", true, add_pass_env},
     {"--skill", true, keep<&CallArguments::skill>},
     {"--run", true, keep_option<&SessionOptions::run>},

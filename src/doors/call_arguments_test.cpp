@@ -41,6 +41,10 @@ TEST(CallArguments, EachFlagAsksForOneThing) {
       {{"--workspace", "x"}, [](const auto& a) { return a.options.operators.workspace == "x"; }},
       {{"--profile", "readonly"},
        [](const auto& a) { return a.options.operators.profile == Profile::readonly; }},
+      {{"--allow-protected", ".envrc", "--allow-protected=a"},
+       [](const auto& a) {
+         return a.options.operators.allow_protected == std::vector<std::string>{".envrc", "a"};
+       }},
       {{"--ro", "/x"}, [](const auto& a) { return a.options.operators.grants.at(0).source == "/x"; }},
       {{"--pass-env", "CI"}, [](const auto& a) { return a.options.ceilings.pass_env == Words{"CI"}; }},
       {{"--timeout", "5s"}, [](const auto& a) { return a.options.operators.limits.wall_ms == 5000; }},
@@ -83,6 +87,7 @@ TEST(CallArguments, AWrongValueIsBadUsageAndWhatIsNotBuiltIsARefusal) {
       {"--pass-env", "A=B", Fault::usage, "--pass-env A=B is not the name of a variable"},
       {"--pass-env", "", Fault::usage, "is not the name of a variable"},
       {"--pass-env", "1A", Fault::usage, "is not the name of a variable"},
+      {"--allow-protected", "", Fault::usage, "needs a path"},
       {"--ro", "", Fault::usage, "is not SRC or SRC:DST"},
       {"--ro", "a:", Fault::usage, "is not SRC or SRC:DST"},
       {"--timeout", "x", Fault::usage, "--timeout x"},

@@ -30,6 +30,7 @@ std::string call_help() {
          "  --autonomy A       readonly, supervised (default) or full\n"
          "  --profile P        workspace-write-no-network (default) or readonly\n"
          "  --ro DIR           one more directory to read; may be repeated\n"
+         "  --allow-protected PATH   of the protected set, what commands may change; may be repeated\n"
          "  --pass-env NAME    one variable of yours, never a secret-shaped one; may be repeated\n"
          "  --timeout, --memory, --output, ...   limits as of `cloche run`; --output defaults to 16M\n"
          "  --json             outcome, gates, result and layers as one JSON object\n"
@@ -102,8 +103,7 @@ std::string call_json(const CallResult& result) {
   write_gates(out, result.judgement);
   out.key("notes").begin_array();
   for (const auto& note : result.notes) out.value(note);
-  out.end_array().key("quarantined").begin_array().end_array();
-  return out.end_object().text();
+  return out.end_array().end_object().text();
 }
 
 int call_door(std::span<char* const> words, const Environment& environment, Approver& approver) {

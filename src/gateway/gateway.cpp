@@ -240,13 +240,17 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   Streams streams;
   streams.input = input.value().get();
   streams.keep_most = judged.plan->limits.output_bytes;
+  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
   const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
-  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) return effect;
+  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
+    effect.shown += quarantine_text(effect.outcome);
+    return effect;
+  }
   effect.raw = raw_text(effect.outcome, launch.argv[0]);
   effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
   effect.structured = process_output_json(effect.outcome, budget);

@@ -146,7 +146,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
-    Planned planned = TRY(session.plans->plan(*judged.judgement.launch, judged.request, judged.seen.facts));
+    const Launch& launch = *judged.judgement.launch;
+    if (!launch.argv.empty()) TRY(observe_protected(request_for(launch, judged.request), judged.seen));
+    Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));
     judged.plan = std::move(planned.plan);
     judged.plan_digest = std::move(planned.digest);
   }

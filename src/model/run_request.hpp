@@ -58,6 +58,8 @@ struct RunRequest {
   std::vector<Grant> own = {};  // what Cloche itself puts in: a task's home and /tmp, a script
   bool fresh_home = false;      // even within a task: of these nothing that can be written
   std::optional<Script> script = {};
+  std::vector<std::string> allow_protected = {};  // of the protected set, what the command may change
+  std::string quarantine = {};           // where of that set is put what it made; empty: in Cloche's state
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
 

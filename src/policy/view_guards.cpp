@@ -21,6 +21,10 @@ bool is_shown(const ViewEntry& entry) {
   return entry.kind == EntryKind::tree && entry.access != Access::none;
 }
 
+bool is_writable(const ViewEntry& entry) {
+  return entry.access == Access::write || entry.access == Access::write_run;
+}
+
 }  // namespace
 
 void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
@@ -89,8 +93,7 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
   if (!config.exists()) return {};
   std::vector<ViewEntry> kept;
   for (const auto& entry : plan.view) {
-    const bool writes = entry.access == Access::write || entry.access == Access::write_run;
-    if (!is_shown(entry) || !writes) continue;
+    if (!is_shown(entry) || !is_writable(entry)) continue;
     if (is_beneath(config.path, entry.source))
       return refusal(entry.source + " is the project's own configuration, which no command writes");
     if (is_beneath(entry.source, config.path))
@@ -99,6 +102,23 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
   }
   plan.view.append(kept);
   return {};
+}
+
+void keep_protected(ConfinementPlan& plan, const Facts& facts) {
+  std::vector<ViewEntry> kept;
+  for (auto& entry : plan.view) {
+    if (!is_shown(entry) || !is_writable(entry)) continue;
+    const Access access = entry.access == Access::write ? Access::read : Access::run;
+    for (const auto& fact : facts.guard.files) {
+      if (!fact.kept) continue;
+      if (is_beneath(fact.file.path, entry.source)) {
+        entry.access = access;
+      } else if (is_beneath(entry.source, fact.file.path)) {
+        kept.push_back(owned_tree(fact.file, seen_at(entry, fact.file.path), access, "the protected set"));
+      }
+    }
+  }
+  plan.view.insert(plan.view.end(), kept.begin(), kept.end());
 }
 
 void put_in_order(std::vector<ViewEntry>& view) {

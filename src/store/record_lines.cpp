@@ -110,6 +110,12 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
     field(out.begin_object(), "by", denial.by, max_item_bytes / 2);
     field(out, "what", denial.what, max_item_bytes / 2).end_object();
   });
+  if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);
+  if (outcome.quarantined.empty()) return;
+  add_items(out, "quarantined", outcome.quarantined, [&](const Quarantined& taken) {
+    field(out.begin_object(), "path", taken.path, max_item_bytes / 2);
+    field(out, "kept_at", taken.kept_at, max_item_bytes / 2).end_object();
+  });
 }
 
 // What a line usually needs, with its seal.

@@ -88,15 +88,13 @@ TEST_P(Records, NoExecutorReachesThemByItsCapabilities) {
 
 // A link that a call has made where a skill may write leads nowhere that it may not.
 TEST_P(Records, ALinkWhereASkillWritesLeadsToNoneOfThem) {
-  const std::string writer =
-      skill("name: writer\ndescription: d\ncapabilities: [\"fs:write:./out/**\", \"code:exec\"]\n");
+  const std::string writer = skill("capabilities: [\"fs:write:./out/**\", \"code:exec\"]\n");
+  ASSERT_TRUE(ended(call({"run_python", code("1")}, recorded()), "exited"));  // makes the run
+  scene().write("run/artifacts/.cloche/config.json", "{}");
   for (const std::string target : {"tool_calls", ".cloche"}) {
     SCOPED_TRACE(target);
-    ASSERT_TRUE(ended(
-        call({"run_script", script("rm -rf out; mkdir -p .cloche; echo '{}' > .cloche/config.json; ln -s " +
-                                   target + " out")},
-             recorded()),
-        "exited"));
+    ASSERT_TRUE(
+        ended(call({"run_script", script("rm -rf out; ln -s " + target + " out")}, recorded()), "exited"));
     const Answer answer =
         call({"run_script", script("echo HACK >> tool_calls/T.jsonl; echo HACK >> out/T.jsonl; rm -f "
                                    ".cloche/config.json out/config.json; true")},
