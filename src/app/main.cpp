@@ -40,7 +40,7 @@ bool must_be_judged(std::span<char* const> words, const Environment& environment
   const auto parsed = parse_run(words);
   if (!parsed.ok() || parsed.value().help) return false;
   const RunArguments& arguments = parsed.value();
-  return arguments.dry_run || arguments.is_recorded() ||
+  return arguments.dry_run || arguments.is_recorded() || !arguments.has_shipped_profile() ||
          may_be_configured(environment, arguments.request.workspace.value_or("."));
 }
 

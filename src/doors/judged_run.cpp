@@ -5,6 +5,7 @@
 #include "doors/print.hpp"
 #include "doors/recorded_run.hpp"
 #include "gateway/asking.hpp"
+#include "gateway/configuration.hpp"
 #include "gateway/explain.hpp"
 #include "store/task_home.hpp"
 #include "tools/process_output.hpp"
@@ -41,6 +42,9 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   auto prepared = RecordedRun::prepare(arguments, environment);
   if (!prepared.ok()) return cannot_judge(prepared.error(), arguments);
   RecordedRun& record = *prepared.value();
+  const auto notes = configure_run(arguments.request, environment, installation.value());
+  if (!notes.ok()) return cannot_judge(notes.error(), arguments);
+  for (const auto& note : notes.value()) complain("note: " + visible(note));
   const auto explained = explain_run(arguments.request, environment, installation.value());
   if (!explained.ok()) return cannot_judge(explained.error(), arguments);
   const Explanation& explanation = explained.value();

@@ -121,13 +121,50 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   std::optional<RunPlace> place;  // first, because the workspace may lie in it
   if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
   Session session = TRY(load_session(std::move(options), environment));
-  const Durability durability = session.settings.durable ? Durability::durable : Durability::buffered;
+  const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
   if (place) {
     run = TRY(Run::open(*place, durability));
     if (place->layout == RunLayout::state) session.options.operators.hidden = place->own_files();
   }
   return std::unique_ptr<Gateway>(new Gateway(std::move(session), std::move(run)));
+}
+
+Dials Gateway::dials() const {
+  const std::lock_guard held(dialling_);
+  return dials_;
+}
+
+Result<void> Gateway::set_autonomy(Autonomy level) {
+  const auto& most = session_.settings.autonomy.managed;
+  if (most && level > most->value)
+    return refusal("autonomy " + std::string(name_of(level)) + " is more than " + text_of(most->origin) +
+                   " gives: " + std::string(name_of(most->value)));
+  const std::lock_guard held(dialling_);
+  dials_.autonomy = level;
+  return {};
+}
+
+Result<void> Gateway::set_default_profile(const std::string& name) {
+  const SandboxProfile* wanted = find_profile(session_.profiles, name);
+  if (wanted == nullptr)
+    return refusal("no such profile: " + name, "known are " + names_of(session_.profiles));
+  const SandboxProfile* most = managed_profile(session_.settings, session_.profiles);
+  if (most != nullptr && !is_within(*wanted, *most))
+    return refusal("the profile " + name + " gives more than " + most->name + " of " +
+                   text_of(session_.settings.default_profile.managed->origin));
+  const std::lock_guard held(dialling_);
+  dials_.default_profile = name;
+  return {};
+}
+
+Result<void> Gateway::set_enabled(bool enabled) {
+  const auto& managed = session_.settings.enabled.managed;
+  if (managed && managed->value && !enabled)
+    return refusal("isolation cannot be switched off: " + text_of(managed->origin) + " says enabled");
+  const std::lock_guard held(dialling_);
+  dials_.enabled = enabled;
+  return {};
 }
 
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
@@ -144,7 +181,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   };
   const auto home = task_home(asked, context);
   if (!home.ok()) return give_up(home.error());
-  auto judging = judge(session_, asked, {context.skill, home.value()});
+  auto judging = judge(session_, asked, {context.skill, home.value(), dials()});
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 

@@ -80,7 +80,7 @@ void narrow_writes(Judged& judged, const Session& session, const Authority& auth
 }
 
 Verdict judge_action(const FileAction& action, const Session& session, const Authority& authority) {
-  const Dotfiles dotfiles = session.settings.dotfiles ? Dotfiles::allow : Dotfiles::refuse;
+  const Dotfiles dotfiles = session.settings.dotfiles.value ? Dotfiles::allow : Dotfiles::refuse;
   Verdict verdict = judge_file(action, dotfiles, session.protected_set);
   if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
     return verdict;
@@ -115,15 +115,20 @@ std::string fast_digest_of(const ConfinementPlan& plan) {
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);
   const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
-  Authority declared = executor != nullptr ? TRY(authority_for(session, view.skill, *executor))
-                                           : TRY(authority_for(session, view.skill));
+  const ToolTerms terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
+  Authority declared = executor != nullptr ? TRY(authority_for(session, view.skill, *executor, terms))
+                                           : TRY(authority_for(session, view.skill, terms));
   const Authority authority = TRY(settle_grants(std::move(declared), session.names));
   Judged judged;
   judged.notes = authority.notes;
   if (view.skill != nullptr)
     judged.notes.insert(judged.notes.begin(), view.skill->warnings.begin(), view.skill->warnings.end());
+  judged.notes.insert(judged.notes.begin(), session.notes.begin(), session.notes.end());
+  if (view.dials.enabled == false) judged.notes.emplace_back(always_isolated);
   judged.request = session.options.operators;
-  judged.request.own = view.own;
+  judged.request.own.insert(judged.request.own.end(), view.own.begin(), view.own.end());
+  apply_profile(judged.request, terms.profile);
+  TRY(judge_rung(judged.request.isolation, "the profile " + terms.profile.name, judged.notes));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
     judged.request.own.push_back({.source = executor->folder});

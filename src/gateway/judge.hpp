@@ -28,6 +28,7 @@ std::string fast_digest_of(const ConfinementPlan& plan);
 struct CallersView {
   const Skill* skill = nullptr;
   std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp
+  Dials dials = {};
 };
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view);

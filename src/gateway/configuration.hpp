@@ -1,0 +1,69 @@
+// What the configuration of a workspace comes to, and how it reaches calls and `cloche run`: the files are
+// read once, the strictest word of each key is chosen, and what was overruled is told.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "gateway/run.hpp"
+#include "model/run_request.hpp"
+#include "policy/profiles.hpp"
+#include "policy/rules.hpp"
+#include "store/settings.hpp"
+
+namespace cloche {
+
+struct Configuration {
+  ConfigFiles files = {};
+  Settings settings = {};
+  RuleFiles rules = {};
+  Profiles profiles = {};
+};
+
+// A file, a profile or a path of it that cannot be taken is an error: nothing passes then.
+Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
+                                         const std::string& workspace);
+
+// Whether the text of one file could be taken as that file, its rules' examples and its profiles included.
+Result<void> check_configuration(std::string_view text, const std::string& path, Whose whose,
+                                 const Environment& environment);
+
+// Which profiles hold for a tool, as one. `asked` is what --profile or the program said.
+struct ProfileQuestion {
+  std::string_view tool;  // empty: for tools about which no rule says anything
+  std::optional<std::string> asked = {};
+};
+struct ChosenProfile {
+  SandboxProfile profile;
+  Origin origin = {};
+  std::vector<Overruled> overruled = {};
+};
+Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& profiles,
+                                     const ProfileQuestion& question);
+// What was asked for by a flag or, in C++, by its field.
+std::optional<std::string> asked_profile(const RunRequest& request);
+
+// The profile that the managed file alone gives, where it says one.
+const SandboxProfile* managed_profile(const Settings& settings, const Profiles& profiles);
+
+// Limits, rung and tool_path of the configuration, into what flags said. Sentences about what the project
+// asked for and did not get are added to `notes`.
+Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
+
+// All of it, for `cloche run`, which is judged as run_shell is.
+Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
+                                               const Installation& installation);
+
+// Only one rung is here: what requires a higher one refuses, and a lower one is no reason to have less.
+Result<void> judge_rung(const std::optional<Rung>& rung, const std::string& who,
+                        std::vector<std::string>& notes);
+
+// Why nothing would pass: for `cloche doctor`. Empty: the configuration can be taken.
+std::string misconfiguration(const Environment& environment, const Installation& installation,
+                             const std::string& workspace);
+
+}  // namespace cloche
