@@ -12,5 +12,7 @@ std::string explain_help();
 std::string test_help();
 std::string new_help();
 std::string log_help();
+std::string profiles_help();
+std::string config_help();
 
 }  // namespace cloche
