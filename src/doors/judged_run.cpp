@@ -39,6 +39,10 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   RunArguments& arguments = parsed.value();
   const auto installation = find_installation(environment);
   if (!installation.ok()) return cannot_judge(installation.error(), arguments);
+  if (arguments.task && !arguments.run) {
+    const auto place = judge_state(installation.value().state, arguments.request);
+    if (!place.ok()) return cannot_judge(place.error(), arguments);
+  }
   auto prepared = RecordedRun::prepare(arguments, environment);
   if (!prepared.ok()) return cannot_judge(prepared.error(), arguments);
   RecordedRun& record = *prepared.value();

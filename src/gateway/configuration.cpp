@@ -55,6 +55,16 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
   return {};
 }
 
+// With every link of what exists followed; the rest of it is still to be made.
+std::string where_it_would_be(const std::string& path) {
+  std::string above = path;
+  while (above != "/") {
+    if (const auto held = sys::hold(above); held.ok()) return held.value().path + path.substr(above.size());
+    above = parent_of(above);
+  }
+  return path;
+}
+
 // One word about profiles on its way into what holds.
 struct ProfileVoice {
   std::string name;
@@ -168,9 +178,21 @@ Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& p
   return chosen;
 }
 
-const SandboxProfile* managed_profile(const Settings& settings, const Profiles& profiles) {
-  const auto& said = settings.default_profile.managed;
-  return said ? find_profile(profiles, said->value) : nullptr;
+Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles) {
+  const auto& level = settings.autonomy.managed;
+  if (dials.autonomy && level && *dials.autonomy > level->value)
+    return refusal("autonomy " + std::string(name_of(*dials.autonomy)) + " is more than " +
+                   text_of(level->origin) + " gives: " + std::string(name_of(level->value)));
+  const auto& enabled = settings.enabled.managed;
+  if (dials.enabled == false && enabled && enabled->value)
+    return refusal("isolation cannot be switched off: " + text_of(enabled->origin) + " says enabled");
+  if (!dials.default_profile) return {};
+  const SandboxProfile* wanted = TRY(known_profile(profiles, *dials.default_profile, Origin{}));
+  const auto& most = settings.default_profile.managed;
+  if (most && !is_within(*wanted, *TRY(known_profile(profiles, most->value, most->origin))))
+    return refusal("the profile " + wanted->name + " gives more than " + most->value + " of " +
+                   text_of(most->origin));
+  return {};
 }
 
 Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes) {
@@ -210,6 +232,15 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
   apply_profile(request, chosen.profile);
   TRY(judge_rung(request.isolation, "the profile " + chosen.profile.name, notes));
   return notes;
+}
+
+Result<void> judge_state(const std::string& state, const RunRequest& request) {
+  const auto workspace = sys::hold(request.workspace.value_or("."));
+  if (state.empty() || !workspace.ok()) return {};
+  if (is_beneath(workspace.value().path, where_it_would_be(state)))
+    return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
+                   "name another workspace, or move it with XDG_STATE_HOME");
+  return {};
 }
 
 Result<void> judge_rung(const std::optional<Rung>& rung, const std::string& who,

@@ -47,8 +47,18 @@ Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& p
 // What was asked for by a flag or, in C++, by its field.
 std::optional<std::string> asked_profile(const RunRequest& request);
 
-// The profile that the managed file alone gives, where it says one.
-const SandboxProfile* managed_profile(const Settings& settings, const Profiles& profiles);
+// What a program changes between calls. A call keeps what it began with.
+struct Dials {
+  std::optional<Autonomy> autonomy = {};
+  std::optional<std::string> default_profile = {};
+  std::optional<bool> enabled = {};
+};
+
+// Never beyond what the managed file says. Pure.
+Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles);
+
+// Said where `enabled` is false.
+inline constexpr std::string_view always_isolated = "enabled is false, and this build isolates all the same";
 
 // Limits, rung and tool_path of the configuration, into what flags said. Sentences about what the project
 // asked for and did not get are added to `notes`.
@@ -57,6 +67,10 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
 // All of it, for `cloche run`, which is judged as run_shell is.
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation);
+
+// Refuses a state directory that lies in the workspace, before anything is made in it: the planner would
+// refuse as well, and leave the directory behind.
+Result<void> judge_state(const std::string& state, const RunRequest& request);
 
 // Only one rung is here: what requires a higher one refuses, and a lower one is no reason to have less.
 Result<void> judge_rung(const std::optional<Rung>& rung, const std::string& who,

@@ -41,6 +41,7 @@ Result<OwnedFd> input_of(const std::string& text) {
 Result<RunPlace> make_place(const SessionOptions& options, const Environment& environment) {
   const std::string state = TRY(find_installation(environment, options.programs)).state;
   if (options.run) return place_given_run(*options.run, state);
+  TRY(judge_state(state, options.operators));
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
 }
 
@@ -135,37 +136,18 @@ Dials Gateway::dials() const {
   return dials_;
 }
 
-Result<void> Gateway::set_autonomy(Autonomy level) {
-  const auto& most = session_.settings.autonomy.managed;
-  if (most && level > most->value)
-    return refusal("autonomy " + std::string(name_of(level)) + " is more than " + text_of(most->origin) +
-                   " gives: " + std::string(name_of(most->value)));
+Result<void> Gateway::turn(const Dials& wanted) {
+  TRY(judge_dials(wanted, session_.settings, session_.profiles));
   const std::lock_guard held(dialling_);
-  dials_.autonomy = level;
+  if (wanted.autonomy) dials_.autonomy = wanted.autonomy;
+  if (wanted.default_profile) dials_.default_profile = wanted.default_profile;
+  if (wanted.enabled) dials_.enabled = wanted.enabled;
   return {};
 }
 
-Result<void> Gateway::set_default_profile(const std::string& name) {
-  const SandboxProfile* wanted = find_profile(session_.profiles, name);
-  if (wanted == nullptr)
-    return refusal("no such profile: " + name, "known are " + names_of(session_.profiles));
-  const SandboxProfile* most = managed_profile(session_.settings, session_.profiles);
-  if (most != nullptr && !is_within(*wanted, *most))
-    return refusal("the profile " + name + " gives more than " + most->name + " of " +
-                   text_of(session_.settings.default_profile.managed->origin));
-  const std::lock_guard held(dialling_);
-  dials_.default_profile = name;
-  return {};
-}
-
-Result<void> Gateway::set_enabled(bool enabled) {
-  const auto& managed = session_.settings.enabled.managed;
-  if (managed && managed->value && !enabled)
-    return refusal("isolation cannot be switched off: " + text_of(managed->origin) + " says enabled");
-  const std::lock_guard held(dialling_);
-  dials_.enabled = enabled;
-  return {};
-}
+Result<void> Gateway::set_autonomy(Autonomy level) { return turn({.autonomy = level}); }
+Result<void> Gateway::set_default_profile(const std::string& name) { return turn({.default_profile = name}); }
+Result<void> Gateway::set_enabled(bool enabled) { return turn({.enabled = enabled}); }
 
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
   return visible_tools(session_, skill);

@@ -70,6 +70,8 @@ class Gateway {
  private:
   Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
 
+  Result<void> turn(const Dials& wanted);
+
   struct Effect {
     Outcome outcome = {};
     std::string shown = {};

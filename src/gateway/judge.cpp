@@ -127,7 +127,11 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   if (view.dials.enabled == false) judged.notes.emplace_back(always_isolated);
   judged.request = session.options.operators;
   judged.request.own.insert(judged.request.own.end(), view.own.begin(), view.own.end());
-  apply_profile(judged.request, terms.profile);
+  SandboxProfile profile = terms.profile;
+  // Then its writable paths are shown to be read, as those of the workspace are.
+  if (terms.level == Autonomy::readonly)
+    for (auto& grant : profile.grants) grant.writable = false;
+  apply_profile(judged.request, profile);
   TRY(judge_rung(judged.request.isolation, "the profile " + terms.profile.name, judged.notes));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));

@@ -145,10 +145,8 @@ Result<std::optional<Skill>> skill_for(const Session& session, const std::option
 Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const Dials& dials) {
   ProfileQuestion question{tool, asked_profile(session.options.operators)};
   if (dials.default_profile) question.asked = dials.default_profile;
-  ToolTerms terms{TRY(chosen_profile(session.settings, session.profiles, question)).profile,
-                  dials.autonomy.value_or(session.options.ceilings.level)};
-  if (terms.level == Autonomy::readonly) terms.profile.writes = false;
-  return terms;
+  return ToolTerms{TRY(chosen_profile(session.settings, session.profiles, question)).profile,
+                   dials.autonomy.value_or(session.options.ceilings.level)};
 }
 
 Result<Authority> authority_for(const Session& session, const Skill* skill, const ToolTerms& terms) {

@@ -76,16 +76,6 @@ SessionPlaces places_of(const Session& session);
 // Nothing without a path.
 Result<std::optional<Skill>> skill_for(const Session& session, const std::optional<std::string>& path);
 
-// What a program changes between calls. A call keeps what it began with.
-struct Dials {
-  std::optional<Autonomy> autonomy = {};
-  std::optional<std::string> default_profile = {};
-  std::optional<bool> enabled = {};
-};
-
-// Said where `enabled` is false.
-inline constexpr std::string_view always_isolated = "enabled is false, and this build isolates all the same";
-
 // What of the operator's word depends on the tool that is called.
 struct ToolTerms {
   SandboxProfile profile = {};
