@@ -16,6 +16,7 @@
 #include "doors/profiles_command.hpp"
 #include "doors/run_command.hpp"
 #include "doors/terminal_approver.hpp"
+#include "doors/wrap_command.hpp"
 #include "gateway/configuration.hpp"
 
 int main(int argc, char** argv) {
@@ -44,6 +45,7 @@ int main(int argc, char** argv) {
   if (command == "explain") return explain_door(words.subspan(2), environment);
   if (command == "log") return log_door(words.subspan(2), environment);
   if (command == "test") return test_door(words.subspan(2), environment);
+  if (command == "wrap") return wrap_door(words.subspan(2), environment);
   if (command == "new") return new_door(words.subspan(2));
   complain("unknown command '" + std::string(command) + "'; see cloche --help");
   return 2;

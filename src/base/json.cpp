@@ -1,6 +1,8 @@
 #include "base/json.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 #include "base/shown.hpp"
 #include "base/utf8.hpp"
@@ -8,12 +10,35 @@
 namespace cloche {
 namespace {
 
+constexpr std::array<bool, 256> stands_as_it_is = [] {
+  std::array<bool, 256> plain{};
+  for (unsigned char c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
 // How much of the front of `text` stands in a JSON string as it is.
 size_t plain_length(std::string_view text) {
   size_t length = 0;
-  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7f && text[length] != '"' &&
-         text[length] != '\\')
-    ++length;
+  while (length < text.size() && stands_as_it_is[static_cast<unsigned char>(text[length])]) ++length;
+  return length;
+}
+
+// How much of the front of `text` is ASCII that is no control.
+size_t printable_length(std::string_view text) {
+  size_t length = 0;
+  while (length < text.size() && text[length] >= 0x20 && text[length] < 0x7f) ++length;
+  return length;
+}
+
+// How much of the front of `text` is ASCII, by words of eight bytes.
+size_t ascii_length(std::string_view text) {
+  size_t length = 0;
+  uint64_t word = 0;
+  for (; length + sizeof word <= text.size(); length += sizeof word) {
+    std::memcpy(&word, text.data() + length, sizeof word);
+    if ((word & 0x8080808080808080U) != 0) break;
+  }
+  while (length < text.size() && static_cast<unsigned char>(text[length]) < 0x80) ++length;
   return length;
 }
 
@@ -63,12 +88,13 @@ void add_code_point(std::string& out, std::string_view encoded) {
 }  // namespace
 
 bool is_utf8(std::string_view text) {
-  while (!text.empty()) {
+  while (true) {
+    text.remove_prefix(ascii_length(text));
+    if (text.empty()) return true;
     const size_t length = utf8::sequence_length(text);
     if (length == 0) return false;
     text.remove_prefix(length);
   }
-  return true;
 }
 
 void add_quoted(std::string& out, std::string_view text) {
@@ -96,6 +122,10 @@ std::string json_on_one_line(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   while (!json.empty()) {
+    const size_t printable = printable_length(json);
+    out += json.substr(0, printable);
+    json.remove_prefix(printable);
+    if (json.empty()) break;
     const size_t length = std::max<size_t>(utf8::sequence_length(json), 1);
     const bool breaks_line = json[0] == '\n' || json[0] == '\r';
     if (breaks_line) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cloche {
 
@@ -44,7 +45,13 @@ class JsonWriter {
   // Text that is JSON already.
   JsonWriter& raw(std::string_view json);
 
+  // Room for a text whose size is roughly known.
+  JsonWriter& reserve(size_t bytes) {
+    text_.reserve(bytes);
+    return *this;
+  }
   const std::string& text() const { return text_; }
+  std::string take() { return std::move(text_); }  // and the writer is done
 
  private:
   JsonWriter& open(char bracket);

@@ -9,11 +9,11 @@
 
 namespace cloche {
 
-uint64_t CpuWatch::sample(int process_table) {
+uint64_t CpuWatch::sample(const ProcessTable& table) {
   std::map<Process, uint64_t> now;
   uint64_t living = 0;
-  for_each_process(process_table, [&](const std::string& process) {
-    const auto line = sys::read_small_file_at(process_table, process + "/stat");
+  for_each_process(table, [&](const std::string& process) {
+    const auto line = sys::read_small_file_at(table.directory, process + "/stat");
     if (!line.ok()) return;
     const Ticks ticks = ticks_of(line.value());
     uint64_t number = 0;

@@ -7,12 +7,14 @@
 #include <map>
 #include <utility>
 
+#include "confine/process_table.hpp"
+
 namespace cloche {
 
 class CpuWatch {
  public:
   // In clock ticks, of the processes in this table and of those seen in it before.
-  uint64_t sample(int process_table);
+  uint64_t sample(const ProcessTable& table);
 
  private:
   using Process = std::pair<uint64_t, uint64_t>;  // its number and when it was started

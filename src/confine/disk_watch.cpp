@@ -107,13 +107,13 @@ class Walk {
 };
 
 // Deleted and still open or mapped: in no directory, and on the disk all the same.
-void add_deleted(int table, Walk& walk) {
+void add_deleted(const ProcessTable& table, Walk& walk) {
   for_each_process(table, [&](const std::string& process) {
     for_each_mapping(table, process, [&](const Mapping& mapping) {
       if (mapping.name.ends_with(" (deleted)"))
         walk.count_mapped(mapping.device, mapping.inode, mapping.offset + mapping.bytes);
     });
-    auto fds = sys::open_at(table, process + "/fd", O_RDONLY | O_DIRECTORY);
+    auto fds = sys::open_at(table.directory, process + "/fd", O_RDONLY | O_DIRECTORY);
     if (!fds.ok()) return;
     const int at = fds.value().get();
     const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fds.value().release()), ::closedir);
@@ -141,7 +141,7 @@ DiskWatch::DiskWatch(const std::vector<std::string>& roots, uint64_t byte_limit,
   }
 }
 
-std::optional<DiskGrowth> DiskWatch::beyond_limit(int process_table) {
+std::optional<DiskGrowth> DiskWatch::beyond_limit(const ProcessTable& table) {
   DiskGrowth total;
   std::set<uint64_t> devices;
   for (const auto& root : roots_) {
@@ -152,7 +152,7 @@ std::optional<DiskGrowth> DiskWatch::beyond_limit(int process_table) {
     Walk walk(root.device, started_seconds_);
     auto readable = sys::open_at(root.directory.get(), ".", O_RDONLY | O_DIRECTORY);
     if (readable.ok()) walk.directory(std::move(readable).value(), 0);
-    if (process_table >= 0 && devices.insert(root.device).second) add_deleted(process_table, walk);
+    if (table.directory >= 0 && devices.insert(root.device).second) add_deleted(table, walk);
     const DiskGrowth growth = walk.growth(gone);
     total.bytes += growth.bytes;
     total.files += growth.files;

@@ -10,6 +10,8 @@
 
 #include "base/fd.hpp"
 
+#include "confine/process_table.hpp"
+
 namespace cloche {
 
 struct DiskGrowth {
@@ -22,9 +24,9 @@ class DiskWatch {
   // `roots`: directories on the host. `started`: files that changed since then are the command's.
   DiskWatch(const std::vector<std::string>& roots, uint64_t byte_limit, uint64_t file_limit);
 
-  // What the command has added, when that is more than a limit allows. `process_table` shows files that are
+  // What the command has added, when that is more than a limit allows. `table` shows files that are
   // deleted and still open; -1 when there is none.
-  std::optional<DiskGrowth> beyond_limit(int process_table);
+  std::optional<DiskGrowth> beyond_limit(const ProcessTable& table);
 
  private:
   struct Root {

@@ -17,6 +17,7 @@ class JailProcess {
   struct Start {
     std::string program;  // path of cloche-jail
     bool privileged = false;
+    bool boxed = false;              // it will be told to start a box of somebody else's, or none
     unsigned outside_uid = 0;        // of the command, when privileged
     const Cgroup* cgroup = nullptr;  // of version 2 it must be made, of version 1 it may be made later
     std::vector<int> kept = {};      // descriptors that live as long as the call

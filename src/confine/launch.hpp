@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "jail/wire_encode.hpp"
+#include "model/backend.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {
@@ -40,8 +41,13 @@ struct CallResources {
 };
 
 struct LaunchSpec {
+  Backend backend = Backend::native;
   wire::PlanText jail;
-  std::vector<Layer> layers;  // what will hold when the jail reports that the command has started
+  // The plan with the paths that it really runs with, where the backend has no view of its own.
+  std::optional<ConfinementPlan> as_run = {};
+  bool by_descendants =
+      false;  // no pid namespace to look into: the call's processes are what its keeper has started
+  std::vector<Layer> layers = {};  // what will hold when the jail reports that the command has started
 };
 
 inline constexpr int least_landlock_abi =
@@ -49,6 +55,9 @@ inline constexpr int least_landlock_abi =
 
 // Required minus offered. Empty means that the plan can be kept here.
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe);
+
+// One entry of a view as the jail is told of it. `existing`: its place is there, and nothing is made for it.
+wire::MountText mount_for(const ViewEntry& entry, bool existing);
 
 LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const CallResources& resources);
 

@@ -41,8 +41,8 @@ uint64_t socket_bytes() {
   return total;
 }
 
-uint64_t page_tables_of(int table, const std::string& process) {
-  const auto text = sys::read_file_at(table, process + "/status", 1 << 16);
+uint64_t page_tables_of(const ProcessTable& table, const std::string& process) {
+  const auto text = sys::read_file_at(table.directory, process + "/status", 1 << 16);
   return text.ok() ? kibibytes_of(text.value(), "VmPTE:") : 0;
 }
 
@@ -51,10 +51,10 @@ struct Held {
   uint64_t tables = 0;  // page tables, looked up where an address space is so large that they can matter
 };
 
-Held held_by_all(int table, uint64_t limit) {
+Held held_by_all(const ProcessTable& table, uint64_t limit) {
   Held held;
   for_each_process(table, [&](const std::string& process) {
-    const auto line = sys::read_file_at(table, process + "/statm", 4096);
+    const auto line = sys::read_file_at(table.directory, process + "/statm", 4096);
     if (!line.ok()) return;
     held.resident += field_of(line.value(), 1) * page;
     if (field_of(line.value(), 0) * page > 16 * limit) held.tables += page_tables_of(table, process);
@@ -73,7 +73,7 @@ class Budget {
 };
 
 // As much as there is time for; the others are taken to be like those that were looked at.
-uint64_t shares_of_all(int table, const Budget& budget) {
+uint64_t shares_of_all(const ProcessTable& table, const Budget& budget) {
   uint64_t total = 0;
   uint64_t processes = 0;
   uint64_t looked_at = 0;
@@ -81,7 +81,7 @@ uint64_t shares_of_all(int table, const Budget& budget) {
     ++processes;
     if (budget.is_spent()) return;
     ++looked_at;
-    const auto text = sys::read_file_at(table, process + "/smaps_rollup", 1 << 16);
+    const auto text = sys::read_file_at(table.directory, process + "/smaps_rollup", 1 << 16);
     if (!text.ok()) return;
     total += page_tables_of(table, process) + kibibytes_of(text.value(), "Pss_Anon:") +
              kibibytes_of(text.value(), "Pss_Shmem:") + kibibytes_of(text.value(), "SwapPss:");
@@ -97,7 +97,7 @@ struct Hidden {
 };
 constexpr uint64_t bytes_a_mapping = 256;
 
-void add_mapped(int table, const std::string& process, Hidden& hidden) {
+void add_mapped(const ProcessTable& table, const std::string& process, Hidden& hidden) {
   for_each_mapping(table, process, [&](const Mapping& mapping) {
     hidden.mappings += 1;
     const bool shared_memory = mapping.name == "/dev/zero (deleted)" || mapping.name.starts_with("/SYSV") ||
@@ -108,8 +108,8 @@ void add_mapped(int table, const std::string& process, Hidden& hidden) {
   });
 }
 
-void add_memory_files(int table, const std::string& process, Hidden& hidden) {
-  auto fds = sys::open_at(table, process + "/fd", O_RDONLY | O_DIRECTORY);
+void add_memory_files(const ProcessTable& table, const std::string& process, Hidden& hidden) {
+  auto fds = sys::open_at(table.directory, process + "/fd", O_RDONLY | O_DIRECTORY);
   if (!fds.ok()) return;
   const int directory = fds.value().get();
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fds.value().release()), ::closedir);
@@ -130,13 +130,15 @@ void add_memory_files(int table, const std::string& process, Hidden& hidden) {
 
 // By the sandbox's own network namespace, which knows of sockets that are in nobody's table: those on their
 // way from one process to another. Process 1 is always there.
-uint64_t sockets_at_most(int table) {
+uint64_t sockets_at_most(const ProcessTable& table) {
+  if (table.ancestor != 0)
+    return 0;  // no network of its own to look at; and the filter lets it make pairs alone
   uint64_t sockets = 0;
-  const auto local = sys::read_file_at(table, "1/net/unix", 64 << 20);
+  const auto local = sys::read_file_at(table.directory, "1/net/unix", 64 << 20);
   if (local.ok())
     sockets += static_cast<uint64_t>(std::count(local.value().begin(), local.value().end(), '\n'));
   for (const char* file : {"1/net/tcp", "1/net/tcp6", "1/net/udp", "1/net/udp6"}) {
-    const auto lines = sys::read_file_at(table, file, 64 << 20);
+    const auto lines = sys::read_file_at(table.directory, file, 64 << 20);
     if (lines.ok())
       sockets += static_cast<uint64_t>(std::count(lines.value().begin(), lines.value().end(), '\n')) - 1;
   }
@@ -144,7 +146,7 @@ uint64_t sockets_at_most(int table) {
 }
 
 // Everything, when there is no time to find out.
-uint64_t hidden_at_most(int table, const Budget& budget) {
+uint64_t hidden_at_most(const ProcessTable& table, const Budget& budget) {
   Hidden hidden;
   bool complete = true;
   for_each_process(table, [&](const std::string& process) {
@@ -196,7 +198,7 @@ uint64_t MemoryWatch::in_tmpfs() const {
   return total;
 }
 
-uint64_t MemoryWatch::sample(int table) {
+uint64_t MemoryWatch::sample(const ProcessTable& table) {
   const uint64_t in_files = in_tmpfs();
   const Held held = held_by_all(table, limit_);
   uint64_t total = in_files + held.resident + held.tables;

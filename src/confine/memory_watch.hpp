@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "confine/process_table.hpp"
 
 namespace cloche {
 
@@ -22,7 +23,7 @@ class MemoryWatch {
 
   void attach(int root);
   // What is in use now, as far as needed to compare it with the limit.
-  uint64_t sample(int process_table);
+  uint64_t sample(const ProcessTable& table);
   uint64_t peak_bytes() const { return peak_; }
   uint64_t limit_bytes() const { return limit_; }
 

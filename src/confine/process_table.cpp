@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <vector>
 
 #include "base/sys.hpp"
 
@@ -16,8 +17,35 @@ Result<OwnedFd> open_process_table(int root) {
   return sys::open_at(root, "proc", O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
-void for_each_process(int table, const std::function<void(const std::string& process)>& visit) {
-  auto again = sys::open_at(table, ".", O_RDONLY | O_DIRECTORY);
+namespace {
+
+// Numbers with blanks between them.
+void add_children(const ProcessTable& table, const std::string& process, std::vector<std::string>& found) {
+  const auto line = sys::read_file_at(table.directory, process + "/task/" + process + "/children", 1 << 20);
+  if (!line.ok()) return;
+  const std::string& text = line.value();
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(' ', begin), text.size());
+    if (end > begin) found.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+void for_each_descendant(const ProcessTable& table, const std::function<void(const std::string&)>& visit) {
+  std::vector<std::string> found;
+  add_children(table, std::to_string(table.ancestor), found);
+  for (size_t i = 0; i < found.size(); ++i) {
+    add_children(table, found[i], found);
+    visit(std::string(found[i]));
+  }
+}
+
+}  // namespace
+
+void for_each_process(const ProcessTable& table,
+                      const std::function<void(const std::string& process)>& visit) {
+  if (table.ancestor != 0) return for_each_descendant(table, visit);
+  auto again = sys::open_at(table.directory, ".", O_RDONLY | O_DIRECTORY);
   if (!again.ok()) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(again.value().get()), ::closedir);
   if (dir == nullptr) return;
@@ -28,9 +56,9 @@ void for_each_process(int table, const std::function<void(const std::string& pro
 }
 
 // "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"
-void for_each_mapping(int table, const std::string& process,
+void for_each_mapping(const ProcessTable& table, const std::string& process,
                       const std::function<void(const Mapping&)>& visit) {
-  const auto maps = sys::read_file_at(table, process + "/maps", 16 << 20);
+  const auto maps = sys::read_file_at(table.directory, process + "/maps", 16 << 20);
   if (!maps.ok()) return;
   const std::string& text = maps.value();
   for (size_t begin = 0; begin < text.size();) {

@@ -13,11 +13,20 @@
 
 namespace cloche {
 
+// A /proc that is held open elsewhere. Of a sandbox without a pid namespace of its own it is the host's, and
+// then only what `ancestor` has started, directly or not, is meant.
+struct ProcessTable {
+  ProcessTable(int proc, pid_t of = 0) : directory(proc), ancestor(of) {}  // NOLINT: a table is its directory
+  int directory;
+  pid_t ancestor;
+};
+
 // /proc of the view whose root is given.
 Result<OwnedFd> open_process_table(int root);
 
 // Calls `visit` with the directory name ("17") of each process.
-void for_each_process(int table, const std::function<void(const std::string& process)>& visit);
+void for_each_process(const ProcessTable& table,
+                      const std::function<void(const std::string& process)>& visit);
 
 // One line of a process's maps.
 struct Mapping {
@@ -27,7 +36,7 @@ struct Mapping {
   uint64_t inode = 0;
   std::string_view name;  // with " (deleted)" at its end when it is
 };
-void for_each_mapping(int table, const std::string& process,
+void for_each_mapping(const ProcessTable& table, const std::string& process,
                       const std::function<void(const Mapping&)>& visit);
 
 // The n-th field (from 0) of a line of numbers such as statm.

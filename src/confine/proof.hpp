@@ -25,15 +25,23 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
 // The plan under which the probe runs: the given one, with the probe and one file that only Landlock denies
 // added.
 // `hold_ms` is how long the probe holds its memory for whoever counts it.
-Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe, unsigned hold_ms);
+// Without a box the probe is where it is.
+Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe, unsigned hold_ms,
+                                   Backend backend = Backend::native);
 
 // What this process's own namespaces are called, to compare with the probe's.
 std::map<std::string, std::string> own_namespaces();
 
-// Every check must be there and hold; the first that does not is the error, by its layer's name.
-// `memory_seen_bytes` is what was counted while the probe held memory.
+// What of it a backend is held to.
+struct ProofTerms {
+  Backend backend = Backend::native;
+  std::vector<LayerId> layers = {};  // those it offers
+};
+
+// Every check of these layers must be there and hold; the first that does not is the error, by its layer's
+// name. `memory_seen_bytes` is what was counted while the probe held memory.
 Result<Proof> judge_proof(const std::string& report, const std::map<std::string, std::string>& outside,
-                          const Limits& limits, uint64_t memory_seen_bytes);
+                          const Limits& limits, uint64_t memory_seen_bytes, const ProofTerms& terms);
 
 Result<Proof> load_proof(const std::string& state, const std::string& key);
 // Nothing when it cannot be kept: the next call proves anew.

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t enough_memory = 64ULL << 20;
+const ProofTerms glass{.layers = {std::begin(all_layers), std::end(all_layers)}};
 
 struct Line {
   const char* name;
@@ -98,7 +99,7 @@ void expect_layer_missing(const Result<Proof>& judged, const Line& line) {
 }
 
 TEST(JudgeProof, AGoodReportPassesAndNamesTheChecksOfEveryRequiredLayer) {
-  const auto proof = judge_proof(report(), outside, Limits{}, enough_memory);
+  const auto proof = judge_proof(report(), outside, Limits{}, enough_memory, glass);
   ASSERT_TRUE(proof.ok()) << proof.error().what;
   for (LayerId layer : required_by(Rung::namespaces))
     EXPECT_TRUE(proof.value().by_layer.contains(layer)) << name_of(layer);
@@ -108,19 +109,22 @@ TEST(JudgeProof, AGoodReportPassesAndNamesTheChecksOfEveryRequiredLayer) {
 
 TEST(JudgeProof, EveryLineCounts) {
   for (const auto& line : lines) {
-    expect_layer_missing(judge_proof(report(&line), outside, Limits{}, enough_memory), line);
-    expect_layer_missing(judge_proof(report(&line, line.broken), outside, Limits{}, enough_memory), line);
-    expect_layer_missing(judge_proof(report(&line, "BROKEN -"), outside, Limits{}, enough_memory), line);
-    expect_layer_missing(judge_proof(report(&line, "OK -"), outside, Limits{}, enough_memory), line);
-    expect_layer_missing(judge_proof(report(&line, "maybe -"), outside, Limits{}, enough_memory), line);
+    expect_layer_missing(judge_proof(report(&line), outside, Limits{}, enough_memory, glass), line);
+    expect_layer_missing(judge_proof(report(&line, line.broken), outside, Limits{}, enough_memory, glass),
+                         line);
+    expect_layer_missing(judge_proof(report(&line, "BROKEN -"), outside, Limits{}, enough_memory, glass),
+                         line);
+    expect_layer_missing(judge_proof(report(&line, "OK -"), outside, Limits{}, enough_memory, glass), line);
+    expect_layer_missing(judge_proof(report(&line, "maybe -"), outside, Limits{}, enough_memory, glass),
+                         line);
   }
 }
 
 TEST(JudgeProof, WhatIsOnlySeenIsNotOk) {
   for (const auto& line : lines) {
     if (std::string_view(line.good).starts_with("seen")) continue;
-    expect_layer_missing(judge_proof(report(&line, "seen something"), outside, Limits{}, enough_memory),
-                         line);
+    expect_layer_missing(
+        judge_proof(report(&line, "seen something"), outside, Limits{}, enough_memory, glass), line);
   }
 }
 
@@ -128,22 +132,22 @@ TEST(JudgeProof, ANamespaceThatWeCannotCompareIsNotProven) {
   for (const auto& [name, link] : outside) {
     auto known = outside;
     known.erase(name);
-    EXPECT_FALSE(judge_proof(report(), known, Limits{}, enough_memory).ok()) << name;
+    EXPECT_FALSE(judge_proof(report(), known, Limits{}, enough_memory, glass).ok()) << name;
     known[name] = "";
-    EXPECT_FALSE(judge_proof(report(), known, Limits{}, enough_memory).ok()) << name;
+    EXPECT_FALSE(judge_proof(report(), known, Limits{}, enough_memory, glass).ok()) << name;
   }
 }
 
 TEST(JudgeProof, AReportThatStopsEarlyIsNoProof) {
   const std::string whole = report();
   for (size_t size = 0; size + 2 < whole.size(); ++size) {
-    ASSERT_FALSE(judge_proof(whole.substr(0, size), outside, Limits{}, enough_memory).ok()) << size;
+    ASSERT_FALSE(judge_proof(whole.substr(0, size), outside, Limits{}, enough_memory, glass).ok()) << size;
   }
 }
 
 TEST(JudgeProof, MemoryMustHaveBeenCounted) {
   for (uint64_t seen : {0ULL, 1ULL << 20}) {
-    const auto judged = judge_proof(report(), outside, Limits{}, seen);
+    const auto judged = judge_proof(report(), outside, Limits{}, seen, glass);
     ASSERT_FALSE(judged.ok()) << seen;
     EXPECT_EQ(judged.error().layer, "memory-limit");
   }
@@ -152,9 +156,9 @@ TEST(JudgeProof, MemoryMustHaveBeenCounted) {
 TEST(JudgeProof, TheProcessLimitIsComparedWithThePlans) {
   Limits limits;
   limits.processes = 64;
-  EXPECT_FALSE(judge_proof(report(), outside, limits, enough_memory).ok()) << "513 is more than 65";
+  EXPECT_FALSE(judge_proof(report(), outside, limits, enough_memory, glass).ok()) << "513 is more than 65";
   limits.processes = 512;
-  EXPECT_TRUE(judge_proof(report(), outside, limits, enough_memory).ok());
+  EXPECT_TRUE(judge_proof(report(), outside, limits, enough_memory, glass).ok());
 }
 
 TEST(OwnNamespaces, AreAllSevenOfThisProcess) {
@@ -166,7 +170,7 @@ TEST(OwnNamespaces, AreAllSevenOfThisProcess) {
 TEST(StoredProof, ComesBackTheSameAndOnlyForItsKey) {
   const Scratch scratch;
   const std::string state = scratch.path + "/state/cloche";
-  const Proof proof = judge_proof(report(), outside, Limits{}, enough_memory).value();
+  const Proof proof = judge_proof(report(), outside, Limits{}, enough_memory, glass).value();
   EXPECT_FALSE(load_proof(state, "key").ok());
   store_proof(state, "key", proof);
   const auto loaded = load_proof(state, "key");

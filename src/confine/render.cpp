@@ -1,8 +1,6 @@
-#include <sys/resource.h>
-
 #include <algorithm>
 
-#include "base/path.hpp"
+#include "confine/kernel_rules.hpp"
 #include "confine/launch.hpp"
 #include "model/holder.hpp"
 
@@ -34,83 +32,6 @@ uint32_t flags_of(const ViewEntry& entry) {
   if (entry.recursive) flags |= wire::recursive;
   if (entry.owned) flags |= wire::owned;
   return flags;
-}
-
-wire::MountText mount_for(const ViewEntry& entry, bool existing) {
-  wire::MountText mount;
-  mount.kind = kind_of(entry.kind);
-  mount.flags = flags_of(entry) | (existing ? wire::existing : 0U);
-  mount.mode = entry.mode;
-  mount.owner_uid = entry.owner_uid;
-  mount.owner_gid = entry.owner_gid;
-  mount.size_bytes = entry.size_bytes;
-  // As many files as pages: enough for small ones, and a number all the same.
-  mount.files = std::max<uint64_t>(entry.size_bytes / 4096, 16);
-  mount.device = entry.device;
-  mount.inode = entry.inode;
-  mount.target = entry.target.substr(1);
-  mount.source = entry.source;
-  mount.content = entry.content;
-  return mount;
-}
-
-wire::Access access_of(Access access) {
-  switch (access) {
-    case Access::none:
-    case Access::read: return wire::Access::read;
-    case Access::run: return wire::Access::run;
-    case Access::write: return wire::Access::write;
-    case Access::write_run: return wire::Access::write_run;
-    case Access::device: return wire::Access::device;
-  }
-  return wire::Access::list;
-}
-
-bool includes(Access wide, Access narrow) {
-  if (wide == narrow) return true;
-  if (wide == Access::write_run) return narrow != Access::device;
-  return narrow == Access::read && (wide == Access::run || wide == Access::write || wide == Access::device);
-}
-
-// From the same list as the mounts. Every open walks up through the rules, so one that an outer rule includes
-// already is left out; a narrower one inside a wider cannot take away, and there the mount's own flags hold
-// alone.
-std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
-  std::vector<wire::RuleText> rules = {
-      {wire::Access::list, "/"}, {wire::Access::read, "/etc"}, {wire::Access::device, "/dev"}};
-  std::vector<std::pair<std::string, Access>> said = {{"/etc", Access::read}, {"/dev", Access::device}};
-  const bool has_etc = std::any_of(plan.view.begin(), plan.view.end(),
-                                   [](const ViewEntry& entry) { return is_beneath("/etc", entry.target); });
-  if (!has_etc) rules.erase(rules.begin() + 1);
-  for (const auto& entry : plan.view) {
-    const bool reachable = entry.kind != EntryKind::link && entry.kind != EntryKind::text &&
-                           entry.kind != EntryKind::directory && entry.access != Access::none;
-    if (!reachable) continue;
-    const bool included = std::any_of(said.begin(), said.end(), [&](const auto& outer) {
-      return is_beneath(outer.first, entry.target) && includes(outer.second, entry.access);
-    });
-    if (included) continue;
-    rules.push_back({access_of(entry.access), entry.target});
-    said.emplace_back(entry.target, entry.access);
-  }
-  return rules;
-}
-
-std::vector<wire::Limit> limits_for(const Limits& limits) {
-  return {
-      {RLIMIT_CORE, 1},  // too little for any; and 0 would still feed a host's core_pattern that is a pipe
-      {RLIMIT_CPU,
-       limits.cpu_s + 1},  // of each process; the supervisor adds the tree up, and should come first
-      {RLIMIT_FSIZE, limits.file_bytes},
-      {RLIMIT_NOFILE, limits.open_files},
-      {RLIMIT_NPROC,
-       limits.processes + 1},  // counted in the call's own user namespace; `first` is the one more
-      {RLIMIT_MEMLOCK, 64ULL << 20},
-      {RLIMIT_MSGQUEUE, 819'200},
-      {RLIMIT_SIGPENDING, 4096},
-      {RLIMIT_RTPRIO, 0},
-      {RLIMIT_NICE, 0},
-  };
 }
 
 wire::MountText mount_of(const CallResources::Ready& ready, wire::MountKind kind, std::string target,
@@ -176,6 +97,23 @@ std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resou
 }
 
 }  // namespace
+
+wire::MountText mount_for(const ViewEntry& entry, bool existing) {
+  wire::MountText mount;
+  mount.kind = kind_of(entry.kind);
+  mount.flags = flags_of(entry) | (existing ? wire::existing : 0U);
+  mount.mode = entry.mode;
+  mount.owner_uid = entry.owner_uid;
+  mount.owner_gid = entry.owner_gid;
+  mount.size_bytes = entry.size_bytes;
+  mount.files = files_of_memory(entry.size_bytes);
+  mount.device = entry.device;
+  mount.inode = entry.inode;
+  mount.target = entry.target.substr(1);
+  mount.source = entry.source;
+  mount.content = entry.content;
+  return mount;
+}
 
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe) {
   std::vector<MissingLayer> missing;

@@ -5,11 +5,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <set>
 #include <sstream>
 
+#include "base/golden.hpp"
 #include "confine/launch.hpp"
 #include "policy/plan_run.hpp"
 
@@ -59,35 +57,6 @@ std::string as_text(const LaunchSpec& spec) {
   for (const auto& variable : jail.env) out << "env " << variable << "\n";
   for (const auto& layer : spec.layers) out << "layer " << name_of(layer.id) << " by " << layer.by << "\n";
   return out.str();
-}
-
-// The lines that only one of the two has.
-std::string difference(const std::string& golden, const std::string& text) {
-  const auto lines_of = [](const std::string& whole) {
-    std::istringstream in(whole);
-    std::set<std::string> lines;
-    for (std::string line; std::getline(in, line);) lines.insert(line);
-    return lines;
-  };
-  const auto before = lines_of(golden);
-  const auto after = lines_of(text);
-  std::string shown;
-  for (const auto& line : before) shown += after.contains(line) ? "" : "\n-" + line;
-  for (const auto& line : after) shown += before.contains(line) ? "" : "\n+" + line;
-  return shown;
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(CLOCHE_GOLDEN_DIR) + "/" + name;
-  if (std::getenv("CLOCHE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::stringstream golden;
-  golden << std::ifstream(path).rdbuf();
-  EXPECT_TRUE(golden.str() == text) << path
-                                    << " differs; when that is meant, CLOCHE_UPDATE_GOLDEN=1 writes it anew"
-                                    << difference(golden.str(), text);
 }
 
 ConfinementPlan default_plan() {

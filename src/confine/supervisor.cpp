@@ -69,6 +69,10 @@ class Call {
   void take_signals();
   void keeper_ended();
   void give_up_on_keeper();
+  // The box ended before the command was reached, and by itself.
+  bool never_started() const {
+    return !said_.hit && (said_.failed || (!said_.started && !said_.not_executed));
+  }
   void end_everything();
   void stop_for(LimitHit hit);
   Result<Outcome> conclude();
@@ -222,7 +226,11 @@ void Call::take_report(const wire::Report& report, OwnedFd fd) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
     case wire::ReportKind::started:
       said_.started = true;
-      if (fd) watch_.attach(fd.get());
+      if (spec_.by_descendants) {
+        watch_.attach_to_descendants(keeper_.pid);
+      } else if (fd) {
+        watch_.attach(fd.get());
+      }
       return;
     case wire::ReportKind::failed:
       if (!said_.failed) said_.failed = report;
@@ -301,9 +309,13 @@ void Call::stop_for(LimitHit hit) {
 }
 
 Result<Outcome> Call::conclude() {
+  const bool boxed = spec_.backend != Backend::native;
+  if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started())
+    return box_error(said_.failed, spec_.backend, errors_.kept());
   if (said_.failed) return step_error(*said_.failed, spec_.jail);
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
+  outcome.backend = name_of(spec_.backend);
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
   outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
   outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();

@@ -102,6 +102,19 @@ bool used_up_its_time(const Reports& reports, const Limits& limits) {
 
 }  // namespace
 
+Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors) {
+  const std::string name(name_of(backend));
+  Error error{Fault::missing_layer, "missing layer mount-view: " + name + " could not build the box", 0,
+              "see cloche doctor", std::string(name_of(LayerId::mount_view))};
+  if (failed) error.number = failed->number;
+  const size_t last = errors.find_last_not_of("\n");
+  if (last == std::string::npos) return error;
+  const size_t begin = errors.rfind('\n', last);
+  error.what += ": " + errors.substr(begin == std::string::npos ? 0 : begin + 1,
+                                     last - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  return error;
+}
+
 Error step_error(const wire::Report& report, const wire::PlanText& plan) {
   const auto layer = layer_behind(report.step);
   Error error{layer ? Fault::missing_layer : Fault::system,

@@ -23,6 +23,9 @@ struct Reports {
   int signal_passed = 0;
 };
 
+// Of a box that somebody else builds: it did not come to the command. `errors` is what it wrote to stderr.
+Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors);
+
 // The sentence for a step of the jail that failed: which, why, on what, and what to do.
 Error step_error(const wire::Report& report, const wire::PlanText& plan);
 

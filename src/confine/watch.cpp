@@ -1,5 +1,6 @@
 #include "confine/watch.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +56,12 @@ void Watch::attach(int root) {
   if (memory_ && proc_) memory_->attach(root);
 }
 
+void Watch::attach_to_descendants(pid_t ancestor) {
+  ancestor_ = ancestor;
+  auto table = sys::open("/proc", O_RDONLY | O_DIRECTORY);
+  if (table.ok()) proc_ = std::move(table).value();
+}
+
 std::optional<LimitHit> Watch::check(uint64_t now_ms) {
   auto hit = cgroup_ != nullptr ? check_cgroup() : check_memory();
   if (!hit) hit = check_cpu(now_ms);
@@ -65,7 +72,7 @@ std::optional<LimitHit> Watch::check(uint64_t now_ms) {
 }
 
 std::optional<LimitHit> Watch::check_disk() {
-  if (const auto growth = disk_.beyond_limit(proc_ ? proc_.get() : -1)) {
+  if (const auto growth = disk_.beyond_limit(table())) {
     const bool too_large = growth->bytes > limits_.disk_bytes;
     return too_large ? LimitHit{LimitId::disk, "the workspace has grown by " + mebibytes(growth->bytes)}
                      : LimitHit{LimitId::new_files, std::to_string(growth->files) + " new files"};
@@ -94,7 +101,7 @@ std::optional<LimitHit> Watch::judge_cgroup(const Cgroup::Numbers& numbers) {
 
 std::optional<LimitHit> Watch::check_memory() {
   if (!proc_) return std::nullopt;
-  const uint64_t used = memory_->sample(proc_.get());
+  const uint64_t used = memory_->sample(table());
   if (used <= limits_.memory_bytes) return std::nullopt;
   return LimitHit{LimitId::memory, "seen in use: " + mebibytes(used) + ", " +
                                        mebibytes(used - limits_.memory_bytes) + " over (watched total)"};
@@ -104,7 +111,7 @@ std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {
   constexpr uint64_t ticks_a_second = 100;  // what the kernel counts in /proc, on every machine
   if (!proc_ || now_ms < next_cpu_ms_) return std::nullopt;
   next_cpu_ms_ = now_ms + (limits_.cpu_s < small_cpu_s ? 0 : 1000);
-  const uint64_t ticks = cpu_.sample(proc_.get());
+  const uint64_t ticks = cpu_.sample(table());
   if (ticks < limits_.cpu_s * ticks_a_second) return std::nullopt;
   return LimitHit{LimitId::cpu, std::to_string(ticks / ticks_a_second) + " s used by the whole tree"};
 }

@@ -28,6 +28,8 @@ class Watch {
 
   // From now on the sandbox's processes can be looked at. `root` is the root of its view.
   void attach(int root);
+  // The same where no pid namespace shows them: they are what `ancestor` has started.
+  void attach_to_descendants(pid_t ancestor);
   uint64_t next_check_ms() const { return next_ms_; }
   std::optional<LimitHit> check(uint64_t now_ms);
   // While the cgroup still exists.
@@ -48,7 +50,10 @@ class Watch {
   const Cgroup* cgroup_;
   uint64_t next_ms_;
   uint64_t next_cpu_ms_;
-  OwnedFd proc_;  // /proc of the sandbox's own pid namespace
+  ProcessTable table() const { return {proc_ ? proc_.get() : -1, ancestor_}; }
+
+  OwnedFd proc_;  // /proc of the sandbox's own pid namespace, or the host's
+  pid_t ancestor_ = 0;
   CpuWatch cpu_;
   DiskWatch disk_;
   std::vector<SizeWatch> sizes_;

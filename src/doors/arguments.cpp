@@ -39,23 +39,25 @@ Result<void> add_variable(RunArguments& arguments, Value value) {
   return {};
 }
 
-Result<void> set_isolation(RunArguments&, Value value) {
-  if (value == "namespace") return {};
-  for (std::string_view known : {"permissive", "subprocess", "container", "gvisor", "microvm"}) {
-    if (value == known) return not_built("the rung " + value, "use --isolation namespace, the default");
+Result<void> set_isolation(RunArguments& arguments, Value value) {
+  const auto rung = rung_named(value);
+  if (!rung) {
+    return usage_error("--isolation " + value + ": no such rung",
+                       "known are permissive, subprocess, namespace, container, gvisor and microvm");
   }
-  return usage_error(
-      "--isolation " + value + ": no such rung",
-      "known are permissive, subprocess, namespace, container, gvisor and microvm; built is namespace");
+  arguments.isolation = rung;
+  return {};
 }
 
-Result<void> set_backend(RunArguments&, Value value) {
-  if (value == "native") return {};
-  for (std::string_view known : {"bwrap", "oci"}) {
-    if (value == known) return not_built("the backend " + value, "use --backend native, the default");
+// An OCI runtime is one of two, whichever works here.
+Result<void> set_backend(RunArguments& arguments, Value value) {
+  arguments.oci = value == "oci";
+  arguments.request.backend = backend_named(value);
+  if (!arguments.oci && (!arguments.request.backend || value == "none")) {
+    return usage_error("--backend " + value + ": no such backend",
+                       "known are native, bwrap, subprocess, oci, crun, runc and runsc");
   }
-  return usage_error("--backend " + value + ": no such backend",
-                     "known are native, bwrap and oci; built is native");
+  return {};
 }
 
 Result<void> set_view(RunArguments& arguments, Value value) {
@@ -202,6 +204,31 @@ Result<void> set_profile_of(RunRequest& request, const std::string& name) {
   return {};
 }
 
+namespace {
+
+// What --isolation and --backend come to together.
+Result<void> settle_rung(RunArguments& arguments) {
+  RunRequest& request = arguments.request;
+  std::optional<Rung> of_backend;
+  if (request.backend) of_backend = rung_of(*request.backend);
+  if (arguments.oci) of_backend = Rung::container;
+  request.rung = arguments.isolation.value_or(of_backend.value_or(Rung::namespaces));
+  if (arguments.isolation || of_backend) request.isolation = request.rung;
+  const std::string name(name_of(request.rung));
+  if (of_backend && *of_backend != request.rung)
+    return usage_error("this backend is on the rung " + std::string(name_of(*of_backend)) + ", not on " +
+                       name);
+  if (request.rung == Rung::permissive) {
+    return refusal("the rung permissive is for functions of the embedding program and never runs a program",
+                   "use --isolation subprocess or higher");
+  }
+  if (backends_of(request.rung).empty())
+    return not_built("the rung " + name, "use --isolation gvisor or lower");
+  return {};
+}
+
+}  // namespace
+
 Result<RunArguments> parse_run(std::span<char* const> words) {
   RunArguments arguments;
   size_t at = 0;
@@ -229,6 +256,7 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
     ++at;
   }
   if (arguments.help) return arguments;
+  TRY(settle_rung(arguments));
   arguments.request.argv.assign(words.begin() + static_cast<long>(at), words.end());
   if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");
   return arguments;

@@ -16,6 +16,8 @@ struct RunArguments {
   bool json = false;
   bool raw = false;
   int status_fd = -1;
+  std::optional<Rung> isolation = {};  // as said; request.rung is what follows from it and the backend
+  bool oci = false;                    // --backend oci: crun or runc
   // What makes it a recorded run; the front leaves these to cloche-full.
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};
@@ -26,6 +28,8 @@ struct RunArguments {
   bool has_shipped_profile() const {
     return request.profile_name.empty() || shipped_profile(request.profile_name);
   }
+  // Something else than the glass, which is all that the front can start.
+  bool wants_another_box() const { return request.rung != Rung::namespaces || request.backend.has_value(); }
 };
 
 // SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.

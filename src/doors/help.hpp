@@ -14,5 +14,6 @@ std::string new_help();
 std::string log_help();
 std::string profiles_help();
 std::string config_help();
+std::string wrap_help();
 
 }  // namespace cloche

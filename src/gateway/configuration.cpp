@@ -213,7 +213,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
     request.tool_path.push_back(path);
     request.own.push_back({.source = path});
   }
-  return judge_rung(request.isolation, text_of(settings.isolation.origin), notes);
+  return settle_rung(request, text_of(settings.isolation.origin));
 }
 
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
@@ -230,7 +230,7 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
   const ChosenProfile chosen = TRY(
       chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
   apply_profile(request, chosen.profile);
-  TRY(judge_rung(request.isolation, "the profile " + chosen.profile.name, notes));
+  TRY(settle_rung(request, "the profile " + chosen.profile.name));
   return notes;
 }
 
@@ -243,13 +243,18 @@ Result<void> judge_state(const std::string& state, const RunRequest& request) {
   return {};
 }
 
-Result<void> judge_rung(const std::optional<Rung>& rung, const std::string& who,
-                        std::vector<std::string>& notes) {
-  if (!rung || *rung == Rung::namespaces) return {};
-  const std::string name(name_of(*rung));
-  if (*rung > Rung::namespaces)
+Result<void> settle_rung(RunRequest& request, const std::string& who) {
+  if (!request.isolation) return {};
+  const std::string name(name_of(*request.isolation));
+  if (*request.isolation == Rung::permissive)
+    return refusal(who + ": the rung permissive is for functions of the embedding program",
+                   "use subprocess or higher");
+  if (backends_of(*request.isolation).empty())
     return refusal(who + " requires the rung " + name + ", which is not part of this build");
-  notes.push_back(who + ": isolation " + name + " is raised to namespace");
+  if (request.backend && rung_of(*request.backend) != *request.isolation)
+    return refusal(who + " requires the rung " + name + ", and the backend " +
+                   std::string(name_of(*request.backend)) + " is not on it");
+  request.rung = *request.isolation;
   return {};
 }
 
@@ -262,8 +267,8 @@ std::string misconfiguration(const Environment& environment, const Installation&
   RunRequest request;
   if (const auto fits = configure(request, settings, notes); !fits.ok()) return describe(fits.error());
   for (const auto& profile : loaded.value().profiles) {
-    if (const auto here = judge_rung(profile.isolation, profile.source, notes); !here.ok())
-      return describe(here.error());
+    RunRequest under_it{.isolation = profile.isolation};
+    if (const auto here = settle_rung(under_it, profile.source); !here.ok()) return describe(here.error());
   }
   return {};
 }

@@ -72,9 +72,9 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
 // refuse as well, and leave the directory behind.
 Result<void> judge_state(const std::string& state, const RunRequest& request);
 
-// Only one rung is here: what requires a higher one refuses, and a lower one is no reason to have less.
-Result<void> judge_rung(const std::optional<Rung>& rung, const std::string& who,
-                        std::vector<std::string>& notes);
+// The rung that was asked for last becomes the request's; one that is not built refuses, in the name of
+// `who`.
+Result<void> settle_rung(RunRequest& request, const std::string& who);
 
 // Why nothing would pass: for `cloche doctor`. Empty: the configuration can be taken.
 std::string misconfiguration(const Environment& environment, const Installation& installation,

@@ -143,8 +143,8 @@ TEST(Dials, NeverGoBeyondTheManagedFile) {
     const Configuration configuration = configured({.managed = row.managed});
     const auto judged = judge_dials(row.dials, configuration.settings, configuration.profiles);
     EXPECT_EQ(judged.ok(), *row.refused == 0) << row.managed;
-    if (!judged.ok())
-      EXPECT_NE(describe(judged.error()).find(row.refused), std::string::npos) << describe(judged.error());
+    const std::string said = judged.ok() ? "" : describe(judged.error());
+    EXPECT_NE(said.find(row.refused), std::string::npos) << said;
   }
 }
 
@@ -165,17 +165,35 @@ TEST(Configure, LimitsRungAndNotes) {
   EXPECT_EQ(notes[0], "P:1: limits: memory stays at 4G: a project can only lower it");
 }
 
-TEST(Configure, ARungThatIsNotHereRefusesAndALowerOneIsRaised) {
-  std::vector<std::string> notes;
-  RunRequest request;
-  const auto refused =
-      configure(request, configured({.project = R"({"isolation": "gvisor"})"}).settings, notes);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(describe(refused.error()), "P:1 requires the rung gvisor, which is not part of this build");
-  RunRequest lower;
-  EXPECT_TRUE(configure(lower, configured({.user = R"({"isolation": "subprocess"})"}).settings, notes).ok());
-  ASSERT_EQ(notes.size(), 1U);
-  EXPECT_EQ(notes[0], "U:1: isolation subprocess is raised to namespace");
+TEST(Configure, TheHighestRungHoldsAndOneThatIsNotBuiltRefuses) {
+  struct Row {
+    FileTexts files;
+    std::optional<Rung> flag;
+    const char* comes_to;  // the rung, or the refusal
+  };
+  const Row rows[] = {
+      {{}, {}, "namespace"},
+      {{}, Rung::subprocess, "subprocess"},
+      {{.user = R"({"isolation": "subprocess"})"}, {}, "subprocess"},
+      {{.user = R"({"isolation": "subprocess"})"}, Rung::namespaces, "namespace"},
+      {{.user = R"({"isolation": "gvisor"})"}, Rung::subprocess, "gvisor"},
+      {{.user = R"({"isolation": "subprocess"})", .project = R"({"isolation": "namespace"})"},
+       {},
+       "namespace"},
+      {{.project = R"({"isolation": "microvm"})"},
+       {},
+       "P:1 requires the rung microvm, which is not part of this build"},
+      {{.user = R"({"isolation": "permissive"})"},
+       {},
+       "U:1: the rung permissive is for functions of the embedding program; use subprocess or higher"},
+  };
+  for (const auto& row : rows) {
+    RunRequest request;
+    request.isolation = row.flag;
+    std::vector<std::string> notes;
+    const auto done = configure(request, configured(row.files).settings, notes);
+    EXPECT_EQ(done.ok() ? std::string(name_of(request.rung)) : describe(done.error()), row.comes_to);
+  }
 }
 
 std::vector<EffectiveKey> keys_of(const FileTexts& files, const std::vector<const char*>& variables = {},

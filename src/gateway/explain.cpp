@@ -8,10 +8,11 @@ namespace cloche {
 namespace {
 
 Result<Facts> observe_for(const RunRequest& request, const Environment& environment,
-                          const Installation& installation) {
+                          const Installation& installation, HostMounts mounts) {
   auto caller = TRY(observe_caller(request, environment, installation.ids));
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  if (mounts == HostMounts::covered) TRY(observe_mounts_below(seen.facts));
   return std::move(seen.facts);
 }
 
@@ -27,8 +28,8 @@ Result<Explanation> explain_call(const SessionOptions& options, const ToolCall& 
 }
 
 Result<Explanation> explain_run(const RunRequest& request, const Environment& environment,
-                                const Installation& installation) {
-  const Facts facts = TRY(observe_for(request, environment, installation));
+                                const Installation& installation, HostMounts mounts) {
+  const Facts facts = TRY(observe_for(request, environment, installation, mounts));
   Case c;
   c.origin = Case::Origin::operators_command;
   c.intent.form = Intent::Form::words;

@@ -23,7 +23,11 @@ struct Explanation {
 Result<Explanation> explain_call(const SessionOptions& options, const ToolCall& call,
                                  const std::optional<std::string>& skill_file,
                                  const Environment& environment);
+
+// The host's mounts below the operator's trees: the jail leaves them out where it can, and a box that
+// somebody else builds brings them along, so that its plan must cover them.
+enum class HostMounts { left_out, covered };
 Result<Explanation> explain_run(const RunRequest& request, const Environment& environment,
-                                const Installation& installation);
+                                const Installation& installation, HostMounts mounts = HostMounts::left_out);
 
 }  // namespace cloche

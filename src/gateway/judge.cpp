@@ -3,12 +3,10 @@
 #include <algorithm>
 
 #include "base/path.hpp"
-#include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
 #include "gateway/asking.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
-#include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
 #include "store/operands.hpp"
@@ -95,22 +93,20 @@ Verdict judge_action(const FileAction& action, const Session& session, const Aut
           "write to a place that it declares"};
 }
 
-// A rung that is weaker than the glass is no reason to have less; a stronger one that is not here refuses.
+// A weaker rung than the session has is no reason to have less.
 Result<void> judge_rung(const Executor& executor, Judged& judged) {
-  if (!executor.isolation || *executor.isolation == Rung::namespaces) return {};
-  const std::string name(name_of(*executor.isolation));
-  if (*executor.isolation > Rung::namespaces)
-    return refusal("the executor " + executor.name + " wants the rung " + name + ", which is not here");
-  judged.notes.push_back("isolation " + name + " of the executor " + executor.name +
-                         " is raised to namespace");
-  return {};
+  RunRequest& request = judged.request;
+  if (!executor.isolation || *executor.isolation == request.rung) return {};
+  if (*executor.isolation < request.rung) {
+    judged.notes.push_back("isolation " + std::string(name_of(*executor.isolation)) + " of the executor " +
+                           executor.name + " is raised to " + std::string(name_of(request.rung)));
+    return {};
+  }
+  request.isolation = executor.isolation;
+  return settle_rung(request, "the executor " + executor.name);
 }
 
 }  // namespace
-
-std::string fast_digest_of(const ConfinementPlan& plan) {
-  return "sha256:" + fast_sha256(digested_bytes(plan));
-}
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);
@@ -132,7 +128,7 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   if (terms.level == Autonomy::readonly)
     for (auto& grant : profile.grants) grant.writable = false;
   apply_profile(judged.request, profile);
-  TRY(judge_rung(judged.request.isolation, "the profile " + terms.profile.name, judged.notes));
+  TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
     judged.request.own.push_back({.source = executor->folder});
@@ -161,8 +157,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
-    judged.plan = TRY(plan_launch(*judged.judgement.launch, judged.request, judged.seen.facts));
-    judged.plan_digest = fast_digest_of(*judged.plan);
+    Planned planned = TRY(session.plans->plan(*judged.judgement.launch, judged.request, judged.seen.facts));
+    judged.plan = std::move(planned.plan);
+    judged.plan_digest = std::move(planned.digest);
   }
   return judged;
 }

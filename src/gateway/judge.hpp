@@ -22,9 +22,6 @@ struct Judged {
   std::vector<std::string> notes = {};       // what was dropped or tightened on the way, for the record
 };
 
-// As digest_of(), by whoever links more than the front does.
-std::string fast_digest_of(const ConfinementPlan& plan);
-
 struct CallersView {
   const Skill* skill = nullptr;
   std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp

@@ -34,6 +34,7 @@ Result<Outcome> try_example(const SandboxProfile& profile, const ProfileExample&
   request.toolchains = "none";
   request.limits.wall_ms = std::min(request.limits.wall_ms, longest_ms);
   apply_profile(request, profile);
+  TRY(settle_rung(request, profile.source));
   return std::move(TRY(run(request, environment, installation, Streams{})).outcome);
 }
 
@@ -56,8 +57,6 @@ std::string fault_of(const ProfileExample& example, const Outcome& outcome) {
 Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile,
                                                  const Environment& environment,
                                                  const Installation& installation) {
-  std::vector<std::string> notes;
-  TRY(judge_rung(profile.isolation, profile.source, notes));
   std::vector<ExampleAnswer> answers;
   for (const auto& example : profile.examples) {
     ExampleAnswer answer{place(profile.source, example.line), example};

@@ -9,10 +9,9 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
-#include "confine/outside_id.hpp"
 #include "confine/probe.hpp"
+#include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
-#include "store/skeleton.hpp"
 
 namespace cloche {
 namespace {
@@ -49,123 +48,32 @@ Result<IdRange> id_range(const Environment& environment) {
   return ids;
 }
 
-Error describe_missing(const std::vector<MissingLayer>& missing) {
-  Error error{Fault::missing_layer, {}, 0, {}};
-  for (const auto& layer : missing) {
-    if (error.layer.empty()) error.layer = name_of(layer.id);
-    error.what += (error.what.empty() ? "missing layer " : "; missing layer ") +
-                  std::string(name_of(layer.id)) + ": " + layer.why;
-    error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
-  }
-  return error;
-}
-
-std::string cgroup_name(unsigned outside_id) { return "cloche-" + std::to_string(outside_id); }
-
-// What one start of the jail holds: its cgroup, its id outside, and the processes themselves.
-class Seat {
- public:
-  static Result<Seat> take(const CallerFact& caller, const Limits& limits, const Installation& installation) {
-    Seat seat;
-    seat.resources.privileged = caller.privileged;
-    seat.resources.outside_uid = caller.uid;
-    seat.resources.outside_gid = caller.gid;
-    JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
-    if (caller.privileged) {
-      const auto clean = [](unsigned id) {
-        if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
-      };
-      seat.id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean));
-      seat.resources.outside_uid = seat.id_.id;
-      seat.resources.outside_gid = seat.id_.id;
-      start.kept.push_back(seat.id_.lock.get());
-      start.outside_uid = seat.id_.id;
-    }
-    seat.cgroup_ = Cgroup::find(caller.privileged ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
-    // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
-    // before it is there.
-    const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
-    if (born) seat.make_cgroup(limits);
-    start.cgroup = seat.cgroup();
-    auto jail = JailProcess::start(start);
-    if (!jail.ok()) {
-      if (seat.cgroup_) seat.cgroup_->remove();  // there is no keeper to do it
-      return jail.take_error();
-    }
-    seat.jail_.emplace(std::move(jail).value());
-    if (!born) seat.make_cgroup(limits);
-    seat.resources.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
-    return seat;
-  }
-
-  // The still part of the view; without it the jail builds it piece by piece.
-  void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
-    auto root = take_skeleton(plan, Part::root, state);
-    if (!root.ok()) return;
-    auto etc = take_skeleton(plan, Part::etc, state);
-    if (!etc.ok()) return;
-    skeletons_[0] = std::move(root).value();
-    skeletons_[1] = std::move(etc).value();
-    const auto ready = [](const Skeleton& skeleton) {
-      return CallResources::Ready{skeleton.root, skeleton.device, skeleton.inode};
-    };
-    resources.skeleton = {ready(skeletons_[0]), std::nullopt, skeletons_[0].has_devices};
-    if (!skeletons_[1].root.empty()) resources.skeleton->etc = ready(skeletons_[1]);
-  }
-
-  Seat(Seat&&) = default;
-  Seat& operator=(Seat&&) = delete;
-  Seat(const Seat&) = delete;
-  Seat& operator=(const Seat&) = delete;
-  ~Seat() {
-    jail_.reset();  // with its keeper, who removes the cgroup
-    if (id_.lock) leave_nothing(id_);
-  }
-
-  const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
-  JailProcess& jail() { return *jail_; }
-
-  CallResources resources;
-
- private:
-  Seat() = default;
-  // Without the right to one the supervisor watches instead, and the outcome says so.
-  void make_cgroup(const Limits& limits) {
-    if (!cgroup_ || cgroup_->make(limits).ok()) return;
-    cgroup_->remove();
-    cgroup_.reset();
-  }
-
-  std::optional<Cgroup> cgroup_;
-  OutsideId id_;
-  Skeleton skeletons_[2];
-  std::optional<JailProcess> jail_;
-};
-
 // Through the same steps as the command that follows.
-Result<Proof> prove_once(const ConfinementPlan& plan, const CallerFact& caller, const HostProbe& probe,
-                         const Installation& installation, unsigned hold_ms) {
-  const ConfinementPlan tried = TRY(proof_plan(plan, installation.probe, hold_ms));
-  Seat seat = TRY(Seat::take(caller, tried.limits, installation));
-  seat.lean_on_skeleton(tried, installation.state);
-  const LaunchSpec spec = render(tried, probe, seat.resources);
-  const Outcome outcome = TRY(supervise(seat.jail(), tried, spec, seat.cgroup(), Streams{}));
+Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
+                         const HostProbe& probe, const Installation& installation, unsigned hold_ms) {
+  const ConfinementPlan tried = TRY(proof_plan(plan, installation.probe, hold_ms, backend));
+  Seat seat = TRY(Seat::take(caller, tried.limits, installation, backend));
+  const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
+  const Outcome outcome =
+      TRY(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{}));
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }
+  ProofTerms terms{.backend = backend};
+  for (const auto& layer : spec.layers) terms.layers.push_back(layer.id);
   return judge_proof(outcome.output, own_namespaces(), tried.limits,
-                     outcome.usage.memory_peak_bytes.value_or(0));
+                     outcome.usage.memory_peak_bytes.value_or(0), terms);
 }
 
 // On a busy machine a watched total may be taken too late to see what the probe held for a moment: then it
 // holds longer.
-Result<Proof> prove(const ConfinementPlan& plan, const CallerFact& caller, const HostProbe& probe,
-                    const Installation& installation) {
+Result<Proof> prove(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
+                    const HostProbe& probe, const Installation& installation) {
   for (unsigned hold_ms : {25U, 200U}) {
-    auto proof = prove_once(plan, caller, probe, installation, hold_ms);
+    auto proof = prove_once(backend, plan, caller, probe, installation, hold_ms);
     if (proof.ok() || proof.error().layer != name_of(LayerId::memory_limit)) return proof;
   }
-  return prove_once(plan, caller, probe, installation, 1000);
+  return prove_once(backend, plan, caller, probe, installation, 1000);
 }
 
 Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
@@ -174,7 +82,7 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   if (proving == Proving::when_needed) {
     if (auto kept = load_proof(installation.state, key); kept.ok()) return kept;
   }
-  Proof proof = TRY(prove(plan, caller, probe, installation));
+  Proof proof = TRY(prove(spec.backend, plan, caller, probe, installation));
   store_proof(installation.state, key, proof);
   return proof;
 }
@@ -182,10 +90,9 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
 Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact& caller,
                        const HostProbe& probe, const Installation& installation, const Streams& streams,
                        Proving proving) {
-  seat.lean_on_skeleton(plan, installation.state);
-  const LaunchSpec spec = render(plan, probe, seat.resources);
+  const LaunchSpec spec = TRY(seat.render(plan, probe, installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
-  Outcome outcome = TRY(supervise(seat.jail(), plan, spec, seat.cgroup(), streams));
+  Outcome outcome = TRY(supervise(seat.jail(), spec.as_run.value_or(plan), spec, seat.cgroup(), streams));
   outcome.proof = proof.digest;
   return Ran{plan, std::move(outcome), std::move(proof)};
 }
@@ -235,12 +142,21 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
   if (!ran.ok() && refused_for_mounts_below(ran.error(), caller)) {
     TRY(observe_mounts_below(seen.facts));
     const ConfinementPlan covered = TRY(manner.replan(seen.facts));
-    seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation)));
+    seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation, plan.backend)));
     ran = run_seated(*seat, covered, caller, host.probe, host.installation, streams, manner.proving);
   }
   if (ran.ok() && ran.value().outcome.end == End::not_found)
     explain_not_found(ran.value().outcome, ran.value().plan, caller);
   return ran;
+}
+
+// Before there is a plan: what it will require.
+ConfinementPlan required_for(const RunRequest& request) {
+  ConfinementPlan plan;
+  plan.rung = request.rung;
+  plan.required = required_by(request.rung);
+  if (backend_of(request) == Backend::none) plan.required.clear();
+  return plan;
 }
 
 }  // namespace
@@ -275,15 +191,15 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
                 const Streams& streams, Proving proving) {
   auto observed = observe_caller(request, environment, installation.ids);
   if (!observed.ok()) {  // a host without the means at all is the better reason
-    const auto missing = missing_layers(ConfinementPlan{}, probe_host());
+    const auto missing = missing_layers(required_for(request), probe_host());
     return missing.empty() ? observed.take_error() : describe_missing(missing);
   }
   CallerFact caller = std::move(observed).value();
   // Now, because the kernel needs as long for the namespaces as we need for everything below. A jail without
   // a plan can do nothing, and ends when we return without giving it one.
-  std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation));
+  std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation, backend_of(request)));
   const HostProbe probe = probe_host();
-  if (const auto missing = missing_layers(ConfinementPlan{}, probe); !missing.empty())
+  if (const auto missing = missing_layers(required_for(request), probe); !missing.empty())
     return describe_missing(missing);
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   const ConfinementPlan plan = TRY(plan_run(request, seen.facts));
@@ -297,7 +213,7 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
 
 Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const Installation& installation,
                         const Streams& streams, const Replan& replan) {
-  std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation));
+  std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, plan.backend));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
   return run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,

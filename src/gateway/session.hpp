@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/host_look.hpp"
+#include "gateway/plan_memo.hpp"
 #include "gateway/run.hpp"
 #include "model/call.hpp"
 #include "model/skill.hpp"
@@ -60,6 +61,7 @@ struct Session {
   HostNames names = {};
   Registry registry = {};
   std::shared_ptr<HostLook> host = std::make_shared<HostLook>();
+  std::shared_ptr<PlanMemo> plans = std::make_shared<PlanMemo>();
 };
 
 // Calls of one task in one workspace have one run, so that each finds what the others left; this is its name.

@@ -1,14 +1,18 @@
 #include "jail/command.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "jail/descendants.hpp"
 #include "jail/kernel.hpp"
 #include "jail/report.hpp"
 
@@ -26,6 +30,7 @@ sigset_t waited_for() {
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
   for (int number : forwarded) sigaddset(&set, number);
+  sigaddset(&set, parent_died);
   return set;
 }
 
@@ -96,6 +101,62 @@ int wait_for(pid_t command) {
   }
 }
 
+// Starts it and says so; does not return when it cannot be executed.
+pid_t start_reported(const wire::Plan& plan, int terminal, int root) {
+  volatile Failure failure;
+  const pid_t command = start(plan, terminal, &failure);
+  if (command < 0) fail(Step::start_command, errno);
+  if (failure.number != 0) {
+    send({.kind = ReportKind::not_executed, .number = failure.number, .index = failure.index});
+    if (voice() == Voice::socket) ::_exit(0);
+    ::_exit(failure.number == ENOENT || failure.number == ENOTDIR ? 127 : 126);
+  }
+  if (terminal >= 0) ::close(terminal);
+  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's alone from here on
+  send_with({.kind = ReportKind::started}, root);
+  return command;
+}
+
+struct Ending {
+  int status = 0;
+  bool told = false;  // to end it all, by the supervisor or by the parent's death
+};
+
+// False when this process is to end everything.
+bool take_signal(int signals, pid_t command) {
+  signalfd_siginfo info{};
+  if (::read(signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return true;
+  const auto number = static_cast<int>(info.ssi_signo);
+  if (number == parent_died) return info.ssi_pid != 0 && info.ssi_code == SI_USER;  // the kernel's own alone
+  if (number != SIGCHLD) ::kill(-command, number);
+  return true;
+}
+
+bool take_word(pid_t command) {
+  char byte = 0;
+  const ssize_t got = ::recv(wire::control_fd, &byte, 1, MSG_DONTWAIT);
+  if (got < 0) return errno == EAGAIN || errno == EINTR;
+  if (got == 1) ::kill(-command, byte);
+  return got == 1;
+}
+
+Ending wait_within(pid_t command, int signals) {
+  pollfd events[2] = {{signals, POLLIN, 0}, {voice() == Voice::socket ? wire::control_fd : -1, POLLIN, 0}};
+  while (true) {
+    int status = 0;
+    for (pid_t ended = 1; ended > 0;) {
+      ended = ::waitpid(-1, &status, WNOHANG);
+      if (ended == command) return {.status = status};
+    }
+    if (::poll(events, 2, -1) < 0) continue;
+    if (events[0].revents != 0 && !take_signal(signals, command)) return {.told = true};
+    if (events[1].revents != 0 && !take_word(command)) return {.told = true};
+  }
+}
+
+// As a shell says it; only people and a box's own runtime look at it.
+int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
 }  // namespace
 
 int make_terminal(const wire::Plan& plan) {
@@ -116,19 +177,24 @@ void prepare_signals() {
 }
 
 void run_command(const wire::Plan& plan, int terminal, int root) {
-  volatile Failure failure;
-  const pid_t command = start(plan, terminal, &failure);
-  if (command < 0) fail(Step::start_command, errno);
-  if (failure.number != 0) {
-    send({.kind = ReportKind::not_executed, .number = failure.number, .index = failure.index});
-    ::_exit(0);
-  }
-  if (terminal >= 0) ::close(terminal);
-  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's alone from here on
-  send_with({.kind = ReportKind::started}, root);
+  const pid_t command = start_reported(plan, terminal, root);
   const int status = wait_for(command);
   send({.kind = ReportKind::ended, .status = status});
   ::_exit(0);
+}
+
+int open_signals() {
+  const sigset_t set = waited_for();
+  return must(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), Step::start_command);
+}
+
+void run_command_within(const wire::Plan& plan, int root, int signals) {
+  const pid_t command = start_reported(plan, -1, root);
+  const Ending ending = wait_within(command, signals);
+  // Process 1 of a box takes everything along by ending.
+  if (kernel::getpid() != 1) end_descendants();
+  if (!ending.told) send({.kind = ReportKind::ended, .status = ending.status});
+  ::_exit(ending.told ? 125 : exit_code_of(ending.status));
 }
 
 }  // namespace cloche::jail

@@ -1,6 +1,8 @@
 // The last steps of `first`: its terminal, its signals, and the command itself.
 #pragma once
 
+#include <signal.h>
+
 #include "jail/wire.hpp"
 
 namespace cloche::jail {
@@ -14,5 +16,13 @@ void prepare_signals();
 // Starts the command, reports how it ended, and ends the sandbox with it. `root` is a descriptor of the
 // view's root.
 [[noreturn]] void run_command(const wire::Plan& plan, int terminal, int root);
+
+// What the kernel sends an inner jail when its parent has died.
+inline constexpr int parent_died = SIGPWR;
+// For run_command_within(), before the filter.
+int open_signals();
+// The same in a box of somebody else's: also ends when the supervisor says so or the parent is gone, and
+// takes along whatever the command has started.
+[[noreturn]] void run_command_within(const wire::Plan& plan, int root, int signals);
 
 }  // namespace cloche::jail

@@ -25,6 +25,10 @@ struct Filter {
 
 enum class Tracing { refused, allowed };
 enum class Memory { counted, watched };  // by a cgroup, or from outside
+// Namespaces of its own, or the host's: then whatever leads out of the process's own tree is refused, because
+// nothing else stands between it and the host's network, its sockets by name, and the queues and segments of
+// others.
+enum class Around { namespaces, host };
 
 namespace detail {
 
@@ -211,6 +215,13 @@ constexpr void check_arguments(Assembler& out, Action action) {
     case Action::socket_pair:
       out.load_argument(0);
       return out.if_equal(1 /* AF_UNIX */, To::allow, To::refuse);
+    case Action::stream_pair:
+      out.load_argument(0);
+      out.if_equal(1 /* AF_UNIX */, To::next, To::refuse);
+      out.load_argument(1);
+      out.mask(0xf);
+      out.if_equal(1 /* SOCK_STREAM */, To::allow);
+      return out.if_equal(5 /* SOCK_SEQPACKET */, To::allow, To::refuse);
     case Action::ioctl_request:
       out.load_argument(1);
       for (uint32_t request : refused_ioctls) out.if_equal(request, To::refuse);
@@ -251,7 +262,8 @@ constexpr void check_arguments(Assembler& out, Action action) {
     case Action::allow:
     case Action::refuse:
     case Action::tracing:
-    case Action::kept_memory: break;
+    case Action::kept_memory:
+    case Action::host_wide: break;
   }
   out.go(To::refuse);
 }
@@ -266,7 +278,7 @@ struct Ranges {
   size_t size = 0;
 };
 
-constexpr Ranges merge(Tracing tracing, Memory memory) {
+constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
   std::array<Action, last_known_call + 2> by_number{};  // Action{} is absent
   for (const auto& group : groups) {
     for (size_t i = 0; i < group.count; ++i) by_number[static_cast<size_t>(group.calls[i])] = group.action;
@@ -275,6 +287,11 @@ constexpr Ranges merge(Tracing tracing, Memory memory) {
   for (size_t nr = 0; nr < by_number.size(); ++nr) {
     Action action = by_number[nr];
     if (action == Action::tracing) action = tracing == Tracing::allowed ? Action::allow : Action::refuse;
+    if (action == Action::host_wide) action = around == Around::namespaces ? Action::allow : Action::refuse;
+    if (around == Around::host && (action == Action::socket_kind || action == Action::kept_memory))
+      action = Action::refuse;
+    // A datagram socket of a pair can still be turned to any other address.
+    if (around == Around::host && action == Action::socket_pair) action = Action::stream_pair;
     if (action == Action::kept_memory) action = memory == Memory::counted ? Action::allow : Action::refuse;
     if (action == Action::memfd_flags && memory == Memory::watched) action = Action::refuse;
     if (ranges.size > 0 && ranges.list[ranges.size - 1].action == action) continue;
@@ -283,7 +300,7 @@ constexpr Ranges merge(Tracing tracing, Memory memory) {
   return ranges;
 }
 
-inline constexpr size_t action_count = static_cast<size_t>(Action::kept_memory) + 1;
+inline constexpr size_t action_count = static_cast<size_t>(Action::host_wide) + 1;
 
 constexpr bool is_plain(Action action) { return action <= Action::refuse; }
 constexpr To reply_of(Action action) {
@@ -324,14 +341,14 @@ constexpr void search(Assembler& out, const Ranges& ranges, size_t first, size_t
 
 }  // namespace detail
 
-constexpr Filter compile_filter(Tracing tracing, Memory memory) {
+constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = Around::namespaces) {
   using detail::To;
   detail::Assembler out;
   out.load_arch();
   out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
   out.load_number();
   out.if_at_least(detail::x32_bit, To::absent);
-  const auto ranges = detail::merge(tracing, memory);
+  const auto ranges = detail::merge(tracing, memory, around);
   detail::OpenEnds ends;
   detail::search(out, ranges, 0, ranges.size, ends);
   for (size_t action = 0; action < detail::action_count; ++action) {
@@ -351,5 +368,12 @@ inline constexpr Filter command_filter = compile_filter(Tracing::refused, Memory
 inline constexpr Filter debugging_filter = compile_filter(Tracing::allowed, Memory::counted);
 inline constexpr Filter watched_command_filter = compile_filter(Tracing::refused, Memory::watched);
 inline constexpr Filter watched_debugging_filter = compile_filter(Tracing::allowed, Memory::watched);
+inline constexpr Filter alone_filter = compile_filter(Tracing::refused, Memory::counted, Around::host);
+inline constexpr Filter alone_debugging_filter =
+    compile_filter(Tracing::allowed, Memory::counted, Around::host);
+inline constexpr Filter watched_alone_filter =
+    compile_filter(Tracing::refused, Memory::watched, Around::host);
+inline constexpr Filter watched_alone_debugging_filter =
+    compile_filter(Tracing::allowed, Memory::watched, Around::host);
 
 }  // namespace cloche::jail

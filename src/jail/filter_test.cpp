@@ -77,12 +77,18 @@ struct Variant {
   const Filter& filter;
   Tracing tracing;
   Memory memory;
+  Around around = Around::namespaces;
 };
 const Variant variants[] = {
     {"command", command_filter, Tracing::refused, Memory::counted},
     {"debugging", debugging_filter, Tracing::allowed, Memory::counted},
     {"watched command", watched_command_filter, Tracing::refused, Memory::watched},
     {"watched debugging", watched_debugging_filter, Tracing::allowed, Memory::watched},
+    {"alone", alone_filter, Tracing::refused, Memory::counted, Around::host},
+    {"alone debugging", alone_debugging_filter, Tracing::allowed, Memory::counted, Around::host},
+    {"watched alone", watched_alone_filter, Tracing::refused, Memory::watched, Around::host},
+    {"watched alone debugging", watched_alone_debugging_filter, Tracing::allowed, Memory::watched,
+     Around::host},
 };
 
 std::span<const sock_filter> code_of(const Filter& filter) {
@@ -92,16 +98,20 @@ std::span<const sock_filter> code_of(const Filter& filter) {
 // The policy as rules of libseccomp: refused by default, what is not a call ENOSYS, the rest allowed.
 class Oracle {
  public:
-  Oracle(Tracing tracing, Memory memory, uint32_t bad_arch)
+  Oracle(const Variant& variant, uint32_t bad_arch)
       : context_(seccomp_init(SCMP_ACT_ERRNO(EPERM)), seccomp_release) {
     must(seccomp_attr_set(context_.get(), SCMP_FLTATR_ACT_BADARCH, bad_arch));
     must(seccomp_attr_set(context_.get(), SCMP_FLTATR_CTL_OPTIMIZE,
                           2));  // a tree: the interpreter is slow enough
-    add_numbers(tracing, memory);
+    add_numbers(variant);
     add_process_arguments();
-    add_socket_arguments();
+    if (variant.around == Around::namespaces) {
+      add_socket_arguments();
+    } else {
+      add_pair_arguments();
+    }
     add_modes();
-    if (memory == Memory::counted) {
+    if (variant.memory == Memory::counted) {
       permit(SYS_memfd_create,
              {SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB | 0x10U /* MFD_EXEC */ | 8U, 8U /* NOEXEC_SEAL */)});
     }
@@ -126,7 +136,7 @@ class Oracle {
   }
 
   // The plain answers come from the table; what it says of each call is checked in syscalls_test.cpp.
-  void add_numbers(Tracing tracing, Memory memory) {
+  void add_numbers(const Variant& variant) {
     std::array<Action, last_number + 1> actions{};
     for (const auto& group : groups) {
       for (size_t i = 0; i < group.count; ++i) actions[static_cast<size_t>(group.calls[i])] = group.action;
@@ -135,8 +145,10 @@ class Oracle {
       const Action action = actions[static_cast<size_t>(number)];
       if (action == Action::absent) must(seccomp_rule_add(context_.get(), SCMP_ACT_ERRNO(ENOSYS), number, 0));
       const bool allowed = action == Action::allow ||
-                           (action == Action::tracing && tracing == Tracing::allowed) ||
-                           (action == Action::kept_memory && memory == Memory::counted);
+                           (action == Action::tracing && variant.tracing == Tracing::allowed) ||
+                           (action == Action::host_wide && variant.around == Around::namespaces) ||
+                           (action == Action::kept_memory && variant.memory == Memory::counted &&
+                            variant.around == Around::namespaces);
       if (allowed) permit(number, {});
     }
   }
@@ -204,6 +216,14 @@ class Oracle {
     for (int type : {SOCK_RAW, SOCK_DGRAM})
       socket(AF_NETLINK, static_cast<uint64_t>(type), 0 /* NETLINK_ROUTE */);
     permit(SYS_socketpair, {SCMP_A0(SCMP_CMP_MASKED_EQ, low_word, AF_UNIX)});
+  }
+
+  // Of sockets nothing but pairs that stay pairs.
+  void add_pair_arguments() {
+    for (uint64_t type : {SOCK_STREAM, SOCK_SEQPACKET}) {
+      permit(SYS_socketpair,
+             {SCMP_A0(SCMP_CMP_MASKED_EQ, low_word, AF_UNIX), SCMP_A1(SCMP_CMP_MASKED_EQ, 0xf, type)});
+    }
   }
 
   void add_modes() {
@@ -302,7 +322,7 @@ const Arguments garbage[] = {{},
 class FilterAgainstLibseccomp : public testing::TestWithParam<Variant> {};
 
 TEST_P(FilterAgainstLibseccomp, AgreesOnEveryNumber) {
-  const Program oracle = Oracle(GetParam().tracing, GetParam().memory, SCMP_ACT_KILL_PROCESS).exported();
+  const Program oracle = Oracle(GetParam(), SCMP_ACT_KILL_PROCESS).exported();
   for (uint32_t number = 0; number <= last_number; ++number) {
     for (const auto& arguments : garbage) {
       const auto data = call(number, arguments);
@@ -312,7 +332,7 @@ TEST_P(FilterAgainstLibseccomp, AgreesOnEveryNumber) {
 }
 
 TEST_P(FilterAgainstLibseccomp, AgreesOnEveryArgument) {
-  const Program oracle = Oracle(GetParam().tracing, GetParam().memory, SCMP_ACT_KILL_PROCESS).exported();
+  const Program oracle = Oracle(GetParam(), SCMP_ACT_KILL_PROCESS).exported();
   for (const auto& [number, values] : argument_cases()) {
     size_t tried = 0;
     size_t allowed = 0;
@@ -327,14 +347,15 @@ TEST_P(FilterAgainstLibseccomp, AgreesOnEveryArgument) {
       ++tried;
       allowed += ours == allow ? 1 : 0;
     });
-    const bool all_refused = number == SYS_memfd_create && GetParam().memory == Memory::watched;
+    const bool all_refused = (number == SYS_memfd_create && GetParam().memory == Memory::watched) ||
+                             (number == SYS_socket && GetParam().around == Around::host);
     EXPECT_EQ(allowed > 0, !all_refused) << number;
     EXPECT_LT(allowed, tried) << number << ": no value of an argument was refused";
   }
 }
 
 TEST_P(FilterAgainstLibseccomp, KillsEveryOtherArchitecture) {
-  const Program oracle = Oracle(GetParam().tracing, GetParam().memory, SCMP_ACT_KILL_PROCESS).exported();
+  const Program oracle = Oracle(GetParam(), SCMP_ACT_KILL_PROCESS).exported();
   for (uint32_t arch : std::initializer_list<uint32_t>{AUDIT_ARCH_I386, AUDIT_ARCH_ARM, AUDIT_ARCH_AARCH64,
                                                        AUDIT_ARCH_RISCV64, 0, ~0U, AUDIT_ARCH_X86_64 ^ 1U}) {
     for (uint32_t number = 0; number <= last_number; ++number) {
@@ -348,7 +369,7 @@ TEST_P(FilterAgainstLibseccomp, KillsEveryOtherArchitecture) {
 // libseccomp takes x32 for an architecture of its own, so there the answer for others is what ours is:
 // ENOSYS.
 TEST_P(FilterAgainstLibseccomp, HasNoX32AndNoUnknownNumber) {
-  const Program oracle = Oracle(GetParam().tracing, GetParam().memory, SCMP_ACT_ERRNO(ENOSYS)).exported();
+  const Program oracle = Oracle(GetParam(), SCMP_ACT_ERRNO(ENOSYS)).exported();
   for (uint32_t base : {0x40000000U, 0x40000200U, 0x80000000U, 0xc0000000U}) {
     for (uint32_t number = 0; number <= last_number; ++number) {
       const auto data = call(base | number);
@@ -372,7 +393,7 @@ TEST(Filter, EveryCallThatIsDecidedByItsArgumentsIsTried) {
   const auto cases = argument_cases();
   for (const auto& group : groups) {
     const bool plain = group.action <= Action::refuse || group.action == Action::tracing ||
-                       group.action == Action::kept_memory;
+                       group.action == Action::kept_memory || group.action == Action::host_wide;
     for (size_t i = 0; i < group.count && !plain; ++i) {
       EXPECT_TRUE(std::any_of(cases.begin(), cases.end(), [&](const Tried& one) {
         return one.number == group.calls[i];

@@ -56,8 +56,14 @@ inline int join_session_keyring() {
   constexpr int join = 1;  // KEYCTL_JOIN_SESSION_KEYRING
   return static_cast<int>(::syscall(SYS_keyctl, join, nullptr));
 }
-inline int close_range(unsigned first, unsigned last) {
-  return static_cast<int>(::syscall(SYS_close_range, first, last, 0));
+// gVisor has no such call; a box of its gives few descriptors and low ones.
+inline void close_range(unsigned first, unsigned last) {
+  if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
+  for (unsigned fd = first; fd <= last && fd < 4096; ++fd) ::close(static_cast<int>(fd));
+}
+inline int close_on_exec(unsigned first, unsigned last) {
+  constexpr unsigned on_exec = 4;  // CLOSE_RANGE_CLOEXEC
+  return static_cast<int>(::syscall(SYS_close_range, first, last, on_exec));
 }
 
 // struct landlock_ruleset_attr up to ABI 6; older kernels take a shorter prefix of it.

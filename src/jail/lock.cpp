@@ -71,8 +71,10 @@ void set_limits(const wire::Plan& plan) {
     // The caller's own hard limit is lower, and raising it takes a capability: the lower one holds.
     rlimit now{};
     must(::getrlimit(resource, &now), Step::limits, i);
+    if (now.rlim_max > wanted.rlim_max) fail(Step::limits, EPERM, i);
     now.rlim_cur = now.rlim_max;
-    must(::setrlimit(resource, &now), Step::limits, i);
+    (void)::setrlimit(resource,
+                      &now);  // gVisor lets nobody touch some of them; what counts is the upper bound
   }
 }
 
@@ -84,16 +86,44 @@ void drop_bounding_set() {
   }
 }
 
-void drop_capabilities() {
-  // The locked bits first: after them no exec, whatever the id, gives a capability back.
+namespace {
+
+// After them no exec, whatever the id, gives a capability back.
+int lock_bits() {
   const unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |
                              SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
                              SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
-  must(::prctl(PR_SET_SECUREBITS, bits), Step::capabilities);
-  must(::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0), Step::capabilities);
+  return ::prctl(PR_SET_SECUREBITS, bits);
+}
+
+void clear_sets() {
+  const bool cleared = ::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0;
+  if (!cleared && errno != EINVAL) fail(Step::capabilities, errno);  // EINVAL: a kernel without such a set
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   const __user_cap_data_struct none[2] = {};
   must(static_cast<int>(::syscall(SYS_capset, &header, none)), Step::capabilities);
+}
+
+}  // namespace
+
+void drop_capabilities() {
+  must(lock_bits(), Step::capabilities);
+  clear_sets();
+}
+
+void give_up_capabilities() {
+  // Without the right to it there is nothing to be had by exec either: no_new_privs follows, under which
+  // root's own exec keeps no more than it had.
+  for (unsigned long capability = 0; ::prctl(PR_CAPBSET_DROP, capability) == 0; ++capability) {
+  }
+  if (lock_bits() < 0 && errno != EPERM && errno != EINVAL) fail(Step::capabilities, errno);
+  clear_sets();
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct left[2] = {};
+  must(static_cast<int>(::syscall(SYS_capget, &header, left)), Step::capabilities);
+  for (const auto& half : left) {
+    if ((half.effective | half.permitted | half.inheritable) != 0) fail(Step::capabilities, EPERM);
+  }
 }
 
 void forbid_new_privileges() { must(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), Step::no_new_privileges); }
@@ -124,11 +154,23 @@ void restrict_files(const wire::Plan& plan) {
   ::close(ruleset);
 }
 
-void filter_calls(const wire::Plan& plan) {
+namespace {
+
+const Filter& filter_for(const wire::Plan& plan) {
   const bool watched = plan.has(wire::watched_memory);
-  const Filter& plain = watched ? watched_command_filter : command_filter;
-  const Filter& debugging = watched ? watched_debugging_filter : debugging_filter;
-  const Filter& filter = plan.has(wire::debugging) ? debugging : plain;
+  const bool tracing = plan.has(wire::debugging);
+  if (plan.has(wire::alone)) {
+    if (tracing) return watched ? watched_alone_debugging_filter : alone_debugging_filter;
+    return watched ? watched_alone_filter : alone_filter;
+  }
+  if (tracing) return watched ? watched_debugging_filter : debugging_filter;
+  return watched ? watched_command_filter : command_filter;
+}
+
+}  // namespace
+
+void filter_calls(const wire::Plan& plan) {
+  const Filter& filter = filter_for(plan);
   const sock_fprog program{static_cast<unsigned short>(filter.size),
                            const_cast<sock_filter*>(filter.code.data())};
   must(static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)), Step::seccomp);

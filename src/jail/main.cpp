@@ -37,8 +37,11 @@
 #include <cstring>
 #include <span>
 
+#include "jail/box.hpp"
 #include "jail/command.hpp"
 #include "jail/groups.hpp"
+#include "jail/handover.hpp"
+#include "jail/inner.hpp"
 #include "jail/kernel.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
@@ -52,70 +55,7 @@ namespace {
 using wire::Plan;
 using wire::Step;
 
-wire::Storage storage;
 Trees trees;
-
-// A plan of the usual size is read into a buffer: cheaper than a mapping.
-std::span<const char> plan_bytes() {
-  static char buffer[size_t{16} << 10];
-  struct stat size {};
-  must(::fstat(wire::plan_fd, &size), Step::read_plan);
-  const auto bytes = static_cast<size_t>(size.st_size);
-  if (bytes == 0 || bytes > wire::max_plan_bytes) fail(Step::read_plan, EMSGSIZE);
-  if (bytes <= sizeof buffer) {
-    if (::pread(wire::plan_fd, buffer, bytes, 0) != size.st_size) fail(Step::read_plan, EIO);
-    return {buffer, bytes};
-  }
-  void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, wire::plan_fd, 0);
-  if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
-  return {static_cast<const char*>(mapping), bytes};
-}
-
-Plan read_plan() {
-  Plan plan;
-  if (wire::decode(plan_bytes(), storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
-  return plan;
-}
-
-// What the keeper says when the plan is there. The descriptors are in the table that both still share.
-struct Word {
-  uint32_t doors = 0;  // ways into cgroups of version 1
-  int door[wire::max_groups] = {};
-};
-
-// Version 1: "0" to `tasks` means the writing thread, and moving oneself is the one way that takes no lock of
-// the whole machine (cgroup.procs waits for an RCU grace period, milliseconds). What is created later is born
-// in the group.
-void join_cgroups(const Word& word) {
-  for (uint32_t i = 0; i < word.doors; ++i) {
-    if (::write(word.door[i], "0", 1) != 1) fail(Step::join_cgroup, errno, i);
-    ::close(word.door[i]);
-  }
-}
-
-void write_file(const char* path, const char* text, size_t size) {
-  const int fd = must(::open(path, O_WRONLY | O_CLOEXEC), Step::map_ids);
-  if (::write(fd, text, size) != static_cast<ssize_t>(size)) fail(Step::map_ids, errno);
-  ::close(fd);
-}
-
-// One user and one group exist inside. `who` is "self" or a process id.
-void map_ids(const Plan& plan, const char* who) {
-  Text<64> path;
-  Text<64> line;
-  if (!plan.has(wire::privileged)) {
-    // Without it the kernel lets no ordinary user map groups: setgroups could shed a group that denies
-    // access.
-    path.add("/proc/").add(who).add("/setgroups");
-    write_file(path.c_str(), "deny", 4);
-  }
-  line.add(plan.inside_uid).add(" ").add(plan.outside_uid).add(" 1\n");
-  path.clear().add("/proc/").add(who).add("/uid_map");
-  write_file(path.c_str(), line.c_str(), line.size());
-  line.clear().add(plan.inside_gid).add(" ").add(plan.outside_gid).add(" 1\n");
-  path.clear().add("/proc/").add(who).add("/gid_map");
-  write_file(path.c_str(), line.c_str(), line.size());
-}
 
 void become_inside_ids(const Plan& plan) {
   must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
@@ -131,33 +71,12 @@ void raise_loopback() {
   ::close(fd);
 }
 
-// What `first` has of the keeper.
-struct Keeper {
-  int pidfd;
-  int word;  // the end of the pipe to read
-};
-
-// The parent death signal is only armed for deaths to come; one that was missed shows on the pidfd.
-void die_with(const Keeper& keeper) {
-  must(::prctl(PR_SET_PDEATHSIG, SIGKILL), Step::parent_death);
-  pollfd ended{keeper.pidfd, POLLIN, 0};
-  if (::poll(&ended, 1, 0) != 0) ::_exit(125);
-}
-
 // The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to
 // say.
 void receive_trees(const Plan& plan, const Keeper& keeper) {
   const size_t size = plan.mounts.size() * sizeof trees.fd[0];
   if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size))
     ::_exit(125);  // the keeper failed and has said why
-}
-
-// Under pressure the kernel takes the sandbox before anything of the host's.
-void offer_to_oom_killer() {
-  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;
-  (void)!::write(fd, "1000", 4);  // a preference, not a layer
-  ::close(fd);
 }
 
 // What is open by now: the trees, ways into cgroups, the walk through the view. What stays gets low numbers,
@@ -237,28 +156,6 @@ First create_first(const wire::Start& start) {
   return first;
 }
 
-// The supervisor's word that the plan is there, with the ways into its cgroups; without it there is nothing
-// to do.
-bool wait_for_plan(Word& word) {
-  char byte = 0;
-  iovec data{&byte, 1};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof word.door)];
-  msghdr message{};
-  message.msg_iov = &data;
-  message.msg_iovlen = 1;
-  message.msg_control = room;
-  message.msg_controllen = sizeof room;
-  ssize_t got = -1;
-  do got = ::recvmsg(wire::control_fd, &message, MSG_CMSG_CLOEXEC);
-  while (got < 0 && errno == EINTR);
-  if (got != 1) return false;
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
-  word.doors = static_cast<uint32_t>((header->cmsg_len - CMSG_LEN(0)) / sizeof word.door[0]);
-  std::memcpy(word.door, CMSG_DATA(header), word.doors * sizeof word.door[0]);
-  return true;
-}
-
 void pass_plan_on(const First& first, const Word& word) {
   const Plan plan = read_plan();
   size_t tree_bytes = 0;
@@ -323,6 +220,7 @@ bool obey(const First& first) {
 
 extern "C" int main(int argc, char** argv) {  // by that name also where no library knows of it
   using namespace cloche;
+  if (jail::is_inner(argc, argv)) jail::run_inner(argc, argv);
   wire::Start start;
   if (!wire::read_start(argc, argv, start)) {
     static constexpr char message[] = "cloche-jail is started by cloche; see cloche run --help\n";
@@ -338,8 +236,12 @@ extern "C" int main(int argc, char** argv) {  // by that name also where no libr
   };  // where the caller ignores it, the kernel forgets children before we can look
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &standard, nullptr);
-  if (kernel::join_session_keyring() < 0 && errno != ENOSYS) jail::fail(wire::Step::session_keyring, errno);
+  const bool joined = kernel::join_session_keyring() >= 0 || errno == ENOSYS;
+  // In a container it may be forbidden to us; then it is to the command, and a box of its own joins by
+  // itself.
+  if (!joined && !(start.has(wire::boxed) && errno == EPERM)) jail::fail(wire::Step::session_keyring, errno);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
+  if (start.has(wire::boxed)) jail::keep_box(start);
   auto first = jail::create_first(start);
   jail::Word word;
   if (jail::wait_for_plan(word)) {

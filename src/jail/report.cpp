@@ -6,14 +6,43 @@
 #include <cerrno>
 #include <cstring>
 
+#include "jail/text.hpp"
+
 namespace cloche::jail {
+namespace {
+
+Voice spoken = Voice::socket;
+
+void tell_people(const wire::Report& report) {
+  Text<256> line;
+  if (report.kind == wire::ReportKind::not_executed) {
+    line.add("cloche-jail: the command cannot be executed: errno ");
+  } else if (report.kind == wire::ReportKind::failed) {
+    line.add("cloche-jail: cannot ").add(wire::name_of(report.step)).add(": errno ");
+  } else {
+    return;
+  }
+  line.add(static_cast<uint64_t>(report.number)).add("\n");
+  (void)!::write(2, line.c_str(), line.size());
+}
+
+}  // namespace
+
+void speak_by(Voice voice) { spoken = voice; }
+Voice voice() { return spoken; }
 
 void send(const wire::Report& report) {
+  if (spoken == Voice::people) return tell_people(report);
+  if (spoken == Voice::file) {
+    (void)!::write(wire::control_fd, &report, sizeof report);
+    return;
+  }
   // A supervisor that is gone cannot be told; its end of the socket is watched elsewhere.
   (void)::send(wire::control_fd, &report, sizeof report, MSG_NOSIGNAL);
 }
 
 void send_with(const wire::Report& report, int fd) {
+  if (spoken != Voice::socket) return send(report);
   iovec data{const_cast<wire::Report*>(&report), sizeof report};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof fd)] = {};
   msghdr message{};

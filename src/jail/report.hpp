@@ -1,12 +1,19 @@
 // How the jail speaks: fixed-size messages on the control socket, and one way to die.
+//
+// An inner jail may have no socket: then the messages go to a file that the box's keeper reads, or, started
+// by hand, what went wrong goes to stderr as a sentence.
 #pragma once
 
 #include "jail/wire.hpp"
 
 namespace cloche::jail {
 
+enum class Voice { socket, file, people };
+void speak_by(Voice voice);  // without it: by the socket
+Voice voice();
+
 void send(const wire::Report& report);
-// The message carries the descriptor as well.
+// The message carries the descriptor as well, where it can carry one.
 void send_with(const wire::Report& report, int fd);
 
 // Says which step failed and with what, and ends this process. Nothing has been executed at that point.

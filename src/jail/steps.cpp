@@ -41,6 +41,7 @@ const char* name_of(Step step) {
     case Step::landlock: return "restrict by Landlock";
     case Step::seccomp: return "install the system call filter";
     case Step::start_command: return "start the command";
+    case Step::start_box: return "start the box";
   }
   return "unknown step";
 }

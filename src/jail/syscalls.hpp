@@ -28,6 +28,7 @@ enum class Action : unsigned char {
   clone_flags,
   socket_kind,
   socket_pair,
+  stream_pair,
   ioctl_request,
   prctl_option,
   persona,
@@ -41,6 +42,7 @@ enum class Action : unsigned char {
   fallocate_mode,
   tracing,      // refused, unless the plan has the debug grant
   kept_memory,  // allowed, unless memory is watched: memory that no process need hold cannot be watched
+  host_wide,    // allowed, unless there is no namespace of its own that it would stay in
 };
 
 struct Group {
@@ -114,14 +116,15 @@ inline constexpr Group groups[] = {
     {Action::allow, "facts about the machine that carry no secret", SYS_uname, SYS_sysinfo, SYS_getrandom},
     {Action::socket_kind, "unix, TCP and UDP, and netlink's route family, which getifaddrs needs", SYS_socket},
     {Action::socket_pair, "unix pairs", SYS_socketpair},
-    {Action::allow, "sockets the command could make; its network namespace has loopback alone", SYS_connect,
-     SYS_accept, SYS_accept4, SYS_bind, SYS_listen, SYS_getsockname, SYS_getpeername, SYS_sendto, SYS_recvfrom,
+    {Action::host_wide, "addresses of the own network namespace, which has loopback alone", SYS_connect, SYS_accept,
+     SYS_accept4, SYS_bind, SYS_listen},
+    {Action::allow, "sockets the command could make", SYS_getsockname, SYS_getpeername, SYS_sendto, SYS_recvfrom,
      SYS_sendmsg, SYS_recvmsg, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown, SYS_setsockopt, SYS_getsockopt},
     {Action::kept_memory,
      "System V ipc of the own ipc namespace; what it holds outlives every process that could be asked for it", SYS_shmget,
      SYS_shmat, SYS_shmdt, SYS_shmctl, SYS_semget, SYS_semop, SYS_semtimedop, SYS_semctl, SYS_msgget, SYS_msgsnd,
      SYS_msgrcv, SYS_msgctl},
-    {Action::allow, "POSIX queues of the own ipc namespace, bounded by RLIMIT_MSGQUEUE", SYS_mq_open, SYS_mq_unlink,
+    {Action::host_wide, "POSIX queues of the own ipc namespace, bounded by RLIMIT_MSGQUEUE", SYS_mq_open, SYS_mq_unlink,
      SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify, SYS_mq_getsetattr},
     {Action::ioctl_request, "devices of the view are harmless; requests that type into a terminal are not", SYS_ioctl},
     {Action::prctl_option, "a process may name and tighten itself", SYS_prctl},

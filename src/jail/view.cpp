@@ -272,10 +272,9 @@ void seal_memory(int root, const wire::Plan& plan) {
 }
 
 // Small, and sealed before the command starts: it holds mount points, links and the curated files of /etc.
-int empty_root() {
+int empty_root(unsigned attributes) {
   constexpr uint64_t bytes = 32U << 20;
   constexpr uint64_t files = 4096;
-  const unsigned attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
   return fresh("tmpfs", attributes, Step::root_mount, 0, bytes, files, 0755);
 }
 
@@ -290,7 +289,8 @@ void clone_trees(const wire::Plan& plan, Trees& trees) {
 
 int enter_view(const wire::Plan& plan, const Trees& trees) {
   const bool prepared = !plan.mounts.empty() && plan.mounts[0].kind == MountKind::root;
-  const int root = prepared ? trees.fd[0] : empty_root();
+  const int root =
+      prepared ? trees.fd[0] : empty_root(MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC);
   // On top of the old root, which pivot_root below then puts on top of the new one, to be let go of.
   must(kernel::move_mount(root, AT_FDCWD, "/"), Step::root_mount);
   Walker walker(root);
@@ -307,6 +307,19 @@ int enter_view(const wire::Plan& plan, const Trees& trees) {
     must(kernel::mount_setattr(root, 0, &sealed), Step::seal_root);
   }
   return root;
+}
+
+void fill_stage(const wire::Plan& plan, const Trees& trees, const char* place) {
+  // Without flags: a runtime in a user namespace of its own could take none of them away, and fails where it
+  // tries.
+  const int root = empty_root(0);
+  must(kernel::move_mount(root, AT_FDCWD, place), Step::root_mount);
+  ::umask(0);
+  Walker walker(root);
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+    add_to_view(walker, plan, trees, i);
+    if (trees.fd[i] >= 0) ::close(trees.fd[i]);
+  }
 }
 
 }  // namespace cloche::jail

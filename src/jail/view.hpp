@@ -19,4 +19,7 @@ void clone_trees(const wire::Plan& plan, Trees& trees);
 // new root.
 int enter_view(const wire::Plan& plan, const Trees& trees);
 
+// Puts the same entries into a fresh tmpfs on `place`, for somebody else to build a view from.
+void fill_stage(const wire::Plan& plan, const Trees& trees, const char* place);
+
 }  // namespace cloche::jail

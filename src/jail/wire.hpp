@@ -85,8 +85,15 @@ enum PlanFlag : uint32_t {
   terminal = 1U << 1,        // make a pseudo terminal and send its master out
   debugging = 1U << 2,       // the filter that lets ptrace through
   watched_memory = 1U << 4,  // no cgroup counts: the filter that refuses memory which no process need hold
+  alone = 1U << 5,           // no namespaces around it: the filter that refuses what they would keep apart
+  open = 1U << 9,            // the operator wants nothing to hold
+  // Of a plan that starts a box of somebody else's (see box.hpp):
+  staged = 1U << 6,      // the mounts are put into a fresh /tmp of its own mount namespace first
+  lowered = 1U << 7,     // becomes the outside ids before it is executed
+  speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
 };
-inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory;
+inline constexpr uint32_t all_plan_flags =
+    privileged | terminal | debugging | watched_memory | alone | staged | open | lowered | speechless;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 
@@ -123,8 +130,9 @@ struct Storage {
 // ---- how the jail is started: `cloche-jail FLAGS [CGROUP-DIRECTORY...]`, before there is a plan ----
 
 inline constexpr uint32_t born_in_cgroup =
-    1U << 3;  // version 2: first_kept_fd is the directory to be created in
-inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup;
+    1U << 3;                                // version 2: first_kept_fd is the directory to be created in
+inline constexpr uint32_t boxed = 1U << 6;  // the plan starts a box of somebody else's
+inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup | boxed;
 inline constexpr const char* sandbox_hostname = "cloche";
 
 struct Start {
@@ -188,7 +196,8 @@ enum class Step : uint32_t {
   landlock,
   seccomp,
   start_command,
-  last = start_command
+  start_box,
+  last = start_box
 };
 
 struct Report {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/shared_list.hpp"
+
 namespace cloche {
 
 struct FileFact {
@@ -20,6 +22,7 @@ struct FileFact {
   unsigned gid = 0;
 
   bool exists() const { return kind != Kind::absent; }
+  bool operator==(const FileFact&) const = default;
 };
 
 struct ToolchainFact {
@@ -27,6 +30,8 @@ struct ToolchainFact {
   std::vector<FileFact> trees;    // shown read-only where they are
   std::vector<std::string> path;  // directories for PATH
   std::map<std::string, std::string> environment;
+
+  bool operator==(const ToolchainFact&) const = default;
 };
 
 struct CallerFact {
@@ -36,6 +41,8 @@ struct CallerFact {
   std::string home;                                // resolved; empty when there is none
   std::string path;                                // the caller's PATH, for the order of toolchains
   std::map<std::string, std::string> environment;  // of the names that -e asked for, and TERM
+
+  bool operator==(const CallerFact&) const = default;
 };
 
 struct Facts {
@@ -43,16 +50,18 @@ struct Facts {
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
   FileFact workspace;       // what the operator meant, resolved
   FileFact project_config;  // .cloche in the workspace, when it is a directory
-  std::optional<FileFact> git_common;     // of a worktree whose back-pointer names this workspace
-  std::vector<FileFact> grants;           // one for each of the request, in order
-  std::vector<FileFact> hidden;           // what of Cloche's own files no command may see
-  std::vector<FileFact> own;              // likewise of what Cloche itself puts in
-  std::vector<FileFact> system;           // /usr, /bin, ...
-  std::vector<FileFact> etc;              // the curated files that exist
-  std::vector<FileFact> root;             // entries of /, for the host view
-  std::vector<FileFact> secrets;          // what exists of the secret set, for the host view
-  std::vector<FileFact> mounts_below;     // host mounts in the operator's trees, when they must be covered
-  std::vector<ToolchainFact> toolchains;  // those that were found
+  std::optional<FileFact> git_common;    // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> grants;          // one for each of the request, in order
+  std::vector<FileFact> hidden;          // what of Cloche's own files no command may see
+  std::vector<FileFact> own;             // likewise of what Cloche itself puts in
+  SharedList<FileFact> system;           // /usr, /bin, ...
+  SharedList<FileFact> etc;              // the curated files that exist
+  SharedList<FileFact> root;             // entries of /, for the host view
+  SharedList<FileFact> secrets;          // what exists of the secret set, for the host view
+  std::vector<FileFact> mounts_below;    // host mounts in the operator's trees, when they must be covered
+  SharedList<ToolchainFact> toolchains;  // those that were found
+
+  bool operator==(const Facts&) const = default;
 };
 
 }  // namespace cloche

@@ -37,7 +37,17 @@ std::string_view name_of(Rung rung) {
 
 std::vector<LayerId> required_by(Rung rung) {
   if (rung == Rung::permissive) return {};
-  if (rung == Rung::subprocess) return {LayerId::no_new_privileges};
+  if (rung == Rung::subprocess) {
+    return {LayerId::syscall_filter,    LayerId::landlock,        LayerId::landlock_scope,
+            LayerId::no_new_privileges, LayerId::no_capabilities, LayerId::session_keyring,
+            LayerId::memory_limit,      LayerId::process_limit};
+  }
+  if (rung == Rung::gvisor) {  // its kernel is the wall, and knows no Landlock
+    return {LayerId::user_ids,       LayerId::mount_view,        LayerId::pid_namespace,
+            LayerId::net_namespace,  LayerId::ipc_namespace,     LayerId::uts_namespace,
+            LayerId::syscall_filter, LayerId::no_new_privileges, LayerId::no_capabilities,
+            LayerId::memory_limit,   LayerId::process_limit};
+  }
   std::vector<LayerId> required;
   for (LayerId layer : all_layers) {
     if (layer != LayerId::landlock_scope) required.push_back(layer);

@@ -48,8 +48,8 @@ struct MissingLayer {
 enum class Rung { permissive, subprocess, namespaces, container, gvisor, microvm };
 std::string_view name_of(Rung rung);
 
-// Everything but landlock_scope for `namespaces`, whose own pid and net namespace keep that promise on
-// kernels that are older than the scope.
+// Everything but landlock_scope for `namespaces` and `container`, whose own pid and net namespace keep that
+// promise on kernels that are older than the scope.
 std::vector<LayerId> required_by(Rung rung);
 
 }  // namespace cloche

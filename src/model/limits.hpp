@@ -20,6 +20,8 @@ struct Limits {
   uint64_t new_files = 200'000;          // --files, how many files more there may be
   uint64_t tmp_bytes = 512ULL << 20;     // --tmp, of /tmp, $HOME and /dev/shm each
   uint64_t output_bytes = 1ULL << 30;    // --output, stdout and stderr together
+
+  bool operator==(const Limits&) const = default;
 };
 
 enum class LimitId { wall, cpu, memory, processes, open_files, file_size, disk, new_files, tmp, output };

@@ -37,6 +37,43 @@ void write_limits(JsonWriter& out, const Limits& limits) {
   out.end_object();
 }
 
+// JSON cannot carry bytes that are not UTF-8, so two commands could print alike: then their exact bytes count
+// as well. All others have the digest of the JSON that everybody is shown.
+void add_exactly(std::string& bytes, const std::string& text) {
+  if (is_utf8(text)) return;
+  const uint64_t size = text.size();
+  bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
+}
+
+bool prints_exactly(const ViewEntry& entry) {
+  return is_utf8(entry.target) && is_utf8(entry.source) && is_utf8(entry.content);
+}
+
+std::string exact_bytes_around_command(const ConfinementPlan& plan) {
+  std::string bytes;
+  for (const auto& [name, value] : plan.environment) {
+    if (!is_utf8(name) || !is_utf8(value)) add_exactly(bytes, name + "=" + value);
+  }
+  for (const auto& entry : plan.view) {
+    if (!prints_exactly(entry)) add_exactly(bytes, entry.target + '\0' + entry.source + '\0' + entry.content);
+  }
+  add_exactly(bytes, plan.directory);
+  return bytes;
+}
+
+std::string command_json(const std::vector<std::string>& argv) {
+  JsonWriter out(JsonWriter::Layout::compact);
+  out.begin_array();
+  for (const auto& word : argv) out.value(word);
+  return out.end_array().take();
+}
+
+std::string command_exactly(const std::vector<std::string>& argv) {
+  std::string bytes;
+  for (const auto& word : argv) add_exactly(bytes, word);
+  return bytes;
+}
+
 }  // namespace
 
 std::string_view name_of(EntryKind kind) {
@@ -64,13 +101,21 @@ std::string_view name_of(Access access) {
   return "unknown";
 }
 
-std::string to_json(const ConfinementPlan& plan) {
+RenderedPlan render_around_command(const ConfinementPlan& plan) {
+  constexpr size_t usual_entry_bytes = 160;
+  constexpr size_t usual_rest_bytes = 2048;
+  RenderedPlan rendered;
   JsonWriter out(JsonWriter::Layout::compact);
+  out.reserve(plan.view.size() * usual_entry_bytes + plan.action.size() + usual_rest_bytes);
   out.begin_object().member("rung", name_of(plan.rung));
+  // Where it is not the rung's own, so that a plan reads as it always did where nobody chose.
+  if (plan.rung != Rung::permissive && plan.backend != backends_of(plan.rung).front())
+    out.member("backend", name_of(plan.backend));
   out.key("required").begin_array();
   for (LayerId layer : plan.required) out.value(name_of(layer));
-  out.end_array();
-  write_strings(out, "argv", plan.argv);
+  out.end_array().key("argv");
+  rendered.before = out.text();
+  out.raw("");  // the command
   if (!plan.action.empty()) out.key("action").raw(plan.action);
   out.member("directory", plan.directory).member("workspace", plan.workspace);
   out.key("view").begin_array();
@@ -82,28 +127,24 @@ std::string to_json(const ConfinementPlan& plan) {
   write_strings(out, "hosts", plan.hosts);
   write_limits(out, plan.limits);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);
-  out.member("terminal", plan.terminal).member("debugging", plan.debugging);
-  return out.end_object().text();
+  out.member("terminal", plan.terminal).member("debugging", plan.debugging).end_object();
+  rendered.after = out.text().substr(rendered.before.size());
+  rendered.exact = exact_bytes_around_command(plan);
+  return rendered;
 }
 
-std::string digested_bytes(const ConfinementPlan& plan) {
-  std::string bytes = to_json(plan);
-  // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: then their exact bytes
-  // count as well. All others have the digest of the JSON that everybody is shown.
-  const auto add_exactly = [&bytes](const std::string& text) {
-    if (is_utf8(text)) return;
-    const uint64_t size = text.size();
-    bytes.append(reinterpret_cast<const char*>(&size), sizeof size).append(text);
-  };
-  for (const auto& word : plan.argv) add_exactly(word);
-  for (const auto& [name, value] : plan.environment) add_exactly(name + "=" + value);
-  for (const auto& entry : plan.view) add_exactly(entry.target + '\0' + entry.source + '\0' + entry.content);
-  add_exactly(plan.directory);
-  return bytes;
+std::string to_json(const ConfinementPlan& plan) {
+  const RenderedPlan rendered = render_around_command(plan);
+  return rendered.before + command_json(plan.argv) + rendered.after;
+}
+
+std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv, Sha256 hash) {
+  hash.add(around.before).add(command_json(argv)).add(around.after);
+  return "sha256:" + hash.add(command_exactly(argv)).add(around.exact).finish();
 }
 
 std::string digest_of(const ConfinementPlan& plan) {
-  return "sha256:" + Sha256().add(digested_bytes(plan)).finish();
+  return digest_of(render_around_command(plan), plan.argv, Sha256());
 }
 
 std::vector<std::string> program_candidates(const ConfinementPlan& plan) {

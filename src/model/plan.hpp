@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "base/sha256.hpp"
+#include "base/shared_list.hpp"
+#include "model/backend.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 
@@ -53,11 +56,12 @@ struct Variable {
 struct ConfinementPlan {
   Rung rung = Rung::namespaces;
   std::vector<LayerId> required = required_by(Rung::namespaces);
+  Backend backend = Backend::native;  // of that rung
   std::vector<std::string> argv;
   std::string action = {};  // of a call that starts no program: what the gateway itself does, as JSON
   std::string directory = "/";
-  std::string workspace;        // the tree whose growth is limited; empty: none
-  std::vector<ViewEntry> view;  // parents before children
+  std::string workspace;       // the tree whose growth is limited; empty: none
+  SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
   std::vector<std::string> hosts;  // empty: no network at all
   Limits limits;
@@ -70,10 +74,18 @@ struct ConfinementPlan {
 
 // Canonical JSON: equal plans give equal bytes.
 std::string to_json(const ConfinementPlan& plan);
-// What a digest is taken of: that JSON, and the exact bytes of what it cannot carry.
-std::string digested_bytes(const ConfinementPlan& plan);
-// "sha256:..." over these.
+// "sha256:..." over that JSON, and the exact bytes of what it cannot carry.
 std::string digest_of(const ConfinementPlan& plan);
+
+// All that a digest is taken of but the command, for whoever has many commands in the same surroundings.
+struct RenderedPlan {
+  std::string before = {};  // of the JSON what stands before the command
+  std::string after = {};   // and behind it
+  std::string exact = {};   // the exact bytes of what JSON cannot carry
+};
+RenderedPlan render_around_command(const ConfinementPlan& plan);
+// The digest of the plan that was rendered, with this command; `hash` is one that nothing was added to.
+std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv, Sha256 hash);
 
 // The programs that argv[0] may mean: itself when it has a slash, else each directory of the plan's PATH.
 std::vector<std::string> program_candidates(const ConfinementPlan& plan);

@@ -78,7 +78,7 @@ TEST(PlanJson, EqualPlansGiveEqualBytes) {
 TEST(PlanJson, IsWrittenInAFixedOrder) {
   ConfinementPlan plan = rich_plan();
   plan.required = {LayerId::user_ids};
-  plan.view.erase(plan.view.begin() + 1, plan.view.end());
+  plan.view.edit().resize(1);
   EXPECT_EQ(
       to_json(plan),
       R"({"rung":"namespace","required":["user-ids"],"argv":["make","-j4",""],"directory":"/project/src",)"
@@ -124,7 +124,7 @@ const Mutation mutations[] = {
     {"no workspace", [](auto& p) { p.workspace.clear(); }},
     {"empty view", [](auto& p) { p.view.clear(); }},
     {"view in another order", [](auto& p) { std::swap(p.view[0], p.view[1]); }},
-    {"an entry less", [](auto& p) { p.view.pop_back(); }},
+    {"an entry less", [](auto& p) { p.view.edit().pop_back(); }},
     {"an entry twice", [](auto& p) { p.view.push_back(p.view.back()); }},
     {"entry kind", [](auto& p) { p.view[3].kind = EntryKind::directory; }},
     {"entry access", [](auto& p) { p.view[3].access = Access::run; }},

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/backend.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 
@@ -39,17 +40,23 @@ enum class WorkspaceUse { shown, read_only, hidden };
 struct Script {
   std::string code = {};
   std::string target = {};
+
+  bool operator==(const Script&) const = default;
 };
 
 struct Grant {
   std::string source;       // as given
   std::string target = {};  // empty: where it is on the host
   bool writable = false;
+
+  bool operator==(const Grant&) const = default;
 };
 
 struct Pass {
   std::string name;
   std::optional<std::string> value = {};  // without one: the caller's
+
+  bool operator==(const Pass&) const = default;
 };
 
 struct RunRequest {
@@ -57,14 +64,16 @@ struct RunRequest {
   Profile profile = Profile::workspace_write_no_network;
   std::string profile_name = {};  // as it was asked for; empty: nobody did, and the configuration says
   View view = View::curated;
+  Rung rung = Rung::namespaces;
+  std::optional<Backend> backend = {};        // without one: the rung's own
   std::optional<std::string> workspace = {};  // without one: the working directory
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
   std::string toolchains = "auto";  // auto, none, or names with commas
   Limits limits = {};
-  std::vector<LimitId> said_limits = {};    // which of them somebody asked for
-  std::optional<Rung> isolation = {};       // without one: the standard rung
+  std::vector<LimitId> said_limits = {};  // which of them somebody asked for
+  std::optional<Rung> isolation = {};     // what somebody asks for; settled into `rung` where all have spoken
   std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
   unsigned umask = 022;                     // of the command
   bool terminal = false;
@@ -75,6 +84,8 @@ struct RunRequest {
   std::optional<Script> script = {};
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
+
+  bool operator==(const RunRequest&) const = default;
 };
 
 }  // namespace cloche

@@ -104,7 +104,7 @@ TEST(Approval, WhatCannotBeShownWholeIsNotAsked) {
       },
       [](auto& s) { s.plan.hosts.assign(1000, std::string(20, 'h')); },
       [](auto& s) {
-        s.plan.view.insert(s.plan.view.end(), 1000, s.plan.view[0]);
+        s.plan.view.append(std::vector(1000, s.plan.view[0]));
         s.plan.directory.assign(10'000, 'd');
       },
       [](auto& s) { s.files.assign(1000, s.files[0]); },

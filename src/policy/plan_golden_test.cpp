@@ -3,112 +3,14 @@
 // --gtest_filter='*Golden*'
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
-#include <set>
-#include <sstream>
-
+#include "base/golden.hpp"
+#include "policy/facts_fixture.hpp"
 #include "policy/plan_run.hpp"
 
 namespace cloche {
 namespace {
 
-using Kind = FileFact::Kind;
-
-// The compact JSON with one element a line, so that a diff shows the entry that changed.
-std::string one_element_a_line(const std::string& json) {
-  std::string out;
-  size_t depth = 0;
-  bool quoted = false;
-  for (size_t i = 0; i < json.size(); ++i) {
-    const char c = json[i];
-    if (quoted) {
-      out += c;
-      if (c == '\\') out += json[++i];
-      if (c == '"') quoted = false;
-      continue;
-    }
-    quoted = c == '"';
-    const bool opens = c == '{' || c == '[';
-    const bool closes = c == '}' || c == ']';
-    const bool empty = closes && (json[i - 1] == '{' || json[i - 1] == '[');
-    if (closes) --depth;
-    if (closes && !empty && depth < 2) out += "\n" + std::string(2 * depth, ' ');
-    out += c;
-    if (opens) ++depth;
-    const bool breaks = (opens && json[i + 1] != ']' && json[i + 1] != '}') || c == ',';
-    if (breaks && depth <= 2) out += "\n" + std::string(2 * depth, ' ');
-  }
-  return out + "\n";
-}
-
-// The lines that only one of the two has.
-std::string difference(const std::string& golden, const std::string& text) {
-  const auto lines_of = [](const std::string& whole) {
-    std::istringstream in(whole);
-    std::set<std::string> lines;
-    for (std::string line; std::getline(in, line);) lines.insert(line);
-    return lines;
-  };
-  const auto before = lines_of(golden);
-  const auto after = lines_of(text);
-  std::string shown;
-  for (const auto& line : before) shown += after.contains(line) ? "" : "\n-" + line;
-  for (const auto& line : after) shown += before.contains(line) ? "" : "\n+" + line;
-  return shown;
-}
-
-void expect_golden(const std::string& name, const std::string& text) {
-  const std::string path = std::string(CLOCHE_GOLDEN_DIR) + "/" + name;
-  if (std::getenv("CLOCHE_UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(path) << text;
-    return;
-  }
-  std::stringstream golden;
-  golden << std::ifstream(path).rdbuf();
-  EXPECT_TRUE(golden.str() == text) << path
-                                    << " differs; when that is meant, CLOCHE_UPDATE_GOLDEN=1 writes it anew"
-                                    << difference(golden.str(), text);
-}
-
-FileFact directory(std::string path, uint64_t inode = 0, unsigned owner = 0) {
-  return {.kind = Kind::directory,
-          .path = std::move(path),
-          .device = 2049,
-          .inode = inode,
-          .uid = owner,
-          .gid = owner};
-}
-FileFact file(std::string path, uint64_t inode = 0, unsigned owner = 0) {
-  return {.kind = Kind::file,
-          .path = std::move(path),
-          .device = 2049,
-          .inode = inode,
-          .uid = owner,
-          .gid = owner};
-}
-FileFact link(std::string path, std::string says) {
-  return {.kind = Kind::link, .path = std::move(path), .link = std::move(says), .device = 2049};
-}
-
-// A Debian host and an ordinary caller.
-Facts debian() {
-  Facts facts;
-  facts.caller = {.uid = 1001,
-                  .gid = 1002,
-                  .home = "/home/user",
-                  .path = "/home/user/.cargo/bin:/usr/local/bin:/usr/bin:/bin"};
-  facts.workspace = directory("/home/user/project", 77, 1001);
-  facts.system = {directory("/usr"),       link("/bin", "usr/bin"),     link("/sbin", "usr/sbin"),
-                  link("/lib", "usr/lib"), link("/lib64", "usr/lib64"), directory("/opt")};
-  facts.etc = {file("/etc/ld.so.cache"),
-               file("/etc/nsswitch.conf"),
-               link("/etc/os-release", "../usr/lib/os-release"),
-               link("/etc/localtime", "/usr/share/zoneinfo/Etc/UTC"),
-               directory("/etc/alternatives"),
-               directory("/etc/ssl/certs")};
-  return facts;
-}
+using namespace fixture;
 
 RunRequest request_for(std::vector<std::string> argv) { return {.argv = std::move(argv)}; }
 

@@ -176,9 +176,9 @@ TEST_F(EveryPlan, ThatIsCuratedShowsNothingOfTheHostThatWasNotNamed) {
     if (request.view != View::curated) return;
     std::set<std::string> named = {"/dev/null", facts.workspace.path};
     for (std::string_view node : device_nodes) named.insert("/dev/" + std::string(node));
-    for (const auto* list : {&facts.system, &facts.etc, &facts.grants}) {
-      for (const auto& fact : *list) named.insert(fact.path);
-    }
+    for (const auto& fact : facts.system) named.insert(fact.path);
+    for (const auto& fact : facts.etc) named.insert(fact.path);
+    for (const auto& fact : facts.grants) named.insert(fact.path);
     for (const auto& chain : facts.toolchains) {
       for (const auto& tree : chain.trees) named.insert(tree.path);
     }

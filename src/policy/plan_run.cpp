@@ -219,6 +219,11 @@ std::vector<std::string> secrets_left_out(const RunRequest& request) {
   return names;
 }
 
+Backend backend_of(const RunRequest& request) {
+  const auto own = backends_of(request.rung);
+  return request.backend.value_or(own.empty() ? Backend::native : own.front());
+}
+
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
   if (!facts.state.path.empty() && (is_beneath(facts.workspace.path, facts.state.path) ||
@@ -228,6 +233,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
   ConfinementPlan plan;
+  plan.rung = request.rung;
+  plan.required = required_by(request.rung);
+  plan.backend = backend_of(request);
   plan.argv = request.argv;
   plan.limits = request.limits;
   plan.terminal = request.terminal;
@@ -249,9 +257,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   view::cover_mounts(plan, facts);
   TRY(view::keep_project_config(plan, facts));
   TRY(view::hide_own_files(plan, facts));
-  if (request.noexec) forbid_execution(plan.view);
+  if (request.noexec) forbid_execution(plan.view.edit());
   TRY(add_own(plan, request, facts));
-  view::put_in_order(plan.view);
+  view::put_in_order(plan.view.edit());
   add_environment(plan, request, facts);
 
   const bool hidden = request.workspace_use == WorkspaceUse::hidden;

@@ -20,6 +20,9 @@ Result<void> judge_workspace(const FileFact& workspace, const std::string& home)
 // value that is given with its name is the operator's own, whatever the name.
 std::vector<std::string> secrets_left_out(const RunRequest& request);
 
+// The one that was chosen, or the rung's own.
+Backend backend_of(const RunRequest& request);
+
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts);
 
 }  // namespace cloche

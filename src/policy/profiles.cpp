@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
+#include "model/backend.hpp"
 
 namespace cloche {
 namespace {
@@ -15,9 +16,6 @@ using Expect = ProfileExample::Expect;
 constexpr std::array<std::string_view, 9> profile_keys = {
     "description", "extends", "workspace", "network", "ro", "rw", "limits", "isolation", "examples"};
 constexpr std::array<std::string_view, 4> example_keys = {"argv", "expect", "says", "why"};
-
-constexpr Rung rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
-                          Rung::container,  Rung::gvisor,     Rung::microvm};
 
 class ProfileReader {
  public:
@@ -129,7 +127,7 @@ class ProfileReader {
   }
 
   Result<void> take_isolation(const JsonValue& value, SandboxProfile& profile) const {
-    profile.isolation = value.is_string() ? rung(value.text) : std::nullopt;
+    profile.isolation = value.is_string() ? rung_named(value.text) : std::nullopt;
     if (!profile.isolation)
       return fail(value.line,
                   "isolation is not permissive, subprocess, namespace, container, gvisor or microvm");
@@ -292,13 +290,6 @@ std::string_view nearest_profile(std::string_view seatbelt) {
 Error seatbelt_refusal(const std::string& file, std::string_view text) {
   return refusal(file + " is a seatbelt profile of macOS, which Linux cannot enforce",
                  "the nearest here is " + std::string(nearest_profile(text)));
-}
-
-std::optional<Rung> rung(std::string_view name) {
-  for (Rung known : rungs) {
-    if (name_of(known) == name) return known;
-  }
-  return std::nullopt;
 }
 
 }  // namespace cloche

@@ -70,6 +70,4 @@ std::string_view nearest_profile(std::string_view seatbelt);
 // The refusal that says so.
 Error seatbelt_refusal(const std::string& file, std::string_view text);
 
-std::optional<Rung> rung(std::string_view name);
-
 }  // namespace cloche

@@ -61,7 +61,7 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
       covers.push_back(std::move(cover));
     }
   }
-  plan.view.insert(plan.view.end(), covers.begin(), covers.end());
+  plan.view.append(covers);
 }
 
 Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
@@ -80,7 +80,7 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   };
   if (!facts.state.path.empty()) TRY(hide(facts.state));
   for (const auto& own : facts.hidden) TRY(hide(own));
-  plan.view.insert(plan.view.end(), masks.begin(), masks.end());
+  plan.view.append(masks);
   return {};
 }
 
@@ -97,7 +97,7 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
       kept.push_back(
           owned_tree(config, seen_at(entry, config.path), Access::read, "the project's own configuration"));
   }
-  plan.view.insert(plan.view.end(), kept.begin(), kept.end());
+  plan.view.append(kept);
   return {};
 }
 

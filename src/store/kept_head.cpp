@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <charconv>
-#include <cstdio>
 
 #include "base/directory.hpp"
 #include "base/private_file.hpp"
@@ -14,7 +13,9 @@
 namespace cloche {
 namespace {
 
-constexpr size_t kept_bytes = 64 + 1 + 20 + 1;  // "<hash> <line>\n", always as long: one write replaces it
+constexpr size_t line_digits = 20;  // of any number of 64 bits
+constexpr size_t kept_bytes =
+    64 + 1 + line_digits + 1;  // "<hash> <line>\n", always as long: one write replaces it
 
 }  // namespace
 
@@ -35,10 +36,9 @@ KeptHead KeptHead::open(const RunPlace& place) {
 
 void KeptHead::keep(const ChainEnd& audit) const {
   if (!file_) return;
-  char text[kept_bytes + 1];
-  std::snprintf(text, sizeof text, "%s %020llu\n", audit.hash.c_str(),
-                static_cast<unsigned long long>(audit.line));
-  (void)::pwrite(file_.get(), text, kept_bytes, 0);
+  const std::string line = std::to_string(audit.line);
+  const std::string text = audit.hash + " " + std::string(line_digits - line.size(), '0') + line + "\n";
+  (void)::pwrite(file_.get(), text.data(), text.size(), 0);
 }
 
 std::optional<ChainEnd> read_kept_head(const RunPlace& place) {

@@ -80,6 +80,53 @@ Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
   return fact_from(seen, std::move(found.path));
 }
 
+// Files that are judged by where they are, looked at by the directory that they are in: held once for all of
+// them, and with no link on the way.
+class HeldDirectories {
+ public:
+  void add(const std::string& path, int fd) { held_.push_back({path, fd}); }
+
+  // Nothing when it has to be resolved: it is a link, or lies behind one. `path` is plain.
+  std::optional<FileFact> look_below(const std::string& path) {
+    const Directory* directory = find(parent_of(path));
+    if (directory == nullptr) return std::nullopt;
+    struct stat seen {};
+    const char* const name = path.c_str() + path.rfind('/') + 1;
+    if (::fstatat(directory->fd, name, &seen, AT_SYMLINK_NOFOLLOW) != 0)
+      return errno == ENOENT ? std::optional(FileFact{.path = path}) : std::nullopt;
+    if (S_ISLNK(seen.st_mode)) return std::nullopt;
+    return fact_from(seen, path);
+  }
+
+ private:
+  struct Directory {
+    std::string path;
+    int fd;
+  };
+
+  const Directory* find(std::string_view path) {
+    for (const auto& directory : held_) {
+      if (directory.path == path) return &directory;
+    }
+    auto opened = sys::hold(std::string(path));
+    if (!opened.ok() || opened.value().path != path) return nullptr;
+    owned_.push_back(std::move(opened.value().fd));
+    return &held_.emplace_back(Directory{std::string(path), owned_.back().get()});
+  }
+
+  std::vector<Directory> held_;
+  std::vector<OwnedFd> owned_;
+};
+
+// Nothing of it is mounted, so nothing of it has to be held.
+Result<FileFact> look_at_hidden(const std::string& path, HeldDirectories& directories) {
+  if (is_plain_absolute(path) && path != "/") {
+    if (auto fact = directories.look_below(path)) return std::move(*fact);
+  }
+  std::vector<OwnedFd> passing;
+  return hold(path, passing);
+}
+
 // Where it is or would be made: every link resolved in the part that exists.
 FileFact look_at_state(const std::string& state) {
   if (state.empty()) return {};
@@ -193,12 +240,15 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
   for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
-  for (const auto& path : request.hidden) facts.hidden.push_back(TRY(hold(path, seen.held)));
+  HeldDirectories directories;
   if (facts.workspace.kind == FileFact::Kind::directory) {
-    FileFact config = look_at(facts.workspace.path + "/.cloche");
-    if (config.kind == FileFact::Kind::directory) facts.project_config = std::move(config);
+    directories.add(facts.workspace.path, seen.held.front().get());
+    auto config = directories.look_below(facts.workspace.path + "/.cloche");
+    if (config && config->kind == FileFact::Kind::directory) facts.project_config = std::move(*config);
+    const auto git = directories.look_below(facts.workspace.path + "/.git");
+    if (git && git->kind == FileFact::Kind::file) facts.git_common = find_common_git(facts.workspace);
   }
-  if (facts.workspace.kind == FileFact::Kind::directory) facts.git_common = find_common_git(facts.workspace);
+  for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
   return seen;
 }
 

@@ -96,6 +96,36 @@ TEST_F(Observe, TheWorkspaceIsResolvedAndHeld) {
   EXPECT_GE(seen.held.size(), 1U);
 }
 
+TEST_F(Observe, WhatIsHiddenIsKnownByWhereItReallyIs) {
+  const std::string project = path_ + "/home/project";
+  fs::create_directories(path_ + "/run/tasks");
+  fs::create_directories(project + "/tool_calls");
+  std::ofstream(path_ + "/run/audit") << "x";
+  fs::create_symlink("audit", path_ + "/run/link");
+  fs::create_directory_symlink("run", path_ + "/around");
+  const struct {
+    std::string hidden, path;
+    Kind kind;
+  } rows[] = {
+      {path_ + "/run/audit", path_ + "/run/audit", Kind::file},
+      {path_ + "/run/tasks", path_ + "/run/tasks", Kind::directory},
+      {path_ + "/run/absent", path_ + "/run/absent", Kind::absent},
+      {path_ + "/absent/audit", path_ + "/absent/audit", Kind::absent},
+      {path_ + "/run/audit/below", path_ + "/run/audit/below", Kind::absent},
+      {path_ + "/run/link", path_ + "/run/audit", Kind::file},
+      {path_ + "/around/tasks", path_ + "/run/tasks", Kind::directory},
+      {path_ + "/run/../run/audit", path_ + "/run/audit", Kind::file},
+      {project + "/tool_calls", project + "/tool_calls", Kind::directory},
+  };
+  for (const auto& row : rows) request_.hidden.push_back(row.hidden);
+  const std::vector<FileFact> hidden = observed().facts.hidden;
+  ASSERT_EQ(hidden.size(), std::size(rows));
+  for (size_t i = 0; i < hidden.size(); ++i) {
+    EXPECT_EQ(hidden[i].path, rows[i].path) << rows[i].hidden;
+    EXPECT_EQ(hidden[i].kind, rows[i].kind) << rows[i].hidden;
+  }
+}
+
 TEST_F(Observe, WhatIsMissingOrOddIsAFactAndNoError) {
   std::ofstream(path_ + "/file") << "x";
   const std::pair<std::string, Kind> rows[] = {{"/absent", Kind::absent},
@@ -146,7 +176,7 @@ TEST_F(Observe, OfEtcNothingSecretIsSeen) {
   }
 }
 
-bool has(const std::vector<FileFact>& list, const std::string& path) {
+bool has(const SharedList<FileFact>& list, const std::string& path) {
   return std::any_of(list.begin(), list.end(), [&](const FileFact& fact) { return fact.path == path; });
 }
 

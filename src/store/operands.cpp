@@ -33,7 +33,13 @@ class Walk {
 
   OperandFact run(const std::string& directory, const std::string& written) {
     fact_.written = written;
-    rest_ = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
+    const bool absolute = !written.empty() && written[0] == '/';
+    if (!absolute && is_itself(directory)) {
+      begin_at(directory);
+      rest_ = written;
+    } else {
+      rest_ = absolute ? written : directory + "/" + written;
+    }
     while (!rest_.empty() && fact_.problem.empty()) step();
     fact_.resolved = at_.empty() ? "/" : at_;
     if (fact_.problem.empty() && is_beneath("/proc", fact_.resolved))
@@ -44,6 +50,18 @@ class Walk {
   }
 
  private:
+  // Resolved, and in no shown tree: every step from the root to it would only say so again.
+  bool is_itself(const std::string& directory) const {
+    return is_plain_absolute(directory) && directory != "/" && !is_beneath("/proc", directory) &&
+           on_host(directory, trees_) == directory;
+  }
+
+  void begin_at(const std::string& directory) {
+    at_ = directory;
+    fact_.kind = Kind::directory;
+    rooted_ = true;
+  }
+
   void step() {
     const size_t slash = rest_.find('/');
     const std::string name = rest_.substr(0, slash);

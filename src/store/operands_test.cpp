@@ -106,6 +106,15 @@ TEST_F(Operands, AShownTreeIsWalkedInTheCommandsView) {
   EXPECT_TRUE(observe_operand(path("ws"), "/cloche-shown/file", trees).rooted);
 }
 
+// Where a grant is shown around the directory, its names are looked up in the grant's source.
+TEST_F(Operands, ADirectoryWithinAShownTreeIsWalkedInThatTree) {
+  fs::create_directories(root / "data/ws");
+  fs::create_symlink("/etc", root / "data/ws/file");
+  const std::vector<ShownTree> trees = {{path("data"), root.string()}};
+  EXPECT_EQ(observe_operand(path("ws"), "file", trees).resolved, "/etc");
+  EXPECT_EQ(observe_operand(path("ws"), "file", {{path("data"), "/cloche-shown"}}).resolved, path("ws/file"));
+}
+
 TEST_F(Operands, WhetherTheHostHasTheFirstDirectory) {
   const std::pair<std::string, bool> rows[] = {
       {"/etc/x", true},

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
@@ -43,6 +42,8 @@ std::string args_on_one_line(const std::string& args) {
 
 JsonWriter& field(JsonWriter& out, std::string_view name, std::string_view text,
                   size_t most = max_field_bytes) {
+  constexpr size_t longest_escape = 6;  // \u001b, and no byte becomes more than that
+  if (text.size() * longest_escape + 2 <= most) return out.member(name, text);
   return out.key(name).raw(quote_within(text, most));
 }
 
@@ -110,6 +111,16 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   });
 }
 
+// What a line usually needs, with its seal.
+size_t room_for(std::string_view args, std::string_view result) {
+  constexpr size_t usual_rest_bytes = 2 << 10;
+  return std::min(args.size(), max_args_bytes) + std::min(result.size(), max_result_bytes) + usual_rest_bytes;
+}
+
+void put_digits(std::string& text, size_t at, size_t count, unsigned number) {
+  for (size_t i = count; i-- > 0; number /= 10) text[at + i] = static_cast<char>('0' + number % 10);
+}
+
 }  // namespace
 
 std::string show_time(uint64_t unix_ms) {
@@ -117,11 +128,14 @@ std::string show_time(uint64_t unix_ms) {
   const sys_time<milliseconds> now{milliseconds(unix_ms)};
   const year_month_day date{floor<days>(now)};
   const hh_mm_ss time{now - floor<days>(now)};
-  char text[64];
-  std::snprintf(text, sizeof text, "%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
-                static_cast<int>(time.seconds().count()), static_cast<int>(time.subseconds().count()));
+  std::string text = "0000-00-00T00:00:00.000Z";
+  put_digits(text, 0, 4, static_cast<unsigned>(static_cast<int>(date.year())));
+  put_digits(text, 5, 2, static_cast<unsigned>(date.month()));
+  put_digits(text, 8, 2, static_cast<unsigned>(date.day()));
+  put_digits(text, 11, 2, static_cast<unsigned>(time.hours().count()));
+  put_digits(text, 14, 2, static_cast<unsigned>(time.minutes().count()));
+  put_digits(text, 17, 2, static_cast<unsigned>(time.seconds().count()));
+  put_digits(text, 20, 3, static_cast<unsigned>(time.subseconds().count()));
   return text;
 }
 
@@ -132,10 +146,10 @@ std::string call_id_of(uint64_t number) {
 
 std::string decision_object(const DecisionRecord& decided, const std::string& time) {
   JsonWriter out;
-  out.begin_object().member("kind", "decision");
+  out.reserve(room_for(decided.args, {})).begin_object().member("kind", "decision");
   add_asked(out, decided);
   add_decided(out, decided);
-  return out.member("timestamp", time).text();
+  return out.member("timestamp", time).take();
 }
 
 void add_call_id(std::string& open_object, const std::string& call_id) {
@@ -144,26 +158,27 @@ void add_call_id(std::string& open_object, const std::string& call_id) {
 
 std::string call_object(const CallRecord& call, const RawResult& raw, const std::string& time) {
   JsonWriter out;
+  out.reserve(room_for(call.decided.args, call.result));
   add_asked(out.begin_object(), call.decided);
   field(out, "result", call.result, max_result_bytes);
   out.member("timestamp", time).member("call_id", call.call_id);
   add_decided(out, call.decided);
   add_outcome(out, call.outcome);
   out.key("raw").begin_object().member("bytes", raw.bytes).member("sha256", raw.sha256).end_object();
-  return out.text();
+  return out.take();
 }
 
 std::string head_object(const CallRecord& call, const ChainEnd& transcript, const std::string& time) {
   JsonWriter out;
   out.begin_object().member("kind", "head").member("task_id", call.decided.task_id);
   out.member("call_id", call.call_id).member("lines", transcript.line).member("head", transcript.hash);
-  return out.member("timestamp", time).text();
+  return out.member("timestamp", time).take();
 }
 
 std::string cut_back_object(const ChainEnd& remembered, const std::string& time) {
   JsonWriter out;
   out.begin_object().member("kind", "cut_back").member("lines", remembered.line);
-  return out.member("head", remembered.hash).member("timestamp", time).text();
+  return out.member("head", remembered.hash).member("timestamp", time).take();
 }
 
 }  // namespace cloche

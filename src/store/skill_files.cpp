@@ -125,17 +125,6 @@ Result<Trust> trust_of_read(const std::string& path, const OpenFile& file, const
   return trust_of(asked, places) == Trust::operators ? trust_of(file.resolved, places) : Trust::project;
 }
 
-Result<Executor> load_executor(const std::string& path, const SessionPlaces& places) {
-  const OpenFile file = TRY(read_declaration(path, max_manifest_bytes));
-  const std::string folder(parent_of(file.resolved));
-  const Trust trust = TRY(trust_of_read(path, file, places));
-  Executor executor = TRY(read_executor(file.text, path, folder, trust));
-  TRY(judge_code(executor));
-  // A manifest is worth no more than the program that it describes.
-  if (trust_of(executor.code, places) == Trust::project) executor.trust = Trust::project;
-  return executor;
-}
-
 // In the order of their names, so that two loads give the same list.
 std::vector<std::string> manifests_in(const std::string& directory) {
   std::vector<std::string> paths;
@@ -169,6 +158,17 @@ Result<Skill> load_skill(const std::string& path, const SessionPlaces& places) {
   Skill skill = TRY(read_skill(file.text, path, trust));
   skill.source = file.resolved;  // what authority_of compares with what the skill would write to
   return skill;
+}
+
+Result<Executor> load_executor(const std::string& path, const SessionPlaces& places) {
+  const OpenFile file = TRY(read_declaration(path, max_manifest_bytes));
+  const std::string folder(parent_of(file.resolved));
+  const Trust trust = TRY(trust_of_read(path, file, places));
+  Executor executor = TRY(read_executor(file.text, path, folder, trust));
+  TRY(judge_code(executor));
+  // A manifest is worth no more than the program that it describes.
+  if (trust_of(executor.code, places) == Trust::project) executor.trust = Trust::project;
+  return executor;
 }
 
 Result<std::vector<Executor>> load_executors(const std::string& directory, const SessionPlaces& places) {

@@ -25,6 +25,8 @@ Trust trust_of(const std::string& path, const SessionPlaces& places);
 
 Result<Skill> load_skill(const std::string& path, const SessionPlaces& places);
 
+Result<Executor> load_executor(const std::string& manifest, const SessionPlaces& places);
+
 // DIR/manifest.json and DIR/*/manifest.json, by name. One that is bad refuses all of them: a tool that is
 // silently missing would be looked for elsewhere.
 Result<std::vector<Executor>> load_executors(const std::string& directory, const SessionPlaces& places);

@@ -30,7 +30,7 @@ FileFact fact_of(const std::string& path, unsigned char type) {
   return fact;
 }
 
-void add_if_usable(std::vector<FileFact>& facts, FileFact fact) {
+void add_if_usable(SharedList<FileFact>& facts, FileFact fact) {
   const bool usable = fact.kind == Kind::directory || fact.kind == Kind::file || fact.kind == Kind::link;
   if (usable) facts.push_back(std::move(fact));
 }

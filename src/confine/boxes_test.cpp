@@ -1,0 +1,483 @@
+// What each box is told of the same plans, compared whole with golden files, and the rules behind it by
+// table. After a change that is meant: CLOCHE_UPDATE_GOLDEN=1 build/release/tests/unit_test
+// --gtest_filter='*Boxes*'
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/golden.hpp"
+#include "base/json_text.hpp"
+#include "confine/bwrap.hpp"
+#include "confine/oci.hpp"
+#include "confine/seatbelt.hpp"
+#include "policy/facts_fixture.hpp"
+#include "policy/plan_run.hpp"
+
+namespace cloche {
+namespace {
+
+using namespace fixture;
+using Words = std::vector<std::string>;
+
+ConfinementPlan planned(const RunRequest& request, const Facts& facts) {
+  auto plan = plan_run(request, facts);
+  EXPECT_TRUE(plan.ok()) << plan.error().what;
+  return plan.ok() ? std::move(plan).value() : ConfinementPlan{};
+}
+
+ConfinementPlan default_plan() { return planned({.argv = {"python3", "build.py"}}, debian()); }
+
+// Each text in a file of its own name.
+BoxParts parts_for(const ConfinementPlan& plan) {
+  BoxParts parts{.jail = "/opt/cloche/bin/cloche-jail"};
+  for (size_t at = 0; at < plan.view.size(); ++at) {
+    if (plan.view[at].kind == EntryKind::text)
+      parts.texts[at] = {.path = "/state/texts" + plan.view[at].target};
+  }
+  return parts;
+}
+
+OciOptions options_for(const ConfinementPlan& plan) {
+  OciOptions options{.parts = parts_for(plan)};
+  options.uids = {{.inside = 0, .outside = 2'000'000'001}, {.inside = 1001, .outside = 2'000'000'000}};
+  options.gids = {{.inside = 0, .outside = 2'000'000'001}, {.inside = 1002, .outside = 2'000'000'000}};
+  return options;
+}
+
+OciOptions options_for_gvisor(const ConfinementPlan& plan) {
+  OciOptions options{.parts = parts_for(plan), .kernel = BoxKernel::gvisor};
+  options.parts.inner.landlock_abi = 0;
+  options.inside_uid = options.inside_gid = 0;
+  return options;
+}
+
+// A flag and its values a line.
+std::string lines_of(const Words& words) {
+  std::string text;
+  for (const auto& word : words) text += (word.starts_with("--") && !text.empty() ? "\n" : " ") + word;
+  return text.substr(1) + "\n";
+}
+
+std::string lines_of(const std::vector<MissingLayer>& missing) {
+  std::string text;
+  for (const auto& [id, why, fix] : missing) text += std::string(name_of(id)) + ": " + why + "\n";
+  return text;
+}
+
+// It is JSON, and what is in it is on few lines.
+std::string lines_of_json(const std::string& text) {
+  const auto value = read_json(text, "config.json");
+  EXPECT_TRUE(value.ok()) << value.error().what;
+  return value.ok() ? one_element_a_line(to_json(value.value())) : text;
+}
+
+std::string lines_of(const std::vector<RootfsEntry>& entries) {
+  std::string text;
+  for (const auto& [kind, path, content, mode] : entries) {
+    text += (kind == RootfsEntry::Kind::directory ? "directory "
+             : kind == RootfsEntry::Kind::link    ? "link "
+                                                  : "file ");
+    text += octal(mode) + " " + path;
+    if (kind == RootfsEntry::Kind::link) text += " -> " + content;
+    if (kind == RootfsEntry::Kind::file) text += " with " + std::to_string(content.size()) + " bytes";
+    text += "\n";
+  }
+  return text;
+}
+
+// Of an executor: no workspace, its own folder, and nothing that it writes ever runs.
+RunRequest executor_request(std::vector<Grant> grants = {}) {
+  RunRequest request{.argv = {"python3", "tool.py"}};
+  request.workspace_use = WorkspaceUse::hidden;
+  request.directory = "/home/user/tools/notes";
+  request.noexec = true;
+  request.own = {{.source = "/home/user/tools/notes"}};
+  request.grants = std::move(grants);
+  return request;
+}
+
+Facts executor_facts() {
+  Facts facts = debian();
+  facts.own = {directory("/home/user/tools/notes", 120, 1001)};
+  facts.grants = {directory("/home/user/notes", 121, 1001)};
+  return facts;
+}
+
+struct Case {
+  const char* name;
+  ConfinementPlan plan;
+};
+
+ConfinementPlan with_grants() {
+  RunRequest request{.argv = {"./job", "--all"}};
+  request.grants = {{.source = "~/data"},
+                    {.source = "key.pem", .target = "/data/key.pem"},
+                    {.source = "./out", .writable = true}};
+  request.environment = {{.name = "TOKEN", .value = "a b"}};
+  Facts facts = debian();
+  facts.grants = {directory("/home/user/data", 80, 1001), file("/home/user/key.pem", 82, 1001),
+                  directory("/srv/out", 81, 1001)};
+  return planned(request, facts);
+}
+
+ConfinementPlan of_the_host() {
+  RunRequest request{.argv = {"sh"}};
+  request.view = View::host;
+  Facts facts = debian();
+  facts.root = {link("/bin", "usr/bin"), directory("/etc"), directory("/home"), directory("/usr")};
+  facts.secrets = {directory("/home/user/.ssh", 90, 1001), file("/home/user/.netrc", 91, 1001)};
+  return planned(request, facts);
+}
+
+ConfinementPlan of_a_script() {
+  RunRequest request{.argv = {"bash", "--noprofile", "--norc", "/run/cloche/script.sh"}};
+  request.script = Script{"echo hello\n", "/run/cloche/script.sh"};
+  return planned(request, debian());
+}
+
+ConfinementPlan of_a_task() {
+  RunRequest request{.argv = {"make"}};
+  request.own = {{"/state/homes/t1/home", "/home/cloche", true}, {"/state/homes/t1/tmp", "/tmp", true}};
+  Facts facts = debian();
+  facts.own = {directory("/state/homes/t1/home", 130, 1001), directory("/state/homes/t1/tmp", 131, 1001)};
+  return planned(request, facts);
+}
+
+ConfinementPlan with_mounts_below() {
+  Facts facts = debian();
+  facts.mounts_below = {directory("/home/user/project/mnt"), file("/home/user/project/bound.txt")};
+  facts.project_config = directory("/home/user/project/.cloche", 140, 1001);
+  return planned({.argv = {"ls"}}, facts);
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = {{"default", default_plan()},  {"grants", with_grants()},
+                           {"host-view", of_the_host()}, {"script", of_a_script()},
+                           {"task", of_a_task()},        {"mounts-below", with_mounts_below()}};
+  RunRequest readonly{.argv = {"git", "log"}, .profile = Profile::readonly};
+  all.push_back({"readonly", planned(readonly, debian())});
+  RunRequest noexec{.argv = {"python3", "-I", "-m", "py_compile", "a.py"}};
+  noexec.noexec = true;
+  all.push_back({"noexec", planned(noexec, debian())});
+  all.push_back({"executor", planned(executor_request(), executor_facts())});
+  all.push_back(
+      {"executor-read", planned(executor_request({{.source = "/home/user/notes"}}), executor_facts())});
+  all.push_back(
+      {"executor-write",
+       planned(executor_request({{.source = "/home/user/notes", .writable = true}}), executor_facts())});
+  RunRequest executes = executor_request();
+  executes.noexec = false;
+  all.push_back({"executor-exec", planned(executes, executor_facts())});
+  ConfinementPlan network = planned(executor_request(), executor_facts());
+  network.hosts = {"api.example.org:443"};
+  all.push_back({"executor-network", network});
+  return all;
+}
+
+TEST(Boxes, GoldenBubblewrap) {
+  for (const auto& [name, plan] : cases()) {
+    const BoxParts parts = parts_for(plan);
+    expect_golden("box-" + std::string(name) + ".bwrap",
+                  lines_of(bwrap_arguments(plan, parts)) + "\nmissing:\n" +
+                      lines_of(bwrap_missing(plan, parts, Counted::by_us)));
+  }
+}
+
+TEST(Boxes, GoldenOci) {
+  for (const auto& [name, plan] : cases()) {
+    const OciOptions options = options_for(plan);
+    expect_golden("box-" + std::string(name) + ".oci",
+                  lines_of_json(oci_config(plan, options)) + "\nrootfs:\n" + lines_of(rootfs_entries(plan)) +
+                      "\nmissing:\n" + lines_of(oci_missing(plan, options)));
+  }
+}
+
+TEST(Boxes, GoldenOciForGvisor) {
+  const ConfinementPlan plan = default_plan();
+  expect_golden("box-default.gvisor", lines_of_json(oci_config(plan, options_for_gvisor(plan))));
+}
+
+TEST(Boxes, GoldenSeatbelt) {
+  for (const auto& [name, plan] : cases()) {
+    expect_golden("box-" + std::string(name) + ".sb", seatbelt_profile(plan));
+  }
+}
+
+bool has_words(const Words& words, const Words& wanted) {
+  return std::search(words.begin(), words.end(), wanted.begin(), wanted.end()) != words.end();
+}
+
+ViewEntry tree(std::string target, Access access, std::string source = {}) {
+  return {.kind = EntryKind::tree,
+          .access = access,
+          .target = target,
+          .source = source.empty() ? target : std::move(source)};
+}
+
+std::string text_of(const JsonValue& object, std::string_view key) {
+  const JsonValue* found = object.find(key);
+  return found != nullptr ? found->text : "";
+}
+
+JsonValue config_of(const ConfinementPlan& plan, const OciOptions& options) {
+  auto value = read_json(oci_config(plan, options), "config.json");
+  EXPECT_TRUE(value.ok());
+  return std::move(value).value();
+}
+
+TEST(Boxes, WhatIsWritableIsBoundAndNothingElse) {
+  for (const auto& [name, plan] : cases()) {
+    const Words words = bwrap_arguments(plan, parts_for(plan));
+    const auto bound = std::count(words.begin(), words.end(), "--bind");
+    const auto writable = std::count_if(plan.view.begin(), plan.view.end(), [](const ViewEntry& entry) {
+      return entry.kind == EntryKind::tree && may_write(entry.access);
+    });
+    EXPECT_EQ(bound, writable) << name;
+    for (const auto& entry : plan.view) {
+      if (entry.kind != EntryKind::tree || is_made_in_dev(entry)) continue;
+      EXPECT_TRUE(
+          has_words(words, {may_write(entry.access) ? "--bind" : "--ro-bind", entry.source, entry.target}))
+          << name << " " << entry.target;
+    }
+  }
+}
+
+TEST(Boxes, BubblewrapUnsharesTheNetworkUnlessHostsAreDeclared) {
+  ConfinementPlan plan = default_plan();
+  EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"}));
+  plan.hosts = {"example.org"};
+  EXPECT_FALSE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"}));
+}
+
+TEST(Boxes, BubblewrapTriesOnlyWhatIsNotRequired) {
+  ConfinementPlan plan = default_plan();
+  EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-cgroup"}));
+  plan.required.clear();
+  EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-cgroup-try"}));
+}
+
+TEST(Boxes, BubblewrapTakesSourcesByPathOrDescriptor) {
+  ConfinementPlan plan;
+  plan.argv = {"/bin/true"};
+  plan.view = {tree("/data", Access::read),
+               tree("/out", Access::write_run),
+               tree("/dev/kmsg", Access::device),
+               {.kind = EntryKind::text, .target = "/etc/motd", .content = "hello", .mode = 0644}};
+  BoxParts parts{.jail = "/jail"};
+  parts.trees = {{0, {.path = "/staged/0"}}, {1, {.descriptor = 9}}};
+  parts.texts = {{3, {.descriptor = 8}}};
+  parts.user_namespace = 7;
+  const Words words = bwrap_arguments(plan, parts);
+  const Words expected[] = {{"--ro-bind", "/staged/0", "/data"},
+                            {"--bind-fd", "9", "/out"},
+                            {"--dev-bind", "/dev/kmsg", "/dev/kmsg"},
+                            {"--perms", "0644", "--ro-bind-data", "8", "/etc/motd"},
+                            {"--userns", "7"},
+                            {"--ro-bind", "/jail", "/run/cloche-jail"}};
+  for (const auto& wanted : expected) EXPECT_TRUE(has_words(words, wanted)) << wanted.front();
+  EXPECT_FALSE(has_words(words, {"--unshare-user"})) << "bubblewrap takes one of the two";
+}
+
+TEST(Boxes, BubblewrapSealsMemoryAfterEverythingIsInIt) {
+  const Words words = bwrap_arguments(of_a_script(), {});
+  const auto at = [&](const std::string& word, const std::string& value) {
+    for (size_t i = 0; i + 1 < words.size(); ++i) {
+      if (words[i] == word && words[i + 1] == value) return i;
+    }
+    return words.size();
+  };
+  EXPECT_LT(at("--tmpfs", "/run/cloche"), at("--remount-ro", "/run/cloche"));
+  EXPECT_LT(at("--remount-ro", "/run/cloche"), at("--remount-ro", "/"));
+  EXPECT_LT(at("--remount-ro", "/"), words.size());
+}
+
+struct MissingRow {
+  const char* what;
+  std::vector<ViewEntry> view;
+  BoxParts parts;
+  Counted counted;
+  std::vector<LayerId> missing;
+};
+
+std::vector<LayerId> ids_of(const std::vector<MissingLayer>& missing) {
+  std::vector<LayerId> ids;
+  for (const auto& layer : missing) {
+    ids.push_back(layer.id);
+    EXPECT_FALSE(layer.why.empty());
+    EXPECT_FALSE(layer.fix.empty());
+  }
+  return ids;
+}
+
+TEST(Boxes, BubblewrapNamesWhatItDoesNotKeep) {
+  const BoxParts by_root{.privileged = true};
+  const BoxParts mapped{.privileged = true, .user_namespace = 5};
+  BoxParts without_landlock;
+  without_landlock.inner.landlock_abi = 0;
+  const MissingRow rows[] = {
+      {"an ordinary user's", {}, {}, Counted::by_us, {}},
+      {"a pasted one", {}, {}, Counted::by_nobody, {LayerId::memory_limit}},
+      {"root's", {}, by_root, Counted::by_us, {LayerId::user_ids, LayerId::process_limit}},
+      {"root's with ids of its own", {}, mapped, Counted::by_us, {}},
+      {"without Landlock", {}, without_landlock, Counted::by_us, {LayerId::landlock}},
+      {"noexec in a tree that runs",
+       {tree("/opt", Access::run), tree("/opt/out", Access::write)},
+       {},
+       Counted::by_us,
+       {LayerId::mount_view}},
+      {"noexec where a copy runs anyway",
+       {tree("/w", Access::write_run), tree("/w/.cloche", Access::read)},
+       {},
+       Counted::by_us,
+       {}},
+      {"a mask in a tree that runs",
+       {tree("/opt", Access::run), tree("/opt/key", Access::none)},
+       {},
+       Counted::by_us,
+       {}},
+  };
+  for (const auto& [what, view, parts, counted, expected] : rows) {
+    ConfinementPlan plan;
+    plan.view = view;
+    EXPECT_EQ(ids_of(bwrap_missing(plan, parts, counted)), expected) << what;
+    plan.required.clear();
+    EXPECT_TRUE(bwrap_missing(plan, parts, counted).empty())
+        << what << ": what is not required is not missing";
+  }
+}
+
+TEST(Boxes, MountPointsInTheHostsTreesMustBeThere) {
+  ConfinementPlan plan;
+  ViewEntry hidden = tree("/w/sub/key", Access::none, "/dev/null");
+  hidden.file = true;
+  plan.view = {tree("/w", Access::write_run, "/srv/work"),
+               {.kind = EntryKind::tmpfs, .target = "/tmp"},
+               {.kind = EntryKind::proc, .target = "/proc"},
+               {.kind = EntryKind::link, .target = "/w/link", .source = "x"},
+               tree("/tmp/data", Access::read, "/srv/data"),
+               tree("/proc/keys", Access::none, "/dev/null"),
+               tree("/alone", Access::read),
+               hidden};
+  const auto places = host_mount_points(plan);
+  ASSERT_EQ(places.size(), 1U);
+  EXPECT_EQ(places[0].path, "/srv/work/sub/key");
+  EXPECT_EQ(places[0].target, "/w/sub/key");
+  EXPECT_TRUE(places[0].file);
+}
+
+TEST(Boxes, LinksThatATreeShowsAreNotMadeInIt) {
+  ConfinementPlan plan;
+  plan.argv = {"/bin/true"};
+  plan.view = {tree("/w", Access::write_run),
+               {.kind = EntryKind::link, .target = "/w/current", .source = "v1"}};
+  EXPECT_FALSE(has_words(bwrap_arguments(plan, {}), {"--symlink"}));
+  for (const auto& entry : rootfs_entries(plan)) EXPECT_NE(entry.path, "/w/current");
+}
+
+TEST(Boxes, ARootDirectoryHasAPlaceForEachMountAndParentsFirst) {
+  for (const auto& [name, plan] : cases()) {
+    std::set<std::string> made = {"/"};
+    for (const auto& entry : rootfs_entries(plan)) {
+      EXPECT_TRUE(made.contains(entry.path.substr(0, std::max<size_t>(entry.path.rfind('/'), 1))))
+          << name << " " << entry.path;
+      EXPECT_TRUE(made.insert(entry.path).second) << name << " " << entry.path << " is made twice";
+    }
+    const JsonValue config = config_of(plan, options_for(plan));
+    for (const auto& mount : config.find("mounts")->items) {
+      const std::string target = text_of(mount, "destination");
+      const ViewEntry entry{.target = target};
+      const bool by_runtime = target.starts_with("/dev/");
+      if (holder_of(plan, entry) == nullptr && !by_runtime) {
+        EXPECT_TRUE(made.contains(target)) << name << " " << target;
+      }
+    }
+  }
+}
+
+TEST(Boxes, ABundleHasAUserNamespaceWhenIdsAreMapped) {
+  const ConfinementPlan plan = default_plan();
+  const auto namespaces = [&](const OciOptions& options) {
+    Words names;
+    const JsonValue config = config_of(plan, options);
+    for (const auto& item : config.find("linux")->find("namespaces")->items)
+      names.push_back(text_of(item, "type"));
+    return names;
+  };
+  EXPECT_EQ(namespaces(options_for(plan)),
+            (Words{"user", "mount", "pid", "ipc", "uts", "cgroup", "network"}));
+  EXPECT_EQ(namespaces(options_for_gvisor(plan)), (Words{"mount", "pid", "ipc", "uts", "cgroup", "network"}));
+}
+
+TEST(Boxes, ABundleCountsByACgroupAlone) {
+  ConfinementPlan plan = default_plan();
+  plan.limits.memory_bytes = 64ULL << 20;
+  plan.limits.processes = 20;
+  OciOptions options = options_for(plan);
+  EXPECT_EQ(oci_config(plan, options).find("resources"), std::string::npos);
+  options.cgroup = "/cloche/1";
+  const JsonValue config = config_of(plan, options);
+  const JsonValue* resources = config.find("linux")->find("resources");
+  ASSERT_NE(resources, nullptr);
+  EXPECT_EQ(resources->find("memory")->find("limit")->integer, 64 << 20);
+  EXPECT_EQ(resources->find("pids")->find("limit")->integer, 21);
+  EXPECT_TRUE(oci_missing(plan, options).empty());
+}
+
+TEST(Boxes, ABundleAsksForNoLimitThatItsStarterDoesNotHave) {
+  const ConfinementPlan plan = default_plan();
+  OciOptions options = options_for(plan);
+  options.highest_limits = {{RLIMIT_MEMLOCK, 8 << 20}, {RLIMIT_NOFILE, RLIM_INFINITY}};
+  const JsonValue config = config_of(plan, options);
+  std::map<std::string, int64_t> hard;
+  for (const auto& limit : config.find("process")->find("rlimits")->items)
+    hard[text_of(limit, "type")] = limit.find("hard")->integer;
+  EXPECT_EQ(hard["RLIMIT_MEMLOCK"], 8 << 20);
+  EXPECT_EQ(hard["RLIMIT_NOFILE"], 4096);
+}
+
+TEST(Boxes, ABundleNamesWhatItDoesNotKeep) {
+  ConfinementPlan plan = default_plan();
+  OciOptions options = options_for(plan);
+  options.cgroup = "/cloche/1";
+  EXPECT_TRUE(oci_missing(plan, options).empty());
+  options.uids = {{.outside = 0}};
+  EXPECT_EQ(ids_of(oci_missing(plan, options)), std::vector{LayerId::user_ids});
+  options = options_for_gvisor(plan);
+  plan.hosts = {"example.org"};
+  EXPECT_EQ(ids_of(oci_missing(plan, options)), (std::vector{LayerId::user_ids, LayerId::net_namespace,
+                                                             LayerId::landlock, LayerId::memory_limit}));
+}
+
+TEST(Boxes, InnerHasNoRulesWithoutLandlock) {
+  const ConfinementPlan plan = default_plan();
+  EXPECT_TRUE(has_words(inner_arguments(plan, {}), {"--allow", "write_run:/home/user/project"}));
+  const Words words = inner_arguments(plan, {.landlock_abi = 0});
+  EXPECT_TRUE(has_words(words, {"--landlock", "0"}));
+  EXPECT_FALSE(has_words(words, {"--allow"}));
+  EXPECT_TRUE(has_words(words, {"--", "python3", "build.py"}));
+}
+
+TEST(Boxes, SeatbeltQuotesPathsAndStartsWithNothing) {
+  ConfinementPlan plan;
+  plan.argv = {"make", "test"};
+  plan.environment = {{"HOME", "/nowhere"}};
+  plan.view = {tree("/a \"b\" \\c", Access::read)};
+  EXPECT_NE(seatbelt_profile(plan).find(R"((allow file-read* (subpath "/a \"b\" \\c")))"), std::string::npos);
+  EXPECT_EQ(seatbelt_arguments(plan), (Words{"sandbox-exec", "-p", seatbelt_profile(plan), "--",
+                                             "/usr/bin/env", "-i", "HOME=/nowhere", "make", "test"}));
+}
+
+TEST(Boxes, SeatbeltDeniesTheNetworkUnlessHostsAreDeclared) {
+  ConfinementPlan plan = default_plan();
+  EXPECT_NE(seatbelt_profile(plan).find("(deny network*)"), std::string::npos);
+  const size_t missing = seatbelt_missing(plan).size();
+  plan.hosts = {"example.org"};
+  EXPECT_EQ(seatbelt_profile(plan).find("(deny network*)"), std::string::npos);
+  EXPECT_EQ(seatbelt_missing(plan).size(), missing + 1);
+}
+
+}  // namespace
+}  // namespace cloche

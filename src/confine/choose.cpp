@@ -1,0 +1,94 @@
+#include "confine/choose.hpp"
+
+#include <algorithm>
+
+namespace cloche {
+namespace {
+
+bool may_be_off(const Wish& wish) {
+  return wish.off && !wish.required && (wish.door == Door::command_line || wish.off_allowed);
+}
+
+std::optional<Rung> next_below(Rung rung) {
+  switch (rung) {
+    case Rung::gvisor: return Rung::container;
+    case Rung::container: return Rung::namespaces;
+    case Rung::namespaces: return Rung::subprocess;
+    default: return std::nullopt;  // below subprocess nothing is left that holds
+  }
+}
+
+Result<void> judge(const Wish& wish) {
+  const std::string rung(name_of(wish.rung));
+  if (wish.rung == Rung::permissive) {
+    return refusal("the rung permissive is for functions of the embedding program, and never runs a program",
+                   "use --isolation subprocess or higher");
+  }
+  if (backends_of(wish.rung).empty())
+    return refusal("the rung " + rung + " is not part of this build", "use --isolation gvisor or lower");
+  if (!wish.backend) return {};
+  if (*wish.backend == Backend::none)
+    return refusal("none is no backend to ask for",
+                   "CLOCHE_SANDBOX=off is how an operator opts out, knowingly");
+  if (rung_of(*wish.backend) != wish.rung) {
+    return usage_error("the backend " + std::string(name_of(*wish.backend)) + " is on the rung " +
+                       std::string(name_of(rung_of(*wish.backend))) + ", not " + rung);
+  }
+  return {};
+}
+
+struct Found {
+  std::optional<Backend> backend = {};
+  Offer missing = {};  // of the first that was tried, which is the one that was meant
+};
+
+Found first_that_works(std::span<const Backend> candidates, const Offers& offers) {
+  Found found;
+  for (Backend backend : candidates) {
+    Offer offer = offers(backend);
+    if (offer.works) {
+      found.backend = backend;
+      return found;
+    }
+    if (found.missing.why.empty()) found.missing = std::move(offer);
+  }
+  return found;
+}
+
+}  // namespace
+
+Result<Choice> choose(const Wish& wish, const Offers& offers) {
+  if (may_be_off(wish))
+    return Choice{Backend::none, {"isolation is off by the operator's own switch: nothing holds"}};
+  TRY(judge(wish));
+  Choice choice;
+  if (wish.off && !wish.required)
+    choice.notes.emplace_back(
+        "CLOCHE_SANDBOX=off is not honoured at an agent's door: no managed or user file permits it");
+  // The one candidate of a wish is not tried out: the call itself does that, and refuses.
+  const auto own = backends_of(wish.rung);
+  const auto candidates = wish.backend ? std::span<const Backend>(&*wish.backend, 1) : own;
+  const bool degrades = wish.missing == Missing::degrade && !wish.required;
+  if (candidates.size() == 1 && !degrades) {
+    choice.backend = candidates.front();
+    return choice;
+  }
+  Offer wanted;
+  for (std::optional<Rung> rung = wish.rung; rung; rung = next_below(*rung)) {
+    const Found found = first_that_works(*rung == wish.rung ? candidates : backends_of(*rung), offers);
+    if (found.backend) {
+      choice.backend = *found.backend;
+      return choice;
+    }
+    if (wanted.why.empty()) wanted = found.missing;
+    if (!degrades) break;
+    if (const auto below = next_below(*rung)) {
+      choice.notes.push_back("the rung " + std::string(name_of(*rung)) +
+                             " is missing here, stepped down to " + std::string(name_of(*below)) + ": " +
+                             found.missing.why);
+    }
+  }
+  return Error{Fault::missing_layer, wanted.why, 0, wanted.fix, wanted.layer};
+}
+
+}  // namespace cloche

@@ -1,0 +1,46 @@
+// Which box a command gets: the one that was asked for or, only where the operator has said so, the next one
+// down. Pure: what this host offers is asked of the caller, one backend at a time and only as far as needed.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/backend.hpp"
+
+namespace cloche {
+
+enum class Missing { refuse, degrade };
+
+// Where a call comes in. Agents stand behind the last: there an environment variable is not the operator's
+// word.
+enum class Door { command_line, agent };
+
+struct Wish {
+  Rung rung = Rung::namespaces;
+  std::optional<Backend> backend = {};  // of that rung; none: whichever works
+  Missing missing = Missing::refuse;
+  bool required = false;     // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
+  bool off = false;          // CLOCHE_SANDBOX=off, or `enabled: false`
+  bool off_allowed = false;  // a managed or user file lets agents' doors honour that
+  Door door = Door::command_line;
+};
+
+struct Offer {
+  bool works = false;
+  std::string why = {};  // it does not; one sentence
+  std::string fix = {};
+  std::string layer = {};  // the promise that is not kept
+};
+using Offers = std::function<Offer(Backend)>;
+
+struct Choice {
+  Backend backend = Backend::native;
+  std::vector<std::string> notes = {};  // for stderr, doctor and the record: less than was asked for, and why
+};
+
+Result<Choice> choose(const Wish& wish, const Offers& offers);
+
+}  // namespace cloche

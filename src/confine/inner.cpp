@@ -1,0 +1,91 @@
+#include "confine/inner.hpp"
+
+#include <sys/resource.h>
+
+#include "confine/kernel_rules.hpp"
+
+namespace cloche {
+namespace {
+
+std::string_view name_of_access(wire::Access access) {
+  switch (access) {
+    case wire::Access::list: return "list";
+    case wire::Access::read: return "read";
+    case wire::Access::run: return "run";
+    case wire::Access::write: return "write";
+    case wire::Access::write_run: return "write_run";
+    case wire::Access::device: return "device";
+  }
+  return "";
+}
+
+using Around = InnerOptions::Around;
+
+class Words {
+ public:
+  void flag(std::string_view name) { words_.emplace_back(name); }
+  void flag(std::string_view name, std::string value) {
+    words_.emplace_back(name);
+    words_.push_back(std::move(value));
+  }
+  std::vector<std::string> followed_by(const std::vector<std::string>& command) && {
+    words_.insert(words_.end(), command.begin(), command.end());
+    return std::move(words_);
+  }
+
+ private:
+  std::vector<std::string> words_;
+};
+
+void add_rules(Words& words, const ConfinementPlan& plan, int landlock_abi) {
+  words.flag("--landlock", std::to_string(landlock_abi));
+  if (landlock_abi == 0) return;
+  for (const auto& [access, path] : rules_for(plan))
+    words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
+}
+
+// Of the host's own tree nothing but what is named: there "/" is not an empty root that may be listed.
+void add_host_rules(Words& words, const ConfinementPlan& plan, int landlock_abi) {
+  words.flag("--landlock", std::to_string(landlock_abi));
+  if (landlock_abi == 0) return;
+  for (const auto& [access, path] : shown_rules_for(plan))
+    words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
+}
+
+}  // namespace
+
+std::string octal(unsigned mode) {
+  std::string digits;
+  for (; mode != 0; mode /= 8) digits.insert(digits.begin(), static_cast<char>('0' + mode % 8));
+  return "0" + digits;
+}
+
+std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const InnerOptions& options) {
+  Words words;
+  words.flag("--inner");
+  if (options.control) words.flag("--control", std::to_string(*options.control));
+  if (options.report) words.flag("--report", *options.report);
+  if (options.becomes) {
+    words.flag("--become", std::to_string(plan.inside_uid) + ":" + std::to_string(plan.inside_gid));
+  }
+  words.flag("--umask", octal(plan.umask));
+  words.flag("--directory", plan.directory);
+  for (const auto& [resource, value] : limits_for(plan.limits)) {
+    const uint64_t counted = resource == RLIMIT_NPROC ? value + options.others : value;
+    words.flag("--limit", std::string(name_of_resource(resource)) + "=" + std::to_string(counted));
+  }
+  if (options.around == Around::host) {
+    add_host_rules(words, plan, options.landlock_abi);
+  } else {
+    add_rules(words, plan, options.landlock_abi);
+  }
+  if (plan.debugging) words.flag("--debugging");
+  if (options.watched) words.flag("--watched");
+  if (options.around == Around::host) words.flag("--alone");
+  if (options.around == Around::nothing_held) words.flag("--open");
+  for (auto& program : program_candidates(plan)) words.flag("--program", std::move(program));
+  words.flag("--");
+  return std::move(words).followed_by(plan.argv);
+}
+
+}  // namespace cloche

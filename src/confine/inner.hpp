@@ -1,0 +1,39 @@
+// The command line of `cloche-jail --inner`: what the jail does inside a box that somebody else has built
+// (bubblewrap, an OCI runtime, or none at all). Whatever the box is, limits, Landlock, the filter and the
+// drop of privileges are these same words. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "confine/launch.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+// Where every box shows the jail, read-only: in a directory that is empty otherwise in each view.
+inline constexpr std::string_view jail_inside = "/run/cloche-jail";
+// And, where a box can be given no descriptor, the file for its reports.
+inline constexpr std::string_view report_inside = "/run/cloche-report";
+
+struct InnerOptions {
+  std::optional<int> control = {};         // the descriptor for reports; none: nobody listens
+  int landlock_abi = least_landlock_abi;   // the least that must hold; 0: a kernel without it (gVisor)
+  std::optional<std::string> report = {};  // or a file in the box that they are left in
+  // What stands between the command and the host: a box, nothing but the filter, or nothing at all.
+  enum class Around { box, host, nothing_held };
+  Around around = Around::box;
+  uint64_t others = 0;   // processes of the same user that the kernel counts along
+  bool becomes = false;  // the box has given it another id than the plan says, and only that one
+  bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
+};
+
+// A mode or a mask as shells write it: "022".
+std::string octal(unsigned mode);
+
+// Everything after the path of the program. The environment is the box's own, so there is no flag for it.
+std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const InnerOptions& options);
+
+}  // namespace cloche

@@ -1,0 +1,324 @@
+#include "confine/oci.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/json.hpp"
+#include "base/path.hpp"
+#include "confine/kernel_rules.hpp"
+#include "jail/wire.hpp"
+
+namespace cloche {
+namespace {
+
+// As container engines have it: of the kernel, and nothing that a command needs.
+constexpr std::string_view masked_paths[] = {"/proc/acpi",        "/proc/asound",        "/proc/kcore",
+                                             "/proc/keys",        "/proc/latency_stats", "/proc/timer_list",
+                                             "/proc/timer_stats", "/proc/sched_debug",   "/proc/scsi"};
+constexpr std::string_view readonly_paths[] = {"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys",
+                                               "/proc/sysrq-trigger"};
+constexpr uint64_t dev_bytes = 64 << 10;  // nodes and links
+
+// "RLIMIT_NPROC", as the specification has it.
+std::string rlimit_name(uint32_t resource) {
+  std::string name = "RLIMIT_";
+  for (char c : name_of_resource(resource)) name += static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
+std::string source_at(const std::map<size_t, BoxSource>& sources, size_t at, const std::string& own) {
+  const auto found = sources.find(at);
+  return found != sources.end() ? found->second.path : own;
+}
+
+// Memory that cannot be written holds what we put there and no more: so the root directory holds it, which is
+// read-only as well.
+bool is_part_of_root(const ViewEntry& entry) {
+  return entry.kind == EntryKind::tmpfs && entry.access == Access::read;
+}
+
+bool lies_in_root(const ConfinementPlan& plan, const ViewEntry& entry) {
+  const ViewEntry* holder = holder_of(plan, entry);
+  return holder == nullptr || (is_part_of_root(*holder) && lies_in_root(plan, *holder));
+}
+
+bool lies_in_proc(const ConfinementPlan& plan, const ViewEntry& entry) {
+  const ViewEntry* holder = holder_of(plan, entry);
+  return holder != nullptr && holder->kind == EntryKind::proc;
+}
+
+class Config {
+ public:
+  Config(const ConfinementPlan& plan, const OciOptions& options) : plan_(plan), options_(options) {}
+
+  std::string text() {
+    out_.begin_object().member("ociVersion", "1.0.2");
+    add_process();
+    out_.key("root").begin_object().member("path", options_.root).member("readonly", true).end_object();
+    out_.member("hostname", wire::sandbox_hostname);
+    add_mounts();
+    add_linux();
+    return out_.end_object().text() + "\n";
+  }
+
+ private:
+  using Texts = std::vector<std::string>;
+
+  void list(std::string_view name, const auto& values) {
+    out_.key(name).begin_array();
+    for (const auto& value : values) out_.value(value);
+    out_.end_array();
+  }
+
+  unsigned uid() const { return options_.inside_uid.value_or(plan_.inside_uid); }
+  unsigned gid() const { return options_.inside_gid.value_or(plan_.inside_gid); }
+
+  void add_process() {
+    out_.key("process").begin_object().member("terminal", false);
+    out_.key("user").begin_object().member("uid", uid()).member("gid", gid()).end_object();
+    Texts args = {std::string(jail_inside)};
+    for (auto& word : inner_arguments(plan_, options_.parts.inner)) args.push_back(std::move(word));
+    list("args", args);
+    Texts environment;
+    for (const auto& [name, value] : plan_.environment) environment.push_back(name + "=" + value);
+    list("env", environment);
+    out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
+    out_.key("capabilities").begin_object();
+    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything else.
+    const Texts held = options_.parts.inner.becomes ? Texts{"CAP_SETFCAP"} : Texts{};
+    for (const char* set : {"bounding", "effective", "permitted"}) list(set, held);
+    for (const char* set : {"inheritable", "ambient"}) list(set, Texts{});
+    out_.end_object();
+    add_limits();
+    out_.member("noNewPrivileges", true).end_object();
+  }
+
+  void add_limits() {
+    out_.key("rlimits").begin_array();
+    for (const auto& [resource, value] : limits_for(plan_.limits)) {
+      const auto highest = options_.highest_limits.find(resource);
+      const uint64_t number =
+          highest == options_.highest_limits.end() ? value : std::min(value, highest->second);
+      out_.begin_object().member("type", rlimit_name(resource));
+      out_.member("hard", number).member("soft", number).end_object();
+    }
+    out_.end_array();
+  }
+
+  void add_mount(const std::string& target, std::string_view type, const std::string& source,
+                 const Texts& options) {
+    out_.begin_object().member("destination", target).member("type", type).member("source", source);
+    list("options", options);
+    out_.end_object();
+  }
+
+  void add_mounts() {
+    out_.key("mounts").begin_array();
+    if (has_dev(plan_)) {
+      Texts options = {"nosuid", "noexec", "mode=0755", "size=" + std::to_string(dev_bytes)};
+      // gVisor would refuse to open /dev/null for writing there.
+      if (options_.kernel == BoxKernel::hosts) options.emplace_back("ro");
+      add_mount("/dev", "tmpfs", "tmpfs", options);
+    }
+    for (size_t at = 0; at < plan_.view.size(); ++at) add_entry(plan_.view[at], at);
+    add_mount(std::string(jail_inside), "bind", options_.parts.jail, {"bind", "ro", "nosuid", "nodev"});
+    if (options_.report) {
+      add_mount(std::string(report_inside), "bind", *options_.report,
+                {"bind", "rw", "nosuid", "nodev", "noexec"});
+    }
+    out_.end_array();
+  }
+
+  void add_entry(const ViewEntry& entry, size_t at) {
+    if (lies_in_proc(plan_, entry) || is_shown_by_its_tree(plan_, entry)) return;
+    switch (entry.kind) {
+      case EntryKind::link: return;  // in the root directory, or made by the runtime
+      case EntryKind::directory:
+        if (!lies_in_root(plan_, entry)) add_memory(entry, holder_of(plan_, entry)->size_bytes);
+        return;
+      case EntryKind::text:
+        if (lies_in_root(plan_, entry)) return;
+        return add_mount(entry.target, "bind", source_at(options_.parts.texts, at, ""),
+                         {"bind", "ro", "nosuid", "nodev", "noexec"});
+      case EntryKind::tree:
+        if (!is_made_in_dev(entry)) add_tree(entry, at);
+        return;
+      case EntryKind::tmpfs:
+        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry)) add_memory(entry, entry.size_bytes);
+        return;
+      case EntryKind::proc:
+        // The jail may have an id map to write there; Landlock is over the command by then.
+        return add_mount(entry.target, "proc", "proc",
+                         {options_.parts.inner.becomes ? "rw" : "ro", "nosuid", "noexec", "nodev"});
+      case EntryKind::terminals:
+        return add_mount(entry.target, "devpts", "devpts",
+                         {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"});
+    }
+  }
+
+  // "ro" is said of the one mount; "rro" also of the host's mounts that come along below it. gVisor has no
+  // such words, and needs none: to it the whole tree is one mount.
+  void add_tree(const ViewEntry& entry, size_t at) {
+    const bool with_below = entry.recursive && options_.kernel == BoxKernel::hosts;
+    const std::string prefix = with_below ? "r" : "";
+    Texts options = {entry.recursive ? "rbind" : "bind"};
+    options.push_back(may_write(entry.access) || entry.access == Access::device ? "rw" : prefix + "ro");
+    options.push_back(prefix + "nosuid");
+    if (entry.access != Access::device) options.push_back(prefix + "nodev");
+    if (!may_run(entry.access)) options.push_back(prefix + "noexec");
+    add_mount(entry.target, "bind", source_at(options_.parts.trees, at, entry.source), options);
+  }
+
+  void add_memory(const ViewEntry& entry, uint64_t size_bytes) {
+    Texts options = {"nosuid", "nodev"};
+    if (!may_run(entry.access)) options.emplace_back("noexec");
+    if (!may_write(entry.access)) options.emplace_back("ro");
+    options.push_back("mode=" + octal(entry.mode));
+    options.push_back("size=" + std::to_string(size_bytes));
+    options.push_back("nr_inodes=" + std::to_string(files_of_memory(size_bytes)));
+    options.push_back("uid=" + std::to_string(uid()));
+    options.push_back("gid=" + std::to_string(gid()));
+    add_mount(entry.target, "tmpfs", "tmpfs", options);
+  }
+
+  void add_linux() {
+    out_.key("linux").begin_object();
+    Texts namespaces = {"mount", "pid", "ipc", "uts", "cgroup"};
+    if (!options_.uids.empty()) {
+      namespaces.insert(namespaces.begin(), "user");
+      add_mappings("uidMappings", options_.uids);
+      add_mappings("gidMappings", options_.gids);
+    }
+    if (plan_.hosts.empty()) namespaces.emplace_back("network");
+    out_.key("namespaces").begin_array();
+    for (const auto& name : namespaces) out_.begin_object().member("type", name).end_object();
+    out_.end_array();
+    if (options_.cgroup) add_resources(*options_.cgroup);
+    list("maskedPaths", masked());
+    list("readonlyPaths", readonly_paths);
+    out_.end_object();
+  }
+
+  void add_mappings(std::string_view name, const std::vector<IdMapping>& mappings) {
+    out_.key(name).begin_array();
+    for (const auto& [inside, outside, count] : mappings) {
+      out_.begin_object().member("containerID", inside).member("hostID", outside).member("size", count);
+      out_.end_object();
+    }
+    out_.end_array();
+  }
+
+  void add_resources(const std::string& cgroup) {
+    out_.member("cgroupsPath", cgroup).key("resources").begin_object();
+    out_.key("devices").begin_array();
+    out_.begin_object().member("allow", false).member("access", "rwm").end_object().end_array();
+    out_.key("memory").begin_object().member("limit", plan_.limits.memory_bytes).end_object();
+    out_.key("pids").begin_object().member("limit", plan_.limits.processes + 1).end_object();
+    out_.end_object();
+  }
+
+  // The usual ones, and what the plan itself masks in /proc: a runtime takes no mount there.
+  std::vector<std::string> masked() const {
+    Texts paths(std::begin(masked_paths), std::end(masked_paths));
+    for (const auto& entry : plan_.view) {
+      if (lies_in_proc(plan_, entry) && std::find(paths.begin(), paths.end(), entry.target) == paths.end())
+        paths.push_back(entry.target);
+    }
+    return paths;
+  }
+
+  const ConfinementPlan& plan_;
+  const OciOptions& options_;
+  JsonWriter out_{JsonWriter::Layout::indented};
+};
+
+class Rootfs {
+ public:
+  explicit Rootfs(const ConfinementPlan& plan) : plan_(plan) {}
+
+  std::vector<RootfsEntry> entries() {
+    for (const auto& entry : plan_.view) {
+      if (!is_made_in_dev(entry) && lies_in_root(plan_, entry)) add(entry);
+    }
+    if (has_dev(plan_)) add_directory("/dev", 0755);
+    const ViewEntry jail{.target = std::string(jail_inside)};
+    if (lies_in_root(plan_, jail)) add_file(jail.target, "", 0644);
+    return std::move(entries_);
+  }
+
+ private:
+  using Kind = RootfsEntry::Kind;
+
+  void add(const ViewEntry& entry) {
+    // Beneath a tmpfs of the runtime's own, which makes what it mounts there.
+    if (has_dev(plan_) && is_beneath("/dev", entry.target)) return;
+    switch (entry.kind) {
+      case EntryKind::link:
+        add_parents(entry.target);
+        entries_.push_back({Kind::link, entry.target, entry.source, 0777});
+        return;
+      case EntryKind::text: return add_file(entry.target, entry.content, entry.mode);
+      case EntryKind::tree:
+        return entry.file ? add_file(entry.target, "", 0644) : add_directory(entry.target, 0755);
+      case EntryKind::directory:
+      case EntryKind::tmpfs: return add_directory(entry.target, entry.mode);
+      case EntryKind::proc:
+      case EntryKind::terminals: return add_directory(entry.target, 0755);
+    }
+  }
+
+  void add_parents(const std::string& path) {
+    const std::string parent(parent_of(path));
+    if (parent != "/") add_directory(parent, 0755);
+  }
+
+  void add_directory(const std::string& path, unsigned mode) {
+    if (!made_.insert(path).second) return;
+    add_parents(path);
+    entries_.push_back({Kind::directory, path, {}, mode});
+  }
+
+  void add_file(const std::string& path, const std::string& content, unsigned mode) {
+    add_parents(path);
+    entries_.push_back({Kind::file, path, content, mode});
+  }
+
+  const ConfinementPlan& plan_;
+  std::vector<RootfsEntry> entries_;
+  std::set<std::string> made_;
+};
+
+}  // namespace
+
+std::string oci_config(const ConfinementPlan& plan, const OciOptions& options) {
+  return Config(plan, options).text();
+}
+
+std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan) { return Rootfs(plan).entries(); }
+
+std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOptions& options) {
+  std::vector<MissingLayer> missing;
+  const auto lacks = [&](LayerId layer, std::string why, std::string fix) {
+    if (requires_layer(plan, layer)) missing.push_back({layer, std::move(why), std::move(fix)});
+  };
+  const bool maps_root = std::any_of(options.uids.begin(), options.uids.end(),
+                                     [](const IdMapping& mapping) { return mapping.outside == 0; });
+  if (options.uids.empty() || maps_root) {
+    lacks(LayerId::user_ids, "the bundle maps an id of the command to root of the host, or none at all",
+          "map ids that no account has");
+  }
+  if (!plan.hosts.empty()) {
+    lacks(LayerId::net_namespace, "a bundle shares the whole network of the host or none of it",
+          "leave the network out");
+  }
+  if (options.parts.inner.landlock_abi < least_landlock_abi)
+    lacks(LayerId::landlock, "the plan of the bundle asks for no Landlock",
+          "run it by a runtime that shares the host's kernel");
+  if (!options.cgroup)
+    lacks(LayerId::memory_limit, "without a cgroup nobody counts the memory of the bundle",
+          "give the bundle a cgroupsPath");
+  return missing;
+}
+
+}  // namespace cloche

@@ -1,0 +1,60 @@
+// A plan as a bundle of the OCI runtime specification 1.0.2, for crun, runc and runsc: config.json, and what
+// the root directory beside it holds. The runtime builds the box; limits, Landlock and the filter are said to
+// `cloche-jail --inner`, the process that it starts. Pure.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "confine/box.hpp"
+#include "model/layers.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+struct IdMapping {
+  unsigned inside = 0;
+  unsigned outside = 0;
+  unsigned count = 1;
+};
+
+// Whose kernel the command sees: the host's own (crun, runc), or gVisor's (runsc), which knows fewer options
+// and has no Landlock.
+enum class BoxKernel { hosts, gvisor };
+
+struct OciOptions {
+  std::string root = "rootfs";  // made from rootfs_entries(); relative to the bundle or absolute
+  BoxParts parts;               // sources by path alone: a bundle has no descriptors
+  BoxKernel kernel = BoxKernel::hosts;
+  std::vector<IdMapping> uids = {};  // none: no user namespace but the runtime's own
+  std::vector<IdMapping> gids = {};
+  // Whom the process is inside; without it whom the plan says. A runtime that was started by an ordinary user
+  // can map one id alone, and needs root to be that one.
+  std::optional<unsigned> inside_uid = {};
+  std::optional<unsigned> inside_gid = {};
+  std::optional<std::string> report = {};  // on the host: the file that --inner leaves its reports in
+  std::optional<std::string> cgroup = {};  // cgroupsPath; without one the runtime counts nothing
+  std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what whoever starts it may not exceed
+};
+
+// The text of config.json. Equal plans give equal bytes.
+std::string oci_config(const ConfinementPlan& plan, const OciOptions& options);
+
+// What lies in the root directory: what the view has of its own, and a place for each mount. Parents before
+// children.
+struct RootfsEntry {
+  enum class Kind { directory, file, link };
+  Kind kind = Kind::directory;
+  std::string path;          // absolute, in the root directory
+  std::string content = {};  // of a file, where it has any; of a link what it says
+  unsigned mode = 0755;
+};
+std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan);
+
+// What the plan requires and neither such a box nor --inner can keep.
+std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOptions& options);
+
+}  // namespace cloche

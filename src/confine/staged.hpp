@@ -1,0 +1,29 @@
+// A plan for a box that bubblewrap or an OCI runtime builds from a stage (jail/box.hpp): the same words that
+// `cloche wrap` prints, with each tree's source replaced by the checked clone that the keeper has put into
+// /tmp of the runner's own mount namespace. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "confine/launch.hpp"
+#include "model/backend.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+struct StagedParts {
+  std::string jail;                                  // cloche-jail on the host
+  std::string program;                               // bwrap or the runtime, by its path
+  std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what we may not exceed ourselves
+};
+
+// What the plan requires and this backend cannot keep.
+std::vector<MissingLayer> staged_missing(Backend backend, const ConfinementPlan& plan,
+                                         const HostProbe& probe);
+
+LaunchSpec render_staged(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
+                         const CallResources& resources, const StagedParts& parts);
+
+}  // namespace cloche

@@ -1,0 +1,236 @@
+#include "doors/wrap_command.hpp"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "base/json.hpp"
+#include "base/words.hpp"
+#include "confine/bwrap.hpp"
+#include "confine/kernel_rules.hpp"
+#include "confine/oci.hpp"
+#include "confine/seatbelt.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+#include "gateway/box_plan.hpp"
+#include "store/box_files.hpp"
+
+namespace cloche {
+namespace {
+
+using Kind = WrapArguments::Backend;
+using Runtime = WrapArguments::Runtime;
+
+struct Wrapped {
+  std::vector<std::string> argv = {};  // empty: `text` is what there is to print
+  std::string text = {};
+  std::vector<MissingLayer> missing = {};
+};
+
+Result<Kind> kind_named(const std::string& name) {
+  if (name == "bwrap") return Kind::bwrap;
+  if (name == "oci") return Kind::oci;
+  if (name == "seatbelt") return Kind::seatbelt;
+  return usage_error("--backend " + name + ": no such backend", "known are bwrap, oci and seatbelt");
+}
+
+Result<Runtime> runtime_named(const std::string& name) {
+  if (name == "runc") return Runtime::runc;
+  if (name == "crun") return Runtime::crun;
+  if (name == "runsc") return Runtime::runsc;
+  return usage_error("--runtime " + name + ": no such runtime", "known are crun, runc and runsc");
+}
+
+// Those that wrap has besides the flags of `cloche run`.
+struct OwnFlags {
+  std::optional<std::string> backend = {};
+  std::optional<std::string> executor = {};
+  std::optional<std::string> bundle = {};
+  std::optional<std::string> runtime = {};
+
+  std::optional<std::string>* named(std::string_view name) {
+    if (name == "--runtime") return &runtime;
+    if (name == "--backend") return &backend;
+    if (name == "--executor") return &executor;
+    return name == "--bundle" ? &bundle : nullptr;
+  }
+};
+
+// Takes them out; what is left goes to parse_run. The command stands after --, so nothing of it is mistaken.
+Result<std::vector<char*>> take_own(std::span<char* const> words, OwnFlags& own) {
+  std::vector<char*> rest;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at];
+    if (word == "--") {
+      rest.insert(rest.end(), words.begin() + static_cast<long>(at), words.end());
+      break;
+    }
+    const size_t equals = word.find('=');
+    auto* flag = own.named(word.substr(0, equals));
+    if (flag == nullptr) {
+      rest.push_back(words[at]);
+      continue;
+    }
+    const bool apart = equals == std::string_view::npos;
+    if (apart && at + 1 == words.size())
+      return usage_error(std::string(word) + " needs a value", "see cloche wrap --help");
+    *flag = apart ? words[++at] : std::string(word.substr(equals + 1));
+    if ((*flag)->empty()) return usage_error("a flag has an empty value");
+  }
+  return rest;
+}
+
+bool has_word(std::span<char* const> words, std::string_view wanted) {
+  for (const std::string_view word : words) {
+    if (word == "--") return wanted == "--";
+    if (word == wanted || (word.starts_with(wanted) && word.substr(wanted.size()).starts_with('=')))
+      return true;
+  }
+  return false;
+}
+
+// What only means something for a command that we start.
+Result<void> refuse_flags_of_a_run(const RunArguments& run) {
+  if (run.run || run.task || run.dry_run || run.raw || run.status_fd >= 0)
+    return usage_error("--run, --task, --dry-run, --raw and --status-fd are for commands that run",
+                       "leave them out: wrap runs nothing");
+  return {};
+}
+
+Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& installation) {
+  BoxParts parts{.jail = installation.jail, .privileged = ::geteuid() == 0};
+  parts.texts = TRY(keep_texts(plan, installation.state));
+  Wrapped wrapped{.argv = bwrap_arguments(plan, parts)};
+  wrapped.argv.insert(wrapped.argv.begin(), "bwrap");
+  wrapped.missing = bwrap_missing(plan, parts, Counted::by_nobody);
+  return wrapped;
+}
+
+// A runtime may not give more than whoever starts it has.
+std::map<uint32_t, uint64_t> own_hard_limits(const ConfinementPlan& plan) {
+  std::map<uint32_t, uint64_t> highest;
+  for (const auto& limit : limits_for(plan.limits)) {
+    struct rlimit own {};
+    if (::getrlimit(static_cast<__rlimit_resource_t>(limit.resource), &own) == 0)
+      highest[limit.resource] = own.rlim_max;
+  }
+  return highest;
+}
+
+// Whoever starts a runtime by hand has one id to map, his own; and runtimes need root to be mapped. With
+// runsc it is so without a word: it has a user namespace of its own making.
+OciOptions oci_options(const ConfinementPlan& plan, const WrapArguments& arguments) {
+  OciOptions options;
+  options.inside_uid = options.inside_gid = 0;
+  options.highest_limits = own_hard_limits(plan);
+  if (arguments.runtime == Runtime::runsc) {
+    options.kernel = BoxKernel::gvisor;
+    options.parts.inner.landlock_abi = 0;
+  } else {
+    options.uids = {{.outside = ::geteuid()}};
+    options.gids = {{.outside = ::getegid()}};
+  }
+  return options;
+}
+
+Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& arguments,
+                             const Installation& installation) {
+  OciOptions options = oci_options(plan, arguments);
+  options.parts.jail = installation.jail;
+  options.parts.texts = TRY(keep_texts(plan, installation.state));
+  Wrapped wrapped{.text = oci_config(plan, options)};
+  wrapped.missing = oci_missing(plan, options);
+  if (arguments.bundle) TRY(make_bundle(*arguments.bundle, rootfs_entries(plan), wrapped.text));
+  return wrapped;
+}
+
+Result<Wrapped> wrap(const WrapArguments& arguments, const ConfinementPlan& plan,
+                     const Installation& installation) {
+  if (arguments.backend == Kind::seatbelt)
+    return Wrapped{.argv = seatbelt_arguments(plan), .missing = seatbelt_missing(plan)};
+  TRY(check_mount_points(plan));
+  if (arguments.backend == Kind::oci) return wrap_for_oci(plan, arguments, installation);
+  return wrap_for_bwrap(plan, installation);
+}
+
+std::string as_json(const Wrapped& wrapped, const std::vector<std::string>& notes) {
+  JsonWriter out;
+  out.begin_object().key("argv").begin_array();
+  for (const auto& word : wrapped.argv) out.value(word);
+  out.end_array().key("missing").begin_array();
+  for (const auto& [id, why, fix] : wrapped.missing)
+    out.begin_object().member("layer", name_of(id)).member("why", why).member("fix", fix).end_object();
+  out.end_array().key("notes").begin_array();
+  for (const auto& note : notes) out.value(note);
+  return out.end_array().end_object().text() + "\n";
+}
+
+void show(const Wrapped& wrapped, const std::vector<std::string>& notes, bool json) {
+  for (const auto& note : notes) complain("note: " + on_one_line(note));
+  for (const auto& [id, why, fix] : wrapped.missing)
+    complain("not kept: " + std::string(name_of(id)) + ": " + on_one_line(why + "; " + fix));
+  if (wrapped.argv.empty()) return print(wrapped.text);
+  print(json ? as_json(wrapped, notes) : quote_words(wrapped.argv) + "\n");
+}
+
+int fail(const Error& error) {
+  complain(describe(error));
+  return error.fault == Fault::usage ? 2 : 125;
+}
+
+}  // namespace
+
+Result<WrapArguments> parse_wrap(std::span<char* const> words) {
+  WrapArguments arguments;
+  if (has_word(words, "--help") || has_word(words, "-h")) {
+    arguments.help = true;
+    return arguments;
+  }
+  if (!has_word(words, "--"))
+    return usage_error("no command", "put it after --: cloche wrap --backend bwrap -- CMD ARG...");
+  OwnFlags own;
+  const std::vector<char*> rest = TRY(take_own(words, own));
+  if (!own.backend) return usage_error("for which sandbox?", "say --backend bwrap, oci or seatbelt");
+  arguments.backend = TRY(kind_named(*own.backend));
+  if ((own.bundle || own.runtime) && arguments.backend != Kind::oci)
+    return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
+  if (own.runtime) arguments.runtime = TRY(runtime_named(*own.runtime));
+  arguments.executor = own.executor;
+  arguments.bundle = own.bundle;
+  arguments.profile_named = has_word(words, "--profile");
+  arguments.run = TRY(parse_run(rest));
+  TRY(refuse_flags_of_a_run(arguments.run));
+  return arguments;
+}
+
+int wrap_door(std::span<char* const> words, const Environment& environment) {
+  const auto parsed = parse_wrap(words);
+  if (!parsed.ok()) return fail(parsed.error());
+  const WrapArguments& arguments = parsed.value();
+  if (arguments.help) {
+    print(wrap_help());
+    return 0;
+  }
+  const auto installation = find_installation(environment);
+  if (!installation.ok()) return fail(installation.error());
+  const BoxRequest asked{.request = arguments.run.request,
+                         .skill = arguments.run.skill,
+                         .executor = arguments.executor,
+                         .profile_named = arguments.profile_named};
+  const auto explained = explain_box(asked, environment, installation.value());
+  if (!explained.ok()) return fail(explained.error());
+  const Explanation& explanation = explained.value();
+  if (explanation.judgement.decision == Decision::deny) {
+    const Verdict& no = decisive(explanation.judgement);
+    complain("refused by " + std::string(name_of(no.gate)) + ": " + on_one_line(no.reason));
+    return 126;
+  }
+  for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
+  const auto wrapped = wrap(arguments, *explanation.plan, installation.value());
+  if (!wrapped.ok()) return fail(wrapped.error());
+  show(wrapped.value(), explanation.notes, arguments.run.json);
+  return 0;
+}
+
+}  // namespace cloche

@@ -1,0 +1,33 @@
+// The door `cloche wrap`: what another sandbox would be told to keep the same plan. Prints it and runs
+// nothing.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "doors/arguments.hpp"
+
+namespace cloche {
+
+struct WrapArguments {
+  enum class Backend { bwrap, oci, seatbelt };
+  enum class Runtime { runc, crun, runsc };
+  Backend backend = Backend::bwrap;
+  Runtime runtime = Runtime::runc;           // of oci: who will run it
+  RunArguments run;                          // the flags that are those of `cloche run`, and the command
+  std::optional<std::string> executor = {};  // a manifest
+  std::optional<std::string> bundle = {};    // of oci: the directory to make
+  bool profile_named = false;                // by --profile
+  bool help = false;
+};
+
+// `words` are those after "wrap".
+Result<WrapArguments> parse_wrap(std::span<char* const> words);
+
+int wrap_door(std::span<char* const> words, const Environment& environment);
+
+}  // namespace cloche

@@ -1,0 +1,77 @@
+#include "doors/wrap_command.hpp"
+
+#include <gtest/gtest.h>
+
+#include "doors/help.hpp"
+
+namespace cloche {
+namespace {
+
+using Backend = WrapArguments::Backend;
+using Runtime = WrapArguments::Runtime;
+
+Result<WrapArguments> parse(std::vector<std::string> words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  return parse_wrap(pointers);
+}
+
+TEST(WrapArguments, TakesItsOwnFlagsAndThoseOfRun) {
+  const auto parsed =
+      parse({"--ro", "/data", "--backend", "oci", "--runtime=runsc", "--executor", "m.json", "--bundle",
+             "box", "--profile", "readonly", "--json", "--", "ls", "--backend", "x"});
+  ASSERT_TRUE(parsed.ok()) << parsed.error().what;
+  const WrapArguments& arguments = parsed.value();
+  EXPECT_EQ(arguments.backend, Backend::oci);
+  EXPECT_EQ(arguments.runtime, Runtime::runsc);
+  EXPECT_EQ(arguments.executor, "m.json");
+  EXPECT_EQ(arguments.bundle, "box");
+  EXPECT_TRUE(arguments.profile_named);
+  EXPECT_TRUE(arguments.run.json);
+  EXPECT_EQ(arguments.run.request.grants.size(), 1U);
+  EXPECT_EQ(arguments.run.request.argv, (std::vector<std::string>{"ls", "--backend", "x"}))
+      << "what stands after -- is the command's";
+}
+
+struct Row {
+  std::vector<std::string> words;
+  const char* what;  // a part of the error
+};
+
+TEST(WrapArguments, RefusesWhatMakesNoSense) {
+  const Row rows[] = {
+      {{}, "no command"},
+      {{"--backend", "bwrap", "ls"}, "no command"},
+      {{"--backend", "bwrap", "--"}, "no command"},
+      {{"--", "ls"}, "for which sandbox"},
+      {{"--backend", "docker", "--", "ls"}, "no such backend"},
+      {{"--backend=", "--", "ls"}, "empty value"},
+      {{"--backend", "oci", "--runtime", "kata", "--", "ls"}, "no such runtime"},
+      {{"--backend", "bwrap", "--runtime", "runc", "--", "ls"}, "are for --backend oci"},
+      {{"--backend", "bwrap", "--bundle", "b", "--", "ls"}, "are for --backend oci"},
+      {{"--backend", "bwrap", "--task", "t", "--", "ls"}, "commands that run"},
+      {{"--backend", "bwrap", "--dry-run", "--", "ls"}, "commands that run"},
+      {{"--backend", "bwrap", "--no-such", "--", "ls"}, "unknown flag"},
+  };
+  for (const auto& [words, what] : rows) {
+    const auto parsed = parse(words);
+    ASSERT_FALSE(parsed.ok()) << what;
+    EXPECT_NE(parsed.error().what.find(what), std::string::npos) << parsed.error().what;
+    EXPECT_EQ(parsed.error().fault, Fault::usage) << what;
+  }
+}
+
+TEST(WrapArguments, HelpNeedsNothingElse) {
+  for (const char* word : {"--help", "-h"}) {
+    const auto parsed = parse({word});
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_TRUE(parsed.value().help);
+  }
+  EXPECT_FALSE(parse({"--backend", "bwrap", "--", "ls", "--help"}).value().help);
+  for (const char* flag :
+       {"--backend B", "--executor FILE", "--skill FILE", "--bundle DIR", "--runtime R", "--json"})
+    EXPECT_NE(wrap_help().find(std::string("  ") + flag), std::string::npos) << flag;
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,24 @@
+// The plan of a command for a box that Cloche does not start itself: judged as an operator's command is, with
+// what a skill or an executor's manifest declares.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "gateway/explain.hpp"
+
+namespace cloche {
+
+struct BoxRequest {
+  RunRequest request;
+  std::optional<std::string> skill = {};
+  std::optional<std::string> executor = {};  // its manifest: it sees what it declares, and no workspace
+  // Hosts that are declared open the network, unless the operator has named a profile, which says otherwise.
+  bool profile_named = false;
+};
+
+// A box brings the host's mounts along with each tree, so the plan covers those in the operator's own.
+Result<Explanation> explain_box(const BoxRequest& asked, const Environment& environment,
+                                const Installation& installation);
+
+}  // namespace cloche

@@ -1,0 +1,220 @@
+#include "gateway/seat.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/directory.hpp"
+#include "base/sys.hpp"
+#include "confine/kernel_rules.hpp"
+#include "confine/staged.hpp"
+#include "confine/subprocess.hpp"
+
+namespace cloche {
+namespace {
+
+std::string cgroup_name(unsigned outside_id) { return "cloche-" + std::to_string(outside_id); }
+
+// Of the texts that a view has in place of the host's, those that tell a program who it is.
+constexpr const char* texts_of_host[] = {"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/hostname"};
+
+std::vector<std::string> plain_files(std::span<const char* const> paths) {
+  std::vector<std::string> found;
+  for (const char* path : paths) {
+    struct stat seen {};
+    if (::lstat(path, &seen) == 0 && S_ISREG(seen.st_mode)) found.emplace_back(path);
+  }
+  return found;
+}
+
+// Threads of this user, which the kernel holds against RLIMIT_NPROC as well.
+uint64_t threads_of(unsigned uid) {
+  uint64_t threads = 0;
+  for (const auto& name : names_in("/proc")) {
+    struct stat seen {};
+    if (name[0] < '1' || name[0] > '9' || ::stat(("/proc/" + name).c_str(), &seen) != 0 || seen.st_uid != uid)
+      continue;
+    if (::stat(("/proc/" + name + "/task").c_str(), &seen) == 0) threads += seen.st_nlink - 2;
+  }
+  return threads;
+}
+
+std::map<uint32_t, uint64_t> own_hard_limits() {
+  std::map<uint32_t, uint64_t> highest;
+  for (const auto& limit : limits_for(Limits{})) {
+    rlimit own{};
+    const auto resource = static_cast<__rlimit_resource>(limit.resource);
+    if (::getrlimit(resource, &own) == 0) highest[limit.resource] = own.rlim_max;
+  }
+  return highest;
+}
+
+// Left by a call that was killed with everybody who could clean up: nobody holds its lock.
+void sweep(const std::string& directory) {
+  for (const auto& name : names_in(directory)) {
+    const std::string path = directory + "/" + name;
+    auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (held.ok() && ::flock(held.value().get(), LOCK_EX | LOCK_NB) == 0) remove_tree(path);
+  }
+}
+
+Result<void> write_entry(const ScratchEntry& entry) {
+  if (entry.directory) {
+    if (::mkdir(entry.path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + entry.path);
+    return {};
+  }
+  const OwnedFd file = TRY(sys::open(entry.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  return sys::write_all(file.get(), entry.content);
+}
+
+}  // namespace
+
+Error describe_missing(const std::vector<MissingLayer>& missing) {
+  Error error{Fault::missing_layer, {}, 0, {}};
+  for (const auto& layer : missing) {
+    if (error.layer.empty()) error.layer = name_of(layer.id);
+    error.what += (error.what.empty() ? "missing layer " : "; missing layer ") +
+                  std::string(name_of(layer.id)) + ": " + layer.why;
+    error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
+  }
+  return error;
+}
+
+std::string program_of(Backend backend) {
+  for (const char* directory :
+       {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
+    const std::string path = std::string(directory) + "/" + std::string(name_of(backend));
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const Installation& installation,
+                        Backend backend) {
+  Seat seat;
+  seat.backend_ = backend;
+  seat.caller_ = caller;
+  seat.resources_.privileged = caller.privileged;
+  seat.resources_.outside_uid = caller.uid;
+  seat.resources_.outside_gid = caller.gid;
+  JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
+  start.boxed = backend != Backend::native;
+  if (caller.privileged) {
+    TRY(seat.take_id(installation));
+    start.kept.push_back(seat.id_.lock.get());
+    // Without a box the command keeps the caller's id, and its pipes are its own already.
+    const bool lowered = backend != Backend::subprocess && backend != Backend::none;
+    start.outside_uid = lowered ? seat.id_.id : caller.uid;
+  }
+  seat.cgroup_ = Cgroup::find(caller.privileged ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
+  // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
+  // before it is there.
+  const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
+  if (born) seat.make_cgroup(limits);
+  start.cgroup = seat.cgroup();
+  auto jail = JailProcess::start(start);
+  if (!jail.ok()) {
+    if (seat.cgroup_) seat.cgroup_->remove();  // there is no keeper to do it
+    return jail.take_error();
+  }
+  seat.jail_.emplace(std::move(jail).value());
+  if (!born) seat.make_cgroup(limits);
+  seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
+  return seat;
+}
+
+Seat::~Seat() {
+  jail_.reset();  // with its keeper, who removes the cgroup
+  if (id_.lock) leave_nothing(id_);
+  if (scratch_.lock) remove_tree(scratch_.path);
+}
+
+Result<void> Seat::take_id(const Installation& installation) {
+  const auto clean = [](unsigned id) {
+    if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
+  };
+  id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean));
+  resources_.outside_uid = id_.id;
+  resources_.outside_gid = id_.id;
+  return {};
+}
+
+// Without the right to one the supervisor watches instead, and the outcome says so.
+void Seat::make_cgroup(const Limits& limits) {
+  if (!cgroup_ || cgroup_->make(limits).ok()) return;
+  cgroup_->remove();
+  cgroup_.reset();
+}
+
+// The still part of the view; without it the jail builds it piece by piece.
+void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
+  auto root = take_skeleton(plan, Part::root, state);
+  if (!root.ok()) return;
+  auto etc = take_skeleton(plan, Part::etc, state);
+  if (!etc.ok()) return;
+  skeletons_[0] = std::move(root).value();
+  skeletons_[1] = std::move(etc).value();
+  const auto ready = [](const Skeleton& skeleton) {
+    return CallResources::Ready{skeleton.root, skeleton.device, skeleton.inode};
+  };
+  resources_.skeleton = {ready(skeletons_[0]), std::nullopt, skeletons_[0].has_devices};
+  if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
+}
+
+Result<LaunchSpec> Seat::render(const ConfinementPlan& plan, const HostProbe& probe,
+                                const Installation& installation) {
+  switch (backend_) {
+    case Backend::native:
+      lean_on_skeleton(plan, installation.state);
+      return cloche::render(plan, probe, resources_);
+    case Backend::subprocess:
+    case Backend::none: return render_unboxed(plan, probe, installation);
+    default: return render_boxed(plan, probe, installation);
+  }
+}
+
+Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                        const Installation& installation) {
+  if (backend_ == Backend::subprocess) {
+    if (const auto missing = subprocess_missing(plan, probe); !missing.empty())
+      return describe_missing(missing);
+  }
+  if (installation.state.empty())
+    return refusal("there is no place for a home and a /tmp of the call's own", "set HOME or XDG_STATE_HOME");
+  const std::string parent = installation.state + "/scratch";
+  if (!make_private_directories(parent)) return system_error("make " + parent);
+  sweep(parent);
+  SubprocessParts parts;
+  parts.jail = installation.jail;
+  parts.scratch = parent + "/" + fresh_cgroup_name();
+  parts.as_on_host = plain_files(texts_of_host);
+  parts.others = threads_of(caller_.uid);
+  parts.callers_home = caller_.home;
+  if (::mkdir(parts.scratch.c_str(), 0700) != 0) return system_error("make " + parts.scratch);
+  scratch_ = {parts.scratch, TRY(sys::open(parts.scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};
+  if (::flock(scratch_.lock.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock " + parts.scratch);
+  for (const auto& entry : scratch_entries(plan, parts)) TRY(write_entry(entry));
+  return backend_ == Backend::none ? render_open(plan, resources_, parts)
+                                   : render_subprocess(plan, probe, resources_, parts);
+}
+
+Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                      const Installation& installation) {
+  const std::string name(name_of(backend_));
+  const std::string program = program_of(backend_);
+  if (program.empty()) {
+    return Error{Fault::missing_layer, name + " is not installed", 0,
+                 "apt install " + (backend_ == Backend::bwrap ? "bubblewrap" : name),
+                 std::string(name_of(LayerId::mount_view))};
+  }
+  if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
+    return describe_missing(missing);
+  return render_staged(backend_, plan, probe, resources_,
+                       {.jail = installation.jail, .program = program, .highest_limits = own_hard_limits()});
+}
+
+}  // namespace cloche

@@ -1,0 +1,29 @@
+// The keeper of a box that somebody else builds: bubblewrap, an OCI runtime, or a plain process.
+//
+// Theory of operation. Two processes of ours, and whatever the box is made of:
+//
+//   keeper   what the supervisor executed, as for a sandbox of our own (main.cpp). It is a subreaper:
+//   whatever the box
+//            starts and lets go of becomes its child, and when the box ends or the supervisor vanishes it
+//            ends every one of them before it says `gone`.
+//   runner   joins the cgroups, stages the sources, takes the ids of the call and becomes the box's program.
+//   It dies
+//            with the keeper.
+//
+// Staging: in a mount namespace of the runner's own a fresh tmpfs lies on /tmp, and in it a clone of each
+// tree of the plan, checked to be what was judged, with its flags and, under root, idmapped; and the files
+// that the box wants to find. So a runtime resolves no path of the operator's again, needs no right to pass
+// through it, and leaves nothing on any disk: with its last process the namespace is gone.
+//
+// In the box `cloche-jail --inner` has the control socket and speaks for the command. Where no descriptor can
+// be passed into a box (speechless), it leaves its reports in /tmp/report of the stage, and the keeper passes
+// them on at the end.
+#pragma once
+
+#include "jail/wire.hpp"
+
+namespace cloche::jail {
+
+[[noreturn]] void keep_box(const wire::Start& start);
+
+}  // namespace cloche::jail

@@ -1,0 +1,27 @@
+// `cloche-jail --inner`: the last steps alone, for a box that somebody else built: bubblewrap, an OCI
+// runtime, or no box at all (the rung `subprocess`). What the box cannot say it says here: limits,
+// capabilities, no_new_privs, Landlock, the filter, and that nothing above stdio stays open.
+//
+//   cloche-jail --inner [--control FD | --report FILE] [--umask 022] [--directory DIR] [--limit
+//   NAME=VALUE]...
+//               --landlock ABI [--allow ACCESS:PATH]... [--debugging] [--watched]
+//               [--become UID:GID] [--alone | --open]
+//               [--program PATH]... -- ARGV...
+//
+// Everything is said in words, so that `cloche wrap` can print a line that runs when it is pasted; the
+// environment is the box's own. --alone: there are no namespaces around it, so the filter refuses what they
+// would have kept apart. --open: nothing is to be held, by the operator's own switch.
+//
+// Theory of operation. This process stays, as the command's parent and reaper; it ends with the command, when
+// the supervisor says so, or when its own parent dies, and takes everything with it that the command has
+// started.
+#pragma once
+
+namespace cloche::jail {
+
+// Whether these are the arguments of an inner jail.
+bool is_inner(int argc, char** argv);
+
+[[noreturn]] void run_inner(int argc, char** argv);
+
+}  // namespace cloche::jail

@@ -1,0 +1,34 @@
+// Backends: what builds the box that a plan describes. Each stands on one rung of the isolation ladder.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/layers.hpp"
+
+namespace cloche {
+
+enum class Backend {
+  native,      // our own namespaces: the glass
+  bwrap,       // the same rung, built by bubblewrap
+  subprocess,  // no box: a process that has locked itself in
+  crun,        // OCI runtimes
+  runc,
+  runsc,  // gVisor's
+  none,   // the operator's knowing opt-out: no isolation at all
+};
+inline constexpr Backend all_backends[] = {Backend::native, Backend::bwrap, Backend::subprocess,
+                                           Backend::crun,   Backend::runc,  Backend::runsc,
+                                           Backend::none};
+
+std::string_view name_of(Backend backend);
+std::optional<Backend> backend_named(std::string_view name);
+
+Rung rung_of(Backend backend);
+// The backends of a rung, the one to be tried first in front. Empty: nothing that could run a program.
+std::span<const Backend> backends_of(Rung rung);
+
+std::optional<Rung> rung_named(std::string_view name);
+
+}  // namespace cloche

@@ -1,0 +1,25 @@
+// Files that a box needs beside its words: the texts of a view, and the directory of an OCI bundle.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "confine/oci.hpp"
+
+namespace cloche {
+
+// Each text of the view as a file STATE/texts/SHA256, 0600; by its place in the view. A text that is there
+// already is not written again.
+Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, const std::string& state);
+
+// DIRECTORY/rootfs and DIRECTORY/config.json. The directory must not be there yet.
+Result<void> make_bundle(const std::string& directory, const std::vector<RootfsEntry>& rootfs,
+                         const std::string& config);
+
+// Every mount point in a tree of the host's is there: a box would make it otherwise, among the operator's own
+// files.
+Result<void> check_mount_points(const ConfinementPlan& plan);
+
+}  // namespace cloche
