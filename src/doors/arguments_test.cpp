@@ -73,6 +73,13 @@ TEST(Arguments, EachFlagAsksForOneThing) {
       {{"--raw"}, [](const auto& a) { return a.raw; }},
       {{"--profile", "readonly"}, [](const auto& a) { return a.request.profile == Profile::readonly; }},
       {{"--profile=readonly"}, [](const auto& a) { return a.request.profile == Profile::readonly; }},
+      {{"--profile=workspace-write"},
+       [](const auto& a) {
+         return a.request.profile == Profile::workspace_write && a.has_shipped_profile();
+       }},
+      {{"--profile=mine"},
+       [](const auto& a) { return a.request.profile_name == "mine" && !a.has_shipped_profile(); }},
+      {{"--memory=1G"}, [](const auto& a) { return a.request.said_limits == std::vector{LimitId::memory}; }},
       {{"--profile", "readonly", "--profile", "workspace-write-no-network"},
        [](const auto& a) { return a.request.profile == Profile::workspace_write_no_network; }},
       {{"--workspace", "dir"}, [](const auto& a) { return a.request.workspace == "dir"; }},
@@ -181,8 +188,8 @@ TEST(Arguments, RefusesWithTheFlagByName) {
       {{"--status-fd", "3x", "ls"}, Fault::usage, "--status-fd 3x"},
       {{"--status-fd", "", "ls"}, Fault::usage, "--status-fd "},
       {{"--status-fd", "99999999999", "ls"}, Fault::usage, "--status-fd 99999999999"},
-      {{"--profile", "none", "ls"}, Fault::usage, "no such profile"},
-      {{"--profile", "workspace-write", "ls"}, Fault::configuration, "not part of this build"},
+      {{"--profile", "a/b", "ls"}, Fault::usage, "is not the name of a profile"},
+      {{"--profile", "", "ls"}, Fault::usage, "is not the name of a profile"},
       {{"--view", "all", "ls"}, Fault::usage, "no such view"},
       {{"--grant", "root", "ls"}, Fault::usage, "no such grant"},
       {{"--isolation", "none", "ls"}, Fault::usage, "no such rung"},
@@ -211,7 +218,6 @@ TEST(Arguments, AWrongValueIsAnsweredWithTheRightOnes) {
     std::vector<const char*> known;
   };
   const Row rows[] = {
-      {"--profile", {"readonly", "workspace-write-no-network"}},
       {"--view", {"curated", "host"}},
       {"--grant", {"debug"}},
       {"--isolation", {"permissive", "subprocess", "namespace", "container", "gvisor", "microvm"}},

@@ -65,9 +65,9 @@ TEST(CallArguments, TheRestIsRefused) {
   for (const Words& words :
        {Words{}, Words{"run_shell"}, Words{"a", "b", "c"}, Words{"a", "b", "--nope"},
         Words{"a", "b", "--json=1"}, Words{"a", "b", "--commands"}, Words{"a", "b", "--commands", "all"},
-        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "x"}, Words{"a", "b", "--skill", ""},
-        Words{"a", "b", "--format", "mcp"}, Words{"a", "b", "--run", "x", "--workspace", "y"},
-        Words{"a", "b", "--timeout", "0"}}) {
+        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "a/x"},
+        Words{"a", "b", "--skill", ""}, Words{"a", "b", "--format", "mcp"},
+        Words{"a", "b", "--run", "x", "--workspace", "y"}, Words{"a", "b", "--timeout", "0"}}) {
     EXPECT_FALSE(parse(words).ok()) << words.size();
   }
 }
@@ -82,8 +82,7 @@ TEST(CallArguments, AWrongValueIsBadUsageAndWhatIsNotBuiltIsARefusal) {
   const Row rows[] = {
       {"--commands", "bogus", Fault::usage, "known are passive, full and any"},
       {"--autonomy", "x", Fault::usage, "known are readonly, supervised and full"},
-      {"--profile", "x", Fault::usage, "known are readonly and workspace-write-no-network"},
-      {"--profile", "workspace-write", Fault::configuration, "not part of this build"},
+      {"--profile", "../mine", Fault::usage, "is not the name of a profile"},
       {"--pass-env", "A=B", Fault::usage, "--pass-env A=B is not the name of a variable"},
       {"--pass-env", "", Fault::usage, "is not the name of a variable"},
       {"--pass-env", "1A", Fault::usage, "is not the name of a variable"},

@@ -41,6 +41,7 @@ Result<OwnedFd> input_of(const std::string& text) {
 Result<RunPlace> make_place(const SessionOptions& options, const Environment& environment) {
   const std::string state = TRY(find_installation(environment, options.programs)).state;
   if (options.run) return place_given_run(*options.run, state);
+  TRY(judge_state(state, options.operators));
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
 }
 
@@ -130,7 +131,7 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   std::optional<RunPlace> place;  // first, because the workspace may lie in it
   if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
   Session session = TRY(load_session(std::move(options), environment));
-  const Durability durability = session.settings.durable ? Durability::durable : Durability::buffered;
+  const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
   if (place) {
     run = TRY(Run::open(*place, durability));
@@ -138,6 +139,24 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   }
   return std::unique_ptr<Gateway>(new Gateway(std::move(session), std::move(run)));
 }
+
+Dials Gateway::dials() const {
+  const std::lock_guard held(dialling_);
+  return dials_;
+}
+
+Result<void> Gateway::turn(const Dials& wanted) {
+  TRY(judge_dials(wanted, session_.settings, session_.profiles));
+  const std::lock_guard held(dialling_);
+  if (wanted.autonomy) dials_.autonomy = wanted.autonomy;
+  if (wanted.default_profile) dials_.default_profile = wanted.default_profile;
+  if (wanted.enabled) dials_.enabled = wanted.enabled;
+  return {};
+}
+
+Result<void> Gateway::set_autonomy(Autonomy level) { return turn({.autonomy = level}); }
+Result<void> Gateway::set_default_profile(const std::string& name) { return turn({.default_profile = name}); }
+Result<void> Gateway::set_enabled(bool enabled) { return turn({.enabled = enabled}); }
 
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
   return visible_tools(session_, skill);
@@ -165,7 +184,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   };
   const auto home = task_home(asked, context);
   if (!home.ok()) return give_up(home.error());
-  auto judging = judge(session_, asked, {context.skill, home.value()});
+  auto judging = judge(session_, asked, {context.skill, home.value(), dials()});
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 

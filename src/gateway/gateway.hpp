@@ -62,11 +62,21 @@ class Gateway {
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }
   Run* record() { return run_.get(); }
+
+  // Between calls, by any thread: a call that has begun keeps what it began with. Never beyond what the
+  // managed file says; the user's and the project's rules for tools hold as before.
+  Result<void> set_autonomy(Autonomy level);
+  Result<void> set_default_profile(const std::string& name);
+  Result<void> set_enabled(bool enabled);
+  Dials dials() const;
+
   // The homes of its tasks end here; until then calls of one task share them.
   void end_tasks();
 
  private:
   Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
+
+  Result<void> turn(const Dials& wanted);
 
   struct Effect {
     Outcome outcome = {};
@@ -84,6 +94,8 @@ class Gateway {
   Effect act(const Launch& launch, const Judged& judged, const std::string& task);
 
   Session session_;
+  mutable std::mutex dialling_;
+  Dials dials_;
   std::unique_ptr<Run> run_;  // none: no record is kept
   Questions questions_;
   // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once

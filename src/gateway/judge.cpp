@@ -78,7 +78,7 @@ void narrow_writes(Judged& judged, const Session& session, const Authority& auth
 }
 
 Verdict judge_action(const FileAction& action, const Session& session, const Authority& authority) {
-  const Dotfiles dotfiles = session.settings.dotfiles ? Dotfiles::allow : Dotfiles::refuse;
+  const Dotfiles dotfiles = session.settings.dotfiles.value ? Dotfiles::allow : Dotfiles::refuse;
   Verdict verdict = judge_file(action, dotfiles, session.protected_set);
   if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
     return verdict;
@@ -93,15 +93,17 @@ Verdict judge_action(const FileAction& action, const Session& session, const Aut
           "write to a place that it declares"};
 }
 
-// A rung that is weaker than the glass is no reason to have less; a stronger one that is not here refuses.
+// A weaker rung than the session has is no reason to have less.
 Result<void> judge_rung(const Executor& executor, Judged& judged) {
-  if (!executor.isolation || *executor.isolation == Rung::namespaces) return {};
-  const std::string name(name_of(*executor.isolation));
-  if (*executor.isolation > Rung::namespaces)
-    return refusal("the executor " + executor.name + " wants the rung " + name + ", which is not here");
-  judged.notes.push_back("isolation " + name + " of the executor " + executor.name +
-                         " is raised to namespace");
-  return {};
+  RunRequest& request = judged.request;
+  if (!executor.isolation || *executor.isolation == request.rung) return {};
+  if (*executor.isolation < request.rung) {
+    judged.notes.push_back("isolation " + std::string(name_of(*executor.isolation)) + " of the executor " +
+                           executor.name + " is raised to " + std::string(name_of(request.rung)));
+    return {};
+  }
+  request.isolation = executor.isolation;
+  return settle_rung(request, "the executor " + executor.name);
 }
 
 }  // namespace
@@ -109,15 +111,24 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);
   const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
-  Authority declared = executor != nullptr ? TRY(authority_for(session, view.skill, *executor))
-                                           : TRY(authority_for(session, view.skill));
+  const ToolTerms terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
+  Authority declared = executor != nullptr ? TRY(authority_for(session, view.skill, *executor, terms))
+                                           : TRY(authority_for(session, view.skill, terms));
   const Authority authority = TRY(settle_grants(std::move(declared), session.names));
   Judged judged;
   judged.notes = authority.notes;
   if (view.skill != nullptr)
     judged.notes.insert(judged.notes.begin(), view.skill->warnings.begin(), view.skill->warnings.end());
+  judged.notes.insert(judged.notes.begin(), session.notes.begin(), session.notes.end());
+  if (view.dials.enabled == false) judged.notes.emplace_back(always_isolated);
   judged.request = session.options.operators;
-  judged.request.own = view.own;
+  judged.request.own.insert(judged.request.own.end(), view.own.begin(), view.own.end());
+  SandboxProfile profile = terms.profile;
+  // Then its writable paths are shown to be read, as those of the workspace are.
+  if (terms.level == Autonomy::readonly)
+    for (auto& grant : profile.grants) grant.writable = false;
+  apply_profile(judged.request, profile);
+  TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
     judged.request.own.push_back({.source = executor->folder});

@@ -95,6 +95,7 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
       }
     }
   }
+  for (const auto& directory : request.tool_path) after += ":" + directory;
   return before + std::string(system_path) + after;
 }
 

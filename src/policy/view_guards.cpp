@@ -118,7 +118,7 @@ void keep_protected(ConfinementPlan& plan, const Facts& facts) {
       }
     }
   }
-  plan.view.insert(plan.view.end(), kept.begin(), kept.end());
+  plan.view.append(kept);
 }
 
 void put_in_order(std::vector<ViewEntry>& view) {

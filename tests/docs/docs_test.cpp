@@ -12,6 +12,7 @@
 
 #include "harness/harness.hpp"
 #include "store/record.hpp"
+#include "store/settings.hpp"
 
 namespace cloche::test {
 namespace {
@@ -107,6 +108,11 @@ TEST_P(Documents, CommandsOfTheLadderPrintWhatStandsThere) {
                        {{"XDG_STATE_HOME", project.root() / "state"}});
 }
 
+TEST_P(Documents, CommandsOfTheReferencePrintWhatStandsThere) {
+  Scene scene(GetParam());
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md", GetParam(), scene.root(), 6);
+}
+
 std::string shipped_skill(const std::string& name) {
   return read_file(fs::path(CLOCHE_SOURCE_DIR) / "skills" / name / "SKILL.md");
 }
@@ -124,6 +130,13 @@ std::string code_in(const fs::path& document, const std::string& language) {
   const size_t begin = text.find(fence);
   if (begin == std::string::npos) return {};
   return text.substr(begin + fence.size(), text.find("```", begin + fence.size()) - begin - fence.size());
+}
+
+TEST_P(Documents, CommandsOfTheProfilesPrintWhatStandsThere) {
+  Scene project(GetParam());
+  const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / "docs/profiles.md";
+  project.write("workspace/quick.json", code_in(document, "json"));
+  expect_examples_hold(document, GetParam(), project.workspace(), 5);
 }
 
 // The loops of the README, with clients that answer as the two APIs do and a model that follows a script.
@@ -225,6 +238,10 @@ TEST(Reference, ItsSettingsAreTaken) {
   const std::string settings = code_in(scene.root() / "reference.md", "json");
   for (const char* key : {"dotfiles", "durable", "executors_dir", "secret_grants", "approved_executors"})
     EXPECT_NE(settings.find(key), std::string::npos) << key;
+  for (const auto& row : settings_table()) {
+    const std::string cell = "| `" + std::string(row.key) + "` |";
+    EXPECT_TRUE(row.key == "permissions" || reference.find(cell) != std::string::npos) << row.key;
+  }
   scene.write("executors/word-count/manifest.json",
               R"({"name": "word-count", "description": "counts", "input_schema": {}, "code": "tool.py"})");
   scene.write("executors/word-count/tool.py", "#!/usr/bin/python3\nprint('{}')\n", 0755);
@@ -259,9 +276,9 @@ TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
 }
 
 TEST(Links, LeadToWhatExists) {
-  for (const char* name :
-       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
-        "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md", "docs/tools.md"}) {
+  for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
+                           "docs/bench.md", "docs/commands.md", "docs/skills.md", "docs/record.md",
+                           "docs/files.md", "docs/tools.md", "docs/profiles.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

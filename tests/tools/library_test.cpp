@@ -1,6 +1,7 @@
 // The library: one Gateway for many threads, and a whole agent loop.
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 #include <set>
 #include <stdexcept>
@@ -21,6 +22,70 @@ size_t open_descriptors() {
   size_t count = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/self/fd")) ++count;
   return count;
+}
+
+// A Gateway in a scene of its own, without a record.
+struct Opened {
+  Scene scene{As::self};
+  std::string state = "XDG_STATE_HOME=" + state_home(As::self);
+  std::string home = "HOME=" + (scene.root() / "home").string();
+  std::string path = "PATH=/usr/bin:/bin";
+  std::unique_ptr<Gateway> gateway;
+
+  Opened() {
+    SessionOptions options = default_session();
+    options.operators.workspace = scene.workspace();
+    options.programs = CLOCHE_TEST_BIN_DIR;
+    options.record = Registry::Record::none;
+    char* block[] = {state.data(), home.data(), path.data(), nullptr};
+    auto opened = Gateway::open(options, Environment(block));
+    EXPECT_TRUE(opened.ok()) << describe(opened.error());
+    if (opened.ok()) gateway = std::move(opened).value();
+  }
+  CallResult write() {
+    Nobody nobody;
+    return gateway->call({"write_artifact", R"({"path": "x", "content": "y"})"}, {}, nobody);
+  }
+};
+
+TEST(Library, DialsTurnBetweenCalls) {
+  Opened opened;
+  ASSERT_TRUE(opened.gateway);
+  EXPECT_FALSE(opened.write().is_error());
+  ASSERT_TRUE(opened.gateway->set_autonomy(Autonomy::readonly).ok());
+  EXPECT_TRUE(contains(opened.write().result, "autonomy readonly writes nothing"));
+  ASSERT_TRUE(opened.gateway->set_autonomy(Autonomy::full).ok());
+  EXPECT_FALSE(opened.write().is_error());
+  ASSERT_TRUE(opened.gateway->set_default_profile("readonly").ok());
+  EXPECT_TRUE(contains(opened.write().result, "the sandbox profile writes nothing"));
+  EXPECT_FALSE(opened.gateway->set_default_profile("nobodys").ok());
+  ASSERT_TRUE(opened.gateway->set_default_profile("workspace-write-no-network").ok());
+  EXPECT_FALSE(opened.write().is_error());
+  ASSERT_TRUE(opened.gateway->set_enabled(false).ok());
+  const CallResult told = opened.write();
+  ASSERT_EQ(told.notes.size(), 1U);
+  EXPECT_TRUE(contains(told.notes[0], "isolates all the same"));
+}
+
+TEST(Library, DialsTurnWhileOthersCall) {
+  Opened opened;
+  ASSERT_TRUE(opened.gateway);
+  std::atomic<int> odd = 0;
+  std::vector<std::thread> callers;
+  callers.reserve(4);
+  for (int thread = 0; thread < 4; ++thread) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        const CallResult result = opened.write();
+        const bool refused = contains(result.result, "autonomy readonly writes nothing");
+        if (result.is_error() && !refused) ++odd;
+      }
+    });
+  }
+  for (int i = 0; i < 500; ++i)
+    EXPECT_TRUE(opened.gateway->set_autonomy(i % 2 == 0 ? Autonomy::readonly : Autonomy::full).ok());
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(odd, 0);
 }
 
 TEST(Library, ManyThreadsShareOneGateway) {
