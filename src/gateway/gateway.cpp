@@ -102,7 +102,7 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
 }
 
 WriteOptions write_options(const Settings& settings) {
-  return {.sync = settings.durable ? FileSync::at_once : FileSync::later};
+  return {.sync = settings.durable.value ? FileSync::at_once : FileSync::later};
 }
 
 void Gateway::end_tasks() {

@@ -9,7 +9,7 @@ namespace {
 TEST(WriteOptions, DurableFilesAreOnTheDiskAtOnce) {
   Settings settings;
   EXPECT_EQ(write_options(settings).sync, FileSync::later);
-  settings.durable = true;
+  settings.durable.value = true;
   EXPECT_EQ(write_options(settings).sync, FileSync::at_once);
 }
 

@@ -7,6 +7,7 @@
 #include "gateway/asking.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
+#include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
 #include "store/operands.hpp"

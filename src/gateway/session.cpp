@@ -126,8 +126,8 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.profiles = std::move(configuration.profiles);
   take_ceilings(said, session.settings);
   TRY(configure(said.operators, session.settings, session.notes));
-  if (!session.settings.enabled.value)
-    session.notes.push_back(text_of(session.settings.enabled.origin) + ": " + std::string(always_isolated));
+  session.wish = TRY(wish_for(session.settings, environment, said.door));
+  session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
   session.names = names_of(session);

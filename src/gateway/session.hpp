@@ -10,6 +10,7 @@
 #include "base/result.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/host_look.hpp"
+#include "gateway/ladder.hpp"
 #include "gateway/plan_memo.hpp"
 #include "gateway/run.hpp"
 #include "model/call.hpp"
@@ -60,6 +61,8 @@ struct Session {
   ProtectedSet protected_set = {};
   HostNames names = {};
   Registry registry = {};
+  std::shared_ptr<Ladder> ladder = {};
+  Wish wish = {};  // what of the ladder the operator wants, but for the rung that a call asks for
   std::shared_ptr<HostLook> host = std::make_shared<HostLook>();
   std::shared_ptr<PlanMemo> plans = std::make_shared<PlanMemo>();
 };

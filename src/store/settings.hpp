@@ -15,6 +15,7 @@
 
 #include "base/result.hpp"
 #include "model/call.hpp"
+#include "model/backend.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 #include "store/rule_files.hpp"
@@ -69,8 +70,6 @@ struct Voices {
   }
 };
 
-// What happens when the host cannot keep what the rung requires.
-enum class Missing { refuse, degrade };
 
 // The sandbox profile for calls of the tools whose names the pattern matches.
 struct ProfileRule {
