@@ -12,10 +12,13 @@
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "doors/replay_command.hpp"
+#include "gateway/configuration.hpp"
 #include "gateway/file_gates.hpp"
+#include "gateway/profile_check.hpp"
 #include "policy/protected.hpp"
 #include "policy/rule_lint.hpp"
 #include "store/command_files.hpp"
+#include "store/profile_files.hpp"
 #include "store/protected_file.hpp"
 #include "store/rule_files.hpp"
 #include "store/settings.hpp"
@@ -80,11 +83,37 @@ void check_protected(const std::string& text, const JsonValue& list, const std::
       std::to_string(examples) + " examples");
 }
 
+bool is_of_sandbox_profile(const JsonValue& root) {
+  return root.find("extends") != nullptr ||
+         (root.find("workspace") != nullptr && root.find("network") != nullptr);
+}
+
+// Its examples are run: what a profile allows is the kernel's answer.
+Result<size_t> run_profile_examples(const std::string& path, const Environment& environment, Tally& tally) {
+  const Installation installation = TRY(find_installation(environment));
+  const Profiles known = TRY(load_configuration(environment, installation, "")).profiles;
+  const SandboxProfile profile = TRY(load_profile_file(path, known, environment.get("HOME")));
+  const auto answers = TRY(check_profile(profile, environment, installation));
+  for (const auto& answer : answers)
+    if (!answer.fault.empty()) fail(answer.place + ": " + answer.fault, tally);
+  return answers.size();
+}
+
+void check_sandbox_profile(const CommandFile& file, const Environment& environment, Tally& tally) {
+  const size_t failures_before = tally.failures;
+  const auto examples = run_profile_examples(file.path, environment, tally);
+  if (!examples.ok()) return fail(describe(examples.error()), tally);
+  tally.examples += examples.value();
+  say((tally.failures == failures_before ? "ok      " : "        ") + file.shown + ": a sandbox profile, " +
+      std::to_string(examples.value()) + " examples");
+}
+
 bool is_of_shapes(const JsonValue& root) {
   return root.find("shapes") != nullptr || root.find("profile") != nullptr;
 }
 
-void check_file(const CommandFile& file, const std::vector<ToolArguments>& own, Tally& tally) {
+void check_file(const CommandFile& file, const std::vector<ToolArguments>& own,
+                const Environment& environment, Tally& tally) {
   ++tally.files;
   const auto text = sys::read_file(file.path, config_limits.bytes);
   if (!text.ok()) return fail(describe(text.error()), tally);
@@ -92,6 +121,7 @@ void check_file(const CommandFile& file, const std::vector<ToolArguments>& own, 
   if (!root.ok()) return fail(describe(root.error()), tally);
   if (const JsonValue* list = root.value().find("protected"))
     return check_protected(text.value(), *list, file.shown, tally);
+  if (is_of_sandbox_profile(root.value())) return check_sandbox_profile(file, environment, tally);
   is_of_shapes(root.value()) ? check_shapes(text.value(), file.shown, tally)
                              : check_rules(text.value(), file.shown, own, tally);
 }
@@ -176,7 +206,7 @@ Result<bool> check_all(std::span<char* const> words, const Environment& environm
   const std::vector<CommandFile> files = TRY(files_to_test(arguments, environment));
   const OwnTools own = TRY(own_tools(arguments, environment));
   Tally tally;
-  for (const auto& file : files) check_file(file, own.known(), tally);
+  for (const auto& file : files) check_file(file, own.known(), environment, tally);
   print(std::to_string(tally.examples) + " examples in " + std::to_string(tally.files) +
         " files: " + (tally.failures == 0 ? "all hold" : std::to_string(tally.failures) + " failed") + "\n");
   return tally.failures == 0;

@@ -68,6 +68,10 @@ TEST_P(Profiles, WhatAnExampleSaysIsTried) {
   EXPECT_TRUE(contains(ran.out, file + ":5: no-such-program: expected deny, and it could not be tried"))
       << ran.out;
   EXPECT_TRUE(contains(ran.out, file + ":6: echo a: expected allow, and it did not say \"b\"")) << ran.out;
+  const Ran tested = cloche_words({"test", profile_path("wrong.json"), profile_path("mine.json")});
+  EXPECT_TRUE(exited(tested, 1));
+  EXPECT_TRUE(contains(tested.out, file + ":3: it was allowed")) << tested.out;
+  EXPECT_TRUE(contains(tested.out, "mine.json: a sandbox profile, 3 examples")) << tested.out;
   const auto json = parse_json(cloche_words({"profiles", "check", "wrong", "--json"}).out);
   ASSERT_TRUE(json);
   EXPECT_FALSE((*json)["holds"].boolean);

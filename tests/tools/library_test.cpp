@@ -30,6 +30,7 @@ struct Opened {
   std::string state = "XDG_STATE_HOME=" + state_home(As::self);
   std::string home = "HOME=" + (scene.root() / "home").string();
   std::string path = "PATH=/usr/bin:/bin";
+  char* block[4] = {state.data(), home.data(), path.data(), nullptr};  // the Gateway goes on looking at it
   std::unique_ptr<Gateway> gateway;
 
   Opened() {
@@ -37,7 +38,6 @@ struct Opened {
     options.operators.workspace = scene.workspace();
     options.programs = CLOCHE_TEST_BIN_DIR;
     options.record = Registry::Record::none;
-    char* block[] = {state.data(), home.data(), path.data(), nullptr};
     auto opened = Gateway::open(options, Environment(block));
     EXPECT_TRUE(opened.ok()) << describe(opened.error());
     if (opened.ok()) gateway = std::move(opened).value();
