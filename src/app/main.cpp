@@ -63,7 +63,9 @@ int main(int argc, char** argv) {
     const Environment environment(environ);
     // Without a stdout nothing will run anyway, and only we know that.
     if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv);
-    return run_door(words.subspan(2), environment, callers);
+    // What this host cannot build here, another backend of the same rung may, or a rung that the operator
+    // allows.
+    return run_door(words.subspan(2), environment, callers, [&] { return hand_over(argv); });
   }
   // Every other command is there to print something. The number is taken by now, so only we can tell.
   if (!callers.output) {

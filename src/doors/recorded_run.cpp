@@ -83,6 +83,8 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
   return recorded;
 }
 
+void RecordedRun::note(const std::vector<std::string>& notes) { record_.decided.notes = notes; }
+
 void RecordedRun::judged(const Explanation& explanation) {
   DecisionRecord& decided = record_.decided;
   decided.decision = explanation.judgement.decision;

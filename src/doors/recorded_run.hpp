@@ -20,6 +20,7 @@ class RecordedRun : public RunWitness {
                                                       const Environment& environment);
 
   // What the gates said; also of a command that they refused.
+  void note(const std::vector<std::string>& notes);
   void judged(const Explanation& explanation);
   Result<void> before() override;
   void after(const Outcome& outcome, const ConfinementPlan* plan) override;

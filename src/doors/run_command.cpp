@@ -105,18 +105,18 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   return outcome.exit_code;
 }
 
-int run_door(std::span<char* const> words, const Environment& environment,
-             const CallersDescriptors& callers) {
+int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
+             const std::function<int()>& otherwise) {
   auto parsed = parse_run(words);
   if (!parsed.ok()) {
     complain(describe(parsed.error()));
     return exit_code_of(parsed.error());
   }
-  return run_parsed(std::move(parsed).value(), environment, callers);
+  return run_parsed(std::move(parsed).value(), environment, callers, nullptr, otherwise);
 }
 
 int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
-               RunWitness* witness) {
+               RunWitness* witness, const std::function<int()>& otherwise) {
   if (arguments.help) {
     print(run_help());
     return 0;
@@ -148,6 +148,10 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
   if (witness != nullptr) {
     ran.ok() ? witness->after(ran.value().outcome, &ran.value().plan)
              : witness->after(outcome_of(ran.error()), nullptr);
+  }
+  if (!ran.ok() && otherwise && ran.error().fault == Fault::missing_layer) {
+    ::umask(arguments.request.umask);
+    return otherwise();
   }
   if (!ran.ok()) return answer(ran.error());
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;

@@ -35,8 +35,10 @@ class RunWitness {
 
 // Words that were parsed and judged.
 int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
-               RunWitness* witness = nullptr);
-int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers);
+               RunWitness* witness = nullptr, const std::function<int()>& otherwise = {});
+// `otherwise` answers instead when this host cannot keep a layer; the command was not started then.
+int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
+             const std::function<int()>& otherwise = {});
 
 // Why the configuration refuses everything; empty: it does not. Given by whoever can read it.
 using ConfigurationCheck = std::function<std::string(const Installation& installation)>;

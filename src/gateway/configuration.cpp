@@ -9,6 +9,7 @@
 #include "base/shown.hpp"
 #include "base/sys.hpp"
 #include "gateway/file_gates.hpp"
+#include "gateway/ladder.hpp"
 #include "policy/rules.hpp"
 #include "store/profile_files.hpp"
 
@@ -231,6 +232,10 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
       chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
   apply_profile(request, chosen.profile);
   TRY(settle_rung(request, "the profile " + chosen.profile.name));
+  Ladder ladder(environment, installation);
+  const Wish wish = TRY(wish_for(configuration.settings, environment, Door::command_line));
+  Choice choice = TRY(take_box(request, wish, ladder));
+  for (auto& note : choice.notes) notes.push_back(std::move(note));
   return notes;
 }
 

@@ -57,14 +57,11 @@ struct Dials {
 // Never beyond what the managed file says. Pure.
 Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles);
 
-// Said where `enabled` is false.
-inline constexpr std::string_view always_isolated = "enabled is false, and this build isolates all the same";
-
 // Limits, rung and tool_path of the configuration, into what flags said. Sentences about what the project
 // asked for and did not get are added to `notes`.
 Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
 
-// All of it, for `cloche run`, which is judged as run_shell is.
+// All of it, for `cloche run`, which is judged as run_shell is; and the box that it will run in.
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation);
 

@@ -107,6 +107,16 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
   return settle_rung(request, "the executor " + executor.name);
 }
 
+// What the program will run in. Less than was asked for, by the operator's own word, is noted with every
+// call.
+Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
+  Wish wish = session.wish;
+  if (view.dials.enabled == false) wish.off = wish.off_allowed = true;
+  Choice choice = TRY(take_box(judged.request, wish, *session.ladder));
+  for (auto& note : choice.notes) judged.notes.push_back(std::move(note));
+  return {};
+}
+
 }  // namespace
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
@@ -121,7 +131,6 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   if (view.skill != nullptr)
     judged.notes.insert(judged.notes.begin(), view.skill->warnings.begin(), view.skill->warnings.end());
   judged.notes.insert(judged.notes.begin(), session.notes.begin(), session.notes.end());
-  if (view.dials.enabled == false) judged.notes.emplace_back(always_isolated);
   judged.request = session.options.operators;
   judged.request.own.insert(judged.request.own.end(), view.own.begin(), view.own.end());
   SandboxProfile profile = terms.profile;
@@ -159,7 +168,10 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
     const Launch& launch = *judged.judgement.launch;
-    if (!launch.argv.empty()) TRY(observe_protected(request_for(launch, judged.request), judged.seen));
+    if (!launch.argv.empty()) {
+      TRY(judge_box(session, view, judged));
+      TRY(observe_protected(request_for(launch, judged.request), judged.seen));
+    }
     Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));
     judged.plan = std::move(planned.plan);
     judged.plan_digest = std::move(planned.digest);

@@ -78,7 +78,8 @@ Offer Ladder::offer(Backend backend, Looking looking) {
   const std::string file = file_for(backend);
   if (looking == Looking::remembered) {
     if (const auto known = known_.find(backend); known != known_.end()) return known->second;
-    if (const auto kept = file.empty() ? Result<std::string>(Error{}) : read_private_file(file, most_bytes); kept.ok()) {
+    if (const auto kept = file.empty() ? Result<std::string>(Error{}) : read_private_file(file, most_bytes);
+        kept.ok()) {
       if (const auto offer = offer_in(kept.value())) return known_[backend] = *offer;
     }
   }

@@ -1,8 +1,8 @@
-// Which rungs of the ladder this host really has, found out by running something on them, and the box that a request
-// gets (confine/choose.hpp).
+// Which rungs of the ladder this host really has, found out by running something on them, and the box that a
+// request gets (confine/choose.hpp).
 //
-// What works is remembered for this boot, these programs and this user, 0600, so that a call need not try it out; what
-// does not work is remembered for a minute, because somebody may just be mending it.
+// What works is remembered for this boot, these programs and this user, 0600, so that a call need not try it
+// out; what does not work is remembered for a minute, because somebody may just be mending it.
 #pragma once
 
 #include <map>

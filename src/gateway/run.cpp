@@ -79,6 +79,7 @@ Result<Proof> prove(Backend backend, const ConfinementPlan& plan, const CallerFa
 
 Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
                         const HostProbe& probe, const Installation& installation, Proving proving) {
+  if (spec.backend == Backend::none) return Proof{};  // nothing is promised
   const std::string key = TRY(proof_key(plan, spec, installation.jail, installation.probe));
   if (proving == Proving::when_needed) {
     if (auto kept = load_proof(installation.state, key); kept.ok()) return kept;

@@ -43,6 +43,7 @@ struct SessionOptions {
   std::string programs = {};  // where cloche-jail is; empty: beside the running program
   size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
   Registry::Record record = Registry::Record::kept;
+  Door door = Door::command_line;
 };
 
 // What a door's flags start from: every shipped tool, full at most, passive unless asked, supervised.
