@@ -32,7 +32,7 @@ Places moved_places(const ConfinementPlan& plan, const std::string& scratch) {
   Places moved;
   size_t files = 0;
   for (const auto& entry : plan.view) {
-    const bool of_ours = entry.kind == EntryKind::tree && entry.source != entry.target && entry.owned;
+    const bool of_ours = entry.role == EntryRole::placed && entry.source != entry.target;
     if (of_ours) moved[entry.target] = entry.source;
     const bool loose = entry.kind == EntryKind::text && !is_beneath("/etc", entry.target);
     if (loose)
@@ -142,7 +142,7 @@ std::vector<MissingLayer> missing_view(const ConfinementPlan& plan) {
                "use --isolation namespace, or a workspace without it"}};
     }
     const bool elsewhere = entry.kind == EntryKind::tree && entry.access != Access::none &&
-                           entry.source != entry.target && entry.why != "put there by Cloche";
+                           entry.source != entry.target && entry.role != EntryRole::placed;
     if (elsewhere) {
       return {{LayerId::mount_view,
                entry.source + " cannot be shown as " + entry.target + " without a mount view",

@@ -40,23 +40,13 @@ Result<void> add_variable(RunArguments& arguments, Value value) {
 }
 
 Result<void> set_isolation(RunArguments& arguments, Value value) {
-  const auto rung = rung_named(value);
-  if (!rung) {
-    return usage_error("--isolation " + value + ": no such rung",
-                       "known are permissive, subprocess, namespace, container, gvisor and microvm");
-  }
-  arguments.isolation = rung;
+  arguments.isolation = TRY(rung_of_word(value));
   return {};
 }
 
-// An OCI runtime is one of two, whichever works here.
 Result<void> set_backend(RunArguments& arguments, Value value) {
-  arguments.oci = value == "oci";
-  arguments.request.backend = backend_named(value);
-  if (!arguments.oci && (!arguments.request.backend || value == "none")) {
-    return usage_error("--backend " + value + ": no such backend",
-                       "known are native, bwrap, subprocess, oci, crun, runc and runsc");
-  }
+  arguments.request.backend = TRY(backend_of_word(value));
+  arguments.oci = !arguments.request.backend;
   return {};
 }
 
@@ -182,6 +172,20 @@ const Option* find_option(std::string_view name) {
 }
 
 }  // namespace
+
+Result<Rung> rung_of_word(const std::string& word) {
+  if (const auto rung = rung_named(word)) return *rung;
+  return usage_error("--isolation " + word + ": no such rung",
+                     "known are permissive, subprocess, namespace, container, gvisor and microvm");
+}
+
+Result<std::optional<Backend>> backend_of_word(const std::string& word) {
+  if (word == "oci") return std::optional<Backend>{};
+  const auto backend = backend_named(word);
+  if (backend && *backend != Backend::none) return backend;
+  return usage_error("--backend " + word + ": no such backend",
+                     "known are native, bwrap, subprocess, oci, crun, runc and runsc");
+}
 
 Result<Grant> parse_grant(const std::string& value, bool writable) {
   Grant grant{.writable = writable};

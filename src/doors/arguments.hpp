@@ -38,6 +38,10 @@ Result<Grant> parse_grant(const std::string& value, bool writable);
 // --profile. Until a custom one is read, the strictest stands in its place.
 Result<void> set_profile_of(RunRequest& request, const std::string& name);
 
+Result<Rung> rung_of_word(const std::string& word);
+// None for "oci": crun or runc, whichever works here.
+Result<std::optional<Backend>> backend_of_word(const std::string& word);
+
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);
 

@@ -36,6 +36,21 @@ Result<void> set_autonomy(CallArguments& arguments, const std::string& value) {
   return {};
 }
 
+Result<void> set_isolation(CallArguments& arguments, const std::string& value) {
+  RunRequest& operators = arguments.options.operators;
+  operators.isolation = TRY(rung_of_word(value));
+  return {};
+}
+
+Result<void> set_backend(CallArguments& arguments, const std::string& value) {
+  RunRequest& operators = arguments.options.operators;
+  operators.backend = TRY(backend_of_word(value));
+  // A rung that was said besides must be this one; load_session looks.
+  if (!operators.isolation)
+    operators.isolation = operators.backend ? rung_of(*operators.backend) : Rung::container;
+  return {};
+}
+
 Result<void> set_profile(CallArguments& arguments, const std::string& value) {
   return set_profile_of(arguments.options.operators, value);
 }
@@ -97,6 +112,8 @@ constexpr Flag flags[] = {
      }},
     {"--autonomy", true, set_autonomy},
     {"--profile", true, set_profile},
+    {"--isolation", true, set_isolation},
+    {"--backend", true, set_backend},
     {"--ro", true,
      [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, false); }},
     {"--rw", true,

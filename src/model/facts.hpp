@@ -46,6 +46,8 @@ struct GuardFacts {
   std::vector<std::string> roots = {};    // the trees that the command may write to, none within another
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
   std::vector<ProtectedFact> files = {};
+  bool mounts =
+      true;  // whether a member can be shown read-only; otherwise every change is only found afterwards
 
   bool operator==(const GuardFacts&) const = default;
 };

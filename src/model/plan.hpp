@@ -29,6 +29,12 @@ enum class Access {
 };
 std::string_view name_of(Access access);
 
+// Why an entry is there, as far as a backend without a mount view has to know.
+enum class EntryRole {
+  shown,   // part of what the command sees
+  placed,  // put where a command looks for it by Cloche itself: a task's home, a script
+};
+
 struct ViewEntry {
   EntryKind kind = EntryKind::directory;
   Access access = Access::read;
@@ -39,9 +45,10 @@ struct ViewEntry {
   uint64_t size_bytes = 0;  // of a tmpfs; of a writable tree: how large it may become, 0: by growth alone
   bool file = false;        // of a tree: a file or a device node, not a directory
   bool copied = false;      // of a tree: small and still, so a copy as of the start of the call will do
-  bool recursive = false;   // with the host's mounts below it
-  bool owned = false;       // the operator's own tree: under root it is idmapped to the sandbox's id
-  uint64_t device = 0;      // what was judged; the jail checks that it is still that
+  EntryRole role = EntryRole::shown;
+  bool recursive = false;  // with the host's mounts below it
+  bool owned = false;      // the operator's own tree: under root it is idmapped to the sandbox's id
+  uint64_t device = 0;     // what was judged; the jail checks that it is still that
   uint64_t inode = 0;
   unsigned owner_uid = 0;
   unsigned owner_gid = 0;

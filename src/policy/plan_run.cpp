@@ -165,6 +165,7 @@ Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Fac
     const Access writes = request.noexec ? Access::write : Access::write_run;
     plan.view.push_back(view::owned_tree(fact, given.target.empty() ? fact.path : given.target,
                                          writable ? writes : Access::run, "put there by Cloche"));
+    plan.view.back().role = EntryRole::placed;
     if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes;
   }
   if (request.script) add_script(plan, *request.script);

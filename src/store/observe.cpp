@@ -262,6 +262,7 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
 Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.roots = guarded_roots(request, seen.facts);
+  guard.mounts = request.rung >= Rung::namespaces;
   guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
   return observe_protected_again(seen);
 }
@@ -270,7 +271,8 @@ Result<void> observe_protected_again(Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.files.clear();
   for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held));
-  for (auto& fact : guard.files) fact.kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
+  for (auto& fact : guard.files)
+    fact.kept = fact.kept && guard.mounts && !meets_allowed(guard.allowed, fact.file.path);
   return {};
 }
 
