@@ -17,7 +17,6 @@
 #include "doors/run_command.hpp"
 #include "doors/terminal_approver.hpp"
 #include "doors/wrap_command.hpp"
-#include "gateway/configuration.hpp"
 
 int main(int argc, char** argv) {
   using namespace cloche;
@@ -35,11 +34,7 @@ int main(int argc, char** argv) {
     return call_door(words.subspan(2), environment, approver);
   }
   if (command == "tools") return tools_door(words.subspan(2), environment);
-  if (command == "doctor") {
-    return doctor_door(words.subspan(2), environment, [&](const Installation& installation) {
-      return misconfiguration(environment, installation, "");
-    });
-  }
+  if (command == "doctor") return doctor_door(words.subspan(2), environment);
   if (command == "profiles") return profiles_door(words.subspan(2), environment);
   if (command == "config") return config_door(words.subspan(2), environment);
   if (command == "explain") return explain_door(words.subspan(2), environment);

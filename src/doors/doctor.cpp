@@ -12,6 +12,48 @@ namespace {
 constexpr Rung all_rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
                               Rung::container,  Rung::gvisor,     Rung::microvm};
 
+struct RungHealth {
+  bool available = false;
+  std::string why = {};  // which backends work, or why none does
+  std::string fix = {};
+};
+
+RungHealth health_of(const Diagnosis& diagnosis, Rung rung) {
+  RungHealth health;
+  if (rung == Rung::permissive)
+    return {false, "only for functions of an embedding program, never for a command", {}};
+  if (backends_of(rung).empty()) return {false, "not part of this build", {}};
+  for (const auto& [backend, offer] : diagnosis.backends) {
+    if (rung_of(backend) != rung) continue;
+    if (offer.works) {
+      health.why += (health.available ? ", " : "") + std::string(name_of(backend));
+      health.available = true;
+      health.fix.clear();
+    } else if (!health.available && health.fix.empty()) {
+      health.fix = offer.fix;
+    }
+  }
+  if (health.available) return health;
+  for (const auto& [backend, offer] : diagnosis.backends) {
+    if (rung_of(backend) == rung) health.why += (health.why.empty() ? "" : "; ") + offer.why;
+  }
+  return health;
+}
+
+std::string rungs_as_text(const Diagnosis& diagnosis) {
+  std::string text;
+  for (Rung rung : all_rungs) {
+    const RungHealth health = health_of(diagnosis, rung);
+    std::string line = "  rung     " + std::string(name_of(rung));
+    line.resize(30, ' ');
+    line += (health.available ? "works: " : "not here: ") + on_one_line(health.why);
+    if (!health.available && !health.fix.empty()) line += "; " + on_one_line(health.fix);
+    text += line + "\n";
+  }
+  if (!diagnosis.in_force.empty()) text += "  a command gets              " + diagnosis.in_force + "\n";
+  return text;
+}
+
 std::string as_json(const Diagnosis& diagnosis) {
   JsonWriter out(JsonWriter::Layout::indented);
   out.begin_object().member("active", diagnosis.active).member("bwrap_available", !diagnosis.bwrap.empty());
@@ -27,13 +69,26 @@ std::string as_json(const Diagnosis& diagnosis) {
   }
   out.end_array().key("rungs").begin_object();
   for (Rung rung : all_rungs) {
-    const bool built = rung == Rung::namespaces;
-    out.key(name_of(rung)).begin_object().member("available", built && diagnosis.active);
-    out.member("why", built ? (diagnosis.active ? "native" : diagnosis.problem) : "not part of this build")
-        .end_object();
+    const auto [available, why, fix] = health_of(diagnosis, rung);
+    out.key(name_of(rung))
+        .begin_object()
+        .member("available", available)
+        .member("why", why)
+        .member("fix", fix);
+    out.key("backends").begin_object();
+    for (const auto& [backend, offer] : diagnosis.backends) {
+      if (rung_of(backend) != rung) continue;
+      out.key(name_of(backend)).begin_object().member("works", offer.works).member("why", offer.why);
+      out.member("fix", offer.fix).end_object();
+    }
+    out.end_object().end_object();
   }
   out.end_object().member("proof", diagnosis.proof).member("problem", diagnosis.problem);
   out.member("misconfiguration", diagnosis.misconfiguration);
+  diagnosis.in_force.empty() ? out.key("in_force").null() : out.member("in_force", diagnosis.in_force);
+  out.key("notes").begin_array();
+  for (const auto& note : diagnosis.notes) out.value(note);
+  out.end_array();
   diagnosis.overshoot_bytes ? out.member("memory_overshoot_bytes", *diagnosis.overshoot_bytes)
                             : out.key("memory_overshoot_bytes").null();
   return out.end_object().text() + "\n";
@@ -54,26 +109,18 @@ std::string as_text(const Diagnosis& diagnosis) {
             std::to_string(*diagnosis.overshoot_bytes >> 20) +
             " MiB; a delegated cgroup would make it exact\n";
   }
-  if (diagnosis.disabled_via_env) {
-    text +=
-        "  note     CLOCHE_SANDBOX is set to off: this build has no such switch, and commands are isolated "
-        "all the same\n";
-  }
+  for (const auto& note : diagnosis.notes) text += "  NOTE     " + on_one_line(note) + "\n";
   if (!diagnosis.misconfiguration.empty())
     text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
-  text += "  rungs    namespace (native)" +
-          std::string(diagnosis.active ? " is here" : " is NOT usable here") +
-          "; permissive, subprocess, container, gvisor and microvm are not part of this build\n";
-  text += diagnosis.active
-              ? "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n"
-              : "Commands are refused on this host: " + diagnosis.problem + "\n";
+  text += rungs_as_text(diagnosis);
+  if (!diagnosis.active) return text + "The default is refused on this host: " + diagnosis.problem + "\n";
+  text += "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n";
   return text;
 }
 
 }  // namespace
 
-int doctor_door(std::span<char* const> words, const Environment& environment,
-                const ConfigurationCheck& check) {
+int doctor_door(std::span<char* const> words, const Environment& environment) {
   bool json = false;
   for (const std::string word : words) {
     if (word == "--json") {
@@ -91,8 +138,7 @@ int doctor_door(std::span<char* const> words, const Environment& environment,
     complain(describe(installation.error()));
     return 125;
   }
-  Diagnosis diagnosis = diagnose(environment, installation.value());
-  if (check) diagnosis.misconfiguration = check(installation.value());
+  const Diagnosis diagnosis = diagnose(environment, installation.value());
   print(json ? as_json(diagnosis) : as_text(diagnosis));
   return diagnosis.active && diagnosis.misconfiguration.empty() ? 0 : 1;
 }

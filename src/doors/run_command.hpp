@@ -40,9 +40,6 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
 int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
              const std::function<int()>& otherwise = {});
 
-// Why the configuration refuses everything; empty: it does not. Given by whoever can read it.
-using ConfigurationCheck = std::function<std::string(const Installation& installation)>;
-int doctor_door(std::span<char* const> words, const Environment& environment,
-                const ConfigurationCheck& check = {});
+int doctor_door(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

@@ -1,5 +1,8 @@
 #include "gateway/diagnose.hpp"
 
+#include "gateway/configuration.hpp"
+#include "gateway/ladder.hpp"
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -71,8 +74,37 @@ std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environm
 
 }  // namespace
 
+namespace {
+
+// What a command gets that asks for nothing, as the operator has it configured.
+void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
+  Ladder ladder(environment, installation);
+  for (Backend backend : all_backends) {
+    if (backend != Backend::none)
+      diagnosis.backends.push_back({backend, ladder.offer(backend, Ladder::Looking::fresh)});
+  }
+  const auto configured = load_configuration(environment, installation, "");
+  if (!configured.ok()) return;  // said as a misconfiguration
+  RunRequest request;
+  std::vector<std::string> ignored;
+  const auto wish = wish_for(configured.value().settings, environment, Door::command_line);
+  if (!wish.ok()) {
+    diagnosis.notes.push_back(describe(wish.error()));
+    return;
+  }
+  if (const auto fits = configure(request, configured.value().settings, ignored); !fits.ok()) return;
+  auto choice = take_box(request, wish.value(), ladder);
+  if (!choice.ok()) return;
+  diagnosis.in_force = name_of(choice.value().backend);
+  for (auto& note : choice.value().notes) diagnosis.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
 Diagnosis diagnose(const Environment& environment, const Installation& installation) {
   Diagnosis diagnosis;
+  diagnosis.misconfiguration = misconfiguration(environment, installation, "");
+  look_at_choice(diagnosis, environment, installation);
   diagnosis.bwrap = find_bwrap(environment);
   diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
   const Throwaway scratch("doctor");

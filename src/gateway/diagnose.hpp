@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "confine/choose.hpp"
 #include "gateway/run.hpp"
 
 namespace cloche {
@@ -17,6 +18,11 @@ struct LayerHealth {
   std::string fix;    // what would provide it
 };
 
+struct BackendHealth {
+  Backend backend = Backend::native;
+  Offer offer = {};
+};
+
 struct Diagnosis {
   bool active = false;  // every layer of the default rung holds
   std::string problem;  // one sentence, when it is not
@@ -24,6 +30,9 @@ struct Diagnosis {
   std::vector<LayerHealth> layers;
   std::string bwrap;  // its path; empty: not installed
   bool disabled_via_env = false;
+  std::vector<BackendHealth> backends = {};  // each tried out
+  std::string in_force = {};                 // the backend that a command gets; empty: it is refused
+  std::vector<std::string> notes = {};       // less than the default, and why
   std::string misconfiguration = {};  // why every call is refused whatever the host can do; empty: it is not
   std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
 };
