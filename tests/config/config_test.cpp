@@ -162,11 +162,17 @@ TEST_P(Config, AProjectThatLoosensIsRefused) {
   }
 }
 
-TEST_P(Config, EnabledIsToldAndIsolationStays) {
+// A user's own word: nothing is held, and every call says so. A variable that requires isolation is stronger.
+TEST_P(Config, EnabledIsTheOperatorsOwnSwitch) {
   user_file(R"({"enabled": false})");
-  const Ran ran = cloche_words({"call", "run_shell", R"({"cmd": "ls"})"});
-  EXPECT_TRUE(exited(ran, 0));
-  EXPECT_TRUE(contains(ran.err, user_path() + ":1: enabled is false")) << ran.err;
+  const Words words = {"call", "run_shell", R"({"cmd": "cat /proc/self/status"})", "--json"};
+  const Ran open = cloche_words(words);
+  EXPECT_TRUE(contains(open.out, R"("backend":"none")")) << open.out;
+  EXPECT_TRUE(contains(open.out, "isolation is off")) << open.out;
+  const Ran required = cloche_words(words, {{"CLOCHE_REQUIRE_SANDBOX", "1"}});
+  EXPECT_TRUE(contains(required.out, R"("backend":"native")")) << required.out;
+  project_file(R"({"enabled": false})");
+  EXPECT_TRUE(refused(cloche_words(words), {125}, {project_path() + ":1"})) << "a project may not";
 }
 
 TEST_P(Config, GoldenOfEveryKey) {

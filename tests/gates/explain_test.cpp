@@ -244,7 +244,7 @@ TEST_P(Explain, JsonIsOneObjectWhateverGoesWrong) {
       {{"call", "run_shell", "{}", "--json", "--workspace", "/not/there"}, 125, "/not/there"},
       {{"call", "run_shell", "{}", "--json", "--skill", "x"}, 125, "x: No such file"},
       {{"run", "--json", "--view", "x", "--", "ls"}, 2, "known are curated and host"},
-      {{"run", "--json", "--isolation", "gvisor", "--", "ls"}, 125, "the rung gvisor"},
+      {{"run", "--json", "--isolation", "microvm", "--", "ls"}, 125, "the rung microvm"},
       {{"run", "--json", "--workspace", "/usr", "--", "ls"}, 125, "/usr"},
       {{"--json", "what"}, 2, "explain what?"},
   };
