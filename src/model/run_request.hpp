@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "model/backend.hpp"
+#include "model/facts.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -28,6 +29,9 @@ struct Grant {
   std::string source;       // as given
   std::string target = {};  // empty: where it is on the host
   bool writable = false;
+  // What was found there when it was judged, and is held since: this is shown, and nothing is looked up
+  // again.
+  std::optional<FileFact> judged = {};
 
   bool operator==(const Grant&) const = default;
 };
@@ -55,8 +59,10 @@ struct RunRequest {
   bool terminal = false;
   bool debugging = false;  // --grant debug
   WorkspaceUse workspace_use = WorkspaceUse::shown;
-  std::vector<Grant> own = {};  // what Cloche itself puts in: a task's home and /tmp, a script
-  bool fresh_home = false;      // even within a task: of these nothing that can be written
+  std::vector<Grant> own = {};            // what Cloche itself puts in: a task's home and /tmp
+  std::optional<Grant> code = {};         // an executor's folder, as it was when it was loaded
+  std::vector<std::string> written = {};  // where calls can write, besides what this one is granted; resolved
+  bool fresh_home = false;                // even within a task: of these nothing that can be written
   std::optional<Script> script = {};
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
