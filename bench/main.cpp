@@ -20,7 +20,7 @@ constexpr const char* help =
     "  --json    the same numbers as JSON\n"
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
-    "            6 the watched memory limit, 7 permission rules, 8 the gateway\n";
+    "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set\n";
 
 struct Section {
   int number;
@@ -37,6 +37,7 @@ constexpr Section sections[] = {
     {6, "the watched memory limit", measure_overshoot},
     {7, "permission rules", measure_rules},
     {8, "the gateway's own part", measure_gateway},
+    {9, "the look for the protected set", measure_protected},
 };
 
 struct Arguments {
@@ -57,7 +58,7 @@ Result<Arguments> parse(int argc, char** argv) {
     } else if (word == "--help") {
       arguments.help = true;
     } else if (word == "--only" && i + 1 < argc && std::strlen(argv[i + 1]) == 1 && argv[i + 1][0] >= '1' &&
-               argv[i + 1][0] <= '8') {
+               argv[i + 1][0] <= '9') {
       arguments.only = argv[++i][0] - '0';
     } else {
       return usage_error("cannot use " + std::string(word), "see cloche-bench --help");

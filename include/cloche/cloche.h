@@ -8,6 +8,9 @@
 //     cloche::CallResult result = gateway.value()->call({"run_shell", R"({"cmd": "ls"})"}, {}, approver);
 //     send_to_model(result.result);
 //
+// Between calls set_autonomy(), set_default_profile() and set_enabled() change what the next ones may have,
+// never beyond what the managed configuration says.
+//
 // A Gateway may be used from any number of threads. Nothing here throws, has globals, or looks at the
 // environment behind the caller's back: what a call may see is what Environment was given. cloche-jail,
 // cloche-probe and share/ stand beside the running program, or where options.programs says.

@@ -7,19 +7,21 @@
 #include <string_view>
 
 #include "doors/call_command.hpp"
+#include "doors/config_command.hpp"
 #include "doors/explain_command.hpp"
 #include "doors/judged_run.hpp"
 #include "doors/log_command.hpp"
 #include "doors/new_command.hpp"
 #include "doors/print.hpp"
+#include "doors/profiles_command.hpp"
 #include "doors/run_command.hpp"
 #include "doors/terminal_approver.hpp"
 #include "doors/wrap_command.hpp"
+#include "gateway/configuration.hpp"
 
 int main(int argc, char** argv) {
   using namespace cloche;
   ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
   ::signal(SIGXFSZ, SIG_IGN);  // a record that does not fit refuses the call; it does not end us
   const Environment environment(environ);
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
@@ -33,7 +35,13 @@ int main(int argc, char** argv) {
     return call_door(words.subspan(2), environment, approver);
   }
   if (command == "tools") return tools_door(words.subspan(2), environment);
-  if (command == "doctor") return doctor_door(words.subspan(2), environment);
+  if (command == "doctor") {
+    return doctor_door(words.subspan(2), environment, [&](const Installation& installation) {
+      return misconfiguration(environment, installation, "");
+    });
+  }
+  if (command == "profiles") return profiles_door(words.subspan(2), environment);
+  if (command == "config") return config_door(words.subspan(2), environment);
   if (command == "explain") return explain_door(words.subspan(2), environment);
   if (command == "log") return log_door(words.subspan(2), environment);
   if (command == "test") return test_door(words.subspan(2), environment);

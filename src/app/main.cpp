@@ -40,8 +40,9 @@ bool must_be_judged(std::span<char* const> words, const Environment& environment
   const auto parsed = parse_run(words);
   if (!parsed.ok() || parsed.value().help) return false;
   const RunArguments& arguments = parsed.value();
-  return arguments.dry_run || arguments.is_recorded() || arguments.wants_another_box() ||
-         !environment.get("CLOCHE_SANDBOX").empty() || !environment.get("CLOCHE_REQUIRE_SANDBOX").empty() ||
+  return arguments.dry_run || arguments.is_recorded() || !arguments.has_shipped_profile() ||
+         arguments.wants_another_box() || !environment.get("CLOCHE_SANDBOX").empty() ||
+         !environment.get("CLOCHE_REQUIRE_SANDBOX").empty() ||
          may_be_configured(environment, arguments.request.workspace.value_or("."));
 }
 
@@ -63,6 +64,11 @@ int main(int argc, char** argv) {
     // Without a stdout nothing will run anyway, and only we know that.
     if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv);
     return run_door(words.subspan(2), environment, callers);
+  }
+  // Every other command is there to print something. The number is taken by now, so only we can tell.
+  if (!callers.output) {
+    complain("stdout is closed: there is nowhere to print the result, so nothing is done");
+    return 125;
   }
   if (command == "--version") {
     print("cloche " CLOCHE_VERSION "\n");

@@ -19,6 +19,12 @@ bool is_among(const CodeRange (&ranges)[n], unsigned code) {
                      [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
+bool is_joiner(unsigned code) { return code == 0x200c || code == 0x200d; }
+
+bool begins_with_ascii(std::string_view text) {
+  return !text.empty() && static_cast<unsigned char>(text[0]) < 0x80;
+}
+
 }  // namespace
 
 bool is_control(unsigned code) { return code < 0x20 || (code >= 0x7f && code <= 0x9f); }
@@ -53,10 +59,13 @@ std::string shown(std::string_view text, size_t most) {
   constexpr char digits[] = "0123456789abcdef";
   const bool readable = is_utf8(text);
   std::string out;
+  bool after_ascii = false;
   while (!text.empty() && out.size() < most) {
     const auto [code, length] =
         readable ? utf8::decode(text) : utf8::CodePoint{static_cast<unsigned char>(text[0]), 1};
-    const bool hidden = is_control(code) || turns_text_around(code) || is_invisible(code);
+    const bool joins_nothing = is_joiner(code) && (after_ascii || begins_with_ascii(text.substr(length)));
+    const bool hidden = is_control(code) || turns_text_around(code) || is_invisible(code) || joins_nothing;
+    after_ascii = code < 0x80;
     if (hidden || (!readable && code >= 0x80)) {
       std::string number;
       for (unsigned rest = code; rest != 0 || number.empty(); rest >>= 4)

@@ -16,7 +16,8 @@ bool turns_text_around(unsigned code);
 bool is_invisible(unsigned code);
 
 // For sentences about text from outside: what nobody would see is written as \u{...}, and the rest is cut
-// off.
+// off. So is a joiner that has nothing to join: beside a letter of ASCII it only makes one name look like
+// another.
 std::string shown(std::string_view text, size_t most = 300);
 
 }  // namespace cloche

@@ -112,6 +112,15 @@ TEST(Words, VisibleTextPasses) {
   }
 }
 
+// A name that only looks like another one.
+TEST(Words, AJoinerBesideAsciiIsShown) {
+  EXPECT_EQ(shown(".g\u200cit"), ".g\\u{200c}it");
+  EXPECT_EQ(shown("\u200cgit"), "\\u{200c}git");
+  EXPECT_EQ(shown("git\u200d"), "git\\u{200d}");
+  EXPECT_EQ(shown("\u0645\u200cx"), "\u0645\\u{200c}x");
+  EXPECT_EQ(shown("\u200d"), "\u200d") << "one character of a text that others put together";
+}
+
 TEST(Words, ArgvIsHeldToTheSame) {
   EXPECT_EQ(problem_of({"ls", "-la"}), "");
   for (const Words& argv : {Words{}, Words{""}, Words{"a\0b"s}, Words{"ls", "a\nb"}, Words{"ls", "\x01"},

@@ -45,6 +45,14 @@ const ViewEntry* holder_of(const ConfinementPlan& plan, const ViewEntry& entry) 
   return innermost;
 }
 
+std::vector<size_t> texts_in(const ConfinementPlan& plan) {
+  std::vector<size_t> texts;
+  for (size_t at = 0; at < plan.view.size(); ++at) {
+    if (plan.view[at].kind == EntryKind::text) texts.push_back(at);
+  }
+  return texts;
+}
+
 std::vector<HostPlace> host_mount_points(const ConfinementPlan& plan) {
   std::vector<HostPlace> places;
   for (const auto& entry : plan.view) {

@@ -36,6 +36,8 @@ bool requires_layer(const ConfinementPlan& plan, LayerId layer);
 bool is_made_in_dev(const ViewEntry& entry);
 bool has_dev(const ConfinementPlan& plan);
 
+std::vector<size_t> texts_in(const ConfinementPlan& plan);
+
 // A mount point inside of a tree of the host's. A box would make it where it is missing, in the operator's
 // own files, so whoever starts one looks first.
 struct HostPlace {

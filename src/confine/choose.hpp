@@ -12,8 +12,6 @@
 
 namespace cloche {
 
-enum class Missing { refuse, degrade };
-
 // Where a call comes in. Agents stand behind the last: there an environment variable is not the operator's
 // word.
 enum class Door { command_line, agent };

@@ -168,8 +168,6 @@ SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_b
   directory_ = std::move(opened).value();
   device_ = seen.st_dev;
   size_ = measure();
-  // One that is too large already may not grow; it has to be possible to make room in it.
-  if (size_ != untold) most_bytes_ = std::max(most_bytes_, size_);
   free_bytes_ = free_of(directory_.get()).bytes;
 }
 
@@ -187,8 +185,13 @@ std::optional<uint64_t> SizeWatch::beyond_limit() {
   const uint64_t now = free_of(directory_.get()).bytes;
   free_bytes_ = std::max(free_bytes_, now);  // somebody else gave space back
   if (size_ <= most_bytes_ && free_bytes_ - now <= most_bytes_ - size_) return std::nullopt;
+  return beyond_limit_exactly();
+}
+
+std::optional<uint64_t> SizeWatch::beyond_limit_exactly() {
+  if (!directory_) return std::nullopt;
+  free_bytes_ = free_of(directory_.get()).bytes;
   size_ = measure();
-  free_bytes_ = now;
   return size_ > most_bytes_ ? std::optional(size_) : std::nullopt;
 }
 

@@ -85,10 +85,11 @@ class Config {
     list("env", environment);
     out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
     out_.key("capabilities").begin_object();
-    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything else.
+    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything
+    // else.
     const Texts held = options_.parts.inner.becomes ? Texts{"CAP_SETFCAP"} : Texts{};
-    for (const char* set : {"bounding", "effective", "permitted"}) list(set, held);
-    for (const char* set : {"inheritable", "ambient"}) list(set, Texts{});
+    for (const std::string_view set : {"bounding", "effective", "inheritable", "permitted", "ambient"})
+      list(set, set == "inheritable" || set == "ambient" ? Texts{} : held);
     out_.end_object();
     add_limits();
     out_.member("noNewPrivileges", true).end_object();
@@ -214,7 +215,9 @@ class Config {
     out_.key("devices").begin_array();
     out_.begin_object().member("allow", false).member("access", "rwm").end_object().end_array();
     out_.key("memory").begin_object().member("limit", plan_.limits.memory_bytes).end_object();
-    out_.key("pids").begin_object().member("limit", plan_.limits.processes + 1).end_object();
+    // The sentry's own threads would count as well: there the limit of each process holds, in its kernel.
+    if (options_.kernel == BoxKernel::hosts)
+      out_.key("pids").begin_object().member("limit", plan_.limits.processes + 1).end_object();
     out_.end_object();
   }
 
@@ -296,6 +299,12 @@ std::string oci_config(const ConfinementPlan& plan, const OciOptions& options) {
 }
 
 std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan) { return Rootfs(plan).entries(); }
+
+std::vector<size_t> texts_beside_rootfs(const ConfinementPlan& plan) {
+  std::vector<size_t> texts = texts_in(plan);
+  std::erase_if(texts, [&](size_t at) { return lies_in_root(plan, plan.view[at]); });
+  return texts;
+}
 
 std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOptions& options) {
   std::vector<MissingLayer> missing;

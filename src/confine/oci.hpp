@@ -54,6 +54,9 @@ struct RootfsEntry {
 };
 std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan);
 
+// The texts that the root directory does not hold: each is bound from a file of its own.
+std::vector<size_t> texts_beside_rootfs(const ConfinementPlan& plan);
+
 // What the plan requires and neither such a box nor --inner can keep.
 std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOptions& options);
 

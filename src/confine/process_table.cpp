@@ -85,6 +85,26 @@ void for_each_mapping(const ProcessTable& table, const std::string& process,
   }
 }
 
+uint64_t largest_process_bytes(const ProcessTable& table) {
+  uint64_t largest = 0;
+  for_each_process(table, [&](const std::string& process) {
+    if (const auto status = sys::read_small_file_at(table.directory, process + "/status"); status.ok())
+      largest = std::max(largest, peak_bytes_in(status.value()));
+  });
+  return largest;
+}
+
+uint64_t peak_bytes_in(const std::string& status) {
+  constexpr std::string_view name = "\nVmHWM:";  // a process's own name, in the line before, has no newline
+  const size_t line = status.find(name);
+  if (line == std::string::npos) return 0;
+  const size_t digits = status.find_first_not_of(" \t", line + name.size());
+  uint64_t kibibytes = 0;
+  if (digits != std::string::npos)
+    std::from_chars(status.data() + digits, status.data() + status.size(), kibibytes);
+  return kibibytes << 10;
+}
+
 uint64_t field_of(const std::string& line, size_t index) {
   const char* at = line.data();
   const char* end = at + line.size();

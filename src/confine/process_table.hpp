@@ -39,6 +39,11 @@ struct Mapping {
 void for_each_mapping(const ProcessTable& table, const std::string& process,
                       const std::function<void(const Mapping&)>& visit);
 
+// The most memory that any one of them has had resident at once.
+uint64_t largest_process_bytes(const ProcessTable& table);
+// Of a status file: the line "VmHWM:   1234 kB", in bytes; 0 when there is none.
+uint64_t peak_bytes_in(const std::string& status);
+
 // The n-th field (from 0) of a line of numbers such as statm.
 uint64_t field_of(const std::string& line, size_t index);
 // Of a stat line, in clock ticks: the process's own time, that of the children it has waited for, and when it

@@ -88,5 +88,17 @@ TEST(OpenProcessTable, DoesNotFollowALinkToAnotherProc) {
   EXPECT_FALSE(open_process_table(root.value().get()).ok());
 }
 
+TEST(PeakBytes, AreReadFromAStatusFile) {
+  EXPECT_EQ(peak_bytes_in("Name:\tx\nVmPeak:\t 9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 8 kB\n"), 1234U << 10);
+  for (const char* text : {"", "Name:\tVmHWM: 7 kB\n", "Name:\tx\nVmHWM:", "Name:\tx\nVmHWM:\t kB\n"})
+    EXPECT_EQ(peak_bytes_in(text), 0U) << text;
+}
+
+TEST(PeakBytes, OfTheLargestProcess) {
+  const auto table = open_process_table(sys::open("/", O_RDONLY | O_DIRECTORY).value().get());
+  ASSERT_TRUE(table.ok());
+  EXPECT_GT(largest_process_bytes(table.value().get()), 1U << 20) << "this one is among them";
+}
+
 }  // namespace
 }  // namespace cloche

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <set>
 
 #include "base/private_file.hpp"
 #include "base/sha256.hpp"
@@ -182,12 +183,13 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
   add_file_identity(hash, probe);
   hash.add(name_of(plan.rung)).add(name_of(spec.backend)).add(plan.debugging ? "debugging" : "");
   for (const auto& layer : spec.layers) hash.add(name_of(layer.id)).add("=").add(layer.by).add("\n");
+  // Of an operator's own trees the kinds and accesses matter, not which trees they are nor how many: a
+  // project with one protected file more is no other shape.
+  std::set<std::string> said;
   for (const auto& entry : plan.view) {
-    // Of an operator's own tree the kind and the access matter, not which tree it is.
-    hash.add(name_of(entry.kind))
-        .add(name_of(entry.access))
-        .add(entry.owned ? "owned" : entry.target)
-        .add("\n");
+    const std::string line = std::string(name_of(entry.kind)) + std::string(name_of(entry.access)) +
+                             (entry.owned ? "owned" : entry.target) + "\n";
+    if (said.insert(line).second) hash.add(line);
   }
   return hash.finish();
 }

@@ -50,6 +50,12 @@ class Call {
         raw_terminal_(plan.terminal ? streams.terminal : -1) {}
 
   Result<Outcome> run() {
+    // What fills a task's home once would otherwise fill it a little more by each call. The jail ends when it
+    // gets no plan.
+    if (auto full = watch_.sizes_at_start()) {
+      said_.hit = std::move(full);
+      return judge(said_, plan_);
+    }
     TRY(start());
     while (!finished()) turn();
     return conclude();
@@ -171,7 +177,11 @@ void Call::move_flows() {
   const uint64_t total = output_.bytes() + errors_.bytes();
   const uint64_t left = plan_.limits.output_bytes > total ? plan_.limits.output_bytes - total : 0;
   const bool beyond = left == 0 && (output_.more_waits() || errors_.more_waits());
-  if (beyond && end_ms_ == 0 && !gone_ && !said_.hit) stop_for({LimitId::output, {}});
+  if (beyond && !said_.hit) {
+    // A command that has ended by itself is past its limit all the same; nobody would ever read the rest.
+    if (end_ms_ == 0 && !gone_) end_everything();
+    said_.hit = LimitHit{LimitId::output, {}};
+  }
   const uint64_t typed_before = input_.bytes();
   input_.move(~0ULL);
   if (plan_.terminal && input_.bytes() != typed_before && insistence_.insists(input_.last_taken(), now_ms_)) {
@@ -298,6 +308,7 @@ void Call::keeper_ended() {
 void Call::end_everything() {
   if (end_ms_ != 0 || !control_) return;
   end_ms_ = now_ms_;
+  watch_.note_usage();
   (void)watch_.check_cgroup();  // while the numbers are there
   ::shutdown(control_.get(), SHUT_WR);
   flush_deadline_ms_ = end_ms_ + flush_ms;
@@ -313,10 +324,13 @@ Result<Outcome> Call::conclude() {
   if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started())
     return box_error(said_.failed, spec_.backend, errors_.kept());
   if (said_.failed) return step_error(*said_.failed, spec_.jail);
+  if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
   outcome.backend = name_of(spec_.backend);
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
+  outcome.usage.cpu_ms = std::max(outcome.usage.cpu_ms, watch_.cpu_ms());
+  outcome.usage.max_rss_bytes = std::max(outcome.usage.max_rss_bytes, watch_.max_rss_bytes());
   outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
   outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();
   outcome.output = output_.kept();

@@ -33,6 +33,15 @@ std::vector<std::string> memory_file_systems(const ConfinementPlan& plan) {
   return paths;
 }
 
+constexpr uint64_t ticks_a_second = 100;  // what the kernel counts in /proc, on every machine
+constexpr uint64_t ms_a_tick = 1000 / ticks_a_second;
+
+LimitHit too_large(uint64_t size) {
+  return {LimitId::tmp, size == SizeWatch::untold
+                            ? "the task's home or /tmp can no longer be measured, it is too deep or closed"
+                            : "the task's home or /tmp has become larger"};
+}
+
 std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + "M"; }
 
 }  // namespace
@@ -78,14 +87,35 @@ std::optional<LimitHit> Watch::check_disk() {
                      : LimitHit{LimitId::new_files, std::to_string(growth->files) + " new files"};
   }
   for (auto& tree : sizes_) {
-    const auto size = tree.beyond_limit();
-    if (!size) continue;
-    return LimitHit{LimitId::tmp,
-                    *size == SizeWatch::untold
-                        ? "the task's home or /tmp can no longer be measured, it is too deep or closed"
-                        : "the task's home or /tmp has become larger"};
+    if (const auto size = tree.beyond_limit()) return too_large(*size);
   }
   return std::nullopt;
+}
+
+std::optional<LimitHit> Watch::sizes_at_start() {
+  for (auto& tree : sizes_) {
+    const auto size = tree.beyond_limit();
+    if (!size) continue;
+    LimitHit hit = too_large(*size);
+    hit.what += " by earlier calls, so nothing was started";
+    return hit;
+  }
+  return std::nullopt;
+}
+
+// What was closed just now may be opened again, and is not started in otherwise.
+std::optional<LimitHit> Watch::sizes_at_end() {
+  for (auto& tree : sizes_) {
+    const auto size = tree.beyond_limit_exactly();
+    if (size && *size != SizeWatch::untold) return too_large(*size);
+  }
+  return std::nullopt;
+}
+
+void Watch::note_usage() {
+  if (!proc_) return;
+  cpu_ms_ = std::max(cpu_ms_, cpu_.sample(table()) * ms_a_tick);
+  max_rss_bytes_ = std::max(max_rss_bytes_, largest_process_bytes(table()));
 }
 
 std::optional<LimitHit> Watch::check_cgroup() {
@@ -108,7 +138,6 @@ std::optional<LimitHit> Watch::check_memory() {
 }
 
 std::optional<LimitHit> Watch::check_cpu(uint64_t now_ms) {
-  constexpr uint64_t ticks_a_second = 100;  // what the kernel counts in /proc, on every machine
   if (!proc_ || now_ms < next_cpu_ms_) return std::nullopt;
   next_cpu_ms_ = now_ms + (limits_.cpu_s < small_cpu_s ? 0 : 1000);
   const uint64_t ticks = cpu_.sample(table());

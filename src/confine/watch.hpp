@@ -30,6 +30,14 @@ class Watch {
   void attach(int root);
   // The same where no pid namespace shows them: they are what `ancestor` has started.
   void attach_to_descendants(pid_t ancestor);
+  // A task's directories that earlier calls have filled, before anything starts; and, once all has ended,
+  // what came after the last look at them.
+  std::optional<LimitHit> sizes_at_start();
+  std::optional<LimitHit> sizes_at_end();
+  // How much the living processes have used, for when they are about to be ended: nobody waits for them then.
+  void note_usage();
+  uint64_t cpu_ms() const { return cpu_ms_; }
+  uint64_t max_rss_bytes() const { return max_rss_bytes_; }
   uint64_t next_check_ms() const { return next_ms_; }
   std::optional<LimitHit> check(uint64_t now_ms);
   // While the cgroup still exists.
@@ -59,6 +67,8 @@ class Watch {
   std::vector<SizeWatch> sizes_;
   std::optional<MemoryWatch> memory_;  // only without a cgroup
   Cgroup::Numbers last_numbers_;
+  uint64_t cpu_ms_ = 0;
+  uint64_t max_rss_bytes_ = 0;
 };
 
 }  // namespace cloche

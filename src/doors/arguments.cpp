@@ -20,18 +20,9 @@ Error not_built(const std::string& what, const std::string& instead) {
   return refusal(what + " is not part of this build", instead);
 }
 
+// Whether a profile of another name exists is for those to say who read the configuration.
 Result<void> set_profile(RunArguments& arguments, Value value) {
-  if (value == "readonly") {
-    arguments.request.profile = Profile::readonly;
-  } else if (value == "workspace-write-no-network") {
-    arguments.request.profile = Profile::workspace_write_no_network;
-  } else if (value == "workspace-write") {
-    return not_built("--profile workspace-write: the network it gives", "use workspace-write-no-network");
-  } else {
-    return usage_error("--profile " + value + ": no such profile",
-                       "known are readonly and workspace-write-no-network");
-  }
-  return {};
+  return set_profile_of(arguments.request, value);
 }
 
 Result<void> add_grant(RunArguments& arguments, Value value, bool writable) {
@@ -94,6 +85,7 @@ Result<void> set_status_fd(RunArguments& arguments, Value value) {
 
 template <LimitId id>
 Result<void> apply_limit(RunArguments& arguments, Value value) {
+  arguments.request.said_limits.push_back(id);
   return set_limit(arguments.request.limits, info_of(id), value);
 }
 
@@ -154,6 +146,12 @@ const Option options[] = {
        a.request.toolchains = v;
        return {};
      }},
+    {"--allow-protected", true,
+     [](RunArguments& a, Value v) -> Result<void> {
+       if (v.empty()) return usage_error("--allow-protected needs a path");
+       a.request.allow_protected.emplace_back(v);
+       return {};
+     }},
     {"--view", true, set_view},
     {"--grant", true, set_grant},
     {"--isolation", true, set_isolation},
@@ -204,6 +202,14 @@ Result<Grant> parse_grant(const std::string& value, bool writable) {
   return grant;
 }
 
+Result<void> set_profile_of(RunRequest& request, const std::string& name) {
+  if (!is_profile_name(name))
+    return usage_error("--profile " + name + " is not the name of a profile", "see cloche profiles list");
+  request.profile_name = name;
+  request.profile = shipped_profile(name).value_or(Profile::readonly);
+  return {};
+}
+
 namespace {
 
 // What --isolation and --backend come to together.
@@ -213,6 +219,7 @@ Result<void> settle_rung(RunArguments& arguments) {
   if (request.backend) of_backend = rung_of(*request.backend);
   if (arguments.oci) of_backend = Rung::container;
   request.rung = arguments.isolation.value_or(of_backend.value_or(Rung::namespaces));
+  if (arguments.isolation || of_backend) request.isolation = request.rung;
   const std::string name(name_of(request.rung));
   if (of_backend && *of_backend != request.rung)
     return usage_error("this backend is on the rung " + std::string(name_of(*of_backend)) + ", not on " +

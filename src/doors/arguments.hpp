@@ -24,12 +24,19 @@ struct RunArguments {
   std::optional<std::string> skill = {};
 
   bool is_recorded() const { return run || task || skill; }
+  // What the front can plan without reading anything.
+  bool has_shipped_profile() const {
+    return request.profile_name.empty() || shipped_profile(request.profile_name);
+  }
   // Something else than the glass, which is all that the front can start.
   bool wants_another_box() const { return request.rung != Rung::namespaces || request.backend.has_value(); }
 };
 
 // SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.
 Result<Grant> parse_grant(const std::string& value, bool writable);
+
+// --profile. Until a custom one is read, the strictest stands in its place.
+Result<void> set_profile_of(RunRequest& request, const std::string& name);
 
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);

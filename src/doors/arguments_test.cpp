@@ -54,6 +54,10 @@ struct Asked {
 
 TEST(Arguments, EachFlagAsksForOneThing) {
   const Asked rows[] = {
+      {{"--allow-protected", ".envrc", "--allow-protected=a"},
+       [](const auto& a) {
+         return a.request.allow_protected == std::vector<std::string>{".envrc", "a"};
+       }},
       {{}, [](const auto& a) { return !a.json && !a.dry_run && !a.raw && !a.help && a.status_fd == -1; }},
       {{},
        [](const auto& a) {
@@ -69,6 +73,13 @@ TEST(Arguments, EachFlagAsksForOneThing) {
       {{"--raw"}, [](const auto& a) { return a.raw; }},
       {{"--profile", "readonly"}, [](const auto& a) { return a.request.profile == Profile::readonly; }},
       {{"--profile=readonly"}, [](const auto& a) { return a.request.profile == Profile::readonly; }},
+      {{"--profile=workspace-write"},
+       [](const auto& a) {
+         return a.request.profile == Profile::workspace_write && a.has_shipped_profile();
+       }},
+      {{"--profile=mine"},
+       [](const auto& a) { return a.request.profile_name == "mine" && !a.has_shipped_profile(); }},
+      {{"--memory=1G"}, [](const auto& a) { return a.request.said_limits == std::vector{LimitId::memory}; }},
       {{"--profile", "readonly", "--profile", "workspace-write-no-network"},
        [](const auto& a) { return a.request.profile == Profile::workspace_write_no_network; }},
       {{"--workspace", "dir"}, [](const auto& a) { return a.request.workspace == "dir"; }},
@@ -162,6 +173,7 @@ TEST(Arguments, RefusesWithTheFlagByName) {
       {{"-e"}, Fault::usage, "-e needs a value"},
       {{"-e", "=x", "ls"}, Fault::usage, "-e =x is not NAME or NAME=VALUE"},
       {{"-e", "", "ls"}, Fault::usage, "is not NAME or NAME=VALUE"},
+      {{"--allow-protected", "", "ls"}, Fault::usage, "needs a path"},
       {{"--ro", "", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
       {{"--ro", ":", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
       {{"--ro", ":/x", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
@@ -176,8 +188,8 @@ TEST(Arguments, RefusesWithTheFlagByName) {
       {{"--status-fd", "3x", "ls"}, Fault::usage, "--status-fd 3x"},
       {{"--status-fd", "", "ls"}, Fault::usage, "--status-fd "},
       {{"--status-fd", "99999999999", "ls"}, Fault::usage, "--status-fd 99999999999"},
-      {{"--profile", "none", "ls"}, Fault::usage, "no such profile"},
-      {{"--profile", "workspace-write", "ls"}, Fault::configuration, "not part of this build"},
+      {{"--profile", "a/b", "ls"}, Fault::usage, "is not the name of a profile"},
+      {{"--profile", "", "ls"}, Fault::usage, "is not the name of a profile"},
       {{"--view", "all", "ls"}, Fault::usage, "no such view"},
       {{"--grant", "root", "ls"}, Fault::usage, "no such grant"},
       {{"--isolation", "none", "ls"}, Fault::usage, "no such rung"},
@@ -206,7 +218,6 @@ TEST(Arguments, AWrongValueIsAnsweredWithTheRightOnes) {
     std::vector<const char*> known;
   };
   const Row rows[] = {
-      {"--profile", {"readonly", "workspace-write-no-network"}},
       {"--view", {"curated", "host"}},
       {"--grant", {"debug"}},
       {"--isolation", {"permissive", "subprocess", "namespace", "container", "gvisor", "microvm"}},

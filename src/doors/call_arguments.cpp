@@ -23,6 +23,7 @@ Result<void> set_commands(CallArguments& arguments, const std::string& value) {
   // Whoever names it means it: a call that asks for nothing narrower has all of it.
   Ceilings& ceilings = arguments.options.ceilings;
   ceilings.commands = ceilings.unasked = *profile;
+  arguments.options.asked.commands = *profile;
   return {};
 }
 
@@ -31,20 +32,12 @@ Result<void> set_autonomy(CallArguments& arguments, const std::string& value) {
   if (!level)
     return usage_error("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
   arguments.options.ceilings.level = *level;
+  arguments.options.asked.autonomy = *level;
   return {};
 }
 
 Result<void> set_profile(CallArguments& arguments, const std::string& value) {
-  if (value == "readonly") {
-    arguments.options.operators.profile = Profile::readonly;
-  } else if (value == "workspace-write") {
-    return refusal("--profile workspace-write: the network it gives is not part of this build",
-                   "use workspace-write-no-network");
-  } else if (value != "workspace-write-no-network") {
-    return usage_error("--profile " + value + ": no such profile",
-                       "known are readonly and workspace-write-no-network");
-  }
-  return {};
+  return set_profile_of(arguments.options.operators, value);
 }
 
 // A value would be the operator's own word for every call; names are all that a call is given.
@@ -108,6 +101,12 @@ constexpr Flag flags[] = {
      [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, false); }},
     {"--rw", true,
      [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, true); }},
+    {"--allow-protected", true,
+     [](CallArguments& arguments, const std::string& value) -> Result<void> {
+       if (value.empty()) return usage_error("--allow-protected needs a path");
+       arguments.options.operators.allow_protected.push_back(value);
+       return {};
+     }},
     {"--pass-env", true, add_pass_env},
     {"--skill", true, keep<&CallArguments::skill>},
     {"--run", true, keep_option<&SessionOptions::run>},
@@ -147,7 +146,10 @@ Result<void> take_flag(CallArguments& arguments, std::span<char* const> words, s
     if (++at == words.size()) return usage_error(name + " needs a value");
     value = words[at];
   }
-  if (limit != nullptr) return set_limit(arguments.options.operators.limits, *limit, value);
+  if (limit != nullptr) {
+    arguments.options.operators.said_limits.push_back(limit->id);
+    return set_limit(arguments.options.operators.limits, *limit, value);
+  }
   return flag->apply(arguments, value);
 }
 

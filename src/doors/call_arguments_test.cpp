@@ -41,6 +41,10 @@ TEST(CallArguments, EachFlagAsksForOneThing) {
       {{"--workspace", "x"}, [](const auto& a) { return a.options.operators.workspace == "x"; }},
       {{"--profile", "readonly"},
        [](const auto& a) { return a.options.operators.profile == Profile::readonly; }},
+      {{"--allow-protected", ".envrc", "--allow-protected=a"},
+       [](const auto& a) {
+         return a.options.operators.allow_protected == std::vector<std::string>{".envrc", "a"};
+       }},
       {{"--ro", "/x"}, [](const auto& a) { return a.options.operators.grants.at(0).source == "/x"; }},
       {{"--pass-env", "CI"}, [](const auto& a) { return a.options.ceilings.pass_env == Words{"CI"}; }},
       {{"--timeout", "5s"}, [](const auto& a) { return a.options.operators.limits.wall_ms == 5000; }},
@@ -61,9 +65,9 @@ TEST(CallArguments, TheRestIsRefused) {
   for (const Words& words :
        {Words{}, Words{"run_shell"}, Words{"a", "b", "c"}, Words{"a", "b", "--nope"},
         Words{"a", "b", "--json=1"}, Words{"a", "b", "--commands"}, Words{"a", "b", "--commands", "all"},
-        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "x"}, Words{"a", "b", "--skill", ""},
-        Words{"a", "b", "--format", "mcp"}, Words{"a", "b", "--run", "x", "--workspace", "y"},
-        Words{"a", "b", "--timeout", "0"}}) {
+        Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "a/x"},
+        Words{"a", "b", "--skill", ""}, Words{"a", "b", "--format", "mcp"},
+        Words{"a", "b", "--run", "x", "--workspace", "y"}, Words{"a", "b", "--timeout", "0"}}) {
     EXPECT_FALSE(parse(words).ok()) << words.size();
   }
 }
@@ -78,11 +82,11 @@ TEST(CallArguments, AWrongValueIsBadUsageAndWhatIsNotBuiltIsARefusal) {
   const Row rows[] = {
       {"--commands", "bogus", Fault::usage, "known are passive, full and any"},
       {"--autonomy", "x", Fault::usage, "known are readonly, supervised and full"},
-      {"--profile", "x", Fault::usage, "known are readonly and workspace-write-no-network"},
-      {"--profile", "workspace-write", Fault::configuration, "not part of this build"},
+      {"--profile", "../mine", Fault::usage, "is not the name of a profile"},
       {"--pass-env", "A=B", Fault::usage, "--pass-env A=B is not the name of a variable"},
       {"--pass-env", "", Fault::usage, "is not the name of a variable"},
       {"--pass-env", "1A", Fault::usage, "is not the name of a variable"},
+      {"--allow-protected", "", Fault::usage, "needs a path"},
       {"--ro", "", Fault::usage, "is not SRC or SRC:DST"},
       {"--ro", "a:", Fault::usage, "is not SRC or SRC:DST"},
       {"--timeout", "x", Fault::usage, "--timeout x"},

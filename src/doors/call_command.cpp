@@ -28,8 +28,10 @@ std::string call_help() {
          "  --task ID          calls of one task share a private $HOME and /tmp\n"
          "  --role R           who asks, for the record (default agent)\n"
          "  --autonomy A       readonly, supervised (default) or full\n"
-         "  --profile P        workspace-write-no-network (default) or readonly\n"
+         "  --profile P        readonly, workspace-write-no-network (default), workspace-write, or one of "
+         "yours\n"
          "  --ro DIR           one more directory to read; may be repeated\n"
+         "  --allow-protected PATH   of the protected set, what commands may change; may be repeated\n"
          "  --pass-env NAME    one variable of yours, never a secret-shaped one; may be repeated\n"
          "  --timeout, --memory, --output, ...   limits as of `cloche run`; --output defaults to 16M\n"
          "  --json             outcome, gates, result and layers as one JSON object\n"
@@ -71,12 +73,8 @@ int fail(const Error& error, bool json = false) {
 // For a terminal the text is shown as it is: it has been made harmless already.
 int show(const CallResult& result, bool json) {
   for (const auto& note : result.notes) complain("note: " + visible(note));
-  if (json) {
-    print(call_json(result) + "\n");
-  } else {
-    print(result.result + (result.result.ends_with('\n') ? "" : "\n"));
-  }
-  return result.outcome.exit_code;
+  const std::string text = json ? call_json(result) : result.result;
+  return print_all(text + (text.ends_with('\n') ? "" : "\n"), result.outcome.exit_code);
 }
 
 std::string first_sentence(const std::string& text) { return text.substr(0, text.find(". ")); }
@@ -100,12 +98,13 @@ std::string call_json(const CallResult& result) {
   out.member("call_id", result.call_id).member("run_id", result.run_id).member("tool", result.tool);
   out.member("result", result.result).key("structured");
   result.structured.empty() ? out.null() : out.raw(result.structured);
+  const AnswerFault fault = result.outcome.answer_fault;
+  fault == AnswerFault::none ? out.key("failure").null() : out.member("failure", name_of(fault));
   out.member("decision", name_of(result.judgement.decision));
   write_gates(out, result.judgement);
   out.key("notes").begin_array();
   for (const auto& note : result.notes) out.value(note);
-  out.end_array().key("quarantined").begin_array().end_array();
-  return out.end_object().text();
+  return out.end_array().end_object().text();
 }
 
 int call_door(std::span<char* const> words, const Environment& environment, Approver& approver) {

@@ -33,6 +33,7 @@ std::string as_json(const Diagnosis& diagnosis) {
         .end_object();
   }
   out.end_object().member("proof", diagnosis.proof).member("problem", diagnosis.problem);
+  out.member("misconfiguration", diagnosis.misconfiguration);
   diagnosis.overshoot_bytes ? out.member("memory_overshoot_bytes", *diagnosis.overshoot_bytes)
                             : out.key("memory_overshoot_bytes").null();
   return out.end_object().text() + "\n";
@@ -58,6 +59,8 @@ std::string as_text(const Diagnosis& diagnosis) {
         "  note     CLOCHE_SANDBOX is set to off: this build has no such switch, and commands are isolated "
         "all the same\n";
   }
+  if (!diagnosis.misconfiguration.empty())
+    text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
   text += "  rungs    namespace (native)" +
           std::string(diagnosis.active ? " is here" : " is NOT usable here") +
           "; permissive, subprocess, container, gvisor and microvm are not part of this build\n";
@@ -69,7 +72,8 @@ std::string as_text(const Diagnosis& diagnosis) {
 
 }  // namespace
 
-int doctor_door(std::span<char* const> words, const Environment& environment) {
+int doctor_door(std::span<char* const> words, const Environment& environment,
+                const ConfigurationCheck& check) {
   bool json = false;
   for (const std::string word : words) {
     if (word == "--json") {
@@ -87,9 +91,10 @@ int doctor_door(std::span<char* const> words, const Environment& environment) {
     complain(describe(installation.error()));
     return 125;
   }
-  const Diagnosis diagnosis = diagnose(environment, installation.value());
+  Diagnosis diagnosis = diagnose(environment, installation.value());
+  if (check) diagnosis.misconfiguration = check(installation.value());
   print(json ? as_json(diagnosis) : as_text(diagnosis));
-  return diagnosis.active ? 0 : 1;
+  return diagnosis.active && diagnosis.misconfiguration.empty() ? 0 : 1;
 }
 
 }  // namespace cloche

@@ -5,6 +5,7 @@
 #include "doors/call_arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
+#include "gateway/configuration.hpp"
 
 namespace cloche {
 namespace {
@@ -81,7 +82,7 @@ int explain_a_call(std::span<char* const> words, const Environment& environment)
 }
 
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
-  const auto parsed = parse_run(words);
+  auto parsed = parse_run(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().help) {
     print(explain_help());
@@ -89,7 +90,12 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
   }
   const auto installation = find_installation(environment);
   if (!installation.ok()) return fail(installation.error(), parsed.value().json);
-  return show(explain_run(parsed.value().request, environment, installation.value()), parsed.value().json);
+  RunRequest& request = parsed.value().request;
+  auto notes = configure_run(request, environment, installation.value());
+  if (!notes.ok()) return fail(notes.error(), parsed.value().json);
+  auto explained = explain_run(request, environment, installation.value());
+  if (explained.ok()) explained.value().notes = std::move(notes).value();
+  return show(explained, parsed.value().json);
 }
 
 }  // namespace

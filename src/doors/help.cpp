@@ -16,6 +16,8 @@ std::string main_help() {
          "  cloche new KIND NAME               write a skill, an executor or a rule that works, with its "
          "test\n"
          "  cloche log show|verify|tail RUN    the record of a run's calls\n"
+         "  cloche profiles list|show|check    the sandbox profiles, and their examples run\n"
+         "  cloche config [--json]             what the configuration comes to here, and who said so\n"
          "  cloche wrap --backend B -- CMD     the same plan for bubblewrap, an OCI runtime or macOS, "
          "printed\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
@@ -42,8 +44,8 @@ std::string run_help() {
       "\n"
       "What it sees:\n"
       "  --workspace DIR       the directory it works in (default: the working directory)\n"
-      "  --profile P           workspace-write-no-network (default), or readonly: nothing is writable, /tmp "
-      "neither\n"
+      "  --profile P           readonly, workspace-write-no-network (default), workspace-write, or one of "
+      "yours: cloche profiles\n"
       "  --ro SRC[:DST]        show a file or directory of the host, read-only; may be repeated; \\: is a "
       "colon in a path\n"
       "  --rw SRC[:DST]        the same, writable\n"
@@ -51,6 +53,9 @@ std::string run_help() {
       "  --toolchains T        auto (default), none, or names: pyenv,nvm,cargo,go,uv,conda\n"
       "  -C DIR                start in DIR (relative to the workspace)\n"
       "  -e NAME[=VALUE]       set a variable, or pass the caller's (secrets only with a value); also --env\n"
+      "  --allow-protected P   of the protected set (git hooks, .envrc, .vscode, ...), what it may change; "
+      "may "
+      "be repeated\n"
       "  --grant debug         let it trace its own processes (gdb, strace)\n"
       "  --skill FILE          also what this SKILL.md declares: its grants and variables\n"
       "  --task ID             share $HOME and /tmp with the other calls of the task, and record\n"
@@ -115,7 +120,8 @@ std::string explain_help() {
          "  --run DIR             a run, whose workspace is DIR/artifacts\n"
          "  --skill FILE          a SKILL.md that says what the task may use\n"
          "  --executors DIR       your own tools: DIR/NAME/manifest.json\n"
-         "  --profile P           workspace-write-no-network (default) or readonly\n"
+         "  --profile P           readonly, workspace-write-no-network (default), workspace-write, or one of "
+         "yours\n"
          "  --ro PATH             a file or directory that it may read as well; may be repeated\n"
          "  --pass-env NAME       a variable of the caller's that it may have; may be repeated\n"
          "  --timeout TIME        the longest that it may take\n"
@@ -194,6 +200,45 @@ std::string log_help() {
          "  cloche log verify run1 --json\n"
          "  cloche log tail run1 --task T-001\n"
          "  cloche log prune --older-than 168h\n";
+}
+
+std::string profiles_help() {
+  return "cloche profiles [list] [--json]\n"
+         "cloche profiles show NAME|FILE [--json]\n"
+         "cloche profiles check [NAME|FILE]... [--json]\n"
+         "\n"
+         "A sandbox profile says where a command may write and whether it has network. Three come with "
+         "Cloche; yours\n"
+         "are files NAME.json in profiles_dir of the configuration. `check` runs the examples of each, or of "
+         "all, under\n"
+         "the profile in a throwaway workspace, and prints file:line of those that did something else. Exit "
+         "code 0 when\n"
+         "all hold, 1 when one does not, 125 when a profile cannot be read, 2 bad usage.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche profiles list\n"
+         "  cloche profiles show readonly\n"
+         "  cloche profiles check readonly ./mine.json\n"
+         "  cloche run --profile readonly -- git log\n";
+}
+
+std::string config_help() {
+  return "cloche config [--workspace DIR] [flags of call] [--json]\n"
+         "cloche config check FILE [--as managed|user|project]\n"
+         "\n"
+         "Prints every key of the configuration as calls in this workspace have it, with who said so "
+         "(file:line, a flag,\n"
+         "a variable, default), and below it each word that was overruled. With flags of `call` it shows "
+         "what "
+         "they come\n"
+         "to. A configuration that cannot be taken is refused with file:line (exit code 125). `check` reads "
+         "one file as\n"
+         "it would be read in its place, as the user's unless --as says otherwise: exit code 0 or 1.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche config\n"
+         "  cloche config --autonomy full --json\n"
+         "  cloche config check .cloche/config.json --as project\n";
 }
 
 std::string wrap_help() {

@@ -12,6 +12,8 @@ std::string explain_help();
 std::string test_help();
 std::string new_help();
 std::string log_help();
+std::string profiles_help();
+std::string config_help();
 std::string wrap_help();
 
 }  // namespace cloche

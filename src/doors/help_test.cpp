@@ -51,7 +51,7 @@ TEST(Help, NamesNoFlagThatIsNotThere) {
 }
 
 TEST(Help, EachTextHasExamplesAndFitsATerminal) {
-  for (const std::string& text : {main_help(), run_help(), doctor_help()}) {
+  for (const std::string& text : {main_help(), run_help(), doctor_help(), profiles_help(), config_help()}) {
     EXPECT_TRUE(has(text, "Examples:\n"));
     EXPECT_TRUE(text.ends_with("\n"));
     std::istringstream lines(text);

@@ -5,6 +5,7 @@
 #include "doors/print.hpp"
 #include "doors/recorded_run.hpp"
 #include "gateway/asking.hpp"
+#include "gateway/configuration.hpp"
 #include "gateway/explain.hpp"
 #include "store/task_home.hpp"
 #include "tools/process_output.hpp"
@@ -38,9 +39,16 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   RunArguments& arguments = parsed.value();
   const auto installation = find_installation(environment);
   if (!installation.ok()) return cannot_judge(installation.error(), arguments);
+  if (arguments.task && !arguments.run) {
+    const auto place = judge_state(installation.value().state, arguments.request);
+    if (!place.ok()) return cannot_judge(place.error(), arguments);
+  }
   auto prepared = RecordedRun::prepare(arguments, environment);
   if (!prepared.ok()) return cannot_judge(prepared.error(), arguments);
   RecordedRun& record = *prepared.value();
+  const auto notes = configure_run(arguments.request, environment, installation.value());
+  if (!notes.ok()) return cannot_judge(notes.error(), arguments);
+  for (const auto& note : notes.value()) complain("note: " + visible(note));
   const auto explained = explain_run(arguments.request, environment, installation.value());
   if (!explained.ok()) return cannot_judge(explained.error(), arguments);
   const Explanation& explanation = explained.value();

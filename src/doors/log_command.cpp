@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "base/sys.hpp"
 #include "base/words.hpp"
@@ -12,6 +11,7 @@
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
 #include "model/limits.hpp"
+#include "store/kept_head.hpp"
 #include "store/prune.hpp"
 
 namespace cloche {
@@ -102,8 +102,13 @@ Result<Target> find_target(const LogArguments& arguments, const std::string& sta
     return Target{arguments.run, {}};
   if (arguments.run.ends_with(transcript_ending) && is_regular(arguments.run))
     return Target{arguments.run, {}};
-  const RunPlace run = TRY(find_run(arguments.run, state));
-  if (!has_record(run)) return refusal(shown(run.directory) + " has no record in it");
+  auto found = find_run(arguments.run, state);
+  const bool verifies = arguments.action == Action::verify;
+  if (const auto lost = !found.ok() && verifies ? find_lost_run(arguments.run, state) : std::nullopt)
+    return Target{{}, *lost};
+  const RunPlace run = TRY(std::move(found));
+  if (!has_record(run) && !(verifies && read_kept_head(run)))
+    return refusal(shown(run.directory) + " has no record in it");
   return Target{{}, run};
 }
 
@@ -126,8 +131,8 @@ Result<int> verify(const LogArguments& arguments, const Target& target) {
   const VerifyRequest request{arguments.head, arguments.task};
   const Verification found =
       TRY(target.file.empty() ? verify_run(target.run, request) : verify_file(target.file, request));
-  print(arguments.json ? to_json(found) + "\n" : verification_text(found));
-  return found.first_bad ? 1 : 0;
+  return print_all(arguments.json ? to_json(found) + "\n" : verification_text(found),
+                   found.first_bad ? 1 : 0);
 }
 
 // Whether anybody still reads what we print; waits a moment for that to change.
@@ -139,21 +144,14 @@ bool reader_stays() {
 Result<int> tail(const LogArguments& arguments, const Target& target) {
   if (!target.file.empty()) return bad_usage("tail follows a run; of one transcript say its run and --task");
   TranscriptFollower follower(target.run, arguments.task);
-  const auto shown_call = [&](const JsonValue& call, std::string_view line) {
-    return arguments.json ? std::string(line) + "\n" : log_line(logged_call(call));
-  };
-  std::deque<std::string> last;
-  TRY(follower.read_on([&](const JsonValue& call, std::string_view line) {
-    last.push_back(shown_call(call, line));
-    if (last.size() > calls_before_following) last.pop_front();
-  }));
-  for (const auto& line : last) print(line);
-  bool written = true;
-  while (written && reader_stays()) {
-    TRY(follower.read_on([&](const JsonValue& call, std::string_view line) {
-      written = written && sys::write_all(1, shown_call(call, line)).ok();
-    }));
-  }
+  size_t most = calls_before_following;
+  do {
+    for (const auto& ended : TRY(follower.read_latest(most))) {
+      const std::string text = arguments.json ? ended.line + "\n" : log_line(ended.call);
+      if (!sys::write_all(1, text).ok()) return 0;
+    }
+    most = ~size_t{0};  // from here on every one
+  } while (reader_stays());
   return 0;
 }
 

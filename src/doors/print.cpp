@@ -22,6 +22,13 @@ std::string on_one_line(std::string_view text) { return shown(text, std::string_
 
 void print(const std::string& text) { (void)sys::write_all(1, text); }
 
+int print_all(const std::string& text, int exit_code) {
+  const auto written = sys::write_all(1, text);
+  if (written.ok()) return exit_code;
+  complain("the result could not be printed: " + describe(written.error()));
+  return 125;
+}
+
 void complain(const std::string& sentence) { (void)sys::write_all(2, "cloche: " + visible(sentence) + "\n"); }
 
 }  // namespace cloche

@@ -1,5 +1,8 @@
 #include "doors/recorded_run.hpp"
 
+#include <time.h>
+#include <unistd.h>
+
 #include "base/json.hpp"
 #include "doors/print.hpp"
 #include "gateway/gateway.hpp"
@@ -66,6 +69,8 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
   if (place) {
     recorded->run_ = TRY(Run::open(*place, Durability::buffered));
     arguments.request.hidden = place->own_files();
+    arguments.request.quarantine =
+        place->quarantine("run-" + std::to_string(::time(nullptr)) + "-" + std::to_string(::getpid()));
   }
   if (place && arguments.task) {
     const TaskHome home = TRY(make_task_home(*place, *arguments.task));

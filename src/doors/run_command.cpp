@@ -99,6 +99,9 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && !stopped);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(outcome.reason);
+  if (!arguments.json) {
+    for (const auto& line : quarantine_lines(outcome)) complain(line);
+  }
   return outcome.exit_code;
 }
 

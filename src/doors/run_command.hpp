@@ -2,10 +2,12 @@
 // here.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "base/environment.hpp"
 #include "doors/arguments.hpp"
+#include "gateway/run.hpp"
 #include "model/outcome.hpp"
 #include "model/plan.hpp"
 
@@ -35,6 +37,10 @@ class RunWitness {
 int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
                RunWitness* witness = nullptr);
 int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers);
-int doctor_door(std::span<char* const> words, const Environment& environment);
+
+// Why the configuration refuses everything; empty: it does not. Given by whoever can read it.
+using ConfigurationCheck = std::function<std::string(const Installation& installation)>;
+int doctor_door(std::span<char* const> words, const Environment& environment,
+                const ConfigurationCheck& check = {});
 
 }  // namespace cloche

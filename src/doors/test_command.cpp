@@ -134,7 +134,7 @@ struct OwnTools {
 Result<std::optional<std::string>> configured_executors(const Environment& environment,
                                                         const std::string& folder) {
   const ConfigFiles files = TRY(config_for(environment, folder));
-  return TRY(settings_of(files)).executors_dir;
+  return TRY(settings_of(files)).executors_dir.value;
 }
 
 // A configuration that no session would take is no reason to test nothing: it may be the file that is tested.

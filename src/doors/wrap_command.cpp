@@ -100,7 +100,7 @@ Result<void> refuse_flags_of_a_run(const RunArguments& run) {
 
 Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& installation) {
   BoxParts parts{.jail = installation.jail, .privileged = ::geteuid() == 0};
-  parts.texts = TRY(keep_texts(plan, installation.state));
+  parts.texts = TRY(keep_texts(plan, texts_in(plan), installation.state));
   Wrapped wrapped{.argv = bwrap_arguments(plan, parts)};
   wrapped.argv.insert(wrapped.argv.begin(), "bwrap");
   wrapped.missing = bwrap_missing(plan, parts, Counted::by_nobody);
@@ -138,7 +138,7 @@ Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& a
                              const Installation& installation) {
   OciOptions options = oci_options(plan, arguments);
   options.parts.jail = installation.jail;
-  options.parts.texts = TRY(keep_texts(plan, installation.state));
+  options.parts.texts = TRY(keep_texts(plan, texts_beside_rootfs(plan), installation.state));
   Wrapped wrapped{.text = oci_config(plan, options)};
   wrapped.missing = oci_missing(plan, options);
   if (arguments.bundle) TRY(make_bundle(*arguments.bundle, rootfs_entries(plan), wrapped.text));
@@ -174,7 +174,13 @@ void show(const Wrapped& wrapped, const std::vector<std::string>& notes, bool js
   print(json ? as_json(wrapped, notes) : quote_words(wrapped.argv) + "\n");
 }
 
-int fail(const Error& error) {
+std::string as_json(const std::string& reason) {
+  JsonWriter out;
+  return out.begin_object().key("argv").null().member("reason", reason).end_object().text() + "\n";
+}
+
+int fail(const Error& error, bool json) {
+  if (json) print(as_json(describe(error)));
   complain(describe(error));
   return error.fault == Fault::usage ? 2 : 125;
 }
@@ -206,30 +212,33 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
 
 int wrap_door(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse_wrap(words);
-  if (!parsed.ok()) return fail(parsed.error());
+  if (!parsed.ok()) return fail(parsed.error(), has_word(words, "--json"));
   const WrapArguments& arguments = parsed.value();
   if (arguments.help) {
     print(wrap_help());
     return 0;
   }
+  const bool json = arguments.run.json;
   const auto installation = find_installation(environment);
-  if (!installation.ok()) return fail(installation.error());
+  if (!installation.ok()) return fail(installation.error(), json);
   const BoxRequest asked{.request = arguments.run.request,
                          .skill = arguments.run.skill,
                          .executor = arguments.executor,
                          .profile_named = arguments.profile_named};
   const auto explained = explain_box(asked, environment, installation.value());
-  if (!explained.ok()) return fail(explained.error());
+  if (!explained.ok()) return fail(explained.error(), json);
   const Explanation& explanation = explained.value();
   if (explanation.judgement.decision == Decision::deny) {
     const Verdict& no = decisive(explanation.judgement);
-    complain("refused by " + std::string(name_of(no.gate)) + ": " + on_one_line(no.reason));
+    const std::string reason = "refused by " + std::string(name_of(no.gate)) + ": " + on_one_line(no.reason);
+    if (json) print(as_json(reason));
+    complain(reason);
     return 126;
   }
   for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
   const auto wrapped = wrap(arguments, *explanation.plan, installation.value());
-  if (!wrapped.ok()) return fail(wrapped.error());
-  show(wrapped.value(), explanation.notes, arguments.run.json);
+  if (!wrapped.ok()) return fail(wrapped.error(), json);
+  show(wrapped.value(), explanation.notes, json);
   return 0;
 }
 

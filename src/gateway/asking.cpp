@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
+#include "gateway/guarded_ask.hpp"
 #include "store/beneath.hpp"
 
 namespace cloche {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr size_t most_hashed_bytes = size_t{64} << 20;
 
-Verdict refuse(std::string reason, std::string fix) {
+Verdict refuse(std::string reason, std::string fix = {}) {
   return {GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
 }
 
@@ -114,16 +115,20 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
   const auto question = make_question(subject());
   if (!question.ok()) return refuse(question.error().what, question.error().fix);
   if (spend(question.value().digest)) return std::nullopt;  // answered for the session
-  Answer answer = approver.ask(question.value());           // nobody else waits for it meanwhile
-  const bool said_yes = answer.decision == Decision::allow;
+  auto answer = guarded_ask(approver, question.value());    // nobody else waits for it meanwhile
+  if (!answer) return refuse("whoever was asked failed instead of answering, which is no yes");
+  // A no is spent by this very call: the next one is a new question, with an answer of its own.
+  if (answer->decision != Decision::allow)
+    return refuse("nobody said yes to this very call", "answer y at the terminal, or do something else");
   {
     const std::lock_guard held(lock_);
-    book_.add(std::move(answer));
+    book_.add(*std::move(answer));
   }
-  if (spend(approval_digest(subject()))) return std::nullopt;
-  if (said_yes)
+  const std::string digest = approval_digest(subject());
+  if (spend(digest)) return std::nullopt;
+  if (digest != question.value().digest)
     return refuse("the call or its files changed while somebody was asked about them", "call it again");
-  return refuse("nobody said yes to this very call", "answer y at the terminal, or do something else");
+  return refuse("the yes was to another question, or has expired", "call it again");
 }
 
 }  // namespace cloche

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 #include "base/scratch.hpp"
 
@@ -117,6 +118,49 @@ TEST(Questions, WhyNotIsSaidAsItWas) {
   const auto unasked = questions.ask([&] { return unread; }, yes);
   ASSERT_TRUE(unasked);
   EXPECT_NE(unasked->reason.find("/w/big"), std::string::npos);
+}
+
+// A no is about one call. Whoever is asked again may have changed their mind.
+TEST(Questions, EachQuestionHasItsOwnAnswer) {
+  Questions questions;
+  Scripted no(Reply::no);
+  Scripted yes(Reply::once);
+  for (int round = 0; round < 2; ++round) {
+    EXPECT_TRUE(questions.ask([] { return subject(); }, no));
+    EXPECT_FALSE(questions.ask([] { return subject(); }, yes));
+  }
+  EXPECT_EQ(no.asked, 2);
+  EXPECT_EQ(yes.asked, 2);
+}
+
+TEST(Questions, AnApproverThatThrowsSaysNo) {
+  Questions questions;
+  Scripted broken(Reply::session);
+  broken.during = [] { throw std::runtime_error("the dialog is gone"); };
+  const auto refused = questions.ask([] { return subject(); }, broken);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->reason.find("failed instead of answering"), std::string::npos);
+  broken.during = [] { throw 1; };
+  EXPECT_TRUE(questions.ask([] { return subject(); }, broken));
+  broken.during = nullptr;
+  EXPECT_FALSE(questions.ask([] { return subject(); }, broken));
+}
+
+class WrongAnswer : public Approver {
+ public:
+  explicit WrongAnswer(Answer answer) : answer_(std::move(answer)) {}
+  Answer ask(const Question&) override { return answer_; }
+
+ private:
+  Answer answer_;
+};
+
+TEST(Questions, AYesToSomethingElseIsNamedAsThat) {
+  Questions questions;
+  WrongAnswer other({"sha256:other", Decision::allow, ~0ULL, 1});
+  const auto refused = questions.ask([] { return subject(); }, other);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->reason.find("to another question"), std::string::npos);
 }
 
 }  // namespace

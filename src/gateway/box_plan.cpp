@@ -43,13 +43,14 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   Declared declared{.request = asked.request};
   SessionOptions options = default_session();
   options.operators = asked.request;
-  options.ceilings.network = !asked.profile_named;
+  if (!asked.profile_named) options.operators.profile_name = name_of(Profile::workspace_write);
   const Session session = TRY(load_session(std::move(options), environment));
   const auto skill = TRY(skill_for(session, asked.skill));
   Authority authority;
   if (asked.executor) {
+    const ToolTerms terms = TRY(terms_for(session, ""));
     const Executor executor = TRY(named_executor(session, *asked.executor, declared));
-    authority = TRY(authority_for(session, skill ? &*skill : nullptr, executor));
+    authority = TRY(authority_for(session, skill ? &*skill : nullptr, executor, terms));
     declared.request = TRY(request_of(executor, std::move(declared.request)));
   } else {
     authority = TRY(authority_for(session, &*skill));
@@ -71,6 +72,8 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
                                 const Installation& installation) {
   Declared declared{.request = asked.request};
   if (asked.skill || asked.executor) declared = TRY(with_declarations(asked, environment));
+  const auto notes = TRY(configure_run(declared.request, environment, installation));
+  declared.notes.insert(declared.notes.end(), notes.begin(), notes.end());
   Explanation explanation =
       TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
   explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());

@@ -1,32 +1,13 @@
 #include "gateway/diagnose.hpp"
 
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
 
-#include "base/directory.hpp"
+#include "gateway/throwaway.hpp"
 
 namespace cloche {
 namespace {
-
-// An empty workspace of the doctor's own.
-class Scratch {
- public:
-  Scratch() {
-    char name[] = "/var/tmp/cloche-doctor-XXXXXX";
-    if (::mkdtemp(name) != nullptr) path_ = name;
-  }
-  ~Scratch() {
-    if (!path_.empty()) remove_tree(path_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 bool says_off(const std::string& value) {
   return value == "off" || value == "0" || value == "no" || value == "false";
@@ -42,7 +23,7 @@ std::string find_bwrap(const Environment& environment) {
   return {};
 }
 
-RunRequest in_scratch(const Scratch& scratch, std::vector<std::string> argv) {
+RunRequest in_scratch(const Throwaway& scratch, std::vector<std::string> argv) {
   RunRequest request;
   request.argv = std::move(argv);
   request.workspace = scratch.path();
@@ -73,7 +54,7 @@ std::vector<LayerHealth> unhealthy(const Error& error) {
   return layers;
 }
 
-std::optional<uint64_t> worst_overshoot(const Scratch& scratch, const Environment& environment,
+std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environment& environment,
                                         const Installation& installation) {
   std::optional<uint64_t> worst;
   for (int attempt = 0; attempt < 3; ++attempt) {
@@ -94,7 +75,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& installat
   Diagnosis diagnosis;
   diagnosis.bwrap = find_bwrap(environment);
   diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
-  const Scratch scratch;
+  const Throwaway scratch("doctor");
   if (scratch.path().empty()) {
     diagnosis.problem = system_error("make a directory in /var/tmp").what;
     return diagnosis;

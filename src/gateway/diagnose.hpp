@@ -24,6 +24,7 @@ struct Diagnosis {
   std::vector<LayerHealth> layers;
   std::string bwrap;  // its path; empty: not installed
   bool disabled_via_env = false;
+  std::string misconfiguration = {};  // why every call is refused whatever the host can do; empty: it is not
   std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
 };
 

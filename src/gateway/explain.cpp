@@ -13,6 +13,7 @@ Result<Facts> observe_for(const RunRequest& request, const Environment& environm
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   if (mounts == HostMounts::covered) TRY(observe_mounts_below(seen.facts));
+  TRY(observe_protected(request, seen));
   return std::move(seen.facts);
 }
 

@@ -41,6 +41,7 @@ Result<OwnedFd> input_of(const std::string& text) {
 Result<RunPlace> make_place(const SessionOptions& options, const Environment& environment) {
   const std::string state = TRY(find_installation(environment, options.programs)).state;
   if (options.run) return place_given_run(*options.run, state);
+  TRY(judge_state(state, options.operators));
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
 }
 
@@ -80,12 +81,17 @@ class TaskResults : public Results {
 
 }  // namespace
 
-DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
+DecisionRecord undecided(const ToolCall& asked, const CallContext& context) {
   DecisionRecord record;
   record.task_id = context.task.value_or(std::string(task_without_name));
   record.role = context.role;
   record.tool = asked.tool;
   record.args = asked.arguments;
+  return record;
+}
+
+DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context) {
+  DecisionRecord record = undecided(asked, context);
   record.decision = judged.judgement.decision;
   record.verdicts = judged.judgement.gates;
   record.plan_digest = judged.plan_digest;
@@ -93,6 +99,10 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
   record.opaque = judged.c.intent.opaque;
   record.notes = judged.notes;
   return record;
+}
+
+WriteOptions write_options(const Settings& settings) {
+  return {.sync = settings.durable.value ? FileSync::at_once : FileSync::later};
 }
 
 void Gateway::end_tasks() {
@@ -103,10 +113,10 @@ void Gateway::end_tasks() {
 bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget) {
   Outcome& outcome = effect.outcome;
   if (outcome.end != End::exited || outcome.exit_code != 0) return false;
-  if (const auto fault = fault_of_answer(outcome.output, tool.output)) {
-    outcome.end = End::failed;
-    outcome.exit_code = 1;
-    outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + *fault;
+  if (const auto bad = fault_of_answer(outcome.output, tool.output)) {
+    outcome.answer_fault = bad->fault;
+    outcome.exit_code = 1;  // as of a tool of ours that could not do it
+    outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + bad->why;
     effect.raw = outcome.reason + "\n" + outcome.output;
     effect.shown = within_budget(neutralised(outcome.reason), budget);
     return true;
@@ -121,7 +131,7 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   std::optional<RunPlace> place;  // first, because the workspace may lie in it
   if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
   Session session = TRY(load_session(std::move(options), environment));
-  const Durability durability = session.settings.durable ? Durability::durable : Durability::buffered;
+  const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
   if (place) {
     run = TRY(Run::open(*place, durability));
@@ -130,6 +140,24 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   return std::unique_ptr<Gateway>(new Gateway(std::move(session), std::move(run)));
 }
 
+Dials Gateway::dials() const {
+  const std::lock_guard held(dialling_);
+  return dials_;
+}
+
+Result<void> Gateway::turn(const Dials& wanted) {
+  TRY(judge_dials(wanted, session_.settings, session_.profiles));
+  const std::lock_guard held(dialling_);
+  if (wanted.autonomy) dials_.autonomy = wanted.autonomy;
+  if (wanted.default_profile) dials_.default_profile = wanted.default_profile;
+  if (wanted.enabled) dials_.enabled = wanted.enabled;
+  return {};
+}
+
+Result<void> Gateway::set_autonomy(Autonomy level) { return turn({.autonomy = level}); }
+Result<void> Gateway::set_default_profile(const std::string& name) { return turn({.default_profile = name}); }
+Result<void> Gateway::set_enabled(bool enabled) { return turn({.enabled = enabled}); }
+
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
   return visible_tools(session_, skill);
 }
@@ -137,14 +165,26 @@ Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();
-  const auto give_up = [&](const Error& error) {
+  const auto fail = [&](const Error& error) {
     result.outcome = failed(error);
     result.result = shown_text(result.outcome, asked.tool, {});
     return std::move(result);
   };
+  // What could not be judged is written down all the same: somebody has asked for it.
+  const auto give_up = [&](const Error& error) {
+    CallRecord record{.decided = undecided(asked, context)};
+    record.outcome = failed(error);
+    record.result = shown_text(record.outcome, asked.tool, {});
+    if (auto call_id = write_down(record); call_id.ok()) {
+      result.call_id = std::move(call_id).value();
+    } else {
+      result.notes.push_back("it is not in the record: " + describe(call_id.error()));
+    }
+    return fail(error);
+  };
   const auto home = task_home(asked, context);
   if (!home.ok()) return give_up(home.error());
-  auto judging = judge(session_, asked, {context.skill, home.value()});
+  auto judging = judge(session_, asked, {context.skill, home.value(), dials()});
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 
@@ -156,7 +196,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   CallRecord record{.decided = decision_of(judged, asked, context)};
   if (run_) {  // no record, no effect
     auto begun = run_->begin(record.decided);
-    if (!begun.ok()) return give_up(begun.error());
+    if (!begun.ok()) return fail(begun.error());
     record.call_id = result.call_id = std::move(begun).value();
   }
   Effect effect;
@@ -180,6 +220,13 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   result.notes = std::move(judged.notes);
   result.judgement = std::move(judged.judgement);
   return result;
+}
+
+Result<std::string> Gateway::write_down(CallRecord& record) {
+  if (!run_) return std::string();
+  record.call_id = TRY(run_->begin(record.decided));
+  TRY(run_->finish(record, record.result));
+  return record.call_id;
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
@@ -213,13 +260,17 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   Streams streams;
   streams.input = input.value().get();
   streams.keep_most = judged.plan->limits.output_bytes;
+  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
   const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
-  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) return effect;
+  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
+    effect.shown += quarantine_text(effect.outcome);
+    return effect;
+  }
   effect.raw = raw_text(effect.outcome, launch.argv[0]);
   effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
   effect.structured = process_output_json(effect.outcome, budget);
@@ -232,7 +283,7 @@ Gateway::Effect Gateway::act(const Launch& launch, const Judged& judged, const s
   if (launch.action) {
     std::unique_lock changing(changing_files_, std::defer_lock);
     if (changes_files(launch.action->kind)) changing.lock();
-    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path);
+    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path, write_options(session_.settings));
     reply = files.ok() ? perform(*launch.action, files.value()) : failed_reply(describe(files.error()));
   } else if (launch.recall && run_) {
     TaskResults results(*run_, task);

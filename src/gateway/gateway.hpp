@@ -14,7 +14,9 @@
 #include "gateway/judge.hpp"
 #include "gateway/session.hpp"
 #include "model/outcome.hpp"
+#include "store/file_replacement.hpp"
 #include "store/record.hpp"
+#include "store/settings.hpp"
 #include "tools/process_output.hpp"
 
 namespace cloche {
@@ -26,8 +28,12 @@ struct CallContext {
   const Skill* skill = nullptr;  // none: what the session's options say
 };
 
-// What is written down of a call before it happens.
+// What is written down of a call before it happens; of one that could not be judged, that it was asked for.
+DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
+
+// How the file tools write: with `durable` a file is on the disk before the call's line says so.
+WriteOptions write_options(const Settings& settings);
 
 struct CallResult {
   std::string tool = {};  // as asked
@@ -56,11 +62,21 @@ class Gateway {
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }
   Run* record() { return run_.get(); }
+
+  // Between calls, by any thread: a call that has begun keeps what it began with. Never beyond what the
+  // managed file says; the user's and the project's rules for tools hold as before.
+  Result<void> set_autonomy(Autonomy level);
+  Result<void> set_default_profile(const std::string& name);
+  Result<void> set_enabled(bool enabled);
+  Dials dials() const;
+
   // The homes of its tasks end here; until then calls of one task share them.
   void end_tasks();
 
  private:
   Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
+
+  Result<void> turn(const Dials& wanted);
 
   struct Effect {
     Outcome outcome = {};
@@ -69,6 +85,8 @@ class Gateway {
     std::string structured = {};
     std::string plan_digest = {};
   };
+  // A call that had no effect: its decision and its end. The id, empty without a record.
+  Result<std::string> write_down(CallRecord& record);
   Result<std::vector<Grant>> task_home(const ToolCall& asked, const CallContext& context) const;
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
   Effect carry_out(Judged& judged, const Permit& permit, const std::string& task, const std::string& call_id);
@@ -76,6 +94,8 @@ class Gateway {
   Effect act(const Launch& launch, const Judged& judged, const std::string& task);
 
   Session session_;
+  mutable std::mutex dialling_;
+  Dials dials_;
   std::unique_ptr<Run> run_;  // none: no record is kept
   Questions questions_;
   // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once

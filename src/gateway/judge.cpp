@@ -10,6 +10,7 @@
 #include "gateway/asking.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
+#include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/view_guards.hpp"
@@ -93,7 +94,7 @@ void narrow_writes(Judged& judged, const HostNames& names, const Authority& auth
 }
 
 Verdict judge_action(const FileAction& action, const Session& session, const Authority& authority) {
-  const Dotfiles dotfiles = session.settings.dotfiles ? Dotfiles::allow : Dotfiles::refuse;
+  const Dotfiles dotfiles = session.settings.dotfiles.value ? Dotfiles::allow : Dotfiles::refuse;
   Verdict verdict = judge_file(action, dotfiles, session.protected_set);
   if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
     return verdict;
@@ -108,20 +109,23 @@ Verdict judge_action(const FileAction& action, const Session& session, const Aut
           "write to a place that it declares"};
 }
 
-Result<Authority> authority_now(const Session& session, const Skill* skill, const Executor& loaded) {
+Result<Authority> authority_now(const Session& session, const Skill* skill, const Executor& loaded,
+                                const ToolTerms& terms) {
   const Executor executor = TRY(as_of_now(session, skill, loaded));
-  return authority_for(session, skill, executor);
+  return authority_for(session, skill, executor, terms);
 }
 
-// A rung that is weaker than the glass is no reason to have less; a stronger one that is not here refuses.
+// A weaker rung than the session has is no reason to have less.
 Result<void> judge_rung(const Executor& executor, Judged& judged) {
-  if (!executor.isolation || *executor.isolation == Rung::namespaces) return {};
-  const std::string name(name_of(*executor.isolation));
-  if (*executor.isolation > Rung::namespaces)
-    return refusal("the executor " + executor.name + " wants the rung " + name + ", which is not here");
-  judged.notes.push_back("isolation " + name + " of the executor " + executor.name +
-                         " is raised to namespace");
-  return {};
+  RunRequest& request = judged.request;
+  if (!executor.isolation || *executor.isolation == request.rung) return {};
+  if (*executor.isolation < request.rung) {
+    judged.notes.push_back("isolation " + std::string(name_of(*executor.isolation)) + " of the executor " +
+                           executor.name + " is raised to " + std::string(name_of(request.rung)));
+    return {};
+  }
+  request.isolation = executor.isolation;
+  return settle_rung(request, "the executor " + executor.name);
 }
 
 }  // namespace
@@ -129,8 +133,9 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   const RegisteredTool* tool = session.registry.find(call.tool);
   const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
-  Authority declared = TRY(executor != nullptr ? authority_now(session, view.skill, *executor)
-                                               : authority_for(session, view.skill));
+  const ToolTerms terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
+  Authority declared = TRY(executor != nullptr ? authority_now(session, view.skill, *executor, terms)
+                                               : authority_for(session, view.skill, terms));
   const HostNames names = names_under(session, view.skill);
   Settled settled = TRY(settle_grants(std::move(declared), names));
   const Authority& authority = settled.authority;
@@ -138,8 +143,16 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   judged.notes = authority.notes;
   if (view.skill != nullptr)
     judged.notes.insert(judged.notes.begin(), view.skill->warnings.begin(), view.skill->warnings.end());
+  judged.notes.insert(judged.notes.begin(), session.notes.begin(), session.notes.end());
+  if (view.dials.enabled == false) judged.notes.emplace_back(always_isolated);
   judged.request = session.options.operators;
-  judged.request.own = view.own;
+  judged.request.own.insert(judged.request.own.end(), view.own.begin(), view.own.end());
+  SandboxProfile profile = terms.profile;
+  // Then its writable paths are shown to be read, as those of the workspace are.
+  if (terms.level == Autonomy::readonly)
+    for (auto& grant : profile.grants) grant.writable = false;
+  apply_profile(judged.request, profile);
+  TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
     TRY(check_unchanged(*executor));
@@ -175,7 +188,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
-    Planned planned = TRY(session.plans->plan(*judged.judgement.launch, judged.request, judged.seen.facts));
+    const Launch& launch = *judged.judgement.launch;
+    if (!launch.argv.empty()) TRY(observe_protected(request_for(launch, judged.request), judged.seen));
+    Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));
     judged.plan = std::move(planned.plan);
     judged.plan_digest = std::move(planned.digest);
   }

@@ -25,6 +25,7 @@ struct Judged {
 struct CallersView {
   const Skill* skill = nullptr;
   std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp
+  Dials dials = {};
 };
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view);

@@ -10,6 +10,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "confine/probe.hpp"
+#include "gateway/protected_look.hpp"
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
 
@@ -159,6 +160,20 @@ ConfinementPlan required_for(const RunRequest& request) {
   return plan;
 }
 
+// The result is nobody's before the tree was looked at. A command that was not started has left nothing; but
+// whether it was is not ours to guess, so it is looked all the same.
+Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& guard) {
+  ProtectedLook::Found found = look.finish(guard);
+  if (ran.ok()) {
+    ran.value().outcome.quarantined = std::move(found.quarantined);
+    ran.value().outcome.look_gap = std::move(found.gap);
+    return ran;
+  }
+  Error error = ran.take_error();
+  for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
+  return error;
+}
+
 }  // namespace
 
 Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
@@ -183,7 +198,9 @@ std::vector<Denial> left_out_of(const RunRequest& request) {
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation) {
   auto caller = TRY(observe_caller(request, environment, installation.ids));
-  const Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  TRY(observe_protected(request, seen));
   return plan_run(request, seen.facts);
 }
 
@@ -202,9 +219,18 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   if (const auto missing = missing_layers(required_for(request), probe); !missing.empty())
     return describe_missing(missing);
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
-  const ConfinementPlan plan = TRY(plan_run(request, seen.facts));
-  auto ran = run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,
-                         {proving, [&](const Facts& facts) { return plan_run(request, facts); }});
+  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  TRY(observe_protected(request, seen));
+  const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
+  // Before anything is made: it may refuse the state directory.
+  ConfinementPlan plan = TRY(replan(seen.facts));
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
+  if (look.has_changed_tree()) {
+    TRY(observe_protected_again(seen));
+    plan = TRY(replan(seen.facts));
+  }
+  auto ran = run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams, {proving, replan});
+  ran = after_look(std::move(ran), look, seen.facts.guard);
   if (ran.ok()) {
     for (auto& denial : left_out_of(request)) ran.value().outcome.denials.push_back(std::move(denial));
   }
@@ -216,8 +242,16 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
   std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, plan.backend));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
-  return run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams,
-                     {Proving::when_needed, replan});
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
+  ConfinementPlan current = plan;
+  if (look.has_changed_tree()) {
+    TRY(observe_protected_again(seen));
+    current = TRY(replan(seen.facts));
+  }
+  auto ran = run_covered(std::move(seat), current, seen, Host{probe, installation}, streams,
+                         {Proving::when_needed, replan});
+  return after_look(std::move(ran), look,
+                    seen.facts.guard);  // a statement of its own: the seat is gone by now
 }
 
 }  // namespace cloche

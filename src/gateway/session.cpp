@@ -42,18 +42,22 @@ void add_written(std::vector<std::string>& written, const std::vector<Capability
   }
 }
 
-// The session's own: the workspace, and what the operator gave to write to.
+// The session's own: the workspace, and what the operator gave to write to, by a flag or in a profile.
 std::vector<std::string> written_by_operator(const Session& session) {
   std::vector<std::string> written = {session.workspace};
-  for (const auto& grant : session.options.operators.grants) {
-    if (grant.writable) written.push_back(led_to(grant.source));
-  }
+  const auto add = [&](const std::vector<Grant>& grants) {
+    for (const auto& grant : grants) {
+      if (grant.writable) written.push_back(led_to(grant.source));
+    }
+  };
+  add(session.options.operators.grants);
+  for (const auto& profile : session.profiles) add(profile.grants);
   return written;
 }
 
 Result<std::vector<Executor>> executors_of(const Session& session) {
   const auto& flag = session.options.executors;
-  const auto& directory = flag ? flag : session.settings.executors_dir;
+  const auto& directory = flag ? flag : session.settings.executors_dir.value;
   if (!directory) return std::vector<Executor>{};
   return load_executors(*directory, places_of(session));
 }
@@ -78,16 +82,37 @@ HostNames names_of(const Session& session) {
     if (!shown) names.own.push_back(part);
   }
   std::erase(names.own, "");
-  names.secret_grants = session.settings.secret_grants;
+  names.secret_grants = session.settings.secret_grants.value;
   return names;
 }
 
-OperatorDefaults defaults_of(const Session& session) {
-  return {.ceilings = session.options.ceilings,
-          .profile = session.options.operators.profile,
-          .most_commands = std::nullopt,
-          .executors = session.registry.executor_names(),
-          .approved_executors = session.settings.approved_executors};
+OperatorDefaults defaults_of(const Session& session, const ToolTerms& terms) {
+  OperatorDefaults defaults{.ceilings = session.options.ceilings,
+                            .profile = base_of(terms.profile),
+                            .most_commands = std::nullopt,
+                            .executors = session.registry.executor_names(),
+                            .approved_executors = session.settings.approved_executors.value};
+  defaults.ceilings.level = terms.level;
+  defaults.ceilings.writes = defaults.ceilings.writes && terms.profile.writes;
+  defaults.ceilings.network = terms.profile.network;
+  return defaults;
+}
+
+// What a flag or a program has asked for; a field that a program left as it was asks for nothing.
+template <typename T>
+std::optional<T> asked_for(const std::optional<T>& flag, const T& field, const T& standard) {
+  if (flag) return flag;
+  return field != standard ? std::optional<T>(field) : std::nullopt;
+}
+
+void take_ceilings(SessionOptions& said, const Settings& settings) {
+  const Ceilings standard = default_session().ceilings;
+  Ceilings& ceilings = said.ceilings;
+  const auto level = asked_for(said.asked.autonomy, ceilings.level, standard.level);
+  ceilings.level = with_flag(settings.autonomy, level, "--autonomy").value;
+  const auto commands = asked_for(said.asked.commands, ceilings.commands, standard.commands);
+  ceilings.commands = with_flag(settings.commands, commands, "--commands").value;
+  ceilings.unasked = std::min(ceilings.unasked, ceilings.commands);
 }
 
 bool is_in_approvals(const Executor& executor, const std::vector<std::string>& approved) {
@@ -148,11 +173,16 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   if (said.run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
-  said.ceilings.writes = said.ceilings.writes && said.operators.profile != Profile::readonly;
   session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
-  const ConfigFiles files = TRY(config_for(environment, session.workspace));
-  session.settings = TRY(settings_of(files));
-  session.rules = TRY(rules_of(files, canonical_command));
+  Configuration configuration = TRY(load_configuration(environment, session.installation, session.workspace));
+  session.settings = std::move(configuration.settings);
+  session.rules = std::move(configuration.rules);
+  session.profiles = std::move(configuration.profiles);
+  take_ceilings(said, session.settings);
+  TRY(configure(said.operators, session.settings, session.notes));
+  if (!session.settings.enabled.value)
+    session.notes.push_back(text_of(session.settings.enabled.origin) + ": " + std::string(always_isolated));
+  TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
@@ -171,8 +201,11 @@ Result<std::optional<Skill>> skill_for(const Session& session, const std::option
   return std::optional<Skill>(TRY(load_skill(*path, places_of(session))));
 }
 
-Result<Authority> authority_for(const Session& session, const Skill* skill) {
-  return authority_of(defaults_of(session), skill, session.names);
+Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const Dials& dials) {
+  ProfileQuestion question{tool, asked_profile(session.options.operators)};
+  if (dials.default_profile) question.asked = dials.default_profile;
+  return ToolTerms{TRY(chosen_profile(session.settings, session.profiles, question)).profile,
+                   dials.autonomy.value_or(session.options.ceilings.level)};
 }
 
 Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded) {
@@ -181,14 +214,23 @@ Result<Executor> as_of_now(const Session& session, const Skill* skill, const Exe
     executor.written = true;
     executor.trust = Trust::project;
   }
-  if (is_in_approvals(executor, session.settings.approved_executors))
+  if (is_in_approvals(executor, session.settings.approved_executors.value))
     executor.code_digest = TRY(digest_of_code(executor));
   return executor;
 }
 
-Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor) {
-  const Authority skills = TRY(authority_for(session, skill));
-  OperatorDefaults defaults = defaults_of(session);
+Result<Authority> authority_for(const Session& session, const Skill* skill, const ToolTerms& terms) {
+  return authority_of(defaults_of(session, terms), skill, session.names);
+}
+
+Result<Authority> authority_for(const Session& session, const Skill* skill) {
+  return authority_for(session, skill, TRY(terms_for(session, "")));
+}
+
+Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor,
+                                const ToolTerms& terms) {
+  const Authority skills = TRY(authority_for(session, skill, terms));
+  OperatorDefaults defaults = defaults_of(session, terms);
   defaults.ceilings = skills.ceilings;  // the skill decides whether it may be called at all
   Authority authority = TRY(authority_of(defaults, executor, session.names));
   // Its code is shown by the gateway itself, where it may also be executed.

@@ -9,6 +9,7 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
+#include "gateway/configuration.hpp"
 #include "gateway/host_look.hpp"
 #include "gateway/plan_memo.hpp"
 #include "gateway/run.hpp"
@@ -24,10 +25,18 @@
 
 namespace cloche {
 
-// What the operator says, by flags, configuration or in C++.
+// What a flag or a program insists on, so that it is not taken for the default that it may equal.
+struct AskedWords {
+  std::optional<Autonomy> autonomy = {};
+  std::optional<CommandProfile> commands = {};
+};
+
+// What the operator says, by flags, configuration or in C++. Where a file of the configuration has spoken as
+// well, the stricter word holds.
 struct SessionOptions {
-  RunRequest operators = {};                  // workspace, profile, grants and limits; no command
-  Ceilings ceilings = {};                     // the most that any call may have
+  RunRequest operators = {};  // workspace, profile, grants and limits; no command
+  Ceilings ceilings = {};     // the most that any call may have
+  AskedWords asked = {};
   std::optional<std::string> run = {};        // --run DIR: the record and, in its artifacts/, the workspace
   std::optional<std::string> executors = {};  // a directory of the user's own tools
   std::string run_name = {};  // without it: a run of this name in Cloche's state; empty: a new one
@@ -47,6 +56,8 @@ struct Session {
   std::shared_ptr<const OwnedFd> held_workspace = {};  // so that nothing else can pass for it
   Settings settings = {};
   RuleFiles rules = {};
+  Profiles profiles = {};
+  std::vector<std::string> notes = {};  // what of the configuration has no effect, for every call
   Shapes shapes = {};
   ProtectedSet protected_set = {};
   HostNames names = {};
@@ -75,9 +86,19 @@ Result<std::optional<Skill>> skill_for(const Session& session, const std::option
 // approval has something to say about it, what its code is by now.
 Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded);
 
+// What of the operator's word depends on the tool that is called.
+struct ToolTerms {
+  SandboxProfile profile = {};
+  Autonomy level = Autonomy::readonly;
+};
+Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const Dials& dials = {});
+
 // What the calls under this skill may have, and what an executor may under it.
+Result<Authority> authority_for(const Session& session, const Skill* skill, const ToolTerms& terms);
+Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor,
+                                const ToolTerms& terms);
+// The same where no tool is called yet: as for one about which no rule says anything.
 Result<Authority> authority_for(const Session& session, const Skill* skill);
-Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor);
 
 bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
 // The tools of the loadout, and no other.

@@ -29,6 +29,9 @@ Rung rung_of(Backend backend);
 // The backends of a rung, the one to be tried first in front. Empty: nothing that could run a program.
 std::span<const Backend> backends_of(Rung rung);
 
+// What happens when the host cannot keep what a rung requires.
+enum class Missing { refuse, degrade };
+
 std::optional<Rung> rung_named(std::string_view name);
 
 }  // namespace cloche

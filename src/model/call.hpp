@@ -118,6 +118,7 @@ struct CallFacts {
   std::string workspace = {};                // resolved; empty: there is none, and every path lies outside
   std::vector<std::string> read_roots = {};  // granted by the operator, where the command sees them
   std::vector<OperandFact> operands = {};
+  bool egress = false;  // whether there is a way out by name, for those who may have one
 };
 
 struct Case {

@@ -1,6 +1,7 @@
 // Facts: everything a plan depends on, looked up once. The planner sees this value and nothing of the world.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,6 +26,30 @@ struct FileFact {
 
   bool exists() const { return kind != Kind::absent; }
   bool operator==(const FileFact&) const = default;
+};
+
+// When a file's content, name, mode or owner last changed, by the kernel: nobody can set it back.
+struct ChangeTime {
+  int64_t seconds = 0;
+  int64_t nanoseconds = 0;
+  auto operator<=>(const ChangeTime&) const = default;
+};
+
+// What is there of the protected set in a tree that can be written, before the command starts.
+struct ProtectedFact {
+  FileFact file;
+  ChangeTime changed;
+  bool kept = false;  // shown read-only; otherwise a change is only found afterwards
+
+  bool operator==(const ProtectedFact&) const = default;
+};
+
+struct GuardFacts {
+  std::vector<std::string> roots = {};    // the trees that the command may write to, none within another
+  std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
+  std::vector<ProtectedFact> files = {};
+
+  bool operator==(const GuardFacts&) const = default;
 };
 
 struct ToolchainFact {
@@ -63,6 +88,7 @@ struct Facts {
   SharedList<FileFact> etc;              // the curated files that exist
   SharedList<FileFact> root;             // entries of /, for the host view
   SharedList<FileFact> secrets;          // what exists of the secret set, for the host view
+  GuardFacts guard;                      // the protected set in what can be written
   std::vector<FileFact> mounts_below;    // host mounts in the operator's trees, when they must be covered
   SharedList<ToolchainFact> toolchains;  // those that were found
 

@@ -1,6 +1,7 @@
 #include "model/outcome.hpp"
 
 #include "base/json.hpp"
+#include "base/shown.hpp"
 
 namespace cloche {
 
@@ -16,6 +17,31 @@ std::string_view name_of(End end) {
     case End::failed: return "failed";
   }
   return "failed";
+}
+
+std::string_view name_of(AnswerFault fault) {
+  switch (fault) {
+    case AnswerFault::none: break;
+    case AnswerFault::invalid_json: return "invalid_json";
+    case AnswerFault::schema: return "schema";
+  }
+  return "";
+}
+
+std::vector<std::string> quarantine_lines(const Outcome& outcome) {
+  constexpr size_t most_lines = 20;
+  std::vector<std::string> lines;
+  for (const auto& taken : outcome.quarantined) {
+    if (lines.size() == most_lines) {
+      lines.push_back("quarantined: " + std::to_string(outcome.quarantined.size() - most_lines) + " more");
+      break;
+    }
+    lines.push_back("quarantined: " + shown(taken.path, 400) + " (" + taken.reason + ")");
+  }
+  if (!outcome.look_gap.empty())
+    lines.push_back("the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
+                    "; do not trust this tree");
+  return lines;
 }
 
 void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest) {
@@ -44,7 +70,14 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   for (const auto& denial : outcome.denials) {
     out.begin_object().member("by", denial.by).member("what", denial.what).end_object();
   }
-  out.end_array().member("proof", outcome.proof).member("plan_digest", plan_digest);
+  out.end_array().key("quarantined").begin_array();
+  for (const auto& taken : outcome.quarantined) {
+    out.begin_object().member("path", taken.path).member("reason", taken.reason);
+    out.member("kept_at", taken.kept_at).end_object();
+  }
+  out.end_array();
+  outcome.look_gap.empty() ? out.key("look_gap").null() : out.member("look_gap", outcome.look_gap);
+  out.member("proof", outcome.proof).member("plan_digest", plan_digest);
   out.member("reason", outcome.reason);
 }
 

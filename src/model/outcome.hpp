@@ -14,6 +14,10 @@ namespace cloche {
 enum class End { exited, signaled, timeout, limit, refused, not_found, not_executable, failed };
 std::string_view name_of(End end);
 
+// How a tool can fail though its process ended well: what it printed is no answer.
+enum class AnswerFault { none, invalid_json, schema };
+std::string_view name_of(AnswerFault fault);
+
 struct Usage {
   uint64_t wall_ms = 0;
   uint64_t cpu_ms = 0;
@@ -28,11 +32,19 @@ struct Denial {
   std::string what;  // one sentence
 };
 
+// Something of the protected set that the command made, and that is out of the tree again.
+struct Quarantined {
+  std::string path;          // where it was, relative to the tree it was in
+  std::string reason;        // who would have executed it
+  std::string kept_at = {};  // where it is now
+};
+
 struct Outcome {
   End end = End::failed;
   int exit_code = 125;  // what `cloche run` exits with
   int signal = 0;
   std::optional<LimitId> limit = {};
+  AnswerFault answer_fault = AnswerFault::none;
   std::string output = {};  // captured stdout and stderr, when asked for
   std::string errors = {};
   uint64_t output_bytes = 0;
@@ -42,10 +54,15 @@ struct Outcome {
   std::string backend = "native";
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
-  std::string proof = {};   // digest of the self-proof that stands behind the layers
-  std::string reason = {};  // one sentence for everything but a plain exit
-  std::string advice = {};  // how that sentence ends when an operator can do something about it
+  std::vector<Quarantined> quarantined = {};
+  std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
+  std::string proof = {};     // digest of the self-proof that stands behind the layers
+  std::string reason = {};    // one sentence for everything but a plain exit
+  std::string advice = {};    // how that sentence ends when an operator can do something about it
 };
+
+// What was taken out of the tree, a sentence each; shortened when there is much of it.
+std::vector<std::string> quarantine_lines(const Outcome& outcome);
 
 // The members of that JSON, into an object that is open.
 class JsonWriter;

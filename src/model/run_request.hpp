@@ -3,15 +3,35 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/backend.hpp"
 #include "model/facts.hpp"
+#include "model/layers.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
 
-enum class Profile { readonly, workspace_write_no_network };
+// The sandbox profiles that come with Cloche, strictest first. Custom ones are made from these
+// (policy/profiles.hpp).
+enum class Profile { readonly, workspace_write_no_network, workspace_write };
+struct ShippedProfile {
+  Profile profile;
+  std::string_view name;
+  bool writes;
+  bool network;  // as declared by a skill or by flags; not any
+};
+inline constexpr ShippedProfile shipped_profiles[] = {
+    {Profile::readonly, "readonly", false, false},
+    {Profile::workspace_write_no_network, "workspace-write-no-network", true, false},
+    {Profile::workspace_write, "workspace-write", true, true},
+};
+std::string_view name_of(Profile profile);
+std::optional<Profile> shipped_profile(std::string_view name);
+// Letters, digits, - _ and . : what a file of that name can be looked for by.
+bool is_profile_name(std::string_view name);
+
 enum class View { curated, host };
 
 // What a command sees of the workspace: as its profile says, only to read, or nothing.
@@ -46,6 +66,7 @@ struct Pass {
 struct RunRequest {
   std::vector<std::string> argv;
   Profile profile = Profile::workspace_write_no_network;
+  std::string profile_name = {};  // as it was asked for; empty: nobody did, and the configuration says
   View view = View::curated;
   Rung rung = Rung::namespaces;
   std::optional<Backend> backend = {};        // without one: the rung's own
@@ -55,7 +76,10 @@ struct RunRequest {
   std::vector<Pass> environment = {};
   std::string toolchains = "auto";  // auto, none, or names with commas
   Limits limits = {};
-  unsigned umask = 022;  // of the command
+  std::vector<LimitId> said_limits = {};  // which of them somebody asked for
+  std::optional<Rung> isolation = {};     // what somebody asks for; settled into `rung` where all have spoken
+  std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
+  unsigned umask = 022;                     // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug
   WorkspaceUse workspace_use = WorkspaceUse::shown;
@@ -64,6 +88,8 @@ struct RunRequest {
   std::vector<std::string> written = {};  // where calls can write, besides what this one is granted; resolved
   bool fresh_home = false;                // even within a task: of these nothing that can be written
   std::optional<Script> script = {};
+  std::vector<std::string> allow_protected = {};  // of the protected set, what the command may change
+  std::string quarantine = {};           // where of that set is put what it made; empty: in Cloche's state
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes
 

@@ -257,7 +257,9 @@ class Builder {
              " is dropped: a project names no host that the operator does not");
       for (const auto& name : allowed) add_once(kept, name);
     }
-    if (!kept.empty() && !operators_.ceilings.network) {
+    // Autonomy first: a session that refuses the network has none, whatever its profile.
+    const bool refused = treatment(Use::network) == Treatment::refused;
+    if (!kept.empty() && !refused && !operators_.ceilings.network) {
       note("the sandbox profile has no network: " + joined(kept) + " cannot be reached");
     } else if (!kept.empty() && use(Use::network, "the network: " + joined(kept)) == Treatment::refused) {
       kept.clear();

@@ -379,6 +379,9 @@ Verdict network_gate(const Case& c) {
       return deny(GateId::network, "the skill does not declare the host " + shown(wanted),
                   "declare it in needs_network");
   }
+  if (!c.facts.egress)
+    return deny(GateId::network, "reaching a host by its name is not part of this build",
+                "do without the network");
   if (c.ceilings.level == Autonomy::supervised)
     return {GateId::network, Decision::ask, "autonomy supervised asks before it uses the network"};
   return allow(GateId::network, "every host is declared");

@@ -473,6 +473,8 @@ TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
   c.ceilings.level = Autonomy::full;
   EXPECT_EQ(network_gate(c).decision, Decision::deny) << "an empty list declares nothing";
   c.ceilings.hosts = {"*.example.org:443"};
+  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "nothing here could dial it";
+  c.facts.egress = true;
   EXPECT_EQ(network_gate(c).decision, Decision::allow);
   c.ceilings.level = Autonomy::supervised;
   EXPECT_EQ(network_gate(c).decision, Decision::ask);

@@ -108,6 +108,7 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
       }
     }
   }
+  for (const auto& directory : request.tool_path) after += ":" + directory;
   return before + std::string(system_path) + after;
 }
 
@@ -175,13 +176,14 @@ Result<void> add_code(ConfinementPlan& plan, const Grant& code) {
   return {};
 }
 
-// What Cloche itself puts in: a task's home and /tmp in place of fresh ones, a script. It may lie in Cloche's
-// own directory, where no grant of anybody's may.
-Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+// What Cloche itself puts in. A task's home and /tmp, in place of fresh ones, may lie in Cloche's own
+// directory; the tool path, like any grant, may not.
+enum class Own { tool_path, task };
+Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Facts& facts, Own which) {
   for (size_t i = 0; i < request.own.size(); ++i) {
     const Grant& given = request.own[i];
     const FileFact& fact = facts.own[i];
-    if (given.writable && request.fresh_home) continue;
+    if (given.writable != (which == Own::task) || (given.writable && request.fresh_home)) continue;
     if (!fact.exists()) return refusal(given.source + " is gone", "call again");
     const bool writable = given.writable && request.profile != Profile::readonly;
     const Access writes = request.noexec ? Access::write : Access::write_run;
@@ -189,7 +191,6 @@ Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Fac
                                          writable ? writes : Access::run, "put there by Cloche"));
     if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes;
   }
-  if (request.script) add_script(plan, *request.script);
   return {};
 }
 
@@ -277,11 +278,14 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   const bool writable = add_workspace(plan, request, facts);
   TRY(add_grants(plan, request, facts));
   view::cover_mounts(plan, facts);
+  view::keep_protected(plan, facts);
   TRY(view::keep_project_config(plan, facts));
   if (request.noexec) forbid_execution(plan.view.edit());
   if (request.code) TRY(add_code(plan, *request.code));  // which runs even then
+  TRY(add_own(plan, request, facts, Own::tool_path));
   TRY(view::hide_own_files(plan, facts));
-  TRY(add_own(plan, request, facts));
+  TRY(add_own(plan, request, facts, Own::task));
+  if (request.script) add_script(plan, *request.script);
   view::put_in_order(plan.view.edit());
   add_environment(plan, request, facts);
 

@@ -357,5 +357,37 @@ TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {
   EXPECT_EQ(find(plan, "/data/pyenv")->kind, EntryKind::tree);
 }
 
+// What the host executes later is there to read and to run wherever it is shown, and nowhere to write.
+TEST(PlanRun, TheProtectedSetIsReadOnly) {
+  Facts facts = plain_host();
+  const std::string project = facts.workspace.path;
+  const auto kept = [](std::string path, Kind kind) {
+    return ProtectedFact{{.kind = kind, .path = std::move(path), .device = 1, .inode = 2}, {}, true};
+  };
+  facts.guard.files = {kept(project + "/.git/hooks", Kind::directory), kept(project + "/.envrc", Kind::file),
+                       kept(project + "/.vscode", Kind::directory)};
+  facts.guard.files.push_back({{.kind = Kind::file, .path = project + "/a/.npmrc"}, {}, false});
+  RunRequest request = plain_request();
+  request.grants = {{.source = project, .target = "/again", .writable = true},
+                    {.source = project + "/.vscode/x", .writable = true}};
+  facts.grants = {facts.workspace, directory(project + "/.vscode/x")};
+  const auto plan = plan_run(request, facts);
+  ASSERT_TRUE(plan.ok());
+  for (const char* target : {"/home/user/project/.git/hooks", "/home/user/project/.envrc",
+                             "/again/.git/hooks", "/again/.envrc", "/home/user/project/.vscode/x"}) {
+    const ViewEntry* entry = find(plan.value(), target);
+    ASSERT_NE(entry, nullptr) << target;
+    EXPECT_EQ(entry->access, Access::run) << target;
+  }
+  EXPECT_TRUE(find(plan.value(), project + "/.envrc")->file);
+  EXPECT_EQ(find(plan.value(), project + "/a/.npmrc"), nullptr);
+
+  request.noexec = true;
+  EXPECT_EQ(find(plan_run(request, facts).value(), project + "/.git/hooks")->access, Access::read);
+  request.grants.clear();
+  request.profile = Profile::readonly;
+  EXPECT_EQ(find(plan_run(request, facts).value(), project + "/.git/hooks"), nullptr);
+}
+
 }  // namespace
 }  // namespace cloche

@@ -1,9 +1,7 @@
 // The protected set: what something on the host executes later without being asked - hooks, start-up files,
 // the settings of editors and agents. A sandboxed write there is an escape with a delay. Data with a reason
 // each (share/protected.json); this is its reader and the one matcher.
-//
-// Names are compared as the most forgiving file system would: without case, without characters it ignores,
-// without what Windows drops at the end of a name.
+// Names are compared as policy/folded_name.hpp says.
 #pragma once
 
 #include <string>
@@ -40,8 +38,5 @@ const ProtectedEntry* find_protected(const ProtectedSet& entries, std::string_vi
 // Whether the path is in what Cloche keeps in a workspace for itself: the record in tool_calls/ and the
 // project's configuration in .cloche. No tool reads these either.
 bool is_cloches_own(std::string_view path);
-
-// One name as it is compared.
-std::string folded_name(std::string_view name);
 
 }  // namespace cloche

@@ -18,8 +18,13 @@ std::string relative(const std::string& root, const std::string& path) {
 }
 
 // Where something below a tree appears.
-std::string seen_at(const ViewEntry& entry, const std::string& below) {
+std::string seen_below(const ViewEntry& entry, const std::string& below) {
   return entry.target == "/" ? below : entry.target + below;
+}
+
+// Where a path of the host's appears, given the tree that shows it.
+std::string seen_at(const ViewEntry& entry, const std::string& path) {
+  return seen_below(entry, relative(entry.source, path));
 }
 
 bool is_shown(const ViewEntry& entry) {
@@ -65,7 +70,7 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& below : facts.mounts_below) {
     for (const auto& entry : plan.view) {
       if (!entry.owned || below.path == entry.source || !is_beneath(entry.source, below.path)) continue;
-      const std::string target = seen_at(entry, relative(entry.source, below.path));
+      const std::string target = seen_at(entry, below.path);
       // Granted by name, or inside one that is covered already.
       const auto settles = [&](const ViewEntry& other) {
         return &other != &entry && is_beneath(other.target, target) &&
@@ -115,7 +120,7 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
                            " deep in it, where a command could move it to another name",
                        "grant directories beside it");
       if (!own.exists()) continue;
-      const std::string target = seen_at(entry, *below);
+      const std::string target = seen_below(entry, *below);
       masks.push_back(own.kind == Kind::directory ? mask(target, "Cloche's own files")
                                                   : empty_file(target, "Cloche's own files"));
     }
@@ -142,10 +147,27 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
                          " deep in it, where a command could move it to another name",
                      "grant directories beside it");
     kept.push_back(
-        owned_tree(config, seen_at(entry, *below), Access::read, "the project's own configuration"));
+        owned_tree(config, seen_below(entry, *below), Access::read, "the project's own configuration"));
   }
   plan.view.append(kept);
   return {};
+}
+
+void keep_protected(ConfinementPlan& plan, const Facts& facts) {
+  std::vector<ViewEntry> kept;
+  for (auto& entry : plan.view) {
+    if (!is_shown(entry) || !is_writable(entry)) continue;
+    const Access access = entry.access == Access::write ? Access::read : Access::run;
+    for (const auto& fact : facts.guard.files) {
+      if (!fact.kept) continue;
+      if (is_beneath(fact.file.path, entry.source)) {
+        entry.access = access;
+      } else if (is_beneath(entry.source, fact.file.path)) {
+        kept.push_back(owned_tree(fact.file, seen_at(entry, fact.file.path), access, "the protected set"));
+      }
+    }
+  }
+  plan.view.append(kept);
 }
 
 void put_in_order(std::vector<ViewEntry>& view) {

@@ -23,6 +23,10 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts);
 // What the project says about commands is not a command's to change or to take away, wherever it is shown.
 Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts);
 
+// What the host executes later is there to read and to run, wherever it is shown; and where something in it
+// was granted by name, that is as well.
+void keep_protected(ConfinementPlan& plan, const Facts& facts);
+
 // Parents before children; of two entries for one place the later one, which is the more deliberate, wins. A
 // link gives way to what lies below it: a workspace in /var/tmp makes that a directory.
 void put_in_order(std::vector<ViewEntry>& view);

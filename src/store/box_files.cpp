@@ -42,15 +42,13 @@ Result<void> make_entry(const std::string& root, const RootfsEntry& entry) {
 
 }  // namespace
 
-Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, const std::string& state) {
-  if (state.empty())
+Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, const std::vector<size_t>& places,
+                                               const std::string& state) {
+  std::map<size_t, BoxSource> texts;
+  if (!places.empty() && state.empty())
     return refusal("there is no directory of Cloche's own to keep the files of the view in",
                    "set XDG_STATE_HOME to one that nobody else can write to");
-  std::map<size_t, BoxSource> texts;
-  for (size_t at = 0; at < plan.view.size(); ++at) {
-    if (plan.view[at].kind == EntryKind::text)
-      texts[at] = {.path = TRY(keep_text(plan.view[at].content, state))};
-  }
+  for (size_t at : places) texts[at] = {.path = TRY(keep_text(plan.view[at].content, state))};
   return texts;
 }
 

@@ -10,9 +10,10 @@
 
 namespace cloche {
 
-// Each text of the view as a file STATE/texts/SHA256, 0600; by its place in the view. A text that is there
+// These texts of the view (by their places in it) as files STATE/texts/SHA256, 0600. A text that is there
 // already is not written again.
-Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, const std::string& state);
+Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, const std::vector<size_t>& places,
+                                               const std::string& state);
 
 // DIRECTORY/rootfs and DIRECTORY/config.json. The directory must not be there yet.
 Result<void> make_bundle(const std::string& directory, const std::vector<RootfsEntry>& rootfs,

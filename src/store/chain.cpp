@@ -113,35 +113,50 @@ bool hash_is_right(std::string_view line, const Seal& seal) {
 }
 
 std::optional<FileEnd> read_file_end(std::string_view window, Window window_is) {
-  if (window.empty()) return FileEnd{};
-  const bool newline_missing = !window.ends_with('\n');
-  const std::string_view text = newline_missing ? window : window.substr(0, window.size() - 1);
-  uint64_t bad_lines = 0;
-  for (size_t end = text.size();; ++bad_lines) {
+  FileEnd found;
+  if (window.empty()) return found;
+  const bool ended = window.ends_with('\n');
+  const std::string_view text = ended ? window.substr(0, window.size() - 1) : window;
+  for (size_t end = text.size();;) {
     const size_t newline = end == 0 ? std::string_view::npos : text.rfind('\n', end - 1);
     const bool first = newline == std::string_view::npos;
     if (first && window_is == Window::last_part) return std::nullopt;
     const size_t begin = first ? 0 : newline + 1;
     const std::string_view line = text.substr(begin, end - begin);
+    const bool unfinished = !ended && end == text.size();
     const auto seal = find_seal(line);
-    if (seal && hash_is_right(line, *seal)) {
-      if (bad_lines == 0 && !newline_missing) return FileEnd{seal->end};
-      const std::string_view torn = bad_lines == 0 ? "" : text.substr(end + 1);
-      return FileEnd{seal->end, std::string(torn), newline_missing, bad_lines};
-    }
-    if (first) return FileEnd{{}, std::string(text), newline_missing, bad_lines + 1};
+    const bool right = seal && hash_is_right(line, *seal);
+    if (right) found.good = seal->end;
+    if (unfinished) found.torn = right ? std::string() : std::string(line);
+    if (!right && !unfinished && found.bad_lines++ == 0) found.last_bad = line;
+    if (right || first) return found;
     end = newline;
   }
 }
 
-SealedLine recovery_line(const FileEnd& end) {
-  const std::string& torn = *end.torn;
+SealedLine recovery_line(const ChainEnd& good, std::string_view torn) {
   JsonWriter object;
   object.begin_object().member("kind", "recovered").member("torn_bytes", torn.size());
   object.member("torn_sha256", fast_sha256(torn));
-  // Each torn line may have begun a call, and no call id is given twice.
-  const ChainEnd before{end.good.hash, end.good.line + end.torn_lines, end.good.calls + end.torn_lines};
+  // A torn line may have begun a call, and no call id is given twice.
+  const uint64_t torn_lines = torn.empty() ? 0 : 1;
+  const ChainEnd before{good.hash, good.line + torn_lines, good.calls + torn_lines};
   return seal(object.text(), before, Counts::line);
+}
+
+Continuation continuation_of(const FileEnd& end) {
+  if (end.torn && end.bad_lines == 0) {
+    SealedLine mark = recovery_line(end.good, *end.torn);
+    return {"\n" + mark.bytes, std::move(mark.end)};
+  }
+  if (end.torn && !end.torn->empty() && end.bad_lines == 1) {
+    // A crash may have torn the mark too. It says nothing but what is known, so it is finished as it was
+    // begun.
+    SealedLine mark = recovery_line(end.good, end.last_bad);
+    if (mark.bytes.starts_with(*end.torn)) return {mark.bytes.substr(end.torn->size()), std::move(mark.end)};
+  }
+  const uint64_t wrong = end.bad_lines + (end.torn ? 1 : 0);
+  return {end.torn ? "\n" : "", {end.good.hash, end.good.line + wrong, end.good.calls + wrong}};
 }
 
 Result<Chain::Held> Chain::hold() {
@@ -166,21 +181,17 @@ Result<void> Chain::read_back(uint64_t size) {
     const std::string window = TRY(read_window(file_.get(), begin, size, shown_));
     const auto end = read_file_end(window, begin == 0 ? Window::whole_file : Window::last_part);
     if (!end) continue;
+    Continuation next = continuation_of(*end);
     size_ = size;
-    end_ = end->good;
-    return end->torn ? mark(*end) : Result<void>();
+    if (auto done = next.bytes.empty() ? Result<void>() : put(next.bytes); !done.ok()) {
+      size_ = unknown_size;  // or the next writer would go on behind torn bytes
+      return done;
+    }
+    unsure_end_ = end->good;
+    end_ = std::move(next.end);
+    return {};
   }
   return refusal(shown_ + " does not end in a line of its chain", "see cloche log verify; use a new run");
-}
-
-Result<void> Chain::mark(const FileEnd& torn) {
-  SealedLine marker = recovery_line(torn);
-  if (auto done = put((torn.newline_missing ? "\n" : "") + marker.bytes); !done.ok()) {
-    size_ = unknown_size;  // or the next writer would take the torn bytes for good ones
-    return done;
-  }
-  end_ = std::move(marker.end);
-  return {};
 }
 
 // A line that does not fit on the disk leaves nothing behind, so that the caller can refuse and go on.
@@ -209,6 +220,25 @@ Result<void> Chain::Held::append(std::string open_object, Counts counts) {
   TRY(chain_->put(line.bytes));
   chain_->end_ = std::move(line.end);
   return {};
+}
+
+Result<std::string> Chain::Held::hash_said_by(uint64_t number) const {
+  constexpr uint64_t step = 1 << 20;
+  std::string line;
+  uint64_t at_line = 1;
+  for (uint64_t begin = 0; begin < chain_->size_; begin += step) {
+    const uint64_t end = std::min(begin + step, chain_->size_);
+    const std::string part = TRY(read_window(chain_->file_.get(), begin, end, chain_->shown_));
+    for (const char c : part) {
+      if (c != '\n') {
+        if (at_line == number) line += c;
+      } else if (at_line++ == number) {
+        const auto seal = find_seal(line);
+        return seal ? seal->end.hash : std::string();
+      }
+    }
+  }
+  return std::string();
 }
 
 void Chain::Held::take_back() {

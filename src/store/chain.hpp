@@ -10,8 +10,10 @@
 // keeps apart the threads that share the descriptor. While nobody else has written, the size of the file is
 // what we left and the last hash is remembered; otherwise the last line is read back.
 //
-// A crash may leave half a line. The next writer keeps those bytes, ends their line, and adds one of kind
-// "recovered" that says how many there are and what they hash to.
+// A crash may leave a line without its newline, and nothing else: that is what torn means. The next writer
+// keeps those bytes, ends their line, and adds one of kind "recovered" that says how many there are and what
+// they hash to. A line that has its newline and not its hash was changed by somebody, and nothing answers for
+// it: the chain goes on from the last line that is right, so that verify finds it for ever.
 #pragma once
 
 #include <cstdint>
@@ -59,17 +61,25 @@ bool hash_is_right(std::string_view line, const Seal& seal);
 
 // Where a file of a chain ends, seen from its last bytes.
 struct FileEnd {
-  ChainEnd good;                         // after the last line that is whole
-  std::optional<std::string> torn = {};  // what stands behind it, without the newline that ends it
-  bool newline_missing = false;
-  uint64_t torn_lines = 0;
+  ChainEnd good = {};         // after the last line that is right
+  uint64_t bad_lines = 0;     // behind it, each with its newline
+  std::string last_bad = {};  // of these
+  std::optional<std::string> torn =
+      {};  // behind them, without a newline; empty when a right line lacks only that
 };
 enum class Window { whole_file, last_part };
 // Nothing when no line of the window is whole and there is more of the file before it.
 std::optional<FileEnd> read_file_end(std::string_view window, Window window_is);
 
-// The line that marks torn bytes.
-SealedLine recovery_line(const FileEnd& end);
+// The line that marks torn bytes behind the line where a chain stands.
+SealedLine recovery_line(const ChainEnd& good, std::string_view torn);
+
+// What a writer adds before its own first line, and where the chain stands then.
+struct Continuation {
+  std::string bytes = {};
+  ChainEnd end = {};
+};
+Continuation continuation_of(const FileEnd& end);
 
 enum class Durability { buffered, durable };
 
@@ -97,6 +107,14 @@ class Chain {
     // As if the last append had not been.
     void take_back();
     uint64_t size() const { return chain_->size_; }
+    // Where the file's right lines ended when it had to be read back, until somebody has made sure that this
+    // is where they should end.
+    const std::optional<ChainEnd>& unsure_end() const { return chain_->unsure_end_; }
+    void make_sure() { chain_->unsure_end_.reset(); }
+    // Lines that are gone may have begun calls, and no call id is given twice.
+    void count_lost_calls(uint64_t calls) { chain_->end_.calls += calls; }
+    // What line `number` says that its hash is; empty when there is no such line.
+    Result<std::string> hash_said_by(uint64_t number) const;
 
    private:
     friend class Chain;
@@ -115,7 +133,6 @@ class Chain {
 
  private:
   Result<void> read_back(uint64_t size);
-  Result<void> mark(const FileEnd& torn);
   Result<void> put(std::string_view bytes);
 
   static constexpr uint64_t unknown_size = ~uint64_t{0};
@@ -125,6 +142,7 @@ class Chain {
   std::mutex mutex_;  // guards what follows, with the file's lock
   ChainEnd end_;
   uint64_t size_ = 0;
+  std::optional<ChainEnd> unsure_end_;
   GroupCommit commit_;
 };
 

@@ -55,6 +55,12 @@ Result<WorkspaceFiles::Replaced> FileReplacement::run(std::string_view bytes,
   TRY(hold_directory());
   TRY(open_fresh(options.fresh));
   TRY(fill_fresh(bytes, options.sync));
+  const WorkspaceFiles::Replaced done = TRY(take_name(only_if));
+  if (options.sync == FileSync::at_once) TRY(settle_name());
+  return done;
+}
+
+Result<WorkspaceFiles::Replaced> FileReplacement::take_name(const std::optional<FileStamp>& only_if) {
   constexpr int tries = 100;  // others may make and remove the same name all the time
   for (int i = 0; i < tries; ++i) {
     const Target target = TRY(look_at(name_));
@@ -63,6 +69,19 @@ Result<WorkspaceFiles::Replaced> FileReplacement::run(std::string_view bytes,
     if (target && TRY(change_places(*target, only_if))) return WorkspaceFiles::Replaced::changed;
   }
   return path_error(path_, EAGAIN);
+}
+
+// A name is on the disk when its directory is, and a new directory when the one above it is.
+Result<void> FileReplacement::settle_name() const {
+  const auto settle = [this](int directory) -> Result<void> {
+    const auto opened = sys::open_at(directory, ".", O_RDONLY | O_DIRECTORY);
+    if (!opened.ok()) return path_error(path_, opened.error().number);
+    if (::fsync(opened.value().get()) != 0) return path_error(path_, errno);
+    return {};
+  };
+  TRY(settle(directory_.get()));
+  for (const auto& made : made_) TRY(settle(made.parent.get()));
+  return {};
 }
 
 void FileReplacement::undo() {

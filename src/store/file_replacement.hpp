@@ -55,6 +55,8 @@ class FileReplacement {
   Result<OwnedFd> next_directory(int parent, const std::string& name);
   Result<OwnedFd> make_directory(int parent, const std::string& name);
   Result<void> open_fresh(FreshFile fresh);
+  Result<WorkspaceFiles::Replaced> take_name(const std::optional<FileStamp>& only_if);
+  Result<void> settle_name() const;
   Result<void> fill_fresh(std::string_view bytes, FileSync sync);
   Result<void> give_to_owner(int fd) const;
 

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/directory.hpp"
+#include "base/path.hpp"
 #include "base/private_file.hpp"
 #include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
@@ -49,7 +50,29 @@ std::optional<ChainEnd> read_kept_head(const RunPlace& place) {
   kept.hash = text.value().substr(0, 64);
   const char* const digits = text.value().data() + 65;
   if (std::from_chars(digits, digits + 20, kept.line).ec != std::errc{}) return std::nullopt;
+  if (kept.line == 0) return std::nullopt;
   return kept;
+}
+
+std::optional<RunPlace> find_lost_run(const std::string& word, const std::string& state) {
+  if (state.empty()) return std::nullopt;
+  std::vector<RunPlace> places;
+  if (word == "last") {
+    const auto last = read_private_file(state + "/last", 4096);
+    const std::string path = last.ok() ? last.value().substr(0, last.value().find('\n')) : std::string();
+    places.push_back({path, parent_of(path) == state + "/runs" ? RunLayout::state : RunLayout::given, state});
+  }
+  if (is_bare_word(word)) places.push_back({state + "/runs/" + word, RunLayout::state, state});
+  // Where it would be, as the path of a run is kept: without links.
+  const std::string path = word.starts_with('/') ? word : "./" + word;
+  const size_t name =
+      path.find_last_not_of('/') == std::string::npos ? 0 : path.rfind('/', path.find_last_not_of('/'));
+  if (const auto parent = sys::hold(path.substr(0, name + 1)); parent.ok())
+    places.push_back({tidied(parent.value().path, path.substr(name + 1)), RunLayout::given, state});
+  for (const auto& place : places) {
+    if (!place.directory.empty() && read_kept_head(place)) return place;
+  }
+  return std::nullopt;
 }
 
 }  // namespace cloche

@@ -24,7 +24,10 @@ class KeptHead {
   OwnedFd file_;
 };
 
-// The line and hash that the audit once had.
+// The line and hash that the audit once had; nothing when it had none, or nobody remembers.
 std::optional<ChainEnd> read_kept_head(const RunPlace& place);
+
+// A run that is remembered though its directory is gone, by its id, its path or 'last'.
+std::optional<RunPlace> find_lost_run(const std::string& word, const std::string& state);
 
 }  // namespace cloche

@@ -13,7 +13,9 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
+#include "store/protected_walk.hpp"
 #include "store/system_facts.hpp"
 #include "store/toolchains.hpp"
 #include "store/worktree.hpp"
@@ -254,7 +256,7 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
 }
 
 Result<Observation> observe_named(const RunRequest& request, Facts host) {
-  Observation seen{std::move(host), {}};
+  Observation seen{std::move(host), {}, request.quarantine};
   Facts& facts = seen.facts;
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant, seen.held)));
@@ -277,6 +279,21 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
                             const std::string& state) {
   return observe_named(request, TRY(observe_host(request, environment, std::move(caller), state)));
+}
+
+Result<void> observe_protected(const RunRequest& request, Observation& seen) {
+  GuardFacts& guard = seen.facts.guard;
+  guard.roots = guarded_roots(request, seen.facts);
+  guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
+  return observe_protected_again(seen);
+}
+
+Result<void> observe_protected_again(Observation& seen) {
+  GuardFacts& guard = seen.facts.guard;
+  guard.files.clear();
+  for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held));
+  for (auto& fact : guard.files) fact.kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
+  return {};
 }
 
 Result<void> observe_mounts_below(Facts& facts) {

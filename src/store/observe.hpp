@@ -21,6 +21,7 @@ struct IdRange {
 struct Observation {
   Facts facts;
   std::vector<OwnedFd> held;
+  std::string quarantine = {};  // of the request
 };
 
 // Who calls. Asked first, because a jail can be started knowing just this.
@@ -37,6 +38,11 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
                            const std::string& state);
 // What the request itself names, added to what is known of the host; held open.
 Result<Observation> observe_named(const RunRequest& request, Facts host);
+
+// What of the protected set lies in the trees that this request can write to. Apart, because only a call that
+// starts a program needs it; the first time by the request, and again by what was found then.
+Result<void> observe_protected(const RunRequest& request, Observation& seen);
+Result<void> observe_protected_again(Observation& seen);
 
 // The host mounts below the operator's trees; looked up only when a clone without them was refused.
 Result<void> observe_mounts_below(Facts& facts);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "base/directory.hpp"
 #include "base/sha256_fast.hpp"
 #include "base/sys.hpp"
 
@@ -83,22 +84,42 @@ Result<std::unique_ptr<Run>> Run::open(const RunPlace& place, Durability durabil
   run->transcripts_ = TRY(hold_transcripts(place, directory.get(), RecordUse::write));
   OwnedFd audit = TRY(append_record_file(directory.get(), audit_name, place.audit()));
   run->audit_ = std::make_unique<Chain>(std::move(audit), place.audit());
-  TRY(run->note_cut_back());
   run->kept_head_ = KeptHead::open(place);
+  TRY(run->begin_or_go_on());
   TRY(settle_directory(directory.get(), durability));
   return run;
 }
 
-// Files that were all cut back alike agree with each other. From the next line on the state directory would
-// agree with them too, so what it remembers is written down first.
-Result<void> Run::note_cut_back() {
+// A directory without a line and without a transcript is where a run begins, whatever was in it once. With a
+// transcript, the audit was emptied or removed.
+Result<void> Run::begin_or_go_on() {
+  Chain::Held audit = TRY(hold_audit());
+  if (audit.end().line > 0) return {};
+  if (!names_in(place_.transcripts()).empty()) return note_cut_back(audit, audit.end());
+  if (read_kept_head(place_)) kept_head_.keep(audit.end());
+  return {};
+}
+
+Result<Chain::Held> Run::hold_audit() {
   Chain::Held audit = TRY(audit_->hold());
+  if (const auto found = audit.unsure_end()) {
+    TRY(note_cut_back(audit, *found));
+    audit.make_sure();
+  }
+  return audit;
+}
+
+// From the next line on the state directory would agree with whatever stands in the audit, so when that is
+// not what it remembers, this is written down first. An audit that has more is that of a writer which ended
+// before it could say so here.
+Result<void> Run::note_cut_back(Chain::Held& audit, const ChainEnd& found) {
   const auto kept = read_kept_head(place_);
-  const ChainEnd& end = audit.end();
-  // An audit without a line is a new one; one with more lines than were kept is for verify to judge.
-  if (!kept || end.line == 0 || kept->line < end.line) return {};
-  if (kept->line == end.line && kept->hash == end.hash) return {};
-  return audit.append(cut_back_object(*kept, now()), Counts::line);
+  if (!kept || kept->line == 0 || (kept->line == found.line && kept->hash == found.hash)) return {};
+  if (kept->line <= found.line && TRY(audit.hash_said_by(kept->line)) == kept->hash) return {};
+  if (kept->line > found.line) audit.count_lost_calls(kept->line - found.line);
+  TRY(audit.append(cut_back_object(*kept, now()), Counts::line));
+  kept_head_.keep(audit.end());
+  return {};
 }
 
 Result<std::string> Run::begin(const DecisionRecord& decided) {
@@ -108,7 +129,7 @@ Result<std::string> Run::begin(const DecisionRecord& decided) {
   std::string call_id;
   uint64_t size = 0;
   {
-    Chain::Held audit = TRY(audit_->hold());
+    Chain::Held audit = TRY(hold_audit());
     call_id = call_id_of(audit.end().calls + 1);
     add_call_id(object, call_id);
     TRY(audit.append(std::move(object), Counts::call));
@@ -149,7 +170,7 @@ Result<Run::Ends> Run::append_call(Task& task, const CallRecord& call, const Raw
 }
 
 Result<uint64_t> Run::append_audit(std::string open_object, Counts counts) {
-  Chain::Held audit = TRY(audit_->hold());
+  Chain::Held audit = TRY(hold_audit());
   TRY(audit.append(std::move(open_object), counts));
   kept_head_.keep(audit.end());
   return audit.size();

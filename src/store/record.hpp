@@ -51,7 +51,10 @@ class Run {
   };
 
   explicit Run(RunPlace place) : place_(std::move(place)) {}
-  Result<void> note_cut_back();
+  // The audit's one writer, once what it follows is known to be what was written.
+  Result<Chain::Held> hold_audit();
+  Result<void> note_cut_back(Chain::Held& audit, const ChainEnd& found);
+  Result<void> begin_or_go_on();
   Result<std::shared_ptr<Task>> task(const std::string& id);
   Result<std::shared_ptr<Task>> open_task(const std::string& id) const;
   Result<RawResult> keep_raw(const Task& task, const std::string& call_id, std::string_view raw) const;

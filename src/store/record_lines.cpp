@@ -97,6 +97,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   out.member("outcome", name_of(outcome.end)).member("exit", outcome.exit_code);
   if (outcome.signal != 0) out.member("signal", outcome.signal);
   if (outcome.limit) out.member("limit", info_of(*outcome.limit).name);
+  if (outcome.answer_fault != AnswerFault::none) out.member("failure", name_of(outcome.answer_fault));
   if (!outcome.reason.empty()) field(out, "reason", outcome.reason);
   field(out, "backend", outcome.backend);
   out.key("layers").begin_array();
@@ -108,6 +109,12 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   add_items(out, "denials", outcome.denials, [&](const Denial& denial) {
     field(out.begin_object(), "by", denial.by, max_item_bytes / 2);
     field(out, "what", denial.what, max_item_bytes / 2).end_object();
+  });
+  if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);
+  if (outcome.quarantined.empty()) return;
+  add_items(out, "quarantined", outcome.quarantined, [&](const Quarantined& taken) {
+    field(out.begin_object(), "path", taken.path, max_item_bytes / 2);
+    field(out, "kept_at", taken.kept_at, max_item_bytes / 2).end_object();
   });
 }
 

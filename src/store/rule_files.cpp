@@ -17,6 +17,8 @@ namespace cloche {
 namespace {
 
 constexpr const char* project_file = project_config;
+// A workspace that nothing lies in: no path has an empty name in it.
+constexpr const char* nowhere = "//";
 
 enum class Reach { there, absent, through_workspace };
 
@@ -136,6 +138,12 @@ Result<ConfigPaths> config_paths(const Environment& environment, const std::stri
 }
 
 Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const std::string_view> keys) {
+  if (paths.workspace.empty()) {
+    ConfigFiles files;
+    files.managed = TRY(read_operators(paths.managed, nowhere, keys));
+    files.user = TRY(read_operators(paths.user, nowhere, keys));
+    return files;
+  }
   if (!paths.workspace.starts_with('/')) return refusal("a workspace must be an absolute path");
   const OwnedFd root = TRY(sys::open(paths.workspace, O_PATH | O_DIRECTORY));
   const std::string workspace = TRY(sys::path_of(root.get()));

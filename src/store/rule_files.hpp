@@ -19,11 +19,11 @@ namespace cloche {
 
 struct ConfigPaths {
   std::string managed = managed_config;
-  std::string user = {};  // empty: there is no place for one
-  std::string workspace = {};
+  std::string user = {};       // empty: there is no place for one
+  std::string workspace = {};  // empty: none, and no project's file
 };
 
-// The user's is below $XDG_CONFIG_HOME, else below $HOME/.config. `workspace` is absolute.
+// The user's is below $XDG_CONFIG_HOME, else below $HOME/.config. `workspace` is absolute or empty.
 Result<ConfigPaths> config_paths(const Environment& environment, const std::string& workspace);
 
 struct ConfigFile {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 #include "base/directory.hpp"
 
@@ -77,6 +78,20 @@ Result<void> TranscriptFollower::read_on(const Visit& visit) {
     if (wanted) TRY(read_one(transcripts.value().get(), name, visit));
   }
   return {};
+}
+
+Result<std::vector<EndedCall>> TranscriptFollower::read_latest(size_t most) {
+  // Of equal times by id, so that the order does not depend on the names of tasks.
+  std::multimap<std::tuple<std::string, size_t, std::string>, EndedCall> latest;
+  TRY(read_on([&](const JsonValue& value, std::string_view line) {
+    EndedCall ended{logged_call(value), std::string(line)};
+    const LoggedCall& call = ended.call;
+    latest.emplace(std::tuple(call.time, call.call_id.size(), call.call_id), std::move(ended));
+    if (latest.size() > most) latest.erase(latest.begin());
+  }));
+  std::vector<EndedCall> in_order;
+  for (auto& [when, ended] : latest) in_order.push_back(std::move(ended));
+  return in_order;
 }
 
 Result<void> TranscriptFollower::read_one(int transcripts, const std::string& name, const Visit& visit) {

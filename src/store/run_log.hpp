@@ -31,6 +31,11 @@ struct LoggedCall {
 
 LoggedCall logged_call(const JsonValue& line);
 
+struct EndedCall {
+  LoggedCall call;
+  std::string line;  // as it is in its transcript
+};
+
 // Each line of a call as it ends, in all transcripts of a run or in one.
 class TranscriptFollower {
  public:
@@ -39,6 +44,8 @@ class TranscriptFollower {
   TranscriptFollower(RunPlace place, std::string task) : place_(std::move(place)), task_(std::move(task)) {}
   // What has been added since the last time; also in transcripts that are new.
   Result<void> read_on(const Visit& visit);
+  // The last `most` of these, in the order in which they ended.
+  Result<std::vector<EndedCall>> read_latest(size_t most);
   uint64_t unreadable_lines() const { return unreadable_; }
 
  private:

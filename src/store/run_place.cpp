@@ -120,7 +120,8 @@ std::string RunPlace::transcripts() const {
 
 std::vector<std::string> RunPlace::own_files() const {
   if (layout == RunLayout::state) return {directory};
-  return {audit(), directory + "/" + lock_name, directory + "/" + task_homes_name, transcripts()};
+  return {audit(), directory + "/" + lock_name, directory + "/" + task_homes_name,
+          directory + "/" + quarantine_name, transcripts()};
 }
 
 bool is_bare_word(std::string_view word) {

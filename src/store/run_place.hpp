@@ -21,6 +21,7 @@ inline constexpr const char* lock_name = ".lock";
 inline constexpr const char* audit_name = "audit.jsonl";
 inline constexpr const char* transcripts_name = "tool_calls";
 inline constexpr const char* task_homes_name = "tasks";
+inline constexpr const char* quarantine_name = "quarantine";
 inline constexpr std::string_view transcript_ending = ".jsonl";
 inline constexpr std::string_view result_ending = ".txt";
 
@@ -36,6 +37,10 @@ struct RunPlace {
   std::string transcripts() const;
   // What no command may see of it, whatever it is granted.
   std::vector<std::string> own_files() const;
+  // Where of the protected set is put what a call made.
+  std::string quarantine(const std::string& call_id) const {
+    return directory + "/" + quarantine_name + "/" + call_id;
+  }
   std::string audit() const { return directory + "/" + audit_name; }
 };
 

@@ -1,8 +1,7 @@
 #include "store/verify_chain.hpp"
 
-#include "base/sha256_fast.hpp"
-
 namespace cloche {
+
 std::string ChainVerifier::problem_of(std::string_view line, const std::optional<Seal>& seal) const {
   if (!seal) return "it does not end as a line of the chain does";
   if (!hash_is_right(line, *seal)) return "its bytes do not have the hash that it says: it was changed";
@@ -15,41 +14,33 @@ std::string ChainVerifier::problem_of(std::string_view line, const std::optional
   return {};
 }
 
-// The marker for what is held against the file, byte for byte.
-bool ChainVerifier::answers_for_torn(std::string_view line, const Seal& seal) const {
-  const std::string expected =
-      "{\"kind\":\"recovered\",\"torn_bytes\":" + std::to_string(torn_bytes_) + ",\"torn_sha256\":\"" +
-      Sha256(torn_).finish() + "\",\"line\":" + std::to_string(lines_ + 1) +
-      ",\"calls\":" + std::to_string(end_.calls + torn_lines_) + ",\"prev\":\"" + end_.hash + "\"";
-  return line.substr(0, seal.hashed_bytes) == expected && hash_is_right(line, seal);
-}
-
-void ChainVerifier::hold_against(std::string_view line) {
-  if (torn_lines_ == 0) torn_ = fast_sha256();
-  if (torn_lines_ > 0) torn_.add("\n");
-  torn_.add(line);
-  torn_bytes_ += line.size() + (torn_lines_ > 0 ? 1 : 0);
-  ++torn_lines_;
+// Writers know no other mark than this one, byte for byte.
+bool ChainVerifier::is_mark(std::string_view line) const {
+  if (!line.starts_with("{\"kind\":\"recovered\"")) return false;
+  const std::string expected = mark();
+  return line == std::string_view(expected).substr(0, expected.size() - 1);
 }
 
 ChainVerifier::Took ChainVerifier::take(std::string_view line) {
-  const auto seal = find_seal(line);
-  if (torn_lines_ == 0) torn_ = fast_sha256();
-  const bool marker = line.starts_with("{\"kind\":\"recovered\"") && seal && answers_for_torn(line, *seal);
-  if (!marker) {
-    const std::string why = problem_of(line, seal);
-    if (bad_ || !why.empty()) {
-      hold_against(line);
-      ++lines_;
-      if (!bad_) bad_ = BadLine{"", lines_, why};
-      return Took::bad;
-    }
+  const bool marked = (!bad_ || torn_) && is_mark(line);
+  if (bad_ && !marked) {
+    ++lines_;
+    torn_.reset();  // nothing answers for it later
+    return Took::bad;
   }
+  const auto seal = find_seal(line);
+  const std::string why = marked ? "" : problem_of(line, seal);
   ++lines_;
+  if (!why.empty()) {
+    bad_ = BadLine{"", lines_, why};
+    // What is whole in itself and stands in the wrong place is nothing that a crash leaves.
+    if (!seal || !hash_is_right(line, *seal)) torn_ = line;
+    return Took::bad;
+  }
   end_ = seal->end;
-  if (!marker) return Took::sealed;
+  if (!marked) return Took::sealed;
   bad_.reset();
-  torn_bytes_ = torn_lines_ = 0;
+  torn_.reset();
   ++recoveries_;
   return Took::recovered;
 }

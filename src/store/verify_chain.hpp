@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/sha256.hpp"
 #include "store/chain.hpp"
 
 namespace cloche {
@@ -19,8 +18,8 @@ struct BadLine {
   bool operator==(const BadLine&) const = default;
 };
 
-// Pure: takes the lines one by one. Bytes that are no line of the chain are held against it until a line of
-// kind "recovered" answers for exactly them.
+// Pure: takes the lines one by one. A line that is no line of the chain may be what a crash has torn, if the
+// very next one is of kind "recovered" and answers for exactly its bytes; otherwise it is bad for ever.
 class ChainVerifier {
  public:
   enum class Took { sealed, recovered, bad };
@@ -35,16 +34,14 @@ class ChainVerifier {
 
  private:
   std::string problem_of(std::string_view line, const std::optional<Seal>& seal) const;
-  bool answers_for_torn(std::string_view line, const Seal& seal) const;
-  void hold_against(std::string_view line);
+  bool is_mark(std::string_view line) const;
+  std::string mark() const { return recovery_line(end_, torn_.value_or("")).bytes; }
 
   ChainEnd end_;
   uint64_t lines_ = 0;
   uint64_t recoveries_ = 0;
-  std::optional<BadLine> bad_;  // the first of the torn lines, while nothing has answered for them
-  Sha256 torn_;
-  uint64_t torn_bytes_ = 0;
-  uint64_t torn_lines_ = 0;
+  std::optional<BadLine> bad_;       // also while the next line may answer for it
+  std::optional<std::string> torn_;  // that line
 };
 
 }  // namespace cloche

@@ -46,7 +46,13 @@ class RunVerifier {
   RunVerifier(const RunPlace& place, const VerifyRequest& request) : place_(place), request_(request) {}
 
   Result<Verification> verify() {
-    const OwnedFd directory = TRY(hold_run_directory(place_, RecordUse::read));
+    kept_ = read_kept_head(place_);
+    auto held = hold_run_directory(place_, RecordUse::read);
+    if (!held.ok() && held.error().number == ENOENT && kept_) {
+      fault("", 0, "the run is gone: " + remembered(*kept_));
+      return std::move(found_);
+    }
+    const OwnedFd directory = TRY(std::move(held));
     look_for_users(directory.get());
     TRY(read_audit(directory.get()));
     if (audit_) {
@@ -77,10 +83,13 @@ class RunVerifier {
 
   Result<void> read_audit(int directory) {
     auto file = read_record_file(directory, audit_name, audit_name);
-    if (!file.ok() && file.error().number == ENOENT && !has_record(place_))
+    if (!file.ok() && file.error().number == ENOENT && !has_record(place_) && !kept_)
       return refusal(shown(place_.directory) + " has no record in it");
     if (!file.ok()) {
-      fault(audit_name, 0, file.error().number == ENOENT ? "it is missing" : describe(file.error()));
+      fault(audit_name, 0,
+            file.error().number != ENOENT ? describe(file.error())
+            : kept_                       ? "it is missing: " + remembered(*kept_)
+                                          : "it is missing");
       return {};
     }
     {
@@ -107,11 +116,15 @@ class RunVerifier {
       const bool fresh = begun_.emplace(text_of(line, "call_id"), Begun{text_of(line, "task_id"), at}).second;
       if (!fresh) fault(audit_name, at, "it begins a call that has begun before");
     } else if (kind == "head") {
+      headed_.insert(text_of(line, "call_id"));
       heads_[text_of(line, "task_id")].push_back({number_of(line, "lines"), text_of(line, "head"), at});
     } else if (kind == "cut_back") {
+      const uint64_t lines = number_of(line, "lines");
       fault(audit_name, at,
-            "lines before it were cut off: the state directory remembered " +
-                std::to_string(number_of(line, "lines")));
+            (lines >= at ? "lines before it were cut off: the state directory remembered "
+                         : "the lines before it are not those that were written: the state directory "
+                           "remembered another line ") +
+                std::to_string(lines));
     } else {
       fault(audit_name, at, "it is of no kind that an audit has");
     }
@@ -128,7 +141,13 @@ class RunVerifier {
     std::set<std::string> tasks;
     for (const auto& name : names_in(place_.transcripts())) {
       const bool transcript = name.ends_with(transcript_ending);
-      tasks.insert(transcript ? name.substr(0, name.size() - transcript_ending.size()) : name);
+      const std::string task =
+          transcript ? name.substr(0, name.size() - transcript_ending.size()) : std::string(name);
+      if (check_task_id(task).ok() && (transcript || is_directory_in(transcripts.value().get(), name))) {
+        tasks.insert(task);
+      } else if (request_.task.empty()) {
+        fault(shown_path(shown(name, 80)), 0, "it is no file of a record: somebody else has put it there");
+      }
     }
     for (const auto& [task, heads] : heads_) tasks.insert(task);
     if (!request_.task.empty() && !tasks.contains(request_.task))
@@ -138,6 +157,26 @@ class RunVerifier {
     }
     count_lines();
     return {};
+  }
+
+  static bool is_directory_in(int directory, const std::string& name) {
+    struct stat seen {};
+    return ::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(seen.st_mode);
+  }
+
+  static std::string remembered(const ChainEnd& kept) {
+    return "the state directory remembers " + std::to_string(kept.line) +
+           (kept.line == 1 ? " line of it" : " lines of it");
+  }
+
+  // A writer makes a task's files before its first decision.
+  void note_without_calls(const std::string& task) {
+    const bool decided = std::any_of(begun_.begin(), begun_.end(),
+                                     [&](const auto& begun) { return begun.second.task == task; });
+    if (!decided)
+      found_.notes.push_back(shown_path(task) +
+                             ": no decision is about this task: its writer stopped "
+                             "before the first, or somebody else has made its files");
   }
 
   void count_lines() {
@@ -168,14 +207,15 @@ class RunVerifier {
       reading.finish();
       fault(reading.bad());
       check_heads(reading, known_heads);
-      TRY(check_covered(reading, task, lines.size()));
+      TRY(check_covered(reading, task, lines));
       check_decisions(reading, task, lines);
       note_recoveries(reading);
       found_.lines += reading.chain().lines();
     } else if (!known_heads.empty()) {
       fault(shown_path(name), 0, "it is missing, and " + said_by(known_heads.back()));
     }
-    check_results(transcripts, task, lines);
+    TRY(check_results(transcripts, task, lines));
+    note_without_calls(task);
     return {};
   }
 
@@ -207,19 +247,29 @@ class RunVerifier {
     }
   }
 
-  // Its last call must be in the audit: now, or once the writer that we may have met is done.
-  Result<void> check_covered(const ChainReading& reading, const std::string& task, uint64_t last_call) {
-    const auto covered = [&] {
+  // The last call must have its head in the audit: now, or once the writer that we may have met is done. A
+  // writer that ended between the two lines leaves no head, and neither does who cuts off the audit's end:
+  // the state directory tells which, and a later head of the task answers for the line.
+  Result<void> check_covered(const ChainReading& reading, const std::string& task,
+                             const std::vector<Line>& lines) {
+    const auto covered = [&](uint64_t line) {
       const std::vector<Head>& heads = heads_[task];
-      return std::any_of(heads.begin(), heads.end(),
-                         [&](const Head& head) { return head.lines >= last_call; });
+      return std::any_of(heads.begin(), heads.end(), [&](const Head& head) { return head.lines >= line; });
     };
-    if (last_call == 0 || covered()) return {};
-    TRY(read_on());
-    if (!covered())
-      fault(audit_name, audit_->chain().lines() + 1,
-            "its end was cut off, or its writer stopped: it has no head for line " +
-                std::to_string(last_call) + " of " + reading.name());
+    if (!lines.empty() && !covered(lines.size())) TRY(read_on());
+    const bool audit_is_whole = kept_ && audit_->hash_at(kept_->line) == kept_->hash;
+    for (uint64_t line = 1; line <= lines.size(); ++line) {
+      const std::string& call_id = lines[line - 1].call_id;
+      if (call_id.empty() || headed_.contains(call_id)) continue;
+      if (audit_is_whole || covered(line)) {
+        found_.notes.push_back(reading.name() + " line " + std::to_string(line) + " has no head in " +
+                               audit_name + ": its writer stopped before that");
+      } else {
+        fault(audit_name, audit_->chain().lines() + 1,
+              "its end was cut off, or its writer stopped: it has no head for line " + std::to_string(line) +
+                  " of " + reading.name());
+      }
+    }
     return {};
   }
 
@@ -235,7 +285,7 @@ class RunVerifier {
     }
   }
 
-  void check_results(int transcripts, const std::string& task, const std::vector<Line>& lines) {
+  Result<void> check_results(int transcripts, const std::string& task, const std::vector<Line>& lines) {
     std::set<std::string> expected;
     const auto results = open_record_directory(transcripts, task, shown_path(task));
     for (size_t i = 0; i < lines.size(); ++i) {
@@ -249,16 +299,27 @@ class RunVerifier {
               why + "; it belongs to line " + std::to_string(i + 1) + " of " +
                   shown_path(task + std::string(transcript_ending)));
     }
-    if (!results.ok()) return;
+    if (!results.ok()) return {};
     for (const auto& name : names_in(place_.transcripts() + "/" + task)) {
       if (expected.contains(name)) continue;
+      if (found_.first_bad) break;  // its line may be among those that could not be read
+      if (in_use_ && !is_open_call(task, name)) TRY(read_on());  // it may have begun since
       const std::string where = shown_path(task + "/" + shown(name, 80));
-      if (in_use_) {
-        found_.notes.push_back(where + " has no line yet");
+      if (is_open_call(task, name)) {
+        found_.notes.push_back(where + " has no line" +
+                               (in_use_ ? " yet" : ": its writer stopped before that"));
       } else {
         fault(where, 0, "no line of the transcript is about it: the line was cut off, or its writer stopped");
       }
     }
+    return {};
+  }
+
+  bool is_open_call(const std::string& task, std::string_view result) const {
+    if (!result.ends_with(result_ending)) return false;
+    const std::string call_id(result.substr(0, result.size() - result_ending.size()));
+    const auto begun = begun_.find(call_id);
+    return begun != begun_.end() && begun->second.task == task && !ended_.contains(call_id);
   }
 
   static std::string problem_of_result(int results, const std::string& name, const RawResult& raw) {
@@ -281,7 +342,7 @@ class RunVerifier {
   }
 
   void check_kept_head() {
-    if (!kept_ || kept_->line == 0 || audit_->hash_at(kept_->line) == kept_->hash) return;
+    if (!kept_ || audit_->hash_at(kept_->line) == kept_->hash) return;
     const uint64_t lines = audit_->chain().lines();
     if (kept_->line > lines) {
       fault(audit_name, lines + 1,
@@ -321,6 +382,7 @@ class RunVerifier {
   std::optional<ChainReading> audit_;
   std::map<std::string, Begun> begun_;
   std::set<std::string> ended_;
+  std::set<std::string> headed_;                    // calls whose end the audit knows
   std::map<std::string, std::vector<Head>> heads_;  // by task, in the order of the audit
 };
 

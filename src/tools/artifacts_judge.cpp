@@ -5,6 +5,7 @@
 #include "base/path.hpp"
 #include "base/utf8.hpp"
 #include "base/words.hpp"
+#include "policy/folded_name.hpp"
 #include "policy/path_glob.hpp"
 #include "tools/artifacts.hpp"
 

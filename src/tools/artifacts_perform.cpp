@@ -7,6 +7,7 @@
 #include "base/json.hpp"
 #include "base/utf8.hpp"
 #include "base/words.hpp"
+#include "policy/folded_name.hpp"
 #include "policy/path_glob.hpp"
 #include "policy/pattern.hpp"
 #include "tools/artifacts.hpp"

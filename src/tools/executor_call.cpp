@@ -61,11 +61,13 @@ void understand_executor(const Executor& executor, const JsonValue& arguments, c
   intent.launch = std::move(launch);
 }
 
-std::optional<std::string> fault_of_answer(const std::string& printed, const JsonSchema& schema) {
+std::optional<BadAnswer> fault_of_answer(const std::string& printed, const JsonSchema& schema) {
   const auto answer = read_json(printed, "its output", call_limits);
-  if (!answer.ok()) return "it did not print JSON: " + shown(answer.error().what);
+  if (!answer.ok())
+    return BadAnswer{AnswerFault::invalid_json, "it did not print JSON: " + shown(answer.error().what)};
   if (const auto fault = schema.check(answer.value()))
-    return "what it printed does not fit its output_schema: " + shown(fault->describe());
+    return BadAnswer{AnswerFault::schema,
+                     "what it printed does not fit its output_schema: " + shown(fault->describe())};
   return std::nullopt;
 }
 

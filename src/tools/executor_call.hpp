@@ -19,7 +19,11 @@ ToolSpec spec_of(const Executor& executor);
 void understand_executor(const Executor& executor, const JsonValue& arguments, const std::string& sent,
                          Intent& intent);
 
-// Why what it printed is no answer; nothing: it is one.
-std::optional<std::string> fault_of_answer(const std::string& printed, const JsonSchema& schema);
+// Why what it printed is no answer.
+struct BadAnswer {
+  AnswerFault fault;
+  std::string why;
+};
+std::optional<BadAnswer> fault_of_answer(const std::string& printed, const JsonSchema& schema);
 
 }  // namespace cloche

@@ -54,7 +54,7 @@ std::string laid_out(const Outcome& outcome, std::string_view output, std::strin
   std::string text = "exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ";
   text.append(output).append("\nstderr: ").append(errors);
   if (const std::string why = ended(outcome); !why.empty()) text += "\nended: " + neutralised(why);
-  return text;
+  return text + quarantine_text(outcome);
 }
 
 // What has no output to show: it was never started.
@@ -66,6 +66,12 @@ std::string unstarted(const Outcome& outcome, const std::string& program) {
 }
 
 }  // namespace
+
+std::string quarantine_text(const Outcome& outcome) {
+  std::string text;
+  for (const auto& line : quarantine_lines(outcome)) text += "\n[" + neutralised(line) + "]";
+  return text;
+}
 
 std::string neutralised(std::string_view bytes) {
   std::string out;

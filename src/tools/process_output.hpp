@@ -26,6 +26,9 @@ std::string neutralised(std::string_view bytes);
 // Head and tail, with a line between them that says how much is missing and how to get it.
 std::string within_budget(const std::string& text, const OutputBudget& budget);
 
+// What was taken out of the tree again, a line each in brackets, for the end of a result.
+std::string quarantine_text(const Outcome& outcome);
+
 std::string refusal_text(const Verdict& verdict);
 Outcome refused_by(const Verdict& verdict);
 // Of a program that was started or could not be; `program` is its name.

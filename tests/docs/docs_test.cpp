@@ -6,11 +6,13 @@
 // and alone for any lines. Blanks at the end of a line cannot be seen in a document and are not compared.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <regex>
 #include <sstream>
 
 #include "harness/harness.hpp"
 #include "store/record.hpp"
+#include "store/settings.hpp"
 
 namespace cloche::test {
 namespace {
@@ -69,14 +71,15 @@ bool matches(const std::vector<std::string>& expected, const std::vector<std::st
   return true;
 }
 
-void expect_examples_hold(const fs::path& document, As as, const fs::path& directory, size_t at_least) {
+void expect_examples_hold(const fs::path& document, As as, const fs::path& directory, size_t at_least,
+                          const std::map<std::string, std::string>& more_env = {}) {
   const auto examples = examples_in(document);
   ASSERT_GE(examples.size(), at_least);
   for (const auto& example : examples) {
-    const Ran ran = run({.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"},
-                         .as = as,
-                         .cwd = directory,
-                         .env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}}});
+    std::map<std::string, std::string> env = {{"PATH", std::string(CLOCHE_TEST_BIN_DIR) + ":/usr/bin:/bin"}};
+    env.insert(more_env.begin(), more_env.end());
+    const Ran ran = run(
+        {.argv = {"sh", "-c", "{ " + example.command + "; } 2>&1"}, .as = as, .cwd = directory, .env = env});
     auto printed = lines_of(ran.out);
     if (ran.exit_code != 0) printed.push_back("(exit code " + std::to_string(ran.exit_code) + ")");
     EXPECT_TRUE(matches(example.expected, printed)) << "$ " << example.command << "\n"
@@ -98,6 +101,18 @@ TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
   expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md", GetParam(), project.workspace(), 6);
 }
 
+TEST_P(Documents, CommandsOfTheLadderPrintWhatStandsThere) {
+  if (run({.argv = {"bwrap", "--version"}}).exit_code != 0) GTEST_SKIP() << "skipped: bwrap is not installed";
+  Scene project(GetParam());
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/ladder.md", GetParam(), project.workspace(), 5,
+                       {{"XDG_STATE_HOME", project.root() / "state"}});
+}
+
+TEST_P(Documents, CommandsOfTheReferencePrintWhatStandsThere) {
+  Scene scene(GetParam());
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md", GetParam(), scene.root(), 6);
+}
+
 std::string shipped_skill(const std::string& name) {
   return read_file(fs::path(CLOCHE_SOURCE_DIR) / "skills" / name / "SKILL.md");
 }
@@ -115,6 +130,13 @@ std::string code_in(const fs::path& document, const std::string& language) {
   const size_t begin = text.find(fence);
   if (begin == std::string::npos) return {};
   return text.substr(begin + fence.size(), text.find("```", begin + fence.size()) - begin - fence.size());
+}
+
+TEST_P(Documents, CommandsOfTheProfilesPrintWhatStandsThere) {
+  Scene project(GetParam());
+  const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / "docs/profiles.md";
+  project.write("workspace/quick.json", code_in(document, "json"));
+  expect_examples_hold(document, GetParam(), project.workspace(), 5);
 }
 
 // The loops of the README, with clients that answer as the two APIs do and a model that follows a script.
@@ -216,6 +238,10 @@ TEST(Reference, ItsSettingsAreTaken) {
   const std::string settings = code_in(scene.root() / "reference.md", "json");
   for (const char* key : {"dotfiles", "durable", "executors_dir", "secret_grants", "approved_executors"})
     EXPECT_NE(settings.find(key), std::string::npos) << key;
+  for (const auto& row : settings_table()) {
+    const std::string cell = "| `" + std::string(row.key) + "` |";
+    EXPECT_TRUE(row.key == "permissions" || reference.find(cell) != std::string::npos) << row.key;
+  }
   scene.write("executors/word-count/manifest.json",
               R"({"name": "word-count", "description": "counts", "input_schema": {}, "code": "tool.py"})");
   scene.write("executors/word-count/tool.py", "#!/usr/bin/python3\nprint('{}')\n", 0755);
@@ -250,9 +276,9 @@ TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
 }
 
 TEST(Links, LeadToWhatExists) {
-  for (const char* name :
-       {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
-        "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md", "docs/tools.md"}) {
+  for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
+                           "docs/bench.md", "docs/commands.md", "docs/skills.md", "docs/record.md",
+                           "docs/files.md", "docs/tools.md", "docs/profiles.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

@@ -30,6 +30,17 @@ std::set<std::string> names_below(const fs::path& root) {
   return names;
 }
 
+TEST_P(Lesson, L04_WhatWasNotThereIsJudgedAsWell) {
+  const Ran ran = inside(R"(mkdir -p .claude .git/hooks sub/.git/hooks
+echo '{}' > .claude/settings.json; echo '{}' > .mcp.json
+echo x > .git/hooks/pre-commit; echo x > sub/.git/hooks/pre-commit)");
+  EXPECT_EQ(ran.exit_code, 0);
+  for (const char* name : {".claude", ".mcp.json", ".git/hooks/pre-commit", "sub/.git/hooks/pre-commit"}) {
+    EXPECT_FALSE(fs::exists(scene.workspace() / name)) << name;
+    EXPECT_NE(ran.err.find(std::string("quarantined: ") + name), std::string::npos) << ran.err;
+  }
+}
+
 TEST_P(Lesson, L05_ALinkInTheWorkspaceLeadsNowhere) {
   scene.write("secret", "the secret\n");
   fs::create_symlink("../secret", scene.workspace() / "link");
@@ -69,6 +80,18 @@ TEST_P(Lesson, L13_RootsComeFromTheOperator) {
       inside("cd / && echo x > planted; cd /usr && echo x > planted; cd /home && echo x > planted; true");
   EXPECT_EQ(ran.out, "");
   EXPECT_FALSE(fs::exists("/planted") || fs::exists("/usr/planted") || fs::exists("/home/planted"));
+}
+
+TEST_P(Lesson, L14_WhatTheHostExecutesLaterIsNotLeftBehind) {
+  const std::string config = "[core]\n\tbare = false\n";
+  scene.write("workspace/.git/config", config);
+  const Ran ran = inside(R"((printf '[core]\n\tfsmonitor = x\n' > .git/config) 2>/dev/null && echo changed
+mkdir -p .vscode home b/objects b/refs; echo x > .vscode/tasks.json; echo x > .envrc; echo x > home/.bashrc
+printf '[filter "x"]\n\tclean = x\n' > b/config; printf '[core]\n\thooksPath = x\n' > .git/config.worktree)");
+  EXPECT_EQ(ran.out, "");
+  EXPECT_EQ(read_file(scene.workspace() / ".git/config"), config);
+  for (const char* name : {".vscode", ".envrc", "home/.bashrc", "b/config", ".git/config.worktree"})
+    EXPECT_FALSE(fs::exists(scene.workspace() / name)) << name << ran.err;
 }
 
 TEST_P(Lesson, L17_WhatIsMissingRefuses) {

@@ -45,6 +45,22 @@ TEST_P(Limit, TimeoutInEveryNotation) {
 
 TEST_P(Limit, CpuOfOneProcess) { expect_ended("--cpu", "1s", {"sh", "-c", "while :; do :; done"}, "cpu"); }
 
+// Nobody waits for what is killed, and its usage is known all the same.
+TEST_P(Limit, WhatWasUsedIsSaidWhenALimitEndsIt) {
+  const struct {
+    const char* flag;
+    const char* value;
+    double least_cpu_ms;  // of a wall clock's second a busy machine gives little
+  } rows[] = {{"--timeout", "3s", 50}, {"--cpu", "1s", 900}};
+  for (const auto& row : rows) {
+    const auto [json, ran] =
+        answer({row.flag, row.value}, script("x = b'x' * (40 << 20)\nwhile True: pass\n"),
+               {.deadline = seconds(40)});
+    EXPECT_GE(json["usage"]["cpu_ms"].number, row.least_cpu_ms) << row.flag;
+    EXPECT_GE(json["usage"]["max_rss_bytes"].number, 40.0 * mib) << row.flag;
+  }
+}
+
 TEST_P(Limit, CpuOfTheWholeTree) {
   const Ran ran =
       cloche_run({"--cpu", "2"}, {"bash", "-c", "for i in 1 2 3 4; do (while :; do :; done) & done; wait"},

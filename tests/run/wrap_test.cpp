@@ -222,6 +222,10 @@ TEST_P(Wrap, AnswersByTheTableOfExitCodes) {
       refused(wrap({"--backend", "bwrap", "--ro", "/no/such/file"}, {"ls"}), {125}, {"no such file"}));
   EXPECT_TRUE(refused(wrap({"--backend", "bwrap", "--executor", "/no/such/manifest.json"}, {"ls"}), {125},
                       {"manifest"}));
+  const Ran said = wrap({"--backend", "bwrap", "--json", "--ro", "/no/such/file"}, {"ls"});
+  const auto json = parse_json(said.out);
+  ASSERT_TRUE(json) << said.out;
+  EXPECT_TRUE(contains((*json)["reason"].string, "no such file"));
   file(".cloche/config.json",
        R"({"permissions": {"rules": [{"tool": "run_shell", "args": {"cmd": "^ls"}, "action": "deny",
     "reason": "no listing", "match": ["ls"], "not_match": ["cat"]}]}})");

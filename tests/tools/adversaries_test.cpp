@@ -250,6 +250,7 @@ TEST_P(Adversaries, AnAnswerThatBreaksThePromiseIsAFailureWithItsReason) {
     const char* name;
     const char* program;
     const char* reason;
+    const char* failure = "invalid_json";
   } rows[] = {
       {"no-json", "print('{not json')\n", "it did not print JSON"},
       {"nothing", "pass\n", "it did not print JSON"},
@@ -257,14 +258,15 @@ TEST_P(Adversaries, AnAnswerThatBreaksThePromiseIsAFailureWithItsReason) {
       {"doubled-key", "print('{\"a\": 1, \"a\": 2}')\n", "it did not print JSON"},
       {"not-utf8", "import sys\nsys.stdout.buffer.write(b'{\"a\": \"\\xff\"}')\n", "it did not print JSON"},
       {"deep", "print('[' * 100000)\n", "it did not print JSON"},
-      {"wrong-type", "print('[1]')\n", "does not fit its output_schema"},
+      {"wrong-type", "print('[1]')\n", "does not fit its output_schema", "schema"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(row.name);
     executor(row.name, row.program);
     const Answer answer = survived(row.name);
-    EXPECT_TRUE(ended(answer, "failed"));
-    EXPECT_EQ(answer.exit_code(), 1) << "125 is Cloche's own";
+    EXPECT_TRUE(ended(answer, "exited")) << "failed is Cloche's own, as 125 is";
+    EXPECT_EQ(answer.exit_code(), 1);
+    EXPECT_EQ(answer.text("failure"), row.failure);
     EXPECT_TRUE(answer.result().starts_with(std::string("[ERROR] executor '") + row.name + "': "))
         << answer.result();
     EXPECT_TRUE(contains(answer.text("reason"), row.reason)) << answer.text("reason");

@@ -66,6 +66,12 @@ TEST_P(Approvals, AnythingElseIsANo) {
     EXPECT_TRUE(refused_by(talk({asked}, {reply})[0], "approval")) << reply;
 }
 
+TEST_P(Approvals, ANoIsAboutOneCall) {
+  const auto answers = talk({asked, asked}, {"n", "y"});
+  EXPECT_TRUE(refused_by(answers[0], "approval", "nobody said yes"));
+  EXPECT_TRUE(ended(answers[1], "exited"));
+}
+
 TEST_P(Approvals, ARefusedCallIsNotAskedAbout) {
   const auto answers = talk({{"run_script", R"({"code": "echo one", "interpreter": "perl"})"}}, {});
   EXPECT_TRUE(refused_by(answers[0], "schema"));

@@ -1,10 +1,12 @@
 // What an executor has: its own code to read, and exactly what its capabilities declare and autonomy leaves.
-// The golden file has, for every row of the capability table and every level, the decision and what the plan
-// has more or less than that of an executor without capabilities.
-// After a change that is meant: CLOCHE_UPDATE_GOLDEN=1 build/release/tests/tools_test
+// The golden file has, for every row of the capability table and every level, the decision and the whole
+// plan: first what all of them have, then the rest of each. Only the system's own paths, of which every host
+// has others, are left out of it; the test sees that they are the same in every plan. After a change that is
+// meant: CLOCHE_UPDATE_GOLDEN=1 build/release/tests/tools_test
 // --gtest_filter='*Golden*'
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "tools/fixture.hpp"
@@ -25,10 +27,12 @@ class Executors : public Tools {
     more.insert(more.end(), flags.begin(), flags.end());
     return call({"tool"}, more);
   }
-  Json explained(const std::string& capabilities, const std::string& level) {
+  Json explained(const std::string& capabilities, const std::string& level, const Words& more = {}) {
     executor("tool", "print('{}')\n", {.capabilities = capabilities});
-    const Ran ran = cloche_words(
-        {"explain", "call", "tool", "{}", "--executors", executors(), "--autonomy", level, "--json"});
+    Words words = {"explain",   "call",       "tool", "{}",    "--executors",
+                   executors(), "--autonomy", level,  "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = cloche_words(words);
     auto json = parse_json(ran.out);
     EXPECT_TRUE(json) << ran.out << ran.err;
     return json.value_or(Json{});
@@ -42,9 +46,10 @@ class Executors : public Tools {
   }
 };
 
-// What is another one on every host and in every scene.
+// What is another one on every host, for every caller and in every scene.
 bool of_this_host(const std::string& key) {
-  return key == "device" || key == "inode" || key == "owned" || key == "owner_uid" || key == "owner_gid";
+  return key == "device" || key == "inode" || key == "owned" || key == "owner_uid" || key == "owner_gid" ||
+         key == "uid" || key == "gid";
 }
 
 std::string compact(const Json& value) {
@@ -72,52 +77,114 @@ std::string compact(const Json& value) {
 std::set<std::string> lines_of(const Json& plan) {
   std::set<std::string> lines;
   for (const auto& [key, value] : plan.object) {
+    if (of_this_host(key)) continue;
     if (!value.is(Json::Kind::array)) lines.insert(key + " " + compact(value));
     for (const auto& item : value.array) lines.insert(key + " " + compact(item));
   }
   return lines;
 }
 
-std::string difference(const std::set<std::string>& before, const std::set<std::string>& after) {
+using Lines = std::set<std::string>;
+
+// Of the system's own: which of these there are is the host's affair.
+bool is_of_system(const std::string& line) {
+  if (contains(line, "target:/dev/shm")) return false;
+  for (const char* root : {"/usr", "/bin", "/sbin", "/lib", "/opt", "/etc", "/dev", "/proc"}) {
+    const std::string target = std::string("target:") + root;
+    if (line.starts_with("view ") && contains(line, target)) return true;
+  }
+  return false;
+}
+
+Lines system_part(const Lines& lines) {
+  Lines part;
+  for (const auto& line : lines)
+    if (is_of_system(line)) part.insert(line);
+  return part;
+}
+
+std::string listed(const Lines& lines, const Lines& without, const std::string& indent) {
   std::string text;
-  for (const auto& line : before)
-    if (after.count(line) == 0) text += "    - " + line + "\n";
-  for (const auto& line : after)
-    if (before.count(line) == 0) text += "    + " + line + "\n";
+  for (const auto& line : lines)
+    if (without.count(line) == 0 && !is_of_system(line)) text += indent + line + "\n";
   return text;
+}
+
+Lines common_to(const std::vector<Lines>& plans) {
+  Lines common = plans.front();
+  for (const auto& plan : plans) {
+    for (auto line = common.begin(); line != common.end();)
+      line = plan.count(*line) == 0 ? common.erase(line) : std::next(line);
+  }
+  return common;
+}
+
+struct Row {
+  std::string what;        // how it stands in the golden file
+  std::string capability;  // empty: none
+  Words flags = {};
+};
+
+// One row at one level.
+struct Cell {
+  std::string heading;  // the row and the level, the decision, and who objected
+  std::optional<Lines> plan = {};
+};
+
+Cell cell_of(const Json& answer, const std::string& level) {
+  Cell cell{"  " + level + ": " + answer["decision"].string + "\n"};
+  for (const auto& gate : answer["gates"].array)
+    if (gate["decision"].string != "allow")
+      cell.heading += "    " + gate["gate"].string + ": " + gate["reason"].string + "\n";
+  for (const auto& note : answer["notes"].array) cell.heading += "    note: " + note.string + "\n";
+  if (answer["plan"].is(Json::Kind::object)) cell.plan = lines_of(answer["plan"]);
+  return cell;
 }
 
 const char* const levels[] = {"readonly", "supervised", "full"};
 
-TEST_P(Executors, GoldenEachCapabilityChangesExactlyWhatItShould) {
-  const std::string rows[] = {"",
-                              "fs:read:./data/**",
-                              "fs:read:" + outside() + "/**",
-                              "fs:write:./data/**",
-                              "fs:write:" + outside() + "/**",
-                              "network:https:api.example.org",
-                              "code:exec",
-                              "mail:send:somebody"};
-  const auto bare = lines_of(explained("[]", "supervised")["plan"]);
-  ASSERT_FALSE(bare.empty());
-  std::string text;
+TEST_P(Executors, GoldenPlansOfEachCapabilityAtEachLevel) {
+  const std::string read_outside = "fs:read:" + outside() + "/**";
+  const std::string write_outside = "fs:write:" + outside() + "/**";
+  const std::string network = "network:https:api.example.org";
+  const Row rows[] = {{"no capability", ""},
+                      {"fs:read:./data/**", "fs:read:./data/**"},
+                      {read_outside, read_outside},
+                      {"fs:write:./data/**", "fs:write:./data/**"},
+                      {write_outside, write_outside},
+                      {network, network},
+                      {network + ", --profile workspace-write", network, {"--profile", "workspace-write"}},
+                      {write_outside + ", --profile readonly", write_outside, {"--profile", "readonly"}},
+                      {"code:exec", "code:exec"},
+                      {"mail:send:somebody", "mail:send:somebody"}};
+  std::vector<Cell> cells;
+  std::vector<Lines> plans;
   for (const auto& row : rows) {
-    text += (row.empty() ? "no capability" : row) + "\n";
     for (const char* level : levels) {
-      const Json answer = explained(row.empty() ? "[]" : "[\"" + row + "\"]", level);
-      text += std::string("  ") + level + ": " + answer["decision"].string + "\n";
-      for (const auto& gate : answer["gates"].array)
-        if (gate["decision"].string != "allow")
-          text += "    " + gate["gate"].string + ": " + gate["reason"].string + "\n";
-      for (const auto& note : answer["notes"].array) text += "    note: " + note.string + "\n";
-      text += answer["plan"].is(Json::Kind::object) ? difference(bare, lines_of(answer["plan"]))
-                                                    : "    no plan\n";
+      const std::string list = row.capability.empty() ? "[]" : "[\"" + row.capability + "\"]";
+      cells.push_back(cell_of(explained(list, level, row.flags), level));
+      if (level == levels[0]) cells.back().heading.insert(0, row.what + "\n");
+      if (cells.back().plan) plans.push_back(*cells.back().plan);
     }
   }
+  ASSERT_FALSE(plans.empty());
+  for (const auto& plan : plans) EXPECT_EQ(system_part(plan), system_part(plans.front()));
+  const Lines common = common_to(plans);
+  std::string text = "every plan\n" + listed(common, {}, "  ");
+  for (const auto& cell : cells)
+    text += cell.heading + (cell.plan ? listed(*cell.plan, common, "    ") : "    no plan\n");
   text = placeless(text);
   const std::string path = std::string(CLOCHE_GOLDEN_DIR) + "/executor-plans.txt";
   if (std::getenv("CLOCHE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
   EXPECT_EQ(text, read_file(path)) << "when that is meant, CLOCHE_UPDATE_GOLDEN=1 writes it anew";
+}
+
+// What was approved by name is not asked about, and readonly refuses it all the same.
+TEST_P(Executors, AnApprovedOneIsNotAskedAbout) {
+  scene().write("home/.config/cloche/config.json", R"({"approved_executors": ["tool"]})");
+  EXPECT_EQ(explained(R"(["code:exec"])", "readonly")["decision"].string, "deny");
+  EXPECT_EQ(explained(R"(["code:exec"])", "supervised")["decision"].string, "allow");
+  EXPECT_EQ(explained(R"(["code:exec"])", "full")["decision"].string, "allow");
 }
 
 TEST_P(Executors, WithNothingDeclaredThereIsNothing) {

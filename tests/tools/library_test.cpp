@@ -1,8 +1,10 @@
 // The library: one Gateway for many threads, and a whole agent loop.
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <thread>
 
 #include "cloche/cloche.h"
@@ -20,6 +22,70 @@ size_t open_descriptors() {
   size_t count = 0;
   for ([[maybe_unused]] const auto& entry : fs::directory_iterator("/proc/self/fd")) ++count;
   return count;
+}
+
+// A Gateway in a scene of its own, without a record.
+struct Opened {
+  Scene scene{As::self};
+  std::string state = "XDG_STATE_HOME=" + state_home(As::self);
+  std::string home = "HOME=" + (scene.root() / "home").string();
+  std::string path = "PATH=/usr/bin:/bin";
+  std::unique_ptr<Gateway> gateway;
+
+  Opened() {
+    SessionOptions options = default_session();
+    options.operators.workspace = scene.workspace();
+    options.programs = CLOCHE_TEST_BIN_DIR;
+    options.record = Registry::Record::none;
+    char* block[] = {state.data(), home.data(), path.data(), nullptr};
+    auto opened = Gateway::open(options, Environment(block));
+    EXPECT_TRUE(opened.ok()) << describe(opened.error());
+    if (opened.ok()) gateway = std::move(opened).value();
+  }
+  CallResult write() {
+    Nobody nobody;
+    return gateway->call({"write_artifact", R"({"path": "x", "content": "y"})"}, {}, nobody);
+  }
+};
+
+TEST(Library, DialsTurnBetweenCalls) {
+  Opened opened;
+  ASSERT_TRUE(opened.gateway);
+  EXPECT_FALSE(opened.write().is_error());
+  ASSERT_TRUE(opened.gateway->set_autonomy(Autonomy::readonly).ok());
+  EXPECT_TRUE(contains(opened.write().result, "autonomy readonly writes nothing"));
+  ASSERT_TRUE(opened.gateway->set_autonomy(Autonomy::full).ok());
+  EXPECT_FALSE(opened.write().is_error());
+  ASSERT_TRUE(opened.gateway->set_default_profile("readonly").ok());
+  EXPECT_TRUE(contains(opened.write().result, "the sandbox profile writes nothing"));
+  EXPECT_FALSE(opened.gateway->set_default_profile("nobodys").ok());
+  ASSERT_TRUE(opened.gateway->set_default_profile("workspace-write-no-network").ok());
+  EXPECT_FALSE(opened.write().is_error());
+  ASSERT_TRUE(opened.gateway->set_enabled(false).ok());
+  const CallResult told = opened.write();
+  ASSERT_EQ(told.notes.size(), 1U);
+  EXPECT_TRUE(contains(told.notes[0], "isolates all the same"));
+}
+
+TEST(Library, DialsTurnWhileOthersCall) {
+  Opened opened;
+  ASSERT_TRUE(opened.gateway);
+  std::atomic<int> odd = 0;
+  std::vector<std::thread> callers;
+  callers.reserve(4);
+  for (int thread = 0; thread < 4; ++thread) {
+    callers.emplace_back([&] {
+      for (int i = 0; i < 50; ++i) {
+        const CallResult result = opened.write();
+        const bool refused = contains(result.result, "autonomy readonly writes nothing");
+        if (result.is_error() && !refused) ++odd;
+      }
+    });
+  }
+  for (int i = 0; i < 500; ++i)
+    EXPECT_TRUE(opened.gateway->set_autonomy(i % 2 == 0 ? Autonomy::readonly : Autonomy::full).ok());
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(odd, 0);
 }
 
 TEST(Library, ManyThreadsShareOneGateway) {
@@ -80,6 +146,33 @@ TEST(Library, ManyThreadsShareOneGateway) {
       run({.argv = {cloche(), "log", "verify", scene.root() / "run"},
            .env = {{"XDG_STATE_HOME", state_home(As::self)}, {"HOME", scene.root() / "home"}}});
   EXPECT_TRUE(verify.out.starts_with("ok: ")) << verify.out << verify.err;
+}
+
+class Broken : public Approver {
+ public:
+  ::cloche::Answer ask(const Question&) override { throw std::runtime_error("the dialog is gone"); }
+};
+
+TEST(Library, AnApproverThatThrowsSaysNoAndIsInTheRecord) {
+  Scene scene{As::self};
+  scene.write(
+      "home/.config/cloche/config.json",
+      R"({"permissions": {"default": "allow", "rules": [{"tool": "list_artifacts", "action": "ask", "reason": "look first"}]}})");
+  SessionOptions options = default_session();
+  options.run = scene.root() / "run";
+  options.programs = CLOCHE_TEST_BIN_DIR;
+  const std::string state = "XDG_STATE_HOME=" + state_home(As::self);
+  const std::string home = "HOME=" + (scene.root() / "home").string();
+  std::vector<char*> block = {const_cast<char*>(state.c_str()), const_cast<char*>(home.c_str()), nullptr};
+  auto gateway = Gateway::open(options, Environment(block.data()));
+  ASSERT_TRUE(gateway.ok()) << describe(gateway.error());
+  Broken broken;
+  const CallResult result = gateway.value()->call({"list_artifacts", "{}"}, {.task = "T"}, broken);
+  EXPECT_EQ(result.outcome.end, End::refused) << result.result;
+  EXPECT_TRUE(contains(result.result, "failed instead of answering")) << result.result;
+  const auto lines = json_lines(scene.root() / "run/artifacts/tool_calls/T.jsonl");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["outcome"].string, "refused");
 }
 
 class Loop : public Tools {};

@@ -88,15 +88,13 @@ TEST_P(Records, NoExecutorReachesThemByItsCapabilities) {
 
 // A link that a call has made where a skill may write leads nowhere that it may not.
 TEST_P(Records, ALinkWhereASkillWritesLeadsToNoneOfThem) {
-  const std::string writer =
-      skill("name: writer\ndescription: d\ncapabilities: [\"fs:write:./out/**\", \"code:exec\"]\n");
+  const std::string writer = skill("capabilities: [\"fs:write:./out/**\", \"code:exec\"]\n");
+  ASSERT_TRUE(ended(call({"run_python", code("1")}, recorded()), "exited"));  // makes the run
+  scene().write("run/artifacts/.cloche/config.json", "{}");
   for (const std::string target : {"tool_calls", ".cloche"}) {
     SCOPED_TRACE(target);
-    ASSERT_TRUE(ended(
-        call({"run_script", script("rm -rf out; mkdir -p .cloche; echo '{}' > .cloche/config.json; ln -s " +
-                                   target + " out")},
-             recorded()),
-        "exited"));
+    ASSERT_TRUE(
+        ended(call({"run_script", script("rm -rf out; ln -s " + target + " out")}, recorded()), "exited"));
     const Answer answer =
         call({"run_script", script("echo HACK >> tool_calls/T.jsonl; echo HACK >> out/T.jsonl; rm -f "
                                    ".cloche/config.json out/config.json; true")},
@@ -166,6 +164,48 @@ TEST_P(Records, ARefusalIsRecordedLikeAnyCall) {
   const Ran shown = cloche_words({"log", "show", run_place()});
   EXPECT_TRUE(contains(shown.out, "no-shell: deny: ")) << shown.out;
   EXPECT_TRUE(verified(run_place()));
+}
+
+TEST_P(Records, WhatCouldNotBeJudgedIsRecordedToo) {
+  scene().write("executors/strong/tool.py", "print('{}')\n");
+  scene().write("executors/strong/manifest.json",
+                R"({"name": "strong", "description": "Needs more than there is.", "code": "tool.py",
+                    "input_schema": {"type": "object"}, "isolation": "microvm"})");
+  Words flags = recorded();
+  flags.insert(flags.end(), {"--executors", executors()});
+  const Answer answer = call({"strong", R"({"x": 1})"}, flags);
+  EXPECT_TRUE(ended(answer, "failed"));
+  EXPECT_EQ(answer.text("call_id"), "c-0001");
+  const auto lines = json_lines(run_place() / "artifacts/tool_calls/T.jsonl");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["outcome"].string, "failed");
+  EXPECT_EQ(lines[0]["decision"].string, "deny");
+  EXPECT_TRUE(contains(lines[0]["reason"].string, "microvm")) << lines[0]["reason"].string;
+  EXPECT_TRUE(verified(run_place()));
+}
+
+TEST_P(Records, AResultThatCannotBePrintedIsAFailure) {
+  for (const char* redirection : {">&-", "> /dev/full"}) {
+    Command command = words({"call", "run_python", code("1"), "--run", run_place(), "--task", "T"});
+    Words shell = {"/bin/sh", "-c", std::string("exec \"$@\" ") + redirection, "sh"};
+    shell.insert(shell.end(), command.argv.begin(), command.argv.end());
+    command.argv = shell;
+    const Ran ran = run(command);
+    EXPECT_EQ(ran.exit_code, 125) << redirection << ran.err;
+    EXPECT_TRUE(contains(ran.err, "print")) << redirection << ran.err;
+  }
+}
+
+TEST_P(Records, ARemovedRecordIsReportedAsJson) {
+  ASSERT_TRUE(ended(call({"run_python", code("1")}, recorded()), "exited"));
+  for (const auto& gone : {run_place() / "audit.jsonl", run_place()}) {
+    fs::remove_all(gone);
+    fs::remove_all(run_place() / "artifacts/tool_calls");
+    const Ran ran = cloche_words({"log", "verify", run_place(), "--json"});
+    EXPECT_EQ(ran.exit_code, 1) << ran.err;
+    EXPECT_TRUE(ran.out.starts_with(R"({"ok":false,"lines":0)")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "the state directory remembers 2 lines of it")) << ran.out;
+  }
 }
 
 TEST_P(Records, TheDecisionIsInTheAuditBeforeTheEffect) {

@@ -58,12 +58,25 @@ TEST_P(Tasks, TheirSizeCountsOverAllCalls) {
   EXPECT_TRUE(ended(in_task("B", fill + "$HOME/one", {"--tmp", "8M"}), "exited"));
 }
 
-TEST_P(Tasks, AFullOneCanMakeRoom) {
-  ASSERT_TRUE(ended(in_task("A", "head -c 5M /dev/zero > /tmp/one", {"--tmp", "8M"}), "exited"));
-  ASSERT_TRUE(
-      ended_by_limit(in_task("A", "head -c 5M /dev/zero > /tmp/two; sleep 60", {"--tmp", "8M"}), "tmp"));
-  EXPECT_TRUE(ended(in_task("A", "rm /tmp/one /tmp/two", {"--tmp", "8M"}), "exited"));
-  EXPECT_TRUE(ended(in_task("A", "echo works", {"--tmp", "8M"}), "exited"));
+// Done before anybody looked, or not: it went past the limit, and nothing starts in what is full.
+TEST_P(Tasks, AFullOneIsNotStartedInUntilThereIsRoom) {
+  const Words small = {"--tmp", "8M"};
+  ASSERT_TRUE(ended_by_limit(in_task("A", "head -c 12M /dev/zero > /tmp/one", small), "tmp"));
+  const Answer answer = in_task("A", "touch /tmp/started", small);
+  EXPECT_TRUE(ended_by_limit(answer, "tmp"));
+  EXPECT_TRUE(contains(answer.text("reason"), "nothing was started")) << answer.text("reason");
+  EXPECT_FALSE(fs::exists(run_place() / "tasks/A/tmp/started"));
+  EXPECT_TRUE(ended(in_task("A", "rm /tmp/one", {"--tmp", "64M"}), "exited"));
+  EXPECT_TRUE(ended(in_task("A", "echo works", small), "exited"));
+}
+
+TEST_P(Tasks, ManyCallsDoNotFillWhatOneMayNot) {
+  for (int i = 0; i < 4; ++i)
+    in_task("A", "head -c 6M /dev/zero > $HOME/file-" + std::to_string(i), {"--tmp", "8M"});
+  uint64_t bytes = 0;
+  for (const auto& entry : fs::directory_iterator(run_place() / "tasks/A/home"))
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  EXPECT_LE(bytes, 12ULL << 20) << "one call may overshoot, and then none is started";
 }
 
 TEST_P(Tasks, PruneTakesTheHomesAndLeavesTheRecord) {

@@ -1,0 +1,150 @@
+// The whole truth table of which box a command gets.
+#include "confine/choose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace cloche {
+namespace {
+
+Offers offering(std::set<Backend> here) {
+  return [here = std::move(here)](Backend backend) {
+    if (here.contains(backend)) return Offer{.works = true};
+    const std::string name(name_of(backend));
+    return Offer{.why = name + " is not here", .fix = "apt install " + name, .layer = "mount-view"};
+  };
+}
+
+const Offers everything = offering({std::begin(all_backends), std::end(all_backends)});
+const Offers nothing = offering({});
+
+TEST(Choose, WhatWasAskedForWhereItWorks) {
+  const std::pair<Wish, Backend> rows[] = {
+      {{}, Backend::native},
+      {{.rung = Rung::namespaces, .backend = Backend::bwrap}, Backend::bwrap},
+      {{.rung = Rung::subprocess}, Backend::subprocess},
+      {{.rung = Rung::container}, Backend::crun},
+      {{.rung = Rung::container, .backend = Backend::runc}, Backend::runc},
+      {{.rung = Rung::gvisor}, Backend::runsc},
+  };
+  for (const auto& [wish, expected] : rows) {
+    const auto choice = choose(wish, everything);
+    ASSERT_TRUE(choice.ok()) << name_of(expected);
+    EXPECT_EQ(choice.value().backend, expected);
+    EXPECT_TRUE(choice.value().notes.empty()) << name_of(expected);
+  }
+}
+
+TEST(Choose, AnotherBackendOfTheSameRungIsNoStepDown) {
+  const auto bwrap = choose({}, offering({Backend::bwrap}));
+  ASSERT_TRUE(bwrap.ok());
+  EXPECT_EQ(bwrap.value().backend, Backend::bwrap);
+  const auto runc = choose({.rung = Rung::container}, offering({Backend::runc}));
+  ASSERT_TRUE(runc.ok());
+  EXPECT_EQ(runc.value().backend, Backend::runc);
+  EXPECT_TRUE(runc.value().notes.empty());
+}
+
+TEST(Choose, RungsThatRunNoProgramAreRefusedByName) {
+  EXPECT_NE(choose({.rung = Rung::permissive}, everything).error().what.find("permissive"),
+            std::string::npos);
+  EXPECT_NE(choose({.rung = Rung::microvm}, everything).error().what.find("microvm"), std::string::npos);
+  EXPECT_FALSE(choose({.rung = Rung::permissive, .backend = Backend::none}, everything).ok());
+  EXPECT_FALSE(choose({.rung = Rung::gvisor, .backend = Backend::runc}, everything).ok());
+}
+
+// missing x what is here x required: where a wish for gVisor ends.
+TEST(Choose, StepsDownOneRungAtATimeAndOnlyWhenToldTo) {
+  struct Row {
+    std::set<Backend> here;
+    Missing missing;
+    bool required;
+    std::optional<Backend> expected;  // none: refused
+    size_t steps = 0;
+  };
+  const Row rows[] = {
+      {{Backend::runsc, Backend::native}, Missing::refuse, false, Backend::runsc},
+      {{Backend::runsc, Backend::native}, Missing::degrade, false, Backend::runsc},
+      {{Backend::runsc}, Missing::degrade, true, Backend::runsc},
+      {{Backend::runc, Backend::native}, Missing::degrade, false, Backend::runc, 1},
+      {{Backend::native}, Missing::degrade, false, Backend::native, 2},
+      {{Backend::bwrap, Backend::subprocess}, Missing::degrade, false, Backend::bwrap, 2},
+      {{Backend::subprocess}, Missing::degrade, false, Backend::subprocess, 3},
+      {{}, Missing::degrade, false, std::nullopt},
+      {{Backend::native, Backend::subprocess}, Missing::degrade, true, std::nullopt},
+  };
+  for (const auto& row : rows) {
+    // Of one candidate without a way down the call itself finds out, so there it is never refused here.
+    const auto choice =
+        choose({.rung = Rung::gvisor, .missing = row.missing, .required = row.required}, offering(row.here));
+    if (row.required && !row.here.contains(Backend::runsc)) {
+      ASSERT_TRUE(choice.ok());
+      EXPECT_EQ(choice.value().backend, Backend::runsc) << "and nothing below it";
+      continue;
+    }
+    ASSERT_EQ(choice.ok(), row.expected.has_value());
+    if (!row.expected) {
+      EXPECT_EQ(choice.error().fault, Fault::missing_layer);
+      EXPECT_EQ(choice.error().what, "runsc is not here") << "the one that was meant";
+      EXPECT_EQ(choice.error().fix, "apt install runsc");
+      continue;
+    }
+    EXPECT_EQ(choice.value().backend, *row.expected);
+    EXPECT_EQ(choice.value().notes.size(), row.steps);
+  }
+}
+
+TEST(Choose, RefusesByDefaultWhereNoBackendOfTheRungWorks) {
+  const auto choice = choose({}, offering({Backend::subprocess}));
+  ASSERT_FALSE(choice.ok());
+  EXPECT_EQ(choice.error().layer, "mount-view");
+  const auto degraded = choose({.missing = Missing::degrade}, offering({Backend::subprocess}));
+  ASSERT_TRUE(degraded.ok());
+  EXPECT_EQ(degraded.value().backend, Backend::subprocess);
+  ASSERT_EQ(degraded.value().notes.size(), 1U);
+  EXPECT_NE(degraded.value().notes[0].find("native is not here"), std::string::npos);
+}
+
+// off x required x door x permitted by a file.
+TEST(Choose, TheOptOutIsHonouredWhereItIsTheOperatorsWord) {
+  for (bool off : {false, true}) {
+    for (bool required : {false, true}) {
+      for (Door door : {Door::command_line, Door::agent}) {
+        for (bool allowed : {false, true}) {
+          const Wish wish{.required = required, .off = off, .off_allowed = allowed, .door = door};
+          const auto choice = choose(wish, everything);
+          ASSERT_TRUE(choice.ok());
+          const bool open = off && !required && (door == Door::command_line || allowed);
+          EXPECT_EQ(choice.value().backend, open ? Backend::none : Backend::native);
+          EXPECT_EQ(choice.value().notes.empty(), !off || required) << "what was switched is always said";
+        }
+      }
+    }
+  }
+}
+
+TEST(Choose, RequiredNeverRunsWithLessAndNeverOpen) {
+  for (Missing missing : {Missing::refuse, Missing::degrade}) {
+    const auto choice = choose({.missing = missing, .required = true, .off = true}, nothing);
+    ASSERT_FALSE(choice.ok());
+    EXPECT_EQ(choice.error().fault, Fault::missing_layer);
+  }
+}
+
+TEST(Choose, AsksOnlyAsFarAsNeeded) {
+  std::vector<Backend> asked;
+  const Offers offers = [&](Backend backend) {
+    asked.push_back(backend);
+    return Offer{.works = backend == Backend::runc};
+  };
+  ASSERT_TRUE(choose({.rung = Rung::container, .missing = Missing::degrade}, offers).ok());
+  EXPECT_EQ(asked, (std::vector{Backend::crun, Backend::runc}));
+  asked.clear();
+  ASSERT_TRUE(choose({.rung = Rung::gvisor}, offers).ok());
+  EXPECT_TRUE(asked.empty()) << "one candidate: the call itself finds out";
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,238 @@
+#include "doors/config_command.hpp"
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/sys.hpp"
+#include "doors/call_arguments.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+#include "gateway/file_gates.hpp"
+
+namespace cloche {
+namespace {
+
+std::string json_of(bool value) { return value ? "true" : "false"; }
+std::string json_of(const std::optional<std::string>& path) { return path ? json_quote(*path) : "null"; }
+std::string json_of(const Texts& list) {
+  JsonWriter out;
+  out.begin_array();
+  for (const auto& text : list) out.value(text);
+  return out.end_array().text();
+}
+template <typename T>
+requires std::is_enum_v<T> std::string json_of(T value) { return json_quote(name_of(value)); }
+
+template <typename T>
+EffectiveKey shown_as(const char* key, const Setting<T>& setting, const std::string& json) {
+  return {key, json, text_of(setting.origin), setting.overruled};
+}
+template <typename T>
+EffectiveKey plain(const char* key, const Setting<T>& setting) {
+  return shown_as(key, setting, json_of(setting.value));
+}
+
+bool says_off(const std::string& value) {
+  return value == "off" || value == "0" || value == "no" || value == "false";
+}
+
+// The environment may switch isolation off where no managed file forbids it, and require it whatever is set.
+Setting<bool> with_environment(Setting<bool> enabled, const Environment& environment) {
+  const auto take = [&](bool value, const char* name) {
+    if (enabled.is_said() && enabled.value != value)
+      enabled.overruled.push_back({json_of(enabled.value), enabled.origin});
+    enabled.value = value;
+    enabled.origin = {Origin::Kind::environment, name};
+  };
+  if (environment.get("CLOCHE_REQUIRE_SANDBOX") == "1") {
+    take(true, "CLOCHE_REQUIRE_SANDBOX");
+  } else if (says_off(environment.get("CLOCHE_SANDBOX")) && !(enabled.managed && enabled.managed->value)) {
+    take(false, "CLOCHE_SANDBOX");
+  }
+  return enabled;
+}
+
+std::string rules_json(const Settings& settings) {
+  JsonWriter out;
+  out.begin_array();
+  for (const auto& rule : settings.rules) {
+    out.begin_object().member("tool", rule.tool).member("profile", rule.profile);
+    out.member("origin", text_of(rule.origin)).end_object();
+  }
+  return out.end_array().text();
+}
+
+std::string places_of_rules(const Settings& settings) {
+  std::string text;
+  for (const auto& rule : settings.rules) text += (text.empty() ? "" : ", ") + text_of(rule.origin);
+  return text.empty() ? "default" : text;
+}
+
+EffectiveKey permissions_key(const ConfigFiles& files) {
+  EffectiveKey key{"permissions", "0", "", {}};
+  size_t rules = 0;
+  for (const auto* file : {&files.managed, &files.user, &files.project}) {
+    const JsonValue* permissions = *file ? (*file)->root.find("permissions") : nullptr;
+    if (permissions == nullptr) continue;
+    const JsonValue* list = permissions->find("rules");
+    rules += list != nullptr ? list->items.size() : 0;
+    key.origin += (key.origin.empty() ? "" : ", ") + place((*file)->path, permissions->line);
+  }
+  key.value = std::to_string(rules);
+  if (key.origin.empty()) key.origin = "default";
+  return key;
+}
+
+void add_limits(std::vector<EffectiveKey>& keys, const RunRequest& operators, const Settings& settings) {
+  for (const auto& row : limit_table) {
+    const auto& said = operators.said_limits;
+    LimitQuestion question{row.id, operators.limits.*row.field, {}};
+    if (std::find(said.begin(), said.end(), row.id) != said.end()) question.asked = question.standard;
+    const Setting<uint64_t> chosen = chosen_limit(settings, question);
+    keys.push_back({"limits." + std::string(row.name), json_quote(show_limit(row.id, chosen.value)),
+                    text_of(chosen.origin), chosen.overruled});
+  }
+}
+
+template <typename T>
+Setting<T> with_asked(Setting<T> setting, const std::optional<T>& asked, const char* flag) {
+  Setting<T> chosen = with_flag(setting, asked, flag);
+  if (!asked || !setting.is_said() || *asked == setting.value) return chosen;
+  const bool flag_lost = chosen.origin == setting.origin;
+  chosen.overruled.push_back(flag_lost ? Overruled{json_of(*asked), {Origin::Kind::flag, flag}}
+                                       : Overruled{json_of(setting.value), setting.origin});
+  return chosen;
+}
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size() + 2, width), ' ');
+  return text;
+}
+
+int fail(const Error& error) {
+  complain(describe(error));
+  return error.fault == Fault::usage ? 2 : 125;
+}
+
+// As the user's file, unless told whose it is.
+Result<Whose> whose_is(std::string_view word) {
+  for (Whose whose : {Whose::managed, Whose::user, Whose::project}) {
+    if (word == name_of(whose)) return whose;
+  }
+  return usage_error("--as " + std::string(word) + " is none of managed, user and project");
+}
+
+Result<std::string> check_file(std::span<char* const> words, const Environment& environment) {
+  std::string file;
+  Whose whose = Whose::user;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string word = words[i];
+    if (word == "--as" && i + 1 < words.size()) {
+      whose = TRY(whose_is(words[++i]));
+    } else if (word.starts_with('-') || !file.empty()) {
+      return usage_error("it is cloche config check FILE [--as managed|user|project]");
+    } else {
+      file = word;
+    }
+  }
+  if (file.empty()) return usage_error("which file?", "cloche config check FILE");
+  const std::string text = TRY(sys::read_file(file, config_limits.bytes));
+  TRY(check_configuration(text, file, whose, environment));
+  return file;
+}
+
+int check_door(std::span<char* const> words, const Environment& environment) {
+  const auto checked = check_file(words, environment);
+  if (checked.ok()) {
+    print("ok      " + on_one_line(checked.value()) + "\n");
+    return 0;
+  }
+  if (checked.error().fault == Fault::usage) return fail(checked.error());
+  print("FAILED  " + on_one_line(describe(checked.error())) + "\n");
+  return 1;
+}
+
+Result<void> show_config(const CallArguments& arguments, const Environment& environment) {
+  const Installation installation = TRY(find_installation(environment));
+  const std::string workspace = TRY(sys::hold(arguments.options.operators.workspace.value_or("."))).path;
+  const Configuration configuration = TRY(load_configuration(environment, installation, workspace));
+  const auto keys = TRY(effective_keys(arguments.options, configuration, environment));
+  print(arguments.json ? config_json(keys, configuration.files) : config_text(keys));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
+                                                 const Configuration& configuration,
+                                                 const Environment& environment) {
+  const Settings& settings = configuration.settings;
+  const ChosenProfile profile =
+      TRY(chosen_profile(settings, configuration.profiles, {"", asked_profile(options.operators)}));
+  std::vector<EffectiveKey> keys = {
+      plain("enabled", with_environment(settings.enabled, environment)),
+      plain("allow_sandbox_off", settings.allow_sandbox_off),
+      {"default_profile", json_quote(profile.profile.name), text_of(profile.origin), profile.overruled},
+      {"rules", rules_json(settings), places_of_rules(settings), {}},
+      plain("profiles_dir", settings.profiles_dir),
+      plain("executors_dir", settings.executors_dir),
+      permissions_key(configuration.files),
+      plain("autonomy", with_asked(settings.autonomy, options.asked.autonomy, "--autonomy")),
+      plain("isolation", settings.isolation),
+      plain("missing", settings.missing),
+      plain("commands", with_asked(settings.commands, options.asked.commands, "--commands")),
+      plain("tool_path", settings.tool_path),
+      shown_as("dotfiles", settings.dotfiles, json_quote(settings.dotfiles.value ? "allow" : "refuse")),
+      plain("durable", settings.durable),
+      plain("secret_grants", settings.secret_grants),
+      plain("approved_executors", settings.approved_executors)};
+  add_limits(keys, options.operators, settings);
+  return keys;
+}
+
+std::string config_text(const std::vector<EffectiveKey>& keys) {
+  std::string text;
+  for (const auto& key : keys) {
+    text += padded(key.key, 20) + padded(on_one_line(key.value), 30) + on_one_line(key.origin) + "\n";
+    for (const auto& lost : key.overruled)
+      text += std::string(20, ' ') + "overruled: " + on_one_line(lost.value) + " of " +
+              on_one_line(text_of(lost.origin)) + "\n";
+  }
+  return text;
+}
+
+std::string config_json(const std::vector<EffectiveKey>& keys, const ConfigFiles& files) {
+  JsonWriter out(JsonWriter::Layout::indented);
+  out.begin_object().key("files").begin_object();
+  const auto file = [&](const char* whose, const std::optional<ConfigFile>& read) {
+    out.key(whose);
+    read ? out.value(read->path) : out.null();
+  };
+  file("managed", files.managed);
+  file("user", files.user);
+  file("project", files.project);
+  out.end_object().key("keys").begin_object();
+  for (const auto& key : keys) {
+    out.key(key.key).begin_object().key("value").raw(key.value).member("origin", key.origin);
+    out.key("overruled").begin_array();
+    for (const auto& lost : key.overruled)
+      out.begin_object().key("value").raw(lost.value).member("origin", text_of(lost.origin)).end_object();
+    out.end_array().end_object();
+  }
+  return out.end_object().end_object().text() + "\n";
+}
+
+int config_door(std::span<char* const> words, const Environment& environment) {
+  const std::string_view first = words.empty() ? "" : words.front();
+  if (first == "check") return check_door(words.subspan(1), environment);
+  const auto parsed = parse_call(words, CallWords::none);
+  if (!parsed.ok()) return fail(parsed.error());
+  if (parsed.value().help) {
+    print(config_help());
+    return 0;
+  }
+  const auto shown = show_config(parsed.value(), environment);
+  return shown.ok() ? 0 : fail(shown.error());
+}
+
+}  // namespace cloche

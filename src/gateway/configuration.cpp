@@ -1,0 +1,276 @@
+#include "gateway/configuration.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/path.hpp"
+#include "base/shown.hpp"
+#include "base/sys.hpp"
+#include "gateway/file_gates.hpp"
+#include "policy/rules.hpp"
+#include "store/profile_files.hpp"
+
+namespace cloche {
+namespace {
+
+std::string home_of(const Environment& environment) {
+  const auto home = sys::hold(environment.get("HOME"));
+  return home.ok() ? home.value().path : "";
+}
+
+Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std::string& name,
+                                            const Origin& origin) {
+  const SandboxProfile* profile = find_profile(profiles, name);
+  if (profile != nullptr) return profile;
+  const std::string where = origin.kind == Origin::Kind::standard ? "" : origin.place + ": ";
+  if (name.ends_with(".sb"))
+    return refusal(where + name + " is a seatbelt profile of macOS, which Linux cannot enforce",
+                   "cloche profiles check " + name + " names the nearest");
+  Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
+  if (origin.kind == Origin::Kind::flag) error.fault = Fault::usage;
+  return error;
+}
+
+Result<void> check_names(const Settings& settings, const Profiles& profiles) {
+  const auto& said = settings.default_profile;
+  for (const auto* voice : {&said.managed, &said.user, &said.project})
+    if (*voice) TRY(known_profile(profiles, (*voice)->value, (*voice)->origin));
+  for (const auto& rule : settings.rules) TRY(known_profile(profiles, rule.profile, rule.origin));
+  return {};
+}
+
+// A program that a call could have written is none of the operator's.
+Result<void> check_tool_path(const Settings& settings, const std::string& workspace) {
+  const std::string where = text_of(settings.tool_path.origin) + ": tool_path: ";
+  for (const auto& path : settings.tool_path.value) {
+    const auto held = sys::hold(path);
+    struct stat seen {};
+    if (!held.ok() || ::stat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode))
+      return refusal(where + path + " is not a directory");
+    if (!workspace.empty() && is_beneath(workspace, held.value().path))
+      return refusal(where + path + " lies in the workspace, where a call can write programs");
+  }
+  return {};
+}
+
+// With every link of what exists followed; the rest of it is still to be made.
+std::string where_it_would_be(const std::string& path) {
+  std::string above = path;
+  while (above != "/") {
+    if (const auto held = sys::hold(above); held.ok()) return held.value().path + path.substr(above.size());
+    above = parent_of(above);
+  }
+  return path;
+}
+
+// One word about profiles on its way into what holds.
+struct ProfileVoice {
+  std::string name;
+  Origin origin;
+};
+
+void add(std::vector<ProfileVoice>& voices, const std::optional<Voice<std::string>>& voice) {
+  if (voice) voices.push_back({voice->value, voice->origin});
+}
+
+void add_rules(std::vector<ProfileVoice>& voices, const Settings& settings, Whose whose,
+               std::string_view tool) {
+  for (const auto& rule : settings.rules) {
+    if (!tool.empty() && rule.whose == whose && tool_matches(rule.tool, tool))
+      voices.push_back({rule.profile, rule.origin});
+  }
+}
+
+// Within a file a rule for the tool stands in place of the default; the files' words all hold.
+std::vector<ProfileVoice> voices_for(const Settings& settings, const ProfileQuestion& question) {
+  std::vector<ProfileVoice> voices;
+  const auto& defaults = settings.default_profile;
+  add_rules(voices, settings, Whose::managed, question.tool);
+  if (voices.empty()) add(voices, defaults.managed);
+  const size_t managed = voices.size();
+  if (question.asked) voices.push_back({*question.asked, {Origin::Kind::flag, "--profile"}});
+  add_rules(voices, settings, Whose::user, question.tool);
+  if (voices.size() == managed) add(voices, defaults.user);
+  if (voices.empty()) voices.push_back({std::string(name_of(Profile::workspace_write_no_network)), Origin{}});
+  add_rules(voices, settings, Whose::project, question.tool);
+  add(voices, defaults.project);
+  return voices;
+}
+
+bool gives_the_same(const SandboxProfile& one, const SandboxProfile& other) {
+  return is_within(one, other) && is_within(other, one);
+}
+
+void raise_rung(RunRequest& request, const Settings& settings) {
+  if (!settings.isolation.is_said()) return;
+  request.isolation =
+      request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
+}
+
+}  // namespace
+
+Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
+                                         const std::string& workspace) {
+  Configuration configuration;
+  configuration.files = TRY(config_for(environment, workspace));
+  configuration.settings = TRY(settings_of(configuration.files));
+  const Settings& settings = configuration.settings;
+  configuration.rules = TRY(rules_of(configuration.files, canonical_command));
+  configuration.profiles =
+      TRY(load_profiles({installation.jail, settings.profiles_dir.value, workspace, home_of(environment)}));
+  TRY(check_names(settings, configuration.profiles));
+  TRY(check_tool_path(settings, workspace));
+  return configuration;
+}
+
+Result<void> check_configuration(std::string_view text, const std::string& path, Whose whose,
+                                 const Environment& environment) {
+  ConfigFiles files;
+  std::optional<ConfigFile>& file =
+      whose == Whose::managed ? files.managed : (whose == Whose::user ? files.user : files.project);
+  file = TRY(parse_config(text, path, settings_keys()));
+  Settings settings = TRY(settings_of(files));
+  TRY(rules_of(files, canonical_command));
+  const Installation installation = TRY(find_installation(environment));
+  if (whose != Whose::managed && !settings.profiles_dir.is_said()) {
+    // Its profiles may stand where the other files say.
+    const ConfigFiles others = TRY(config_for(environment, ""));
+    settings.profiles_dir = TRY(settings_of(others)).profiles_dir;
+  }
+  const Profiles profiles =
+      TRY(load_profiles({installation.jail, settings.profiles_dir.value, "", home_of(environment)}));
+  TRY(check_names(settings, profiles));
+  return check_tool_path(settings, "");
+}
+
+std::optional<std::string> asked_profile(const RunRequest& request) {
+  if (!request.profile_name.empty()) return request.profile_name;
+  // A program may have set the field instead.
+  if (request.profile == RunRequest{}.profile) return std::nullopt;
+  return std::string(name_of(request.profile));
+}
+
+Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& profiles,
+                                     const ProfileQuestion& question) {
+  const auto voices = voices_for(settings, question);
+  ChosenProfile chosen{*TRY(known_profile(profiles, voices.front().name, voices.front().origin)),
+                       voices.front().origin};
+  for (size_t i = 1; i < voices.size(); ++i) {
+    const SandboxProfile& next = *TRY(known_profile(profiles, voices[i].name, voices[i].origin));
+    const SandboxProfile both = strictest(chosen.profile, next);
+    const auto overrule = [&](const std::string& name, const Origin& origin) {
+      chosen.overruled.push_back({json_quote(name), origin});
+    };
+    if (gives_the_same(both, next) && !gives_the_same(both, chosen.profile)) {
+      if (chosen.origin.kind != Origin::Kind::standard) overrule(chosen.profile.name, chosen.origin);
+      chosen.profile = next;
+      chosen.origin = voices[i].origin;
+    } else if (gives_the_same(both, chosen.profile)) {
+      if (!gives_the_same(next, chosen.profile)) overrule(next.name, voices[i].origin);
+    } else {
+      chosen.profile = both;
+      chosen.origin.kind = Origin::Kind::file;
+      chosen.origin.place = text_of(chosen.origin) + ", " + text_of(voices[i].origin);
+    }
+  }
+  return chosen;
+}
+
+Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles) {
+  const auto& level = settings.autonomy.managed;
+  if (dials.autonomy && level && *dials.autonomy > level->value)
+    return refusal("autonomy " + std::string(name_of(*dials.autonomy)) + " is more than " +
+                   text_of(level->origin) + " gives: " + std::string(name_of(level->value)));
+  const auto& enabled = settings.enabled.managed;
+  if (dials.enabled == false && enabled && enabled->value)
+    return refusal("isolation cannot be switched off: " + text_of(enabled->origin) + " says enabled");
+  if (!dials.default_profile) return {};
+  const SandboxProfile* wanted = TRY(known_profile(profiles, *dials.default_profile, Origin{}));
+  const auto& most = settings.default_profile.managed;
+  if (most && !is_within(*wanted, *TRY(known_profile(profiles, most->value, most->origin))))
+    return refusal("the profile " + wanted->name + " gives more than " + most->value + " of " +
+                   text_of(most->origin));
+  return {};
+}
+
+Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes) {
+  for (const auto& row : limit_table) {
+    uint64_t& field = request.limits.*row.field;
+    const auto& said = request.said_limits;
+    LimitQuestion question{row.id, field, {}};
+    if (std::find(said.begin(), said.end(), row.id) != said.end()) question.asked = field;
+    const Setting<uint64_t> chosen = chosen_limit(settings, question);
+    const auto& project = settings.limits[static_cast<size_t>(row.id)].project;
+    if (project && project->value > chosen.value)
+      notes.push_back(text_of(project->origin) + ": limits: " + std::string(row.name) + " stays at " +
+                      show_limit(row.id, chosen.value) + ": a project can only lower it");
+    field = chosen.value;
+  }
+  raise_rung(request, settings);
+  for (const auto& path : settings.tool_path.value) {
+    request.tool_path.push_back(path);
+    request.own.push_back({.source = path});
+  }
+  return settle_rung(request, text_of(settings.isolation.origin));
+}
+
+Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
+                                               const Installation& installation) {
+  const auto held = sys::hold(request.workspace.value_or("."));
+  if (!held.ok())  // for the planner to explain, with the name that was given
+    return request.profile_name.empty() || shipped_profile(request.profile_name)
+               ? Result<std::vector<std::string>>(std::vector<std::string>{})
+               : Result<std::vector<std::string>>(
+                     refusal("the workspace " + request.workspace.value_or(".") + " cannot be opened"));
+  const Configuration configuration = TRY(load_configuration(environment, installation, held.value().path));
+  std::vector<std::string> notes;
+  TRY(configure(request, configuration.settings, notes));
+  const ChosenProfile chosen = TRY(
+      chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
+  apply_profile(request, chosen.profile);
+  TRY(settle_rung(request, "the profile " + chosen.profile.name));
+  return notes;
+}
+
+Result<void> judge_state(const std::string& state, const RunRequest& request) {
+  const auto workspace = sys::hold(request.workspace.value_or("."));
+  if (state.empty() || !workspace.ok()) return {};
+  if (is_beneath(workspace.value().path, where_it_would_be(state)))
+    return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
+                   "name another workspace, or move it with XDG_STATE_HOME");
+  return {};
+}
+
+Result<void> settle_rung(RunRequest& request, const std::string& who) {
+  if (!request.isolation) return {};
+  const std::string name(name_of(*request.isolation));
+  if (*request.isolation == Rung::permissive)
+    return refusal(who + ": the rung permissive is for functions of the embedding program",
+                   "use subprocess or higher");
+  if (backends_of(*request.isolation).empty())
+    return refusal(who + " requires the rung " + name + ", which is not part of this build");
+  if (request.backend && rung_of(*request.backend) != *request.isolation)
+    return refusal(who + " requires the rung " + name + ", and the backend " +
+                   std::string(name_of(*request.backend)) + " is not on it");
+  request.rung = *request.isolation;
+  return {};
+}
+
+std::string misconfiguration(const Environment& environment, const Installation& installation,
+                             const std::string& workspace) {
+  const auto loaded = load_configuration(environment, installation, workspace);
+  if (!loaded.ok()) return describe(loaded.error());
+  const Settings& settings = loaded.value().settings;
+  std::vector<std::string> notes;
+  RunRequest request;
+  if (const auto fits = configure(request, settings, notes); !fits.ok()) return describe(fits.error());
+  for (const auto& profile : loaded.value().profiles) {
+    RunRequest under_it{.isolation = profile.isolation};
+    if (const auto here = settle_rung(under_it, profile.source); !here.ok()) return describe(here.error());
+  }
+  return {};
+}
+
+}  // namespace cloche

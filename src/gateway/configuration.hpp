@@ -1,0 +1,83 @@
+// What the configuration of a workspace comes to, and how it reaches calls and `cloche run`: the files are
+// read once, the strictest word of each key is chosen, and what was overruled is told.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+#include "gateway/run.hpp"
+#include "model/run_request.hpp"
+#include "policy/profiles.hpp"
+#include "policy/rules.hpp"
+#include "store/settings.hpp"
+
+namespace cloche {
+
+struct Configuration {
+  ConfigFiles files = {};
+  Settings settings = {};
+  RuleFiles rules = {};
+  Profiles profiles = {};
+};
+
+// A file, a profile or a path of it that cannot be taken is an error: nothing passes then.
+Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
+                                         const std::string& workspace);
+
+// Whether the text of one file could be taken as that file, its rules' examples and its profiles included.
+Result<void> check_configuration(std::string_view text, const std::string& path, Whose whose,
+                                 const Environment& environment);
+
+// Which profiles hold for a tool, as one. `asked` is what --profile or the program said.
+struct ProfileQuestion {
+  std::string_view tool;  // empty: for tools about which no rule says anything
+  std::optional<std::string> asked = {};
+};
+struct ChosenProfile {
+  SandboxProfile profile;
+  Origin origin = {};
+  std::vector<Overruled> overruled = {};
+};
+Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& profiles,
+                                     const ProfileQuestion& question);
+// What was asked for by a flag or, in C++, by its field.
+std::optional<std::string> asked_profile(const RunRequest& request);
+
+// What a program changes between calls. A call keeps what it began with.
+struct Dials {
+  std::optional<Autonomy> autonomy = {};
+  std::optional<std::string> default_profile = {};
+  std::optional<bool> enabled = {};
+};
+
+// Never beyond what the managed file says. Pure.
+Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles);
+
+// Said where `enabled` is false.
+inline constexpr std::string_view always_isolated = "enabled is false, and this build isolates all the same";
+
+// Limits, rung and tool_path of the configuration, into what flags said. Sentences about what the project
+// asked for and did not get are added to `notes`.
+Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
+
+// All of it, for `cloche run`, which is judged as run_shell is.
+Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
+                                               const Installation& installation);
+
+// Refuses a state directory that lies in the workspace, before anything is made in it: the planner would
+// refuse as well, and leave the directory behind.
+Result<void> judge_state(const std::string& state, const RunRequest& request);
+
+// The rung that was asked for last becomes the request's; one that is not built refuses, in the name of
+// `who`.
+Result<void> settle_rung(RunRequest& request, const std::string& who);
+
+// Why nothing would pass: for `cloche doctor`. Empty: the configuration can be taken.
+std::string misconfiguration(const Environment& environment, const Installation& installation,
+                             const std::string& workspace);
+
+}  // namespace cloche

@@ -1,0 +1,242 @@
+// Which profile holds for a tool, what a program may change at run time, and what `cloche config` shows.
+#include "gateway/configuration.hpp"
+
+#include <gtest/gtest.h>
+
+#include "doors/config_command.hpp"
+
+namespace cloche {
+namespace {
+
+struct FileTexts {
+  std::string managed = {};
+  std::string user = {};
+  std::string project = {};
+};
+
+Result<Configuration> parse(const FileTexts& texts) {
+  Configuration configuration;
+  const auto file = [](const std::string& text, const char* path) -> Result<std::optional<ConfigFile>> {
+    if (text.empty()) return std::optional<ConfigFile>();
+    return std::optional<ConfigFile>(TRY(parse_config(text, path, settings_keys())));
+  };
+  configuration.files.managed = TRY(file(texts.managed, "M"));
+  configuration.files.user = TRY(file(texts.user, "U"));
+  configuration.files.project = TRY(file(texts.project, "P"));
+  configuration.settings = TRY(settings_of(configuration.files));
+  for (const auto& row : shipped_profiles) {
+    SandboxProfile profile{.name = std::string(row.name)};
+    profile.writes = row.writes;
+    profile.network = row.network;
+    configuration.profiles.push_back(profile);
+  }
+  SandboxProfile mine = configuration.profiles[1];
+  mine.name = "mine";
+  mine.grants = {{.source = "/srv/data"}};
+  configuration.profiles.push_back(mine);
+  return configuration;
+}
+
+Configuration configured(const FileTexts& texts) {
+  auto result = parse(texts);
+  EXPECT_TRUE(result.ok()) << describe(result.error());
+  return result.ok() ? std::move(result).value() : Configuration{};
+}
+
+std::string told(const ChosenProfile& chosen) {
+  std::string text = chosen.profile.name + " of " + text_of(chosen.origin);
+  for (const auto& lost : chosen.overruled) text += " <" + lost.value + " " + text_of(lost.origin);
+  return text;
+}
+
+TEST(ChosenProfile, TheStrictestOfAllThatApply) {
+  constexpr const char* reads = R"({"default_profile": "readonly"})";
+  constexpr const char* widest = R"({"default_profile": "workspace-write"})";
+  constexpr const char* usual = R"({"default_profile": "workspace-write-no-network"})";
+  constexpr const char* shell_reads = R"({"rules": [{"tool": "run_*", "profile": "readonly"}]})";
+  constexpr const char* shell_widest = R"({"rules": [{"tool": "run_shell", "profile": "workspace-write"}]})";
+  struct Row {
+    FileTexts files;
+    const char* flag;
+    const char* comes_to;
+  };
+  const Row rows[] = {
+      {{}, "", "workspace-write-no-network of default"},
+      {{}, "readonly", "readonly of --profile"},
+      {{}, "workspace-write", "workspace-write of --profile"},
+      {{.user = reads}, "", "readonly of U:1"},
+      {{.user = reads}, "workspace-write", "workspace-write of --profile"},  // a default is only that
+      {{.user = widest}, "", "workspace-write of U:1"},
+      {{.managed = reads}, "workspace-write", "readonly of M:1 <\"workspace-write\" --profile"},
+      {{.managed = widest}, "readonly", "readonly of --profile <\"workspace-write\" M:1"},
+      {{.managed = usual, .user = widest}, "", "workspace-write-no-network of M:1 <\"workspace-write\" U:1"},
+      {{.project = reads}, "", "readonly of P:1"},
+      {{.project = reads}, "workspace-write", "readonly of P:1 <\"workspace-write\" --profile"},
+      {{.user = reads, .project = usual}, "", "readonly of U:1 <\"workspace-write-no-network\" P:1"},
+      {{.user = widest, .project = usual}, "", "workspace-write-no-network of P:1 <\"workspace-write\" U:1"},
+      {{.user = shell_reads}, "", "readonly of U:1"},
+      {{.user = shell_reads}, "workspace-write", "readonly of U:1 <\"workspace-write\" --profile"},
+      {{.user = shell_widest}, "", "workspace-write of U:1"},  // in place of the default
+      {{.user = shell_widest, .project = shell_reads}, "", "readonly of P:1 <\"workspace-write\" U:1"},
+      {{.managed = reads, .user = shell_widest}, "", "readonly of M:1 <\"workspace-write\" U:1"},
+      {{.user = R"({"rules": [{"tool": "run_shell", "profile": "mine"}]})"}, "", "mine of U:1"},
+      // Of two that differ, what both allow: a project shows nothing by naming the operator's profile.
+      {{.project = R"({"default_profile": "mine"})"},
+       "",
+       "workspace-write-no-network of default <\"mine\" P:1"},
+      {{.user = R"({"rules": [{"tool": "http_get", "profile": "readonly"}]})"},
+       "",
+       "workspace-write-no-network of default"},
+  };
+  for (const auto& row : rows) {
+    const Configuration configuration = configured(row.files);
+    ProfileQuestion question{"run_shell", {}};
+    if (*row.flag != 0) question.asked = row.flag;
+    const auto chosen = chosen_profile(configuration.settings, configuration.profiles, question);
+    ASSERT_TRUE(chosen.ok()) << describe(chosen.error());
+    EXPECT_EQ(told(chosen.value()), row.comes_to)
+        << row.files.managed << " | " << row.files.user << " | " << row.files.project << " | " << row.flag;
+  }
+}
+
+TEST(ChosenProfile, AnUnknownNameRefusesWithItsPlace) {
+  const Configuration configuration = configured({.user = "{\n\"default_profile\": \"nobodys\"}"});
+  const auto chosen = chosen_profile(configuration.settings, configuration.profiles, {"run_shell", {}});
+  ASSERT_FALSE(chosen.ok());
+  EXPECT_EQ(
+      describe(chosen.error()),
+      "U:2: no such profile: nobodys; known are readonly, workspace-write-no-network, workspace-write and "
+      "mine");
+  const auto flag = chosen_profile({}, configuration.profiles, {"run_shell", "x.sb"});
+  ASSERT_FALSE(flag.ok());
+  EXPECT_NE(describe(flag.error()).find("seatbelt profile of macOS"), std::string::npos);
+}
+
+TEST(Dials, NeverGoBeyondTheManagedFile) {
+  struct Row {
+    const char* managed;
+    Dials dials;
+    const char* refused;  // empty: it may
+  };
+  const Row rows[] = {
+      {"{}", {.autonomy = Autonomy::full}, ""},
+      {"{}", {.enabled = false}, ""},
+      {"{}", {.default_profile = "workspace-write"}, ""},
+      {"{}", {.default_profile = "nobodys"}, "no such profile: nobodys"},
+      {R"({"autonomy": "supervised"})",
+       {.autonomy = Autonomy::full},
+       "autonomy full is more than M:1 gives: supervised"},
+      {R"({"autonomy": "supervised"})", {.autonomy = Autonomy::supervised}, ""},
+      {R"({"autonomy": "supervised"})", {.autonomy = Autonomy::readonly}, ""},
+      {R"({"enabled": true})", {.enabled = false}, "isolation cannot be switched off: M:1 says enabled"},
+      {R"({"enabled": true})", {.enabled = true}, ""},
+      {R"({"enabled": false})", {.enabled = false}, ""},
+      {R"({"default_profile": "workspace-write-no-network"})",
+       {.default_profile = "workspace-write"},
+       "the profile workspace-write gives more than workspace-write-no-network of M:1"},
+      {R"({"default_profile": "workspace-write-no-network"})",
+       {.default_profile = "mine"},
+       "gives more than"},
+      {R"({"default_profile": "workspace-write-no-network"})", {.default_profile = "readonly"}, ""},
+  };
+  for (const auto& row : rows) {
+    const Configuration configuration = configured({.managed = row.managed});
+    const auto judged = judge_dials(row.dials, configuration.settings, configuration.profiles);
+    EXPECT_EQ(judged.ok(), *row.refused == 0) << row.managed;
+    const std::string said = judged.ok() ? "" : describe(judged.error());
+    EXPECT_NE(said.find(row.refused), std::string::npos) << said;
+  }
+}
+
+TEST(Configure, LimitsRungAndNotes) {
+  RunRequest request;
+  request.limits.wall_ms = 9000;
+  request.said_limits = {LimitId::wall};
+  std::vector<std::string> notes;
+  const Configuration configuration =
+      configured({.user = R"({"limits": {"timeout": "5s", "pids": 9}})",
+                  .project = R"({"limits": {"memory": "64G", "nofile": 100}})"});
+  ASSERT_TRUE(configure(request, configuration.settings, notes).ok());
+  EXPECT_EQ(request.limits.wall_ms, 9000U);
+  EXPECT_EQ(request.limits.processes, 9U);
+  EXPECT_EQ(request.limits.open_files, 100U);
+  EXPECT_EQ(request.limits.memory_bytes, Limits{}.memory_bytes);
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0], "P:1: limits: memory stays at 4G: a project can only lower it");
+}
+
+TEST(Configure, TheHighestRungHoldsAndOneThatIsNotBuiltRefuses) {
+  struct Row {
+    FileTexts files;
+    std::optional<Rung> flag;
+    const char* comes_to;  // the rung, or the refusal
+  };
+  const Row rows[] = {
+      {{}, {}, "namespace"},
+      {{}, Rung::subprocess, "subprocess"},
+      {{.user = R"({"isolation": "subprocess"})"}, {}, "subprocess"},
+      {{.user = R"({"isolation": "subprocess"})"}, Rung::namespaces, "namespace"},
+      {{.user = R"({"isolation": "gvisor"})"}, Rung::subprocess, "gvisor"},
+      {{.user = R"({"isolation": "subprocess"})", .project = R"({"isolation": "namespace"})"},
+       {},
+       "namespace"},
+      {{.project = R"({"isolation": "microvm"})"},
+       {},
+       "P:1 requires the rung microvm, which is not part of this build"},
+      {{.user = R"({"isolation": "permissive"})"},
+       {},
+       "U:1: the rung permissive is for functions of the embedding program; use subprocess or higher"},
+  };
+  for (const auto& row : rows) {
+    RunRequest request;
+    request.isolation = row.flag;
+    std::vector<std::string> notes;
+    const auto done = configure(request, configured(row.files).settings, notes);
+    EXPECT_EQ(done.ok() ? std::string(name_of(request.rung)) : describe(done.error()), row.comes_to);
+  }
+}
+
+std::vector<EffectiveKey> keys_of(const FileTexts& files, const std::vector<const char*>& variables = {},
+                                  SessionOptions options = default_session()) {
+  std::vector<char*> environment;
+  for (const char* variable : variables) environment.push_back(const_cast<char*>(variable));
+  environment.push_back(nullptr);
+  auto keys = effective_keys(options, configured(files), Environment(environment.data()));
+  EXPECT_TRUE(keys.ok());
+  return keys.ok() ? std::move(keys).value() : std::vector<EffectiveKey>{};
+}
+
+std::string line_of(const std::vector<EffectiveKey>& keys, const std::string& name) {
+  for (const auto& key : keys) {
+    if (key.key != name) continue;
+    std::string text = key.value + " " + key.origin;
+    for (const auto& lost : key.overruled) text += " <" + lost.value + " " + text_of(lost.origin);
+    return text;
+  }
+  return "no such key";
+}
+
+TEST(ConfigCommand, HasEveryKeyOfTheTable) {
+  const auto keys = keys_of({});
+  for (const auto& row : settings_table()) {
+    const std::string name = row.key == "limits" ? "limits.memory" : std::string(row.key);
+    EXPECT_NE(line_of(keys, name), "no such key") << row.key;
+    EXPECT_NE(line_of(keys, name).find("default"), std::string::npos) << line_of(keys, name);
+  }
+}
+
+TEST(ConfigCommand, FlagsAndVariablesAreOrigins) {
+  SessionOptions options = default_session();
+  options.asked.autonomy = Autonomy::full;
+  EXPECT_EQ(line_of(keys_of({}, {}, options), "autonomy"), "\"full\" --autonomy");
+  EXPECT_EQ(line_of(keys_of({.user = R"({"autonomy": "readonly"})"}, {}, options), "autonomy"),
+            "\"readonly\" U:1 <\"full\" --autonomy");
+  EXPECT_EQ(line_of(keys_of({}, {"CLOCHE_SANDBOX=off"}), "enabled"), "false CLOCHE_SANDBOX");
+  EXPECT_EQ(line_of(keys_of({.managed = R"({"enabled": true})"}, {"CLOCHE_SANDBOX=off"}), "enabled"),
+            "true M:1");
+  EXPECT_EQ(line_of(keys_of({.user = R"({"enabled": false})"}, {"CLOCHE_REQUIRE_SANDBOX=1"}), "enabled"),
+            "true CLOCHE_REQUIRE_SANDBOX <false U:1");
+}
+
+}  // namespace
+}  // namespace cloche

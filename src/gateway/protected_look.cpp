@@ -1,0 +1,68 @@
+#include "gateway/protected_look.hpp"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/sys.hpp"
+#include "policy/guarded.hpp"
+
+namespace cloche {
+namespace {
+
+// Of its own for each call: a name that sorts by time.
+std::string quarantine_for(const Observation& seen, const std::string& state) {
+  if (!seen.quarantine.empty()) return seen.quarantine;
+  if (state.empty()) return {};
+  return state + "/quarantine/" + std::to_string(::time(nullptr)) + "-" + std::to_string(::getpid());
+}
+
+}  // namespace
+
+Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::string& state) {
+  ProtectedLook look(quarantine_for(seen, state));
+  const GuardFacts& guard = seen.facts.guard;
+  const ChangeTime now = change_time_now();
+  for (const auto& path : guard.roots) {
+    HeldRoot root{path, TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};
+    OpenCall call = OpenCall::begin(state, root.fd.get(), now, guard.files);
+    look.trees_.push_back({std::move(root), std::move(call)});
+  }
+  for (auto& tree : look.trees_) {
+    if (!tree.call.abandoned()) continue;
+    const GuardFacts then{.allowed = guard.allowed, .files = tree.call.known_to_abandoned()};
+    if (look.look(tree, then, *tree.call.abandoned())) tree.call.forget_abandoned();
+  }
+  return look;
+}
+
+bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const ChangeTime& since) {
+  std::vector<ProtectedFact> known = facts.files;
+  // What changed while another call was here may be that call's: that it was there before this one says
+  // nothing.
+  if (tree.call.overlaps())
+    std::erase_if(known, [&](const ProtectedFact& fact) { return fact.changed >= since; });
+  LookAfter after = look_after(tree.root, known, since);
+  for (const auto& suspect : after.suspects) {
+    if (is_allowed(facts.allowed, tree.root.path + "/" + suspect.path)) continue;
+    auto taken = quarantine_.take(tree.root, suspect);
+    if (taken.ok()) {
+      found_.quarantined.push_back(std::move(taken).value());
+    } else if (after.gap.empty()) {
+      after.gap = "'" + suspect.path + "' could not be moved away: " + describe(taken.error());
+    }
+  }
+  if (found_.gap.empty()) found_.gap = after.gap;
+  return after.gap.empty();
+}
+
+ProtectedLook::Found ProtectedLook::finish(const GuardFacts& facts) {
+  for (auto& tree : trees_) {
+    look(tree, facts, tree.call.since()) ? tree.call.close() : tree.call.leave();
+  }
+  return std::move(found_);
+}
+
+}  // namespace cloche

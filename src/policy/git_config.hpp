@@ -1,0 +1,19 @@
+// Whether a git configuration that a command left behind can make git run anything. git init and git clone
+// write one, so it cannot just be taken away; and dozens of keys name a program, with every version of git
+// more of them, so what is known to be harmless is listed, and everything else is not.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace cloche {
+
+// The longest that is read; longer ones are not harmless.
+inline constexpr size_t max_git_config_bytes = size_t{64} << 10;
+
+// Nothing: every key is known to run nothing. Otherwise what stands in the way, for a sentence: a key that is
+// not known, or a line that this strict reader and git might read differently.
+std::optional<std::string> danger_in_git_config(std::string_view text);
+
+}  // namespace cloche

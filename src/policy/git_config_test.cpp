@@ -1,0 +1,91 @@
+// Which configurations of a repository that a command made may stay.
+#include "policy/git_config.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cloche {
+namespace {
+
+TEST(GitConfig, WhatGitItselfWritesStays) {
+  const std::string_view rows[] = {
+      "",
+      "# nothing\n; nothing\n",
+      "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\tlogallrefupdates = true\n",
+      "[remote \"origin\"]\n\turl = https://example.org/a.git\n\tfetch = "
+      "+refs/heads/*:refs/remotes/origin/*\n",
+      "[remote \"origin\"]\n\turl = git@example.org:a/b.git\n",
+      "[branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n",
+      "[user]\n\tname = A \"B\" C\n\temail = a@example.org\n",
+      "[Core]\n\tBare = true\n",
+      "[core]\n\tbare\n",
+      "[submodule \"lib\"]\n\tactive = true\n\turl = https://example.org/lib\n",
+  };
+  for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text), std::nullopt) << text;
+}
+
+TEST(GitConfig, WhatRunsSomethingDoesNot) {
+  const std::string_view rows[] = {
+      "[core]\n\tfsmonitor = ./x\n",
+      "[core]\n\thooksPath = ../hooks\n",
+      "[CORE]\n\tFSMONITOR = ./x\n",
+      "[core]\n\tsshCommand = x\n",
+      "[core]\n\tpager = x\n",
+      "[core]\n\teditor = x\n",
+      "[core]\n\taskPass = x\n",
+      "[core]\n\tgitProxy = x\n",
+      "[core]\n\tworktree = /home/somebody\n",
+      "[core]\n\tattributesFile = x\n",
+      "[filter \"x\"]\n\tclean = x\n",
+      "[filter \"x\"]\n\tprocess = x\n",
+      "[diff \"x\"]\n\tcommand = x\n",
+      "[diff \"x\"]\n\ttextconv = x\n",
+      "[diff]\n\texternal = x\n",
+      "[merge \"x\"]\n\tdriver = x\n",
+      "[mergetool \"x\"]\n\tcmd = x\n",
+      "[credential]\n\thelper = !x\n",
+      "[credential \"https://example.org\"]\n\thelper = x\n",
+      "[alias]\n\tst = !x\n",
+      "[include]\n\tpath = ../x\n",
+      "[includeIf \"gitdir:/\"]\n\tpath = ../x\n",
+      "[gpg]\n\tprogram = x\n",
+      "[gpg \"ssh\"]\n\tprogram = x\n",
+      "[remote \"origin\"]\n\tuploadpack = x\n",
+      "[remote \"origin\"]\n\treceivepack = x\n",
+      "[remote \"origin\"]\n\tvcs = x\n",
+      "[remote \"origin\"]\n\turl = ext::sh -c x\n",
+      "[remote \"origin\"]\n\turl = \"ext::sh -c x\"\n",
+      "[remote \"origin\"]\n\turl = ssh://-oProxyCommand=x/y\n",
+      "[url \"ext::x \"]\n\tinsteadOf = https://\n",
+      "[submodule \"lib\"]\n\tupdate = !x\n",
+      "[protocol \"ext\"]\n\tallow = always\n",
+      "[sequence]\n\teditor = x\n",
+      "[interactive]\n\tdiffFilter = x\n",
+      "[uploadpack]\n\tpackObjectsHook = x\n",
+      "[trailer \"x\"]\n\tcommand = x\n",
+      "[pager]\n\tstatus = x\n",
+      "[made]\n\tup = 1\n",
+  };
+  for (const auto text : rows) EXPECT_NE(danger_in_git_config(text), std::nullopt) << text;
+}
+
+TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
+  const std::string_view rows[] = {
+      "[core] fsmonitor = x\n",                     // a key behind its section
+      "[user]\n\tname = a\\\n[core]\n",             // a line that goes on
+      "[user]\n\tname = a\r[core]\rfsmonitor=x\n",  // other ends of lines
+      "[core.x]\n\tbare = true\n",
+      "[remote \"a\\\"b\"]\n\turl = x\n",
+      "[remote \"a]\n\turl = x\n",
+      "bare = true\n",
+      "[core\n",
+      "[]\n",
+      "[user]\n\tna me = x\n",
+      "[user]\n\tname = \"\x01\"\n",
+  };
+  for (const auto text : rows) EXPECT_NE(danger_in_git_config(text), std::nullopt) << text;
+  EXPECT_NE(danger_in_git_config(std::string(max_git_config_bytes + 1, '\n')), std::nullopt);
+  EXPECT_NE(danger_in_git_config(std::string_view("[user]\n\tname = a\0b\n", 19)), std::nullopt);
+}
+
+}  // namespace
+}  // namespace cloche

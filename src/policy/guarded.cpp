@@ -1,0 +1,63 @@
+#include "policy/guarded.hpp"
+
+#include <algorithm>
+
+#include "base/path.hpp"
+
+namespace cloche {
+namespace {
+
+bool writes_to_workspace(const RunRequest& request) {
+  return request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
+}
+
+void add_root(std::vector<std::string>& roots, const std::string& path) {
+  const auto holds = [&](const std::string& root) { return is_beneath(root, path); };
+  if (std::any_of(roots.begin(), roots.end(), holds)) return;
+  std::erase_if(roots, [&](const std::string& root) { return is_beneath(path, root); });
+  roots.push_back(path);
+}
+
+}  // namespace
+
+std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts) {
+  std::vector<std::string> roots;
+  const std::string& workspace = facts.workspace.path;
+  if (writes_to_workspace(request)) add_root(roots, workspace);
+  if (request.profile == Profile::readonly) return roots;
+  for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
+    const FileFact& fact = facts.grants[i];
+    // A single file was named for what it is.
+    if (!request.grants[i].writable || fact.kind != FileFact::Kind::directory) continue;
+    add_root(roots, is_beneath(workspace, fact.path) ? workspace : fact.path);
+  }
+  return roots;
+}
+
+Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& named,
+                                               const std::string& workspace,
+                                               const std::vector<std::string>& roots) {
+  std::vector<std::string> allowed;
+  for (const auto& name : named) {
+    const std::string path = tidied(workspace, name);
+    const auto holds = [&](const std::string& root) { return is_beneath(root, path); };
+    if (!is_beneath(workspace, path) && std::none_of(roots.begin(), roots.end(), holds))
+      return refusal("--allow-protected " + name + " lies in nothing that the command can write to",
+                     "name a path in the workspace, or grant the directory with --rw");
+    allowed.push_back(path);
+  }
+  return allowed;
+}
+
+bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path) {
+  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) {
+    return is_beneath(other, path) || is_beneath(path, other);
+  });
+}
+
+bool is_allowed(const std::vector<std::string>& allowed, const std::string& path) {
+  return std::any_of(allowed.begin(), allowed.end(),
+                     [&](const std::string& other) { return is_beneath(other, path); });
+}
+
+}  // namespace cloche

@@ -1,0 +1,27 @@
+// Which trees are looked at for the protected set, and what in them the operator has let go of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "model/facts.hpp"
+#include "model/run_request.hpp"
+
+namespace cloche {
+
+// The directories that the request lets a command write to, none within another. What was granted within the
+// workspace counts as the workspace: by its names from there it is in the set or not.
+std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts);
+
+// What --allow-protected names, absolute: relative to the workspace, or within one of the roots.
+Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& named,
+                                               const std::string& workspace,
+                                               const std::vector<std::string>& roots);
+
+// Whether the path is allowed, or holds something that is.
+bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path);
+// Whether it is allowed itself.
+bool is_allowed(const std::vector<std::string>& allowed, const std::string& path);
+
+}  // namespace cloche

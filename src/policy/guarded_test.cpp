@@ -1,0 +1,63 @@
+// Which trees are looked at, and what the operator lets go of.
+#include "policy/guarded.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cloche {
+namespace {
+
+using Kind = FileFact::Kind;
+using Paths = std::vector<std::string>;
+
+FileFact directory(std::string path) { return {.kind = Kind::directory, .path = std::move(path)}; }
+
+struct Given {
+  const char* path;
+  bool writable;
+  Kind kind = Kind::directory;
+};
+
+Paths roots_of(const RunRequest& plain, const std::vector<Given>& grants) {
+  RunRequest request = plain;
+  Facts facts;
+  facts.workspace = directory("/w");
+  for (const auto& grant : grants) {
+    request.grants.push_back({.source = grant.path, .writable = grant.writable});
+    facts.grants.push_back({.kind = grant.kind, .path = grant.path});
+  }
+  return guarded_roots(request, facts);
+}
+
+TEST(Guarded, Roots) {
+  const RunRequest plain{.argv = {"true"}};
+  RunRequest readonly = plain;
+  readonly.profile = Profile::readonly;
+  RunRequest hidden = plain;
+  hidden.workspace_use = WorkspaceUse::hidden;
+  RunRequest narrowed = plain;
+  narrowed.workspace_use = WorkspaceUse::read_only;
+  EXPECT_EQ(roots_of(plain, {}), Paths{"/w"});
+  EXPECT_EQ(roots_of(readonly, {{"/x", true}}), Paths{});
+  EXPECT_EQ(roots_of(hidden, {}), Paths{});
+  EXPECT_EQ(roots_of(hidden, {{"/x", true}}), Paths{"/x"});
+  EXPECT_EQ(roots_of(narrowed, {{"/w/out", true}}), Paths{"/w"});  // by its names from the workspace
+  EXPECT_EQ(roots_of(plain, {{"/x", true}, {"/x/y", true}, {"/z", false}}), (Paths{"/w", "/x"}));
+  EXPECT_EQ(roots_of(plain, {{"/x/y", true}, {"/x", true}}), (Paths{"/w", "/x"}));
+  EXPECT_EQ(roots_of(plain, {{"/x", true, Kind::file}}), Paths{"/w"});
+}
+
+TEST(Guarded, Allowed) {
+  const auto allowed = [](const Paths& named) { return allowed_paths(named, "/w", {"/w", "/x"}); };
+  EXPECT_EQ(allowed({".git/config", "./a/.envrc", "/w/b", "/x/c"}).value(),
+            (Paths{"/w/.git/config", "/w/a/.envrc", "/w/b", "/x/c"}));
+  EXPECT_EQ(allowed({"."}).value(), Paths{"/w"});
+  for (const char* outside : {"..", "../z", "/etc", "a/../../y", "/wx"})
+    EXPECT_FALSE(allowed({outside}).ok());
+  EXPECT_TRUE(is_allowed({"/w/.vscode"}, "/w/.vscode/tasks.json"));
+  EXPECT_FALSE(is_allowed({"/w/.vscode/tasks.json"}, "/w/.vscode"));
+  EXPECT_TRUE(meets_allowed({"/w/.vscode/tasks.json"}, "/w/.vscode"));
+  EXPECT_FALSE(meets_allowed({"/w/.vscode"}, "/w/.envrc"));
+}
+
+}  // namespace
+}  // namespace cloche

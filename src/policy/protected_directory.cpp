@@ -1,0 +1,105 @@
+#include "policy/protected_directory.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "policy/folded_name.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr std::string_view git_meanings[] = {"attributes", "commondir", "config",   "config.worktree",
+                                             "head",       "hooks",     "info",     "modules",
+                                             "objects",    "refs",      "worktrees"};
+static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
+
+constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
+constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
+constexpr std::string_view attributes_reason = "names filters and diff drivers, which git runs";
+constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
+
+const std::string_view* meaning_of(std::string_view folded) {
+  const auto* found = std::lower_bound(std::begin(git_meanings), std::end(git_meanings), folded);
+  return found != std::end(git_meanings) && *found == folded ? found : nullptr;
+}
+
+GitPart part_of(std::string_view meaning) {
+  if (meaning == "info") return GitPart::info;
+  if (meaning == "objects") return GitPart::objects;
+  return meaning == "worktrees" ? GitPart::worktrees : GitPart::none;
+}
+
+}  // namespace
+
+bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
+
+bool is_object_directory(std::string_view name) {
+  const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return name.size() == 2 && std::all_of(name.begin(), name.end(), is_digit);
+}
+
+void DirectoryNames::add(std::string_view name, NameKind kind) {
+  const bool plain = is_plain_name(name);
+  const std::string folded = plain ? std::string() : folded_name(name);
+  const std::string_view compared = plain ? name : std::string_view(folded);
+  if (const auto* meaning = meaning_of(compared)) git_names_.push_back({*meaning, std::string(name), kind});
+  NameMatch match = match_name(trail_, name);
+  const ProtectedName* row = match.member;
+  // A link on the way leads to what was never looked at by this name.
+  if (row == nullptr && kind == NameKind::link && !match.trail.empty()) row = match.trail.front().row;
+  if (row != nullptr) {
+    members_.push_back({std::string(name), kind, MemberRule::always, row->reason});
+  } else if (kind == NameKind::directory) {
+    GitPart part = compared == ".git" ? GitPart::dot_git : GitPart::none;
+    if (part_ == GitPart::worktrees) part = GitPart::worktree;
+    subdirectories_.push_back({std::string(name), std::move(match.trail), part});
+  }
+}
+
+const DirectoryNames::GitName* DirectoryNames::find(std::string_view meaning) const {
+  const auto found = std::find_if(git_names_.begin(), git_names_.end(),
+                                  [&](const GitName& name) { return name.meaning == meaning; });
+  return found != git_names_.end() ? &*found : nullptr;
+}
+
+void DirectoryNames::add_member(const GitName& found, MemberRule rule, std::string_view reason) {
+  members_.push_back({found.name, found.kind, rule, reason});
+  std::erase_if(subdirectories_, [&](const SubdirectoryName& sub) { return sub.name == found.name; });
+}
+
+void DirectoryNames::settle_git_directory() {
+  for (const auto& found : git_names_) {
+    const bool linked = found.kind == NameKind::link;
+    if (found.meaning == "config" || found.meaning == "config.worktree") {
+      add_member(found, MemberRule::git_config, config_reason);
+    } else if (found.meaning == "hooks") {
+      add_member(found, MemberRule::git_hooks, hooks_reason);
+    } else if (found.meaning == "commondir" && part_ == GitPart::dot_git) {
+      add_member(found, MemberRule::always, elsewhere_reason);
+    } else if (linked && found.meaning == "info") {
+      add_member(found, MemberRule::always, attributes_reason);
+    } else if (linked && (found.meaning == "modules" || found.meaning == "worktrees")) {
+      add_member(found, MemberRule::always, elsewhere_reason);
+    }
+  }
+  for (auto& sub : subdirectories_) {
+    for (const auto& found : git_names_) {
+      if (found.name == sub.name) sub.part = part_of(found.meaning);
+    }
+  }
+}
+
+void DirectoryNames::settle() {
+  is_git_ = part_ == GitPart::dot_git || (find("objects") != nullptr && find("refs") != nullptr);
+  if (is_git_) return settle_git_directory();
+  const bool is_worktree =
+      part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
+  const GitName* config = find("config.worktree");
+  if (is_worktree && config != nullptr) add_member(*config, MemberRule::git_config, config_reason);
+  const GitName* attributes = find("attributes");
+  if (part_ == GitPart::info && attributes != nullptr)
+    add_member(*attributes, MemberRule::always, attributes_reason);
+}
+
+}  // namespace cloche

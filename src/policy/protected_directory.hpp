@@ -1,0 +1,76 @@
+// What the names in one directory are to the protected set: which of them are members, and which directories
+// lead further. Pure: a walk gives it names, on the way before a command and on the way after it.
+//
+// A git directory is known by its name, .git, or by having objects and refs, which git asks of every one: a
+// bare repository, a submodule's in .git/modules, one that a .git file or a link points to.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/protected_names.hpp"
+
+namespace cloche {
+
+enum class NameKind { directory, link, other };
+
+// How a member is judged that a command made or changed.
+enum class MemberRule {
+  always,      // it has no business there
+  git_config,  // by what is in it: git init and git clone write one
+  git_hooks,   // by the names in it: git init copies samples
+};
+
+struct MemberName {
+  std::string name;
+  NameKind kind = NameKind::other;
+  MemberRule rule = MemberRule::always;
+  std::string_view reason = {};
+};
+
+// What a directory is to git, as far as its parent can say.
+enum class GitPart { none, dot_git, info, objects, worktrees, worktree };
+
+struct SubdirectoryName {
+  std::string name;
+  Trail trail = {};
+  GitPart part = GitPart::none;
+};
+
+class DirectoryNames {
+ public:
+  DirectoryNames(Trail trail, GitPart part) : trail_(std::move(trail)), part_(part) {}
+
+  void add(std::string_view name, NameKind kind);
+  void settle();  // after the last name
+
+  bool is_git_directory() const { return is_git_; }
+  const std::vector<MemberName>& members() const { return members_; }
+  const std::vector<SubdirectoryName>& subdirectories() const { return subdirectories_; }
+
+ private:
+  struct GitName {
+    std::string_view meaning;  // as in the table
+    std::string name;
+    NameKind kind;
+  };
+  const GitName* find(std::string_view meaning) const;
+  void settle_git_directory();
+  void add_member(const GitName& found, MemberRule rule, std::string_view reason);
+
+  Trail trail_;
+  GitPart part_;
+  bool is_git_ = false;
+  std::vector<GitName> git_names_;
+  std::vector<MemberName> members_;
+  std::vector<SubdirectoryName> subdirectories_;
+};
+
+// Of a hook that git never runs: git init copies these.
+bool is_sample_hook(std::string_view name);
+
+// Of the directories that hold git's objects: two hexadecimal digits.
+bool is_object_directory(std::string_view name);
+
+}  // namespace cloche

@@ -1,0 +1,88 @@
+// What the names in one directory are to the protected set.
+#include "policy/protected_directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace cloche {
+namespace {
+
+struct Row {
+  const char* what;
+  GitPart part;
+  std::vector<const char*> names;  // "x/" is a directory, "x@" a link
+  std::vector<std::string> members;
+  bool is_git = false;
+};
+
+std::vector<std::string> members_of(const Row& row, bool& is_git) {
+  DirectoryNames names({}, row.part);
+  for (std::string_view name : row.names) {
+    const char last = name.back();
+    const bool marked = last == '/' || last == '@';
+    names.add(marked ? name.substr(0, name.size() - 1) : name, last == '/'   ? NameKind::directory
+                                                               : last == '@' ? NameKind::link
+                                                                             : NameKind::other);
+  }
+  names.settle();
+  is_git = names.is_git_directory();
+  std::vector<std::string> found;
+  for (const auto& member : names.members()) found.push_back(member.name);
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+TEST(ProtectedDirectory, Members) {
+  const Row rows[] = {
+      {"an ordinary one", GitPart::none, {"a", "config", "hooks/", "refs/", "HEAD"}, {}},
+      {"names of the set", GitPart::none, {".envrc", ".vscode/", "src/"}, {".envrc", ".vscode"}},
+      {"a link on the way", GitPart::none, {".config@", ".yarn@", "src@"}, {".config", ".yarn"}},
+      {"a directory on the way", GitPart::none, {".config/", ".yarn/"}, {}},
+      {"a file on the way", GitPart::none, {".config"}, {}},
+      {".git", GitPart::dot_git, {"config", "hooks/", "HEAD"}, {"config", "hooks"}, true},
+      {".git of something else", GitPart::dot_git, {"commondir", "info@"}, {"commondir", "info"}, true},
+      {"a bare repository",
+       GitPart::none,
+       {"objects/", "refs/", "hooks/", "config"},
+       {"config", "hooks"},
+       true},
+      {"its parts as links",
+       GitPart::none,
+       {"objects@", "refs@", "hooks@", "modules@"},
+       {"hooks", "modules"},
+       true},
+      {"in other letters",
+       GitPart::none,
+       {"Objects/", "REFS/", "Hooks/", "CONFIG"},
+       {"CONFIG", "Hooks"},
+       true},
+      {"one of two spellings", GitPart::dot_git, {"CONFIG", "config"}, {"CONFIG", "config"}, true},
+      {"a worktree's", GitPart::none, {"HEAD", "commondir", "config.worktree"}, {"config.worktree"}},
+      {"a worktree's by its place", GitPart::worktree, {"config.worktree"}, {"config.worktree"}},
+      {"info", GitPart::info, {"attributes", "exclude"}, {"attributes"}},
+  };
+  for (const auto& row : rows) {
+    bool is_git = false;
+    EXPECT_EQ(members_of(row, is_git), row.members) << row.what;
+    EXPECT_EQ(is_git, row.is_git) << row.what;
+  }
+}
+
+TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
+  DirectoryNames names({}, GitPart::dot_git);
+  for (const char* name : {"hooks", "info", "INFO", "objects", "worktrees", "modules"})
+    names.add(name, NameKind::directory);
+  names.settle();
+  std::vector<std::pair<std::string, GitPart>> found;
+  for (const auto& sub : names.subdirectories()) found.emplace_back(sub.name, sub.part);
+  const std::vector<std::pair<std::string, GitPart>> wanted = {{"info", GitPart::info},
+                                                               {"INFO", GitPart::info},
+                                                               {"objects", GitPart::objects},
+                                                               {"worktrees", GitPart::worktrees},
+                                                               {"modules", GitPart::none}};
+  EXPECT_EQ(found, wanted);
+}
+
+}  // namespace
+}  // namespace cloche

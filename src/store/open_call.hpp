@@ -1,0 +1,60 @@
+// A mark for as long as a command may write to a tree, so that a Cloche that was killed meanwhile is noticed:
+// its look at the tree never happened, and the next call there makes up for it.
+//
+// A mark is a file in STATE/open, locked by whoever made it. Its name says which tree, and since when changes
+// count; in it is what was known of the tree, so that whoever looks later takes nothing that was there
+// before. A mark that nobody holds is of a call that is dead, or whose look was not complete.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "model/facts.hpp"
+
+namespace cloche {
+
+class OpenCall {
+ public:
+  OpenCall(OpenCall&&) = default;
+  OpenCall& operator=(OpenCall&&) = delete;
+  OpenCall(const OpenCall&) = delete;
+  OpenCall& operator=(const OpenCall&) = delete;
+  ~OpenCall() { close(); }  // a command that was never started leaves nothing to look for
+
+  // Without a state directory there is no mark, and nobody will notice.
+  static OpenCall begin(const std::string& state, int root, const ChangeTime& now,
+                        const std::vector<ProtectedFact>& known);
+
+  // Changes count from here: from when the first of the calls began that are in this tree now. Two of them
+  // could move things past each other's looks.
+  const ChangeTime& since() const { return since_; }
+  bool overlaps() const { return since_ < began_; }
+  // A call ended without a look; whatever changed since then was seen by nobody.
+  const std::optional<ChangeTime>& abandoned() const { return abandoned_; }
+  // What that call knew when it began.
+  const std::vector<ProtectedFact>& known_to_abandoned() const { return known_to_abandoned_; }
+
+  // The look for the abandoned ones is done.
+  void forget_abandoned();
+  // The look for this one is done, or was never due.
+  void close();
+  // It is not complete: the next call makes up for it.
+  void leave();
+
+ private:
+  OpenCall() = default;
+  void take_over(int directory, const std::string& name, const ChangeTime& time);
+
+  std::string directory_;
+  std::string name_;
+  OwnedFd lock_;
+  std::vector<std::string> dead_;
+  ChangeTime began_;
+  ChangeTime since_;
+  std::optional<ChangeTime> abandoned_;
+  std::vector<ProtectedFact> known_to_abandoned_;
+};
+
+}  // namespace cloche

@@ -1,0 +1,27 @@
+// The sandbox profiles of a session: those that come with Cloche, in share/profiles, and the operator's own
+// in `profiles_dir`. One that cannot be read refuses them all, because a tool may be meant to have it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "policy/profiles.hpp"
+
+namespace cloche {
+
+struct ProfilePlaces {
+  std::string program = {};                // a program of Cloche's, beside whose directory share/ stands
+  std::optional<std::string> folder = {};  // profiles_dir
+  std::string workspace = {};              // no profile may lie in it; empty: there is none
+  std::string home = {};                   // what ~/ means in a path
+};
+
+// Those of share/profiles before the operator's own.
+Result<Profiles> load_profiles(const ProfilePlaces& places);
+
+// One file that an operator named, read as if it stood in profiles_dir.
+Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
+                                         const std::string& home);
+
+}  // namespace cloche

@@ -1,0 +1,396 @@
+// What a command leaves behind, and what of it the look finds. Each row is a tree, what is done to it between
+// the two looks, and what must be taken away.
+#include "store/protected_walk.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "base/scratch.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Tree {
+ public:
+  void write(const std::string& name, const std::string& text = "x\n") {
+    fs::create_directories(at(name).parent_path());
+    std::ofstream(at(name)) << text;
+  }
+  void make(const std::string& name) { fs::create_directories(at(name)); }
+  void move(const std::string& from, const std::string& to) { fs::rename(at(from), at(to)); }
+  void link(const std::string& says, const std::string& name) { fs::create_symlink(says, at(name)); }
+  void hard_link(const std::string& from, const std::string& to) { fs::create_hard_link(at(from), at(to)); }
+  void repository(const std::string& name) {
+    ASSERT_FALSE(name.empty());  // or the names below would be absolute
+    for (const char* part : {"objects", "refs", "hooks"}) make(name + "/" + part);
+    write(name + "/HEAD", "ref: refs/heads/main\n");
+    write(name + "/config", "[core]\n\tbare = false\n");
+    write(name + "/hooks/pre-commit.sample");
+  }
+  fs::path at(const std::string& name) const { return fs::path(scratch_.path) / name; }
+  std::string root() const { return fs::canonical(scratch_.path); }
+
+  // Nothing that was there before has the time of what comes now.
+  static void let_the_clock_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
+
+  std::vector<ProtectedFact> before() const {
+    std::vector<ProtectedFact> found;
+    std::vector<OwnedFd> held;
+    EXPECT_TRUE(look_before(root(), found, held).ok());
+    return found;
+  }
+  LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since,
+                  const LookLimits& limits = {}) const {
+    HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};
+    LookAfter found = look_after(held, known, since, limits);
+    std::sort(found.suspects.begin(), found.suspects.end(),
+              [](const Suspect& a, const Suspect& b) { return a.path < b.path; });
+    return found;
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+std::vector<std::string> paths_of(const LookAfter& found) {
+  std::vector<std::string> paths;
+  for (const auto& suspect : found.suspects) paths.push_back(suspect.path);
+  return paths;
+}
+
+constexpr const char* evil_config = "[core]\n\tfsmonitor = ./x\n";
+
+struct Row {
+  const char* what;
+  std::function<void(Tree&)> stage;
+  std::function<void(Tree&)> command;
+  std::vector<std::string> suspects;
+};
+
+// Deeper than the look before goes.
+std::string deep() {
+  std::string path;
+  for (int i = 0; i < 60; ++i) path += "d/";
+  return path;
+}
+
+const Row rows[] = {
+    {"nothing", [](Tree& t) { t.write("a"); }, [](Tree& t) { t.write("b"); }, {}},
+    {"a new file", {}, [](Tree& t) { t.write(".envrc"); }, {".envrc"}},
+    {"a new one below", {}, [](Tree& t) { t.write("a/b/.mcp.json"); }, {"a/b/.mcp.json"}},
+    {"in other letters", {}, [](Tree& t) { t.write(".EnvRC"); }, {".EnvRC"}},
+    {"a directory as a whole", {}, [](Tree& t) { t.write(".vscode/tasks.json"); }, {".vscode"}},
+    {"a link", {}, [](Tree& t) { t.link("elsewhere", ".claude"); }, {".claude"}},
+    {"a link on the way",
+     {},
+     [](Tree& t) {
+       t.write("c/git/config");
+       t.link("c", ".config");
+     },
+     {".config"}},
+    {"a directory on the way", {}, [](Tree& t) { t.write(".config/git/config"); }, {".config/git"}},
+    {"a directory renamed to its name",
+     [](Tree& t) { t.write("x/tasks.json"); },
+     [](Tree& t) { t.move("x", ".vscode"); },
+     {".vscode"}},
+    {"a way renamed to its name",
+     [](Tree& t) { t.write("x/git/config"); },
+     [](Tree& t) { t.move("x", ".config"); },
+     {".config/git"}},
+    {"a file renamed to its name",
+     [](Tree& t) { t.write("x"); },
+     [](Tree& t) { t.move("x", ".envrc"); },
+     {".envrc"}},
+    {"a second name for a file",
+     [](Tree& t) { t.write("x"); },
+     [](Tree& t) { t.hard_link("x", ".envrc"); },
+     {".envrc"}},
+    {"written through its second name",
+     [](Tree& t) {
+       t.write(".envrc");
+       t.hard_link(".envrc", "x");
+     },
+     [](Tree& t) { t.write("x", "evil\n"); },
+     {".envrc"}},
+    {"an old one stays", [](Tree& t) { t.write(deep() + ".envrc"); }, [](Tree& t) { t.write("b"); }, {}},
+    {"a deep one that changed",
+     [](Tree& t) { t.write(deep() + ".envrc"); },
+     [](Tree& t) { t.write(deep() + ".envrc", "evil\n"); },
+     {deep() + ".envrc"}},
+    {"its time set back",
+     {},
+     [](Tree& t) {
+       t.write(".envrc");
+       fs::last_write_time(t.at(".envrc"), fs::file_time_type::min());
+       fs::last_write_time(t.at(""), fs::file_time_type::min());
+     },
+     {".envrc"}},
+    {"a new repository", {}, [](Tree& t) { t.repository("sub/.git"); }, {}},
+    {"with a hook",
+     {},
+     [](Tree& t) {
+       t.repository(".git");
+       t.write(".git/hooks/pre-push");
+     },
+     {".git/hooks/pre-push"}},
+    {"with a configuration that runs something",
+     {},
+     [](Tree& t) {
+       t.repository(".git");
+       t.write(".git/config", evil_config);
+     },
+     {".git/config"}},
+    {"with a link for a configuration",
+     {},
+     [](Tree& t) {
+       t.repository(".git");
+       fs::remove(t.at(".git/config"));
+       t.link("../x", ".git/config");
+     },
+     {".git/config"}},
+    {"with a link for its hooks",
+     {},
+     [](Tree& t) {
+       t.repository(".git");
+       fs::remove_all(t.at(".git/hooks"));
+       t.link("../x", ".git/hooks");
+     },
+     {".git/hooks"}},
+    {"a sample that is a link",
+     {},
+     [](Tree& t) {
+       t.repository(".git");
+       t.link("../x", ".git/hooks/a.sample");
+     },
+     {".git/hooks/a.sample"}},
+    {"a .git without the rest",
+     {},
+     [](Tree& t) { t.write(".GIT/Hooks/pre-commit"); },
+     {".GIT/Hooks/pre-commit"}},
+    {"attributes of a repository",
+     {},
+     [](Tree& t) { t.write(".git/info/attributes"); },
+     {".git/info/attributes"}},
+    {"attributes by a rename around them",
+     [](Tree& t) {
+       t.repository(".git");
+       t.write("x/attributes");
+     },
+     [](Tree& t) { t.move("x", ".git/info"); },
+     {".git/info/attributes"}},
+    {"a worktree's by a rename around it",
+     [](Tree& t) {
+       t.repository(".git");
+       t.write("x/config.worktree", evil_config);
+     },
+     [](Tree& t) {
+       t.make(".git/worktrees");
+       t.move("x", ".git/worktrees/w");
+     },
+     {".git/worktrees/w/config.worktree"}},
+    {"a bare repository",
+     {},
+     [](Tree& t) {
+       t.repository("b.git");
+       t.write("b.git/config", evil_config);
+     },
+     {"b.git/config"}},
+    {"a submodule's",
+     {},
+     [](Tree& t) {
+       t.repository(".git/modules/a/b");
+       t.write(".git/modules/a/b/hooks/x");
+     },
+     {".git/modules/a/b/hooks/x"}},
+    {"a worktree's",
+     {},
+     [](Tree& t) { t.write(".git/worktrees/w/config.worktree", evil_config); },
+     {".git/worktrees/w/config.worktree"}},
+    {"a branch called config",
+     {},
+     [](Tree& t) {
+       t.repository(".git");
+       t.write(".git/refs/heads/config", "0\n");
+     },
+     {}},
+    {"what became a repository by a rename",
+     [](Tree& t) {
+       t.write("x/config", evil_config);
+       t.write("x/hooks/pre-commit");
+     },
+     [](Tree& t) { t.move("x", ".git"); },
+     {".git/config", ".git/hooks/pre-commit"}},
+    {"what became one by what was added",
+     [](Tree& t) { t.write("x/config", evil_config); },
+     [](Tree& t) {
+       t.make("x/objects");
+       t.make("x/refs");
+     },
+     {"x/config"}},
+    {"a repository moved away and another in its place",
+     [](Tree& t) { t.repository(".git"); },
+     [](Tree& t) {
+       t.move(".git", "g");
+       t.write(".git/config", evil_config);
+     },
+     {".git/config"}},
+    {"the hooks of a repository below, and not the old ones",
+     [](Tree& t) {
+       t.repository("a/.git");
+       t.write("a/.git/hooks/pre-commit");
+     },
+     [](Tree& t) {
+       t.write("a/.git/hooks/post-commit");
+       t.write("a/.git/index");
+     },
+     {"a/.git/hooks/post-commit"}},
+    {"the old configuration of one below is nobody's business",
+     [](Tree& t) {
+       t.repository("a/.git");
+       t.write("a/.git/config", evil_config);
+     },
+     [](Tree& t) { t.write("a/.git/index"); },
+     {}},
+    {"among git's objects",
+     [](Tree& t) {
+       t.repository(".git");
+       t.write(".git/objects/ab/x");
+     },
+     [](Tree& t) {
+       t.write(".git/objects/ab/.envrc");
+       t.write(".git/objects/cd/e/.envrc");
+     },
+     {".git/objects/ab/.envrc", ".git/objects/cd/e/.envrc"}},
+    {"in a directory that was there",
+     [](Tree& t) { t.write("a/.vscode/settings.json"); },
+     [](Tree& t) { t.write("a/.vscode/tasks.json"); },
+     {"a/.vscode/tasks.json"}},
+    {"in a closed directory",
+     {},
+     [](Tree& t) {
+       t.write("a/.envrc");
+       ::chmod(t.at("a").c_str(), 0);
+     },
+     {"a/.envrc"}},
+    {"what an old link leads to",
+     [](Tree& t) {
+       t.write("h/a/x");
+       t.link("h/a", ".husky");
+     },
+     [](Tree& t) {
+       t.move("h", "i");
+       t.write("h/a/x");
+     },
+     {".husky"}},
+};
+
+TEST(ProtectedWalk, WhatACommandLeaves) {
+  for (const auto& row : rows) {
+    Tree tree;
+    if (row.stage) row.stage(tree);
+    Tree::let_the_clock_tick();
+    const auto known = tree.before();
+    const ChangeTime since = change_time_now();
+    row.command(tree);
+    const LookAfter found = tree.after(known, since);
+    EXPECT_EQ(paths_of(found), row.suspects) << row.what;
+    EXPECT_EQ(found.gap, "") << row.what;
+    ::chmod(tree.at("a").c_str(), 0700);
+  }
+}
+
+TEST(ProtectedWalk, WhatIsShownReadOnly) {
+  Tree tree;
+  tree.repository(".git");
+  tree.repository(".git/modules/lib");
+  tree.repository("below/.git");
+  for (const char* name : {".envrc", ".vscode/a", ".config/git/config", "below/.envrc", "src/a"})
+    tree.write(name);
+  tree.link("src", ".claude");
+  std::vector<std::string> kept;
+  for (const auto& fact : tree.before()) {
+    if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
+  }
+  std::sort(kept.begin(), kept.end());
+  const std::vector<std::string> wanted = {".config/git",
+                                           ".envrc",
+                                           ".git/config",
+                                           ".git/hooks",
+                                           ".git/modules/lib/config",
+                                           ".git/modules/lib/hooks",
+                                           ".vscode",
+                                           "src"};
+  EXPECT_EQ(kept, wanted);
+}
+
+TEST(ProtectedWalk, ABareRepositoryAsTheRoot) {
+  Tree tree;
+  tree.repository(".");
+  std::vector<std::string> kept;
+  for (const auto& fact : tree.before()) {
+    if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
+  }
+  std::sort(kept.begin(), kept.end());
+  EXPECT_EQ(kept, (std::vector<std::string>{"config", "hooks"}));
+}
+
+TEST(ProtectedWalk, NoMoreThanSomeAreMounted) {
+  Tree tree;
+  for (int i = 0; i < 300; ++i) tree.write(std::to_string(i) + ".code-workspace");
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  EXPECT_EQ(std::count_if(known.begin(), known.end(), [](const ProtectedFact& fact) { return fact.kept; }),
+            64);
+  const ChangeTime since = change_time_now();
+  EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{});
+}
+
+// What the host changes meanwhile at a place that was a mount point to the command is not the command's.
+TEST(ProtectedWalk, WhatTheHostChangesMeanwhileStays) {
+  Tree tree;
+  tree.repository(".git");
+  tree.write(".envrc");
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  const ChangeTime since = change_time_now();
+  for (const char* name : {".envrc", ".git/config"}) {
+    tree.write("new", evil_config);
+    tree.move("new", name);
+  }
+  tree.write(".git/hooks/pre-commit");
+  EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{});
+}
+
+TEST(ProtectedWalk, ABoundThatIsMetIsSaid) {
+  Tree tree;
+  tree.write(".envrc");
+  for (int i = 0; i < 50; ++i) tree.write("a/b/c/" + std::to_string(i));
+  const ChangeTime never{};
+  EXPECT_EQ(tree.after({}, never).gap, "");
+  EXPECT_NE(tree.after({}, never, {.depth = 2}).gap, "");
+  EXPECT_NE(tree.after({}, never, {.names = 10}).gap, "");
+  EXPECT_NE(tree.after({}, never, {.milliseconds = 0}).gap, "");
+  EXPECT_EQ(paths_of(tree.after({}, never, {.depth = 2})), std::vector<std::string>{".envrc"});
+}
+
+TEST(ProtectedWalk, ADirectoryOfThousands) {
+  Tree tree;
+  for (int i = 0; i < 3000; ++i) tree.write("many/" + std::to_string(i));
+  tree.write("many/.envrc");
+  EXPECT_EQ(paths_of(tree.after({}, ChangeTime{})), std::vector<std::string>{"many/.envrc"});
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,42 @@
+#include "store/tree_steps.hpp"
+
+#include <linux/openat2.h>
+
+namespace cloche {
+
+OwnedFd open_child(int directory, const char* name, int flags) {
+  open_how how{};
+  how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC | O_NOFOLLOW;
+  if ((flags & O_PATH) == 0) how.flags |= O_NONBLOCK | O_NOCTTY;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+  constexpr int tries = 16;  // EAGAIN: something was renamed meanwhile, by another call
+  for (int i = 0; i < tries; ++i) {
+    OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, directory, name, &how, sizeof how)));
+    if (fd || (errno != EAGAIN && errno != EINTR)) return fd;
+  }
+  return OwnedFd();
+}
+
+NameKind kind_in(int directory, const dirent& entry) {
+  unsigned char type = entry.d_type;
+  if (type == DT_UNKNOWN) {
+    struct stat seen {};
+    if (::fstatat(directory, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0) type = IFTODT(seen.st_mode);
+  }
+  if (type == DT_DIR) return NameKind::directory;
+  return type == DT_LNK ? NameKind::link : NameKind::other;
+}
+
+std::string joined(const std::string& directory, const std::string& name) {
+  return directory.empty() ? name : directory + "/" + name;
+}
+
+ChangeTime change_of(const struct stat& seen) { return {seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec}; }
+
+std::optional<struct stat> look_in(int directory, const std::string& name) {
+  struct stat seen {};
+  if (::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+  return seen;
+}
+
+}  // namespace cloche

@@ -1,0 +1,53 @@
+// The steps that a walk takes through a tree that somebody hostile has made: one name at a time, from a
+// directory that is held.
+#pragma once
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <string>
+
+#include "base/fd.hpp"
+#include "model/facts.hpp"
+#include "policy/protected_directory.hpp"
+
+namespace cloche {
+
+inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
+
+// One name, so there is nothing on the way; no link, no other mount, and nothing that would block. errno says
+// why not.
+OwnedFd open_child(int directory, const char* name, int flags);
+
+std::optional<struct stat> look_in(int directory, const std::string& name);
+NameKind kind_in(int directory, const dirent& entry);
+ChangeTime change_of(const struct stat& seen);
+std::string joined(const std::string& directory, const std::string& name);
+
+inline bool is_dots(const char* name) {
+  return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));
+}
+
+// Every name of a directory that was opened just now; false: it could not be read to its end. Straight from
+// the kernel, because the descriptor stays the caller's. Never inlined: walks are recursive, and the buffer
+// need not be.
+template <typename Visit>
+[[gnu::noinline]] bool for_each_name(int directory, const Visit& visit) {
+  alignas(dirent) char buffer[32768];
+  for (;;) {
+    const long filled = ::syscall(SYS_getdents64, directory, buffer, sizeof buffer);
+    if (filled <= 0) return filled == 0;
+    for (long at = 0; at < filled;) {
+      const auto* entry = reinterpret_cast<const dirent*>(buffer + at);
+      at += entry->d_reclen;
+      if (!is_dots(entry->d_name) && !visit(*entry)) return true;
+    }
+  }
+}
+
+}  // namespace cloche

@@ -1,0 +1,204 @@
+// What the keys do: each reaches calls and `cloche run`, a project tightens, and what it would loosen is
+// refused or, for a limit, noted. After a change that is meant: CLOCHE_UPDATE_GOLDEN=1
+// build/release/tests/config_test --gtest_filter='*Golden*'
+#include <cstdlib>
+#include <fstream>
+
+#include "config/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Config : public Configured {};
+FOR_EVERYONE(Config);
+
+const char* const writes = R"({"path": "new.txt", "content": "x"})";
+
+TEST_P(Config, LimitsReachARunAndACall) {
+  user_file(R"({"limits": {"timeout": "1s"}})");
+  EXPECT_EQ(shell("sleep 20").exit_code, 124);
+  EXPECT_EQ(cloche_words({"call", "run_python", R"x({"code": "import time; time.sleep(20)"})x"}).exit_code,
+            124);
+  EXPECT_EQ(shell("sleep 2", {"--timeout", "20s"}).exit_code, 0) << "a flag may go beyond the user's file";
+}
+
+TEST_P(Config, AProjectLowersALimitAndRaisesNone) {
+  project_file(R"({"limits": {"timeout": "1s", "memory": "64G"}})");
+  const Ran ran = shell("sleep 20");
+  EXPECT_EQ(ran.exit_code, 124);
+  EXPECT_TRUE(
+      contains(ran.err, project_path() + ":1: limits: memory stays at 4G: a project can only lower it"))
+      << ran.err;
+}
+
+TEST_P(Config, AutonomyReachesCalls) {
+  project_file(R"({"autonomy": "readonly"})");
+  const Ran ran = cloche_words({"call", "write_artifact", writes, "--autonomy", "full"});
+  EXPECT_TRUE(exited(ran, 126));
+  EXPECT_TRUE(contains(ran.out, "autonomy readonly writes nothing")) << ran.out;
+  EXPECT_FALSE(fs::exists(workspace() / "new.txt"));
+}
+
+TEST_P(Config, CommandsAreACeiling) {
+  const Words full = {"call", "run_shell", R"({"cmd": "python3 -c 1", "profile": "full"})"};
+  EXPECT_TRUE(exited(cloche_words(full), 0));
+  project_file(R"({"commands": "passive"})");
+  EXPECT_TRUE(exited(cloche_words(full), 126));
+  fs::remove(project_path());
+  const Words any = {"call", "run_shell", R"({"cmd": "touch made", "profile": "any"})"};
+  EXPECT_TRUE(exited(cloche_words(any), 126));
+  user_file(R"({"commands": "any"})");
+  EXPECT_TRUE(exited(cloche_words(any), 0));
+  EXPECT_TRUE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(Config, TheDefaultProfileReachesARunAndACall) {
+  user_file(R"({"default_profile": "readonly"})");
+  EXPECT_NE(shell("touch made").exit_code, 0);
+  EXPECT_TRUE(exited(cloche_words({"call", "write_artifact", writes}), 126));
+  EXPECT_TRUE(exited(shell("touch made", {"--profile", "workspace-write-no-network"}), 0));
+}
+
+TEST_P(Config, AProjectsProfileHoldsWhateverTheFlagSays) {
+  project_file(R"({"default_profile": "readonly"})");
+  EXPECT_NE(shell("touch made", {"--profile", "workspace-write"}).exit_code, 0);
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(Config, RulesGiveEachToolItsProfile) {
+  user_file(R"({"rules": [{"tool": "*_artifact", "profile": "readonly"}]})");
+  EXPECT_TRUE(exited(cloche_words({"call", "write_artifact", writes}), 126));
+  EXPECT_TRUE(exited(cloche_words({"call", "run_python", R"x({"code": "open('made', 'w')"})x"}), 0));
+  user_file(R"({"rules": [{"tool": "run_shell", "profile": "readonly"}]})");
+  EXPECT_TRUE(exited(cloche_words({"call", "write_artifact", writes}), 0));
+  EXPECT_NE(shell("touch another").exit_code, 0) << "cloche run is judged as run_shell";
+}
+
+TEST_P(Config, ToolPathIsOnPathAndReadOnly) {
+  scene().write("tools/hello-tool", "#!/bin/sh\necho hello from $0\n", 0755);
+  const std::string tools = (root() / "tools").string();
+  EXPECT_TRUE(exited(shell("hello-tool"), 127));
+  user_file(R"({"tool_path": [")" + tools + R"("]})");
+  EXPECT_TRUE(printed(shell("hello-tool"), "hello from " + tools + "/hello-tool\n"));
+  EXPECT_NE(shell("touch " + tools + "/planted").exit_code, 0);
+  const Ran call = cloche_words({"call", "run_script", R"({"code": "hello-tool", "interpreter": "bash"})"});
+  EXPECT_TRUE(contains(call.out, "hello from")) << call.out << call.err;
+}
+
+TEST_P(Config, AToolPathInTheWorkspaceIsRefused) {
+  fs::create_directory(workspace() / "bin");
+  user_file(R"({"tool_path": [")" + (workspace() / "bin").string() + R"("]})");
+  EXPECT_TRUE(refused(shell("true"), {125}, {user_path() + ":1: tool_path", "lies in the workspace"}));
+}
+
+TEST_P(Config, DotfilesAreWrittenWhereTheOperatorSaysSo) {
+  const Words dotfile = {"call", "write_artifact", R"({"path": ".note", "content": "x"})"};
+  EXPECT_TRUE(exited(cloche_words(dotfile), 126));
+  user_file(R"({"dotfiles": "allow"})");
+  EXPECT_TRUE(exited(cloche_words(dotfile), 0));
+  project_file(R"({"dotfiles": "refuse"})");
+  EXPECT_TRUE(exited(cloche_words(dotfile), 126));
+}
+
+TEST_P(Config, ARungThatIsNotBuiltRefusesEverything) {
+  project_file(R"({"isolation": "microvm"})");
+  for (const Words& words : {Words{"run", "--", "touch", "made"}, Words{"call", "write_artifact", writes}})
+    EXPECT_TRUE(refused(cloche_words(words), {125}, {project_path() + ":1", "microvm"}));
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(Config, WhatCannotBeTakenRefusesEverythingWithFileAndLine) {
+  const struct {
+    const char* text;
+    const char* says;
+  } rows[] = {{"{\n\"nonsense\": 1}", ":2: unknown key \"nonsense\""},
+              {"{\"durable\": true,\n\"durable\": true}", ":2"},
+              {"{\n\"autonomy\": \"most\"}", ":2: autonomy is not"},
+              {"{\n\"default_profile\": \"nobodys\"}", ":2: no such profile: nobodys"},
+              {"{\"rules\": [\n{\"tool\": \"x\", \"profile\": \"nobodys\"}]}", ":2: no such profile"},
+              {"{\"limits\": {\n\"memory\": 0}}", ":2: limits"},
+              {"{", ":1"}};
+  for (const auto& row : rows) {
+    user_file(row.text);
+    const std::string says = user_path() + row.says;
+    EXPECT_TRUE(refused(cloche_words({"run", "--", "touch", "made"}), {125}, {says}));
+    EXPECT_TRUE(refused(cloche_words({"call", "write_artifact", writes}), {125}, {says}));
+    EXPECT_TRUE(refused(cloche_words({"config"}), {125}, {says}));
+    const Ran check = cloche_words({"config", "check", user_path()});
+    EXPECT_TRUE(exited(check, 1) && contains(check.out, says)) << check.out;
+    const Ran doctor = cloche_words({"doctor"});
+    EXPECT_TRUE(exited(doctor, 1) && contains(doctor.out, "MISCONFIGURED")) << doctor.out;
+    EXPECT_TRUE(contains(doctor.out, says)) << doctor.out;
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  EXPECT_FALSE(fs::exists(workspace() / "new.txt"));
+}
+
+TEST_P(Config, OfCloche_sOwnNothingMayLieInTheWorkspaceAndNothingIsMadeThere) {
+  const Words commands[] = {{"run", "--", "true"},
+                            {"run", "--task", "T", "--", "true"},
+                            {"call", "run_shell", R"({"cmd": "ls"})"},
+                            {"explain", "run", "--", "true"}};
+  for (const char* variable : {"XDG_STATE_HOME", "XDG_CONFIG_HOME"}) {
+    for (const auto& words : commands) {
+      const Ran ran = cloche_words(words, {{variable, (workspace() / "own").string()}});
+      EXPECT_TRUE(exited(ran, 125)) << variable;
+      EXPECT_TRUE(contains(ran.out + ran.err, "workspace")) << ran.out << ran.err;
+    }
+  }
+  EXPECT_TRUE(fs::is_empty(workspace()));
+}
+
+TEST_P(Config, AProjectThatLoosensIsRefused) {
+  for (const char* text : {R"({"autonomy": "full"})", R"({"enabled": false})", R"({"commands": "any"})",
+                           R"({"missing": "degrade"})", R"({"default_profile": "workspace-write"})",
+                           R"({"tool_path": ["/usr/bin"]})", R"({"isolation": "subprocess"})"}) {
+    project_file(text);
+    EXPECT_TRUE(refused(shell("true"), {125}, {project_path() + ":1"})) << text;
+    const Ran check = cloche_words({"config", "check", ".cloche/config.json", "--as", "project"});
+    EXPECT_TRUE(exited(check, 1)) << text;
+    EXPECT_TRUE(exited(cloche_words({"config", "check", ".cloche/config.json"}), 0))
+        << "the user may: " << text;
+  }
+}
+
+TEST_P(Config, EnabledIsToldAndIsolationStays) {
+  user_file(R"({"enabled": false})");
+  const Ran ran = cloche_words({"call", "run_shell", R"({"cmd": "ls"})"});
+  EXPECT_TRUE(exited(ran, 0));
+  EXPECT_TRUE(contains(ran.err, user_path() + ":1: enabled is false")) << ran.err;
+}
+
+TEST_P(Config, GoldenOfEveryKey) {
+  user_file(R"({
+  "default_profile": "workspace-write",
+  "rules": [{"tool": "http_get", "profile": "readonly"}],
+  "autonomy": "full",
+  "limits": {"memory": "8G", "timeout": "5m"},
+  "permissions": {"rules": [], "default": "allow"}
+})");
+  project_file(R"({
+  "default_profile": "workspace-write-no-network",
+  "autonomy": "supervised",
+  "limits": {"memory": "16G", "pids": 64}
+})");
+  const Ran ran = cloche_words({"config", "--json", "--commands", "any", "--timeout", "7m"});
+  ASSERT_TRUE(exited(ran, 0));
+  std::string text = ran.out;
+  const std::string scene = root().string();
+  for (size_t at = text.find(scene); at != std::string::npos; at = text.find(scene, at))
+    text.replace(at, scene.size(), "@");
+  const std::string path = std::string(CLOCHE_GOLDEN_DIR) + "/config.json";
+  if (std::getenv("CLOCHE_UPDATE_GOLDEN") != nullptr) std::ofstream(path) << text;
+  EXPECT_EQ(text, read_file(path)) << "when that is meant, CLOCHE_UPDATE_GOLDEN=1 writes it anew";
+}
+
+TEST_P(Config, BadWordsAreBadUsage) {
+  for (const Words& words : {Words{"config", "nonsense"}, Words{"config", "check"},
+                             Words{"config", "--nonsense"}, Words{"config", "check", "a", "--as", "nobody"}})
+    EXPECT_TRUE(exited(cloche_words(words), 2));
+  EXPECT_TRUE(exited(cloche_words({"config", "--help"}), 0));
+}
+
+}  // namespace
+}  // namespace cloche::test

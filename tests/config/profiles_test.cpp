@@ -1,0 +1,159 @@
+// Sandbox profiles: the shipped ones do what they say, the operator's own are found by name, and one that
+// cannot be taken refuses everything.
+#include "config/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Profiles : public Configured {
+ protected:
+  Profiles() { user_file(R"({"profiles_dir": ")" + (root() / "profiles").string() + R"("})"); }
+  void SetUp() override {
+    profile("mine", R"({
+      "description": "reads the data beside it",
+      "extends": "workspace-write-no-network",
+      "ro": [")" + data() +
+                        R"("],
+      "limits": {"timeout": "2s"},
+      "examples": [
+        {"argv": ["cat", ")" +
+                        data() + R"(/file"], "expect": "allow", "says": "of the data"},
+        {"argv": ["touch", ")" +
+                        data() + R"(/x"], "expect": "deny"},
+        {"argv": ["sleep", "20"], "expect": "deny", "why": "two seconds are all"}
+      ]})");
+    scene().write("data/file", "of the data\n");
+  }
+  std::string data() const { return (root() / "data").string(); }
+  void profile(const std::string& name, const std::string& text) {
+    scene().write("profiles/" + name + ".json", text);
+  }
+  std::string profile_path(const std::string& file) const { return (root() / "profiles" / file).string(); }
+};
+FOR_EVERYONE(Profiles);
+
+TEST_P(Profiles, TheShippedExamplesHold) {
+  const Ran ran =
+      cloche_words({"profiles", "check", "readonly", "workspace-write-no-network", "workspace-write"});
+  EXPECT_TRUE(exited(ran, 0)) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "19 examples: all hold")) << ran.out;
+}
+
+TEST_P(Profiles, ACustomOneIsFoundByName) {
+  EXPECT_TRUE(contains(cloche_words({"profiles", "list"}).out, "mine  "));
+  EXPECT_TRUE(contains(cloche_words({"profiles", "show", "mine"}).out, "ro          " + data()));
+  EXPECT_TRUE(exited(cloche_words({"profiles", "check", "mine"}), 0));
+  EXPECT_TRUE(printed(shell("cat " + data() + "/file", {"--profile", "mine"}), "of the data\n"));
+  EXPECT_NE(shell("cat " + data() + "/file").exit_code, 0);
+  EXPECT_NE(shell("touch " + data() + "/x", {"--profile", "mine"}).exit_code, 0);
+  EXPECT_EQ(shell("sleep 20", {"--profile", "mine"}).exit_code, 124);
+  const Words call = {"call", "read_artifact", R"({"path": "x"})", "--profile", "mine"};
+  EXPECT_FALSE(contains(cloche_words(call).err, "no such profile"));
+  const Ran explained = cloche_words({"explain", "run", "--profile", "mine", "--", "true"});
+  EXPECT_TRUE(exited(explained, 0)) << explained.err;
+}
+
+TEST_P(Profiles, WhatAnExampleSaysIsTried) {
+  profile("wrong",
+          "{\"extends\": \"workspace-write-no-network\",\n\"examples\": [\n"
+          "{\"argv\": [\"touch\", \"x\"], \"expect\": \"deny\"},\n"
+          "{\"argv\": [\"touch\", \"/usr/x\"], \"expect\": \"allow\"},\n"
+          "{\"argv\": [\"no-such-program\"], \"expect\": \"deny\"},\n"
+          "{\"argv\": [\"echo\", \"a\"], \"expect\": \"allow\", \"says\": \"b\"}]}");
+  const Ran ran = cloche_words({"profiles", "check", profile_path("wrong.json")});
+  EXPECT_TRUE(exited(ran, 1));
+  const std::string file = profile_path("wrong.json");
+  EXPECT_TRUE(contains(ran.out, file + ":3: touch x: expected deny, and it was allowed")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, file + ":4: touch /usr/x: expected allow, and it was denied")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, file + ":5: no-such-program: expected deny, and it could not be tried"))
+      << ran.out;
+  EXPECT_TRUE(contains(ran.out, file + ":6: echo a: expected allow, and it did not say \"b\"")) << ran.out;
+  const auto json = parse_json(cloche_words({"profiles", "check", "wrong", "--json"}).out);
+  ASSERT_TRUE(json);
+  EXPECT_FALSE((*json)["holds"].boolean);
+  EXPECT_EQ((*json)["examples"].array.size(), 4U);
+}
+
+TEST_P(Profiles, OneThatCannotBeTakenRefusesEverything) {
+  const struct {
+    const char* text;
+    const char* says;
+  } rows[] = {{"{", ":1"},
+              {"{\"extends\": \"readonly\",\n\"nonsense\": 1}", ":2: unknown key \"nonsense\""},
+              {"{\n\"workspace\": \"write\"}", ":1: extends is missing"},
+              {"{\"extends\": \"readonly\",\n\"workspace\": \"write\"}", ":2: workspace is more than"}};
+  for (const auto& row : rows) {
+    profile("bad", row.text);
+    const std::string says = profile_path("bad.json") + row.says;
+    EXPECT_TRUE(refused(shell("touch made"), {125}, {says}));
+    EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {says}));
+    EXPECT_TRUE(refused(cloche_words({"profiles", "list"}), {125}, {says}));
+    const Ran doctor = cloche_words({"doctor", "--json"});
+    const auto json = parse_json(doctor.out);
+    ASSERT_TRUE(json) << doctor.out;
+    EXPECT_TRUE(contains((*json)["misconfiguration"].string, says)) << doctor.out;
+    EXPECT_TRUE(exited(doctor, 1));
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(Profiles, OneThatCannotBeEnforcedHereRefusesWhatHasIt) {
+  profile("high", R"({"extends": "readonly", "isolation": "microvm"})");
+  EXPECT_TRUE(refused(shell("true", {"--profile", "high"}), {125}, {"high", "microvm"}));
+  const Words call = {"call", "run_shell", R"({"cmd": "ls"})", "--profile", "high"};
+  const Ran ran = cloche_words(call);
+  EXPECT_TRUE(exited(ran, 125) && contains(ran.out, "microvm")) << ran.out;
+  const Ran doctor = cloche_words({"doctor"});
+  EXPECT_TRUE(exited(doctor, 1) && contains(doctor.out, "microvm")) << doctor.out;
+  profile("high", R"({"extends": "readonly", "ro": ["/nowhere/at/all"]})");
+  EXPECT_TRUE(refused(shell("true", {"--profile", "high"}), {125}, {"/nowhere/at/all"}));
+}
+
+TEST_P(Profiles, ASeatbeltFileIsRefusedWithTheNearest) {
+  scene().write("mac.sb", "(version 1)\n(deny default)\n(allow file-write* (subpath \"/x\"))\n");
+  EXPECT_TRUE(refused(cloche_words({"profiles", "check", (root() / "mac.sb").string()}), {125},
+                      {"seatbelt", "workspace-write-no-network"}));
+  EXPECT_TRUE(refused(shell("true", {"--profile", "mac.sb"}), {125}, {"seatbelt"}));
+  scene().write("profiles/mac.sb", "(allow network*)\n");
+  EXPECT_TRUE(refused(shell("true"), {125}, {profile_path("mac.sb"), "the nearest here is workspace-write"}));
+}
+
+TEST_P(Profiles, TheyMayNotLieInTheWorkspace) {
+  scene().write("workspace/profiles/mine.json", R"({"extends": "readonly"})");
+  user_file(R"({"profiles_dir": ")" + (workspace() / "profiles").string() + R"("})");
+  EXPECT_TRUE(refused(shell("true"), {125}, {"lies in the workspace"}));
+  EXPECT_TRUE(
+      refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {"lies in the workspace"}));
+}
+
+TEST_P(Profiles, TheNetworkOfOneIsRefusedWhereNobodyCanReachOut) {
+  scene().write("skills/net/SKILL.md",
+                "---\nname: net\ndescription: d\nneeds_network: [api.example.org]\n---\n");
+  const Words get = {"call",
+                     "http_get",
+                     R"({"url": "https://api.example.org/"})",
+                     "--skill",
+                     (root() / "skills/net/SKILL.md").string(),
+                     "--autonomy",
+                     "full"};
+  const Ran without = cloche_words(get);
+  EXPECT_TRUE(exited(without, 126) && contains(without.out, "the sandbox profile has no network"))
+      << without.out;
+  Words with = get;
+  with.insert(with.end(), {"--profile", "workspace-write"});
+  const Ran ran = cloche_words(with);
+  EXPECT_TRUE(exited(ran, 126) && contains(ran.out, "is not part of this build")) << ran.out;
+  EXPECT_TRUE(exited(shell("touch made", {"--profile", "workspace-write"}), 0));
+}
+
+TEST_P(Profiles, BadWordsAreBadUsage) {
+  for (const Words& words :
+       {Words{"profiles", "nonsense"}, Words{"profiles", "show"}, Words{"profiles", "list", "x"},
+        Words{"profiles", "--nonsense"}, Words{"profiles", "show", "nobodys"},
+        Words{"run", "--profile", "nobodys", "--", "true"}})
+    EXPECT_TRUE(exited(cloche_words(words), 2));
+  EXPECT_TRUE(exited(cloche_words({"profiles", "--help"}), 0));
+}
+
+}  // namespace
+}  // namespace cloche::test

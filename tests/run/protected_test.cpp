@@ -1,0 +1,293 @@
+// The protected set around `cloche run`: what the host executes later is read-only to a command, and what a
+// command made of it is in quarantine before anybody has the result; and everyday git works.
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "run/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+class Protected : public Run {
+ protected:
+  static Paths quarantined(const Json& json) {
+    Paths paths;
+    for (const auto& taken : json["quarantined"].array) paths.push_back(taken["path"].string);
+    std::sort(paths.begin(), paths.end());
+    return paths;
+  }
+  Answer after(const std::string& script, const std::vector<std::string>& flags = {}) const {
+    return answer(flags, {"bash", "-c", script});
+  }
+  // What of the set a command that does this leaves behind, and nothing else in its way.
+  Paths taken_after(const std::string& script, const std::vector<std::string>& flags = {}) const {
+    const Answer ran = after(script, flags);
+    EXPECT_TRUE(ran.json["look_gap"].is(Json::Kind::null)) << ran.json["look_gap"].string;
+    return quarantined(ran.json);
+  }
+  bool is_there(const std::string& name) const {
+    return fs::symlink_status(workspace() / name).type() != fs::file_type::not_found;
+  }
+  Paths tree() const {
+    Paths names;
+    for (const auto& entry : fs::recursive_directory_iterator(workspace()))
+      names.push_back(entry.path().lexically_relative(workspace()));
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+  void repository() {
+    ASSERT_TRUE(exited(
+        outside(R"(set -e; git init -q -b main .; git config user.name A; git config user.email a@example.org
+echo one > f; git add f; git commit -qm first)"),
+        0));
+  }
+};
+FOR_EVERYONE(Protected);
+
+TEST_P(Protected, WhatIsThereCannotBeChanged) {
+  NEEDS("git");
+  repository();
+  for (const char* name :
+       {".envrc", ".vscode/settings.json", ".mcp.json", ".gitmodules", ".config/fish/config.fish"})
+    file(name, "the user's\n");
+  file(".git/hooks/pre-commit", "#!/bin/sh\nexit 0\n", 0755);
+  const std::string config = read_file(workspace() / ".git/config");
+  const Answer ran = after(R"(
+for f in .envrc .vscode/settings.json .mcp.json .gitmodules .config/fish/config.fish .git/hooks/pre-commit .git/config; do
+  (echo evil > $f) 2>/dev/null && echo "wrote $f"
+  rm -f $f 2>/dev/null && echo "removed $f"
+  mv $f moved 2>/dev/null && echo "moved $f"
+  (echo evil > new; mv -f new $f) 2>/dev/null && echo "replaced $f"
+  ln $f second 2>/dev/null && echo "linked $f"
+  chmod 777 $f 2>/dev/null && echo "opened $f"
+  cat $f > /dev/null || echo "cannot read $f"
+done
+for d in .vscode .git/hooks .config/fish; do
+  (touch $d/new) 2>/dev/null && echo "added to $d"
+  mv $d moved 2>/dev/null && echo "moved $d"
+done
+rm -f new; true)");
+  EXPECT_EQ(ran.json["stdout"].string, "");
+  EXPECT_EQ(quarantined(ran.json), Paths{});
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "the user's\n");
+  EXPECT_EQ(read_file(workspace() / ".git/config"), config);
+}
+
+TEST_P(Protected, WhatACommandMakesIsTakenAwayBeforeTheResult) {
+  const Answer ran = after(R"(echo evil > .envrc; mkdir -p a/b .vscode; echo evil > a/b/.mcp.json
+echo evil > .vscode/tasks.json; ln -s /etc .claude; echo evil > .BASHRC; echo fine > fine)");
+  EXPECT_EQ(quarantined(ran.json), (Paths{".BASHRC", ".claude", ".envrc", ".vscode", "a/b/.mcp.json"}));
+  EXPECT_EQ(tree(), (Paths{"a", "a/b", "fine"}));
+  EXPECT_EQ(static_cast<int>(ran.json["exit_code"].number), 0);
+  for (const auto& taken : ran.json["quarantined"].array) {
+    EXPECT_NE(taken["reason"].string, "");
+    EXPECT_TRUE(fs::exists(fs::symlink_status(taken["kept_at"].string))) << taken["kept_at"].string;
+  }
+}
+
+TEST_P(Protected, APersonIsTold) {
+  const Ran ran = cloche_shell({}, "echo evil > .envrc; exit 3");
+  EXPECT_TRUE(exited(ran, 3));
+  EXPECT_TRUE(contains(ran.err, "quarantined: .envrc (direnv runs it")) << ran.err;
+}
+
+TEST_P(Protected, TricksWithNamesAndTimes) {
+  file("prepared/tasks.json", "evil\n");
+  file("prepared2/config", "[core]\n\tfsmonitor = ./x\n");
+  file("script", "evil\n");
+  EXPECT_EQ(taken_after("mv prepared .vscode"), Paths{".vscode"});
+  EXPECT_EQ(taken_after("mv prepared2 .git"), Paths{".git/config"});
+  EXPECT_EQ(taken_after("ln script .envrc"), Paths{".envrc"});
+  EXPECT_EQ(taken_after("echo x > .envrc; touch -d 2001-01-01 .envrc ."), Paths{".envrc"});
+  EXPECT_EQ(taken_after("mkdir -p shut; echo x > shut/.envrc; chmod 0 shut"), Paths{"shut/.envrc"});
+  EXPECT_EQ(taken_after("mkdir -p ro; echo x > ro/.envrc; chmod 555 ro"), Paths{"ro/.envrc"});
+  EXPECT_EQ(taken_after("mkdir -p c/fish; ln -s c .config"), Paths{".config"});
+}
+
+TEST_P(Protected, ARepositoryMovedAwayDoesNotMakeRoomForAnother) {
+  NEEDS("git");
+  repository();
+  EXPECT_EQ(taken_after(
+                "mv .git kept; git init -q .; git config core.fsmonitor ./x; echo x > .git/hooks/pre-commit"),
+            (Paths{".git/config", ".git/hooks/pre-commit"}));
+  EXPECT_TRUE(exited(outside("rm -rf .git; mv kept .git; git log"), 0));
+}
+
+TEST_P(Protected, AHardLinkIsNoWayAround) {
+  file(".envrc", "the user's\n");
+  ASSERT_TRUE(exited(outside("ln .envrc second"), 0));
+  EXPECT_EQ(taken_after("echo evil > second"), Paths{".envrc"});
+}
+
+TEST_P(Protected, EverydayGit) {
+  NEEDS("git");
+  repository();
+  const Answer ran = after(R"(set -e
+echo two > g; git add g; git commit -qm second
+git checkout -q -b side; echo three > h; git add h; git commit -qm third
+echo four >> h; git stash -q; git stash pop -q; git commit -qam fourth
+git checkout -q main; git merge -q side; git tag v1
+git worktree add -q wt side 2>&1; cd wt; echo five > i; git add i; git commit -qm fifth; cd ..
+git rebase -q side; git branch -D side 2>/dev/null || true; git gc -q; git status --short; git log --format=%s | head -1)");
+  EXPECT_EQ(ran.json["exit_code"].number, 0) << ran.json["stderr"].string;
+  EXPECT_EQ(ran.json["stdout"].string, "?? wt/\nfifth\n");
+  EXPECT_EQ(quarantined(ran.json), Paths{});
+}
+
+TEST_P(Protected, AHookOfTheUsersRunsInside) {
+  NEEDS("git");
+  repository();
+  file(".git/hooks/pre-commit", "#!/bin/sh\necho hook ran > hook-ran\n", 0755);
+  EXPECT_EQ(taken_after("echo two > g; git add g; git commit -qm second"), Paths{});
+  EXPECT_EQ(read_file(workspace() / "hook-ran"), "hook ran\n");
+}
+
+TEST_P(Protected, ANewRepositoryStays) {
+  NEEDS("git");
+  EXPECT_EQ(
+      taken_after(R"(set -e; git init -q a; cd a; git config user.name A; git config user.email a@example.org
+echo x > f; git add f; git commit -qm first; cd ..; git clone -q a b; git init -q --bare c.git
+cd b; git remote add other ../c.git; git push -q other HEAD)"),
+      Paths{});
+  EXPECT_EQ(outside("git -C b log --format=%s; git -C c.git log --all --format=%s").out, "first\nfirst\n");
+}
+
+TEST_P(Protected, WhatRunsInANewRepositoryDoesNot) {
+  NEEDS("git");
+  EXPECT_EQ(taken_after(R"(git init -q a; git -C a config core.hooksPath ../x; echo x > a/.git/hooks/pre-push
+git init -q --bare c.git; git -C c.git config alias.st '!x'; echo x > c.git/hooks/update
+git init -q m; git init -q l; mkdir -p m/.git/modules; mv l/.git m/.git/modules/l; echo x > m/.git/modules/l/hooks/x
+mkdir -p g/w k/objects k/refs; echo ref: refs/heads/x > g/w/HEAD; echo ../../k > g/w/commondir
+printf '[core]\n\tfsmonitor = x\n' > k/config; echo "gitdir: g/w" > .git)"),
+            (Paths{"a/.git/config", "a/.git/hooks/pre-push", "c.git/config", "c.git/hooks/update", "k/config",
+                   "m/.git/modules/l/hooks/x"}));
+}
+
+TEST_P(Protected, ASubmodulesOwnAreReadOnly) {
+  NEEDS("git");
+  ASSERT_TRUE(exited(
+      outside(R"(set -e; cd ..; export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=A
+export GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@example.org GIT_CONFIG_KEY_2=protocol.file.allow GIT_CONFIG_VALUE_2=always
+git init -q lib; cd lib; echo x > f; git add f; git commit -qm lib; cd ../workspace
+git init -q .; git submodule --quiet add ../lib lib; git commit -qm sub)"),
+      0));
+  const Answer ran = after(R"(cd lib; (git config core.fsmonitor x) 2>/dev/null && echo changed
+(echo x > ../.git/modules/lib/hooks/pre-commit) 2>/dev/null && echo hooked
+echo y > f; git -c user.name=A -c user.email=a@example.org commit -qam inside && git log --format=%s | head -1)");
+  EXPECT_EQ(ran.json["stdout"].string, "inside\n") << ran.json["stderr"].string;
+  EXPECT_EQ(quarantined(ran.json), Paths{});
+}
+
+TEST_P(Protected, ABareRepositoryAsTheWorkspace) {
+  NEEDS("git");
+  ASSERT_TRUE(exited(outside("git init -q --bare ."), 0));
+  const Answer ran = after(
+      "(echo x > hooks/update) 2>/dev/null && echo hooked; git config core.fsmonitor x 2>/dev/null "
+      "&& echo changed; git rev-parse --is-bare-repository");
+  EXPECT_EQ(ran.json["stdout"].string, "true\n");
+  EXPECT_EQ(quarantined(ran.json), Paths{});
+}
+
+TEST_P(Protected, PackagesWithMembersInThemCanBeReplaced) {
+  file("node_modules/a/.npmrc", "x\n");
+  file("node_modules/a/index.js", "x\n");
+  EXPECT_TRUE(exited(cloche_shell({}, "rm -r node_modules && mkdir node_modules"), 0));
+}
+
+TEST_P(Protected, TheOperatorMayLetItGo) {
+  NEEDS("git");
+  repository();
+  file(".envrc", "the user's\n");
+  EXPECT_EQ(taken_after("git config core.pager cat; echo new > .envrc; mkdir .vscode; echo x > .vscode/a; "
+                        "echo x > .mcp.json",
+                        {"--allow-protected", ".git/config", "--allow-protected", workspace() / ".envrc",
+                         "--allow-protected", ".vscode"}),
+            Paths{".mcp.json"});
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "new\n");
+  EXPECT_TRUE(is_there(".vscode/a"));
+  EXPECT_TRUE(refused(cloche_shell({"--allow-protected", "/etc"}, "true"), {125}, {"--allow-protected"}));
+  EXPECT_TRUE(refused(cloche_shell({"--allow-protected", "../x"}, "true"), {125}, {"--allow-protected"}));
+}
+
+TEST_P(Protected, AGrantedTreeIsLookedAtToo) {
+  const auto other = scene().write("other/.envrc", "the user's\n").parent_path();
+  const Answer ran = after("(echo x > " + other.string() + "/.envrc) 2>/dev/null && echo changed; echo x > " +
+                               other.string() + "/.mcp.json",
+                           {"--rw", other});
+  EXPECT_EQ(ran.json["stdout"].string, "");
+  EXPECT_EQ(quarantined(ran.json), Paths{".mcp.json"});
+}
+
+TEST_P(Protected, TheQuarantineIsInNobodysView) {
+  const Answer ran = after("echo x > .envrc");
+  ASSERT_EQ(ran.json["quarantined"].array.size(), 1U);
+  const std::string kept = ran.json["quarantined"].array[0]["kept_at"].string;
+  EXPECT_FALSE(exited(cloche_shell({}, "cat " + kept), 0));
+  struct stat seen {};
+  ASSERT_EQ(::stat(fs::path(kept).parent_path().c_str(), &seen), 0);
+  EXPECT_EQ(seen.st_mode & 077U, 0U);
+}
+
+// The look did not happen; the next call here makes up for it. And nothing of ours is in the tree meanwhile.
+TEST_P(Protected, WhatAKilledCallLeftIsFoundByTheNext) {
+  file(".envrc", "the user's\n");
+  {
+    Started started(under({}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 100"}));
+    for (int i = 0; i < 500 && !is_there("made"); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(is_there("made"));
+    ::kill(started.pid(), SIGKILL);
+    started.finish();
+  }
+  EXPECT_EQ(tree(), (Paths{".envrc", ".mcp.json", "made"}));
+  file(".envrc", "edited by the user\n");
+  EXPECT_EQ(taken_after("cat .mcp.json 2>/dev/null; true"), Paths{".mcp.json"});
+  EXPECT_EQ(tree(), (Paths{".envrc", "made"}));
+  EXPECT_EQ(taken_after("true"), Paths{});
+}
+
+// Whoever stays behind in the sandbox dies with it, and the look comes after.
+TEST_P(Protected, NobodyWritesAfterTheLook) {
+  for (const char* wait : {"0", "0.002", "0.01"}) {
+    const std::string delay(wait);
+    after(
+        "for i in $(seq 20); do (setsid sh -c 'while :; do echo evil > .envrc; mkdir -p a/.vscode; done' "
+        "> /dev/null 2>&1 &); done; sleep " +
+        delay);
+    EXPECT_FALSE(is_there(".envrc")) << wait;
+    EXPECT_FALSE(is_there("a/.vscode")) << wait;
+  }
+}
+
+TEST_P(Protected, TwoAtOnceTakeAwayEachOthers) {
+  Started started(under({"--json"}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 1"}));
+  for (int i = 0; i < 500 && !is_there("made"); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(taken_after("mkdir -p a; mv .mcp.json a/ 2>/dev/null; true"), Paths{".mcp.json"});
+  started.finish();
+  EXPECT_FALSE(is_there(".mcp.json"));
+  EXPECT_FALSE(is_there("a/.mcp.json"));
+}
+
+TEST_P(Protected, AReadOnlyWorkspaceIsNotLookedAt) {
+  file(".envrc", "the user's\n");
+  const Answer ran = after("cat .envrc", {"--profile", "readonly"});
+  EXPECT_EQ(ran.json["stdout"].string, "the user's\n");
+  EXPECT_EQ(quarantined(ran.json), Paths{});
+}
+
+TEST_P(Protected, ATreeTooDeepToBeLookedAtIsNotCalledClean) {
+  const Answer ran = after("for i in $(seq 150); do mkdir d; cd d; done; echo x > .envrc");
+  EXPECT_TRUE(contains(ran.json["look_gap"].string, "too deep")) << ran.json["look_gap"].string;
+  EXPECT_TRUE(contains(cloche_shell({}, "true").err, "not complete"));
+  ASSERT_TRUE(exited(outside("rm -r d"), 0));
+  EXPECT_EQ(taken_after("true"), Paths{});
+}
+
+}  // namespace
+}  // namespace cloche::test

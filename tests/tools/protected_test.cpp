@@ -1,0 +1,71 @@
+// The protected set and tool calls: what a call made of it is gone before the model has its answer, which
+// says so; and no model can ask to be let.
+#include "tools/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class ProtectedCalls : public Tools {
+ protected:
+  fs::path run_place() const { return scene_root() / "run"; }
+};
+
+TEST_P(ProtectedCalls, TheAnswerSaysWhatWasTakenAway) {
+  const Answer answer = call({"run_script", script("echo evil > .envrc; echo done")});
+  EXPECT_TRUE(contains(answer.result(), "stdout: done\n")) << answer.result();
+  EXPECT_TRUE(contains(answer.result(), "\n[quarantined: .envrc (direnv runs it")) << answer.result();
+  ASSERT_EQ(answer.json["quarantined"].array.size(), 1U);
+  EXPECT_EQ(answer.json["quarantined"].array[0]["path"].string, ".envrc");
+  EXPECT_FALSE(fs::exists(workspace() / ".envrc"));
+}
+
+TEST_P(ProtectedCalls, TheRunKeepsAndRecordsIt) {
+  const Answer answer =
+      call({"run_script", script("mkdir -p a; echo evil > a/.mcp.json")}, {"--run", run_place()});
+  ASSERT_EQ(answer.json["quarantined"].array.size(), 1U);
+  const fs::path kept = run_place() / "quarantine" / answer.text("call_id") / "1/.mcp.json";
+  EXPECT_EQ(answer.json["quarantined"].array[0]["kept_at"].string, kept.string());
+  EXPECT_EQ(read_file(kept), "evil\n");
+  const auto lines = json_lines(run_place() / "artifacts/tool_calls/main.jsonl");
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0]["quarantined"].array.at(0)["path"].string, "a/.mcp.json");
+  EXPECT_TRUE(verified(run_place()));
+  const Answer again = call({"run_script", script("cat " + kept.string())}, {"--run", run_place()});
+  EXPECT_NE(again.exit_code(), 0);
+}
+
+TEST_P(ProtectedCalls, EveryCallOfASessionIsLookedAtOnItsOwn) {
+  const auto answers = session({{"run_script", script("echo 1 > .envrc")},
+                                {"run_script", script("echo 2 > fine")},
+                                {"run_script", script("echo 3 > .envrc")}});
+  ASSERT_EQ(answers.size(), 3U);
+  EXPECT_EQ(answers[0].json["quarantined"].array.size(), 1U);
+  EXPECT_EQ(answers[1].json["quarantined"].array.size(), 0U);
+  EXPECT_EQ(answers[2].json["quarantined"].array.size(), 1U);
+}
+
+TEST_P(ProtectedCalls, AnExecutorsAnswerSaysItToo) {
+  const std::string left = workspace() / "data/.envrc";
+  executor("leaver", "import json\nopen('" + left + "', 'w').write('evil')\nprint(json.dumps({}))\n",
+           {.capabilities = R"(["fs:write:./data/**", "code:exec"])"});
+  file("data/there", "x\n");
+  Words flags = with_executors();
+  flags.insert(flags.end(), {"--autonomy", "full"});
+  const Answer answer = call({"leaver", "{}"}, flags);
+  EXPECT_TRUE(contains(answer.result(), "[quarantined: data/.envrc")) << answer.result();
+  EXPECT_FALSE(fs::exists(workspace() / "data/.envrc"));
+}
+
+TEST_P(ProtectedCalls, OnlyTheOperatorLetsItGo) {
+  EXPECT_TRUE(
+      refused_by(call({"run_script", R"({"code": "true", "interpreter": "bash", "allow_protected": ["."]})"}),
+                 "schema"));
+  const Answer answer = call({"run_script", script("echo new > .envrc")}, {"--allow-protected", ".envrc"});
+  EXPECT_TRUE(answer.json["quarantined"].array.empty());
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "new\n");
+}
+
+FOR_EVERYONE(ProtectedCalls);
+
+}  // namespace
+}  // namespace cloche::test
