@@ -81,7 +81,11 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
       return choice;
     }
     if (wanted.why.empty()) wanted = found.missing;
-    if (!degrades) break;
+    if (!degrades) {
+      choice.backend =
+          candidates.front();  // what fails now may be mended: the call itself says why, or works
+      return choice;
+    }
     if (const auto below = next_below(*rung)) {
       choice.notes.push_back("the rung " + std::string(name_of(*rung)) +
                              " is missing here, stepped down to " + std::string(name_of(*below)) + ": " +

@@ -16,6 +16,7 @@ namespace cloche {
 struct StagedParts {
   std::string jail;                                  // cloche-jail on the host
   std::string program;                               // bwrap or the runtime, by its path
+  std::string name;                                  // of a container, and of nobody else\'s at the same time
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what we may not exceed ourselves
 };
 

@@ -10,8 +10,10 @@
 #include "base/sys.hpp"
 #include "gateway/file_gates.hpp"
 #include "gateway/ladder.hpp"
+#include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
 #include "store/profile_files.hpp"
+#include "store/system_facts.hpp"
 
 namespace cloche {
 namespace {
@@ -225,6 +227,9 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
                ? Result<std::vector<std::string>>(std::vector<std::string>{})
                : Result<std::vector<std::string>>(
                      refusal("the workspace " + request.workspace.value_or(".") + " cannot be opened"));
+  struct stat seen {};
+  if (::fstat(held.value().fd.get(), &seen) != 0) return system_error("look at " + held.value().path);
+  TRY(judge_workspace(fact_from(seen, held.value().path), environment.get("HOME")));
   const Configuration configuration = TRY(load_configuration(environment, installation, held.value().path));
   std::vector<std::string> notes;
   TRY(configure(request, configuration.settings, notes));
@@ -232,6 +237,7 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
       chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
   apply_profile(request, chosen.profile);
   TRY(settle_rung(request, "the profile " + chosen.profile.name));
+  TRY(judge_state(installation.state, request));  // what is tried out is remembered there
   Ladder ladder(environment, installation);
   const Wish wish = TRY(wish_for(configuration.settings, environment, Door::command_line));
   Choice choice = TRY(take_box(request, wish, ladder));

@@ -1,5 +1,7 @@
 #include "gateway/gateway.hpp"
 
+#include "gateway/guarded_function.hpp"
+
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -244,6 +246,7 @@ Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallC
 Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const std::string& task,
                                    const std::string& call_id) {
   const Launch& launch = permit.launch();
+  if (launch.function) return ask_function(*launch.function, call_id);
   return launch.argv.empty() ? act(launch, judged, task) : start(judged, launch, call_id);
 }
 
@@ -274,6 +277,28 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   effect.raw = raw_text(effect.outcome, launch.argv[0]);
   effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
   effect.structured = process_output_json(effect.outcome, budget);
+  return effect;
+}
+
+// Its answer is held to its own schema, as an executor's is.
+Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::string& call_id) {
+  Effect effect;
+  effect.outcome.backend = "in-process";
+  const RegisteredTool* tool = session_.registry.find(call.name);
+  auto answer = tool != nullptr && tool->function ? guarded_run(*tool->function, call.arguments)
+                                                  : Result<std::string>(refusal("there is no such function"));
+  if (answer.ok()) {
+    effect.outcome.end = End::exited;
+    effect.outcome.exit_code = 0;
+    effect.outcome.output = std::move(answer).value();
+    const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
+    if (take_answer(*tool, effect, budget)) return effect;
+  }
+  const ToolReply reply = failed_reply("the function " + call.name + ": " +
+                                       (answer.ok() ? effect.outcome.reason : describe(answer.error())));
+  effect.outcome = acted(reply);
+  effect.raw = reply.text;
+  effect.shown = neutralised(reply.text);
   return effect;
 }
 

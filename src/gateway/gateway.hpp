@@ -92,6 +92,7 @@ class Gateway {
   Effect carry_out(Judged& judged, const Permit& permit, const std::string& task, const std::string& call_id);
   Effect start(Judged& judged, const Launch& launch, const std::string& call_id);
   Effect act(const Launch& launch, const Judged& judged, const std::string& task);
+  Effect ask_function(const FunctionCall& call, const std::string& call_id);
 
   Session session_;
   mutable std::mutex dialling_;

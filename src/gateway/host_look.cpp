@@ -14,7 +14,7 @@ Result<std::shared_ptr<const Facts>> HostLook::now(const RunRequest& request, co
   const std::lock_guard held(lock_);
   const uint64_t now_ms = sys::monotonic_ms();
   if (facts_ && now_ms - taken_ms_ < longest_ms) return facts_;
-  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  auto caller = TRY(caller_of(request, environment, installation));
   facts_ = std::make_shared<const Facts>(
       TRY(observe_host(request, environment, std::move(caller), installation.state)));
   taken_ms_ = now_ms;

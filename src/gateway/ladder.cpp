@@ -15,7 +15,7 @@
 namespace cloche {
 namespace {
 
-constexpr int64_t trust_in_failure_s = 60;
+constexpr int64_t trust_in_failure_s = 5;
 constexpr size_t most_bytes = 4096;
 
 int64_t now_s() { return static_cast<int64_t>(::time(nullptr)); }
@@ -110,6 +110,11 @@ std::string Ladder::file_for(Backend backend) const {
   if (installation_.state.empty() || !boot.ok()) return {};
   Sha256 hash;
   hash.add(boot.value()).add(name_of(backend)).add(std::to_string(::geteuid()));
+  // What works out here may not in a container that has this directory too, and the other way round.
+  for (const char* path : {"/proc/self/ns/user", "/proc/self/ns/mnt"}) {
+    const auto name = sys::read_link(path);
+    hash.add(name.ok() ? name.value() : "");
+  }
   add_identity(hash, installation_.jail);
   add_identity(hash, program_of(backend));
   return installation_.state + "/backends/" + hash.finish();

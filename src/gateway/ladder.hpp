@@ -2,7 +2,7 @@
 // request gets (confine/choose.hpp).
 //
 // What works is remembered for this boot, these programs and this user, 0600, so that a call need not try it
-// out; what does not work is remembered for a minute, because somebody may just be mending it.
+// out; what does not work is remembered for seconds, because somebody may just be mending it.
 #pragma once
 
 #include <map>

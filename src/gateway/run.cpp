@@ -196,9 +196,17 @@ std::vector<Denial> left_out_of(const RunRequest& request) {
   return denials;
 }
 
+Result<CallerFact> caller_of(const RunRequest& request, const Environment& environment,
+                             const Installation& installation) {
+  auto observed = observe_caller(request, environment, installation.ids);
+  if (observed.ok()) return observed;
+  const auto missing = missing_layers(required_for(request), probe_host());
+  return missing.empty() ? observed.take_error() : describe_missing(missing);
+}
+
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation) {
-  auto caller = TRY(observe_caller(request, environment, installation.ids));
+  auto caller = TRY(caller_of(request, environment, installation));
   Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
@@ -207,12 +215,7 @@ Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& 
 
 Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
                 const Streams& streams, Proving proving) {
-  auto observed = observe_caller(request, environment, installation.ids);
-  if (!observed.ok()) {  // a host without the means at all is the better reason
-    const auto missing = missing_layers(required_for(request), probe_host());
-    return missing.empty() ? observed.take_error() : describe_missing(missing);
-  }
-  CallerFact caller = std::move(observed).value();
+  CallerFact caller = TRY(caller_of(request, environment, installation));
   // Now, because the kernel needs as long for the namespaces as we need for everything below. A jail without
   // a plan can do nothing, and ends when we return without giving it one.
   std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation, backend_of(request)));

@@ -25,6 +25,10 @@ struct Installation {
 // Beside the running program or in the directory `programs`, and under $XDG_STATE_HOME or ~/.local/state.
 Result<Installation> find_installation(const Environment& environment, const std::string& programs = {});
 
+// Who asks. On a host without the means at all that is the better reason to refuse.
+Result<CallerFact> caller_of(const RunRequest& request, const Environment& environment,
+                             const Installation& installation);
+
 // What would run. Has no effect.
 // What the environment gate keeps from an operator's command, one sentence each.
 std::vector<Denial> left_out_of(const RunRequest& request);

@@ -214,7 +214,10 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
   return render_staged(backend_, plan, probe, resources_,
-                       {.jail = installation.jail, .program = program, .highest_limits = own_hard_limits()});
+                       {.jail = installation.jail,
+                        .program = program,
+                        .name = fresh_cgroup_name(),
+                        .highest_limits = own_hard_limits()});
 }
 
 }  // namespace cloche

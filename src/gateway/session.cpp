@@ -191,7 +191,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
     if (executor.trust == Trust::operators)
       add_written(session.names.written, executor.capabilities, session.names);
   }
-  session.registry = TRY(Registry::make(std::move(executors), said.record));
+  session.registry = TRY(Registry::make(std::move(executors), said.record, said.functions));
   said.ceilings.executors = session.registry.executor_names();
   return session;
 }

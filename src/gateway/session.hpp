@@ -45,6 +45,7 @@ struct SessionOptions {
   size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
   Registry::Record record = Registry::Record::kept;
   Door door = Door::command_line;
+  std::vector<Function> functions = {};  // of the embedding program, for models to call
 };
 
 // What a door's flags start from: every shipped tool, full at most, passive unless asked, supervised.

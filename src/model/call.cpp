@@ -59,6 +59,15 @@ std::string to_json(const FileAction& action) {
   return out.end_object().text();
 }
 
+std::string to_json(const FunctionCall& call) {
+  JsonWriter out;
+  return out.begin_object()
+      .member("function", call.name)
+      .member("arguments", call.arguments)
+      .end_object()
+      .text();
+}
+
 std::string to_json(const Recall& recall) {
   JsonWriter out;
   out.begin_object().member("recall", recall.call_id).member("offset", recall.offset);

@@ -46,6 +46,13 @@ struct Recall {
 std::string to_json(const Recall& recall);
 
 // What a permitted call becomes: what runs and what its tool or its shape adds to the confinement.
+// A function of the embedding program, and what it is given.
+struct FunctionCall {
+  std::string name = {};
+  std::string arguments = {};  // JSON
+};
+std::string to_json(const FunctionCall& call);
+
 struct Launch {
   std::vector<std::string> argv = {};      // empty: nothing is started, and the gateway itself acts
   std::vector<Variable> environment = {};  // over everything else
@@ -67,6 +74,7 @@ struct Launch {
   std::optional<Limits> narrower = {};    // of each limit the smaller one counts
   std::optional<FileAction> action = {};  // of a file tool
   std::optional<Recall> recall = {};      // of read_tool_result
+  std::optional<FunctionCall> function = {};
 };
 
 // What a tool understood of a call: what it would touch, and what it asks for.

@@ -18,7 +18,11 @@ ConfinementPlan plan_action(const Launch& launch, const Facts& facts) {
   plan.rung = Rung::permissive;
   plan.required.clear();
   plan.directory = plan.workspace = facts.workspace.path;
-  plan.action = launch.action ? to_json(*launch.action) : to_json(launch.recall.value_or(Recall{}));
+  if (launch.function) {
+    plan.action = to_json(*launch.function);
+  } else {
+    plan.action = launch.action ? to_json(*launch.action) : to_json(launch.recall.value_or(Recall{}));
+  }
   return plan;
 }
 

@@ -84,7 +84,8 @@ ReadArguments read_arguments(const ToolCall& call) {
   return {std::move(value).value(), {}};
 }
 
-Result<Registry> Registry::make(std::vector<Executor> executors, Record record) {
+Result<Registry> Registry::make(std::vector<Executor> executors, Record record,
+                                std::vector<Function> functions) {
   Registry registry;
   for (auto& tool : shipped()) {
     if (record == Record::none && tool.spec.name == "read_tool_result") continue;
@@ -96,6 +97,13 @@ Result<Registry> Registry::make(std::vector<Executor> executors, Record record) 
       return refusal(executor.source + ": there is a tool of the name " + executor.name + " already");
     registry.tools_.push_back(TRY(registered(spec_of(executor))));
     registry.tools_.back().executor = std::make_shared<const Executor>(std::move(executor));
+  }
+  for (auto& function : functions) {
+    if (registry.find(function.spec.name) != nullptr)
+      return refusal("there is a tool of the name " + function.spec.name + " already");
+    if (!function.run) return refusal("the function " + function.spec.name + " is empty");
+    registry.tools_.push_back(TRY(registered(function.spec)));
+    registry.tools_.back().function = std::make_shared<const Function>(std::move(function));
   }
   return registry;
 }
@@ -120,6 +128,8 @@ Intent Registry::understand(const ToolCall& call, const ReadArguments& arguments
   if (!intent.problem.empty()) return intent;
   if (tool->executor) {
     understand_executor(*tool->executor, arguments.value, call.arguments, intent);
+  } else if (tool->function) {
+    understand_function(tool->spec.name, call.arguments, intent);
   } else if (tool->understand == nullptr) {
     understand_file_tool(arguments.value, workspace, intent);
   } else {
@@ -147,7 +157,7 @@ Verdict Registry::schema_verdict(const ReadArguments& arguments, const Intent& i
 std::vector<std::string> Registry::executor_names() const {
   std::vector<std::string> names;
   for (const auto& tool : tools_) {
-    if (tool.executor) names.push_back(tool.spec.name);
+    if (tool.executor || tool.function) names.push_back(tool.spec.name);
   }
   return names;
 }

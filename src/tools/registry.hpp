@@ -12,6 +12,7 @@
 #include "model/skill.hpp"
 #include "model/tool.hpp"
 #include "policy/json_schema.hpp"
+#include "tools/function.hpp"
 
 namespace cloche {
 
@@ -24,6 +25,7 @@ struct RegisteredTool {
   JsonSchema output;
   Understand understand = nullptr;
   std::shared_ptr<const Executor> executor = {};  // none: it is one of ours
+  std::shared_ptr<const Function> function = {};  // or the embedding program's
 };
 
 // A call's arguments, read once for everybody who looks at them.
@@ -38,7 +40,8 @@ class Registry {
   enum class Record { none, kept };  // read_tool_result is there only when there is a record
 
   Registry() = default;  // knows no tool
-  static Result<Registry> make(std::vector<Executor> executors, Record record);
+  static Result<Registry> make(std::vector<Executor> executors, Record record,
+                               std::vector<Function> functions = {});
 
   const std::vector<RegisteredTool>& tools() const { return tools_; }
   // By its one name or an alias of it; nullptr: there is no such tool.

@@ -33,8 +33,9 @@ struct Opened {
   char* block[4] = {state.data(), home.data(), path.data(), nullptr};  // the Gateway goes on looking at it
   std::unique_ptr<Gateway> gateway;
 
-  Opened() {
+  explicit Opened(std::vector<Function> functions = {}) {
     SessionOptions options = default_session();
+    options.functions = std::move(functions);
     options.operators.workspace = scene.workspace();
     options.programs = CLOCHE_TEST_BIN_DIR;
     options.record = Registry::Record::none;
@@ -62,9 +63,56 @@ TEST(Library, DialsTurnBetweenCalls) {
   ASSERT_TRUE(opened.gateway->set_default_profile("workspace-write-no-network").ok());
   EXPECT_FALSE(opened.write().is_error());
   ASSERT_TRUE(opened.gateway->set_enabled(false).ok());
-  const CallResult told = opened.write();
+  Nobody nobody;
+  const CallResult told = opened.gateway->call({"run_shell", R"({"cmd": "cat x"})"}, {}, nobody);
+  EXPECT_EQ(told.outcome.backend, "none");
   ASSERT_EQ(told.notes.size(), 1U);
-  EXPECT_TRUE(contains(told.notes[0], "isolates all the same"));
+  EXPECT_TRUE(contains(told.notes[0], "isolation is off"));
+}
+
+Function function_named(std::string name, std::function<Result<std::string>(const std::string&)> run) {
+  Function function;
+  function.spec.name = std::move(name);
+  function.spec.description = "for this test";
+  function.spec.input_schema =
+      R"({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})";
+  function.spec.output_schema = R"({"type": "object", "properties": {"twice": {"type": "integer"}}})";
+  function.run = std::move(run);
+  return function;
+}
+
+// The rung permissive: judged and held to its schemas like any tool, in this process.
+TEST(Library, FunctionsOfTheEmbeddingProgramAreTools) {
+  std::atomic<int> ran = 0;
+  Opened opened({function_named("twice",
+                                [&](const std::string& arguments) -> Result<std::string> {
+                                  ++ran;
+                                  return std::string(contains(arguments, "21") ? R"({"twice": 42})"
+                                                                               : R"({"twice": "no"})");
+                                }),
+                 function_named("thrower", [](const std::string&) -> Result<std::string> {
+                   throw std::runtime_error("boom");
+                 })});
+  ASSERT_TRUE(opened.gateway);
+  Nobody nobody;
+  const CallResult good = opened.gateway->call({"twice", R"({"n": 21})"}, {}, nobody);
+  EXPECT_FALSE(good.is_error()) << good.result;
+  EXPECT_EQ(good.structured, R"({"twice":42})");
+  EXPECT_EQ(good.outcome.backend, "in-process");
+  EXPECT_TRUE(opened.gateway->call({"twice", R"({"n": "x"})"}, {}, nobody).is_error())
+      << "refused by its schema";
+  EXPECT_EQ(ran, 1) << "what is refused does not run";
+  EXPECT_TRUE(contains(opened.gateway->call({"twice", R"({"n": 1})"}, {}, nobody).result, "twice"))
+      << "its answer is no answer";
+  EXPECT_TRUE(contains(opened.gateway->call({"thrower", R"({"n": 1})"}, {}, nobody).result, "boom"));
+  const auto tools = opened.gateway->tools(nullptr);
+  ASSERT_TRUE(tools.ok());
+  EXPECT_TRUE(std::any_of(tools.value().begin(), tools.value().end(),
+                          [](const ToolSpec& spec) { return spec.name == "twice"; }));
+  const Skill narrow{.name = "narrow", .loadout = std::vector<std::string>{"read_artifact"}};
+  CallContext context;
+  context.skill = &narrow;
+  EXPECT_TRUE(contains(opened.gateway->call({"twice", R"({"n": 21})"}, context, nobody).result, "loadout"));
 }
 
 TEST(Library, DialsTurnWhileOthersCall) {

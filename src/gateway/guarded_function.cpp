@@ -1,0 +1,17 @@
+#include "gateway/guarded_function.hpp"
+
+#include <exception>
+
+namespace cloche {
+
+Result<std::string> guarded_run(const Function& function, const std::string& arguments) noexcept {
+  try {
+    return function.run(arguments);
+  } catch (const std::exception& thrown) {
+    return Error{Fault::internal, std::string("it threw: ") + thrown.what(), 0, {}};
+  } catch (...) {
+    return Error{Fault::internal, "it threw something that is no exception", 0, {}};
+  }
+}
+
+}  // namespace cloche

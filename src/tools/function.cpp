@@ -1,0 +1,10 @@
+#include "tools/function.hpp"
+
+namespace cloche {
+
+void understand_function(const std::string& name, const std::string& arguments, Intent& intent) {
+  intent.launch = Launch{};
+  intent.launch->function = FunctionCall{name, arguments};
+}
+
+}  // namespace cloche
