@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +52,13 @@ std::map<uint32_t, uint64_t> own_hard_limits() {
     if (::getrlimit(resource, &own) == 0) highest[limit.resource] = own.rlim_max;
   }
   return highest;
+}
+
+// Nobody else's, and nobody's to guess: whoever takes the name of a box first keeps the box from starting.
+Result<std::string> fresh_box_name() {
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) return system_error("get a random number");
+  return "cloche-" + std::to_string(random);
 }
 
 // Left by a call that was killed with everybody who could clean up: nobody holds its lock.
@@ -214,7 +222,10 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
   return render_staged(backend_, plan, probe, resources_,
-                       {.jail = installation.jail, .program = program, .highest_limits = own_hard_limits()});
+                       {.jail = installation.jail,
+                        .program = program,
+                        .highest_limits = own_hard_limits(),
+                        .name = TRY(fresh_box_name())});
 }
 
 }  // namespace cloche
