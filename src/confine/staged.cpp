@@ -139,7 +139,7 @@ std::vector<Layer> layers_of(Backend backend, const HostProbe& probe, const Call
       {LayerId::uts_namespace, by},
       {LayerId::no_new_privileges, "prctl"},
       {LayerId::no_capabilities, "capset"},
-      {LayerId::session_keyring, "keyctl"},
+      {LayerId::session_keyring, backend == Backend::runsc ? "sentry" : "keyctl"},
       {LayerId::syscall_filter, backend == Backend::runsc ? "sentry+seccomp" : "seccomp"},
       {LayerId::memory_limit, resources.memory_by},
       {LayerId::process_limit, watched ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
