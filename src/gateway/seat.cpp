@@ -61,6 +61,10 @@ Result<std::string> fresh_box_name() {
   return "cloche-" + std::to_string(random);
 }
 
+CallResources::Ready ready(const Skeleton& skeleton) {
+  return {skeleton.root, skeleton.device, skeleton.inode};
+}
+
 // Left by a call that was killed with everybody who could clean up: nobody holds its lock.
 void sweep(const std::string& directory) {
   for (const auto& name : names_in(directory)) {
@@ -166,9 +170,6 @@ void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& stat
   if (!etc.ok()) return;
   skeletons_[0] = std::move(root).value();
   skeletons_[1] = std::move(etc).value();
-  const auto ready = [](const Skeleton& skeleton) {
-    return CallResources::Ready{skeleton.root, skeleton.device, skeleton.inode};
-  };
   resources_.skeleton = {ready(skeletons_[0]), std::nullopt, skeletons_[0].has_devices};
   if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
 }
@@ -221,11 +222,18 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
+  std::optional<CallResources::Ready> etc;
+  if (auto still = take_skeleton(plan, Part::etc, installation.state);
+      still.ok() && !still.value().root.empty()) {
+    skeletons_[1] = std::move(still).value();
+    etc = ready(skeletons_[1]);
+  }
   return render_staged(backend_, plan, probe, resources_,
                        {.jail = installation.jail,
                         .program = program,
                         .highest_limits = own_hard_limits(),
-                        .name = TRY(fresh_box_name())});
+                        .name = TRY(fresh_box_name()),
+                        .etc = std::move(etc)});
 }
 
 }  // namespace cloche
