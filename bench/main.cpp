@@ -20,7 +20,8 @@ constexpr const char* help =
     "  --json    the same numbers as JSON\n"
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
-    "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set\n";
+    "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set,\n"
+    "            10 the rungs of the ladder\n";
 
 struct Section {
   int number;
@@ -38,6 +39,7 @@ constexpr Section sections[] = {
     {7, "permission rules", measure_rules},
     {8, "the gateway's own part", measure_gateway},
     {9, "the look for the protected set", measure_protected},
+    {10, "the rungs of the ladder", measure_rungs},
 };
 
 struct Arguments {
@@ -46,6 +48,13 @@ struct Arguments {
   bool help = false;
   std::optional<int> only = {};
 };
+
+std::optional<int> section_named(std::string_view word) {
+  for (const auto& section : sections) {
+    if (std::to_string(section.number) == word) return section.number;
+  }
+  return std::nullopt;
+}
 
 Result<Arguments> parse(int argc, char** argv) {
   Arguments arguments;
@@ -57,9 +66,8 @@ Result<Arguments> parse(int argc, char** argv) {
       arguments.json = true;
     } else if (word == "--help") {
       arguments.help = true;
-    } else if (word == "--only" && i + 1 < argc && std::strlen(argv[i + 1]) == 1 && argv[i + 1][0] >= '1' &&
-               argv[i + 1][0] <= '9') {
-      arguments.only = argv[++i][0] - '0';
+    } else if (word == "--only" && i + 1 < argc && section_named(argv[i + 1])) {
+      arguments.only = section_named(argv[++i]);
     } else {
       return usage_error("cannot use " + std::string(word), "see cloche-bench --help");
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace cloche::bench {
 namespace {
@@ -14,6 +15,19 @@ Samples part_of(const Samples& samples, size_t block, size_t blocks) {
 }
 
 double divide(double of, double to) { return to > 0 ? of / to : 0; }
+
+Spread compare_medians(const Samples& of, const Samples& to, size_t blocks,
+                       const std::function<double(double, double)>& compare) {
+  Spread spread{compare(median(of), median(to)), 0, 0};
+  spread.low = spread.high = spread.middle;
+  if (std::min(of.size(), to.size()) < blocks) return spread;
+  for (size_t block = 0; block < blocks; ++block) {
+    const double one = compare(median(part_of(of, block, blocks)), median(part_of(to, block, blocks)));
+    spread.low = std::min(spread.low, one);
+    spread.high = std::max(spread.high, one);
+  }
+  return spread;
+}
 
 }  // namespace
 
@@ -28,15 +42,11 @@ double percentile(Samples samples, double share) {
 double median(const Samples& samples) { return percentile(samples, 0.5); }
 
 Spread ratio_of_medians(const Samples& of, const Samples& to, size_t blocks) {
-  Spread spread{divide(median(of), median(to)), 0, 0};
-  spread.low = spread.high = spread.middle;
-  if (std::min(of.size(), to.size()) < blocks) return spread;
-  for (size_t block = 0; block < blocks; ++block) {
-    const double ratio = divide(median(part_of(of, block, blocks)), median(part_of(to, block, blocks)));
-    spread.low = std::min(spread.low, ratio);
-    spread.high = std::max(spread.high, ratio);
-  }
-  return spread;
+  return compare_medians(of, to, blocks, divide);
+}
+
+Spread difference_of_medians(const Samples& of, const Samples& to, size_t blocks) {
+  return compare_medians(of, to, blocks, std::minus<double>());
 }
 
 Spread ratio_of_pairs(const Samples& of, const Samples& to) {

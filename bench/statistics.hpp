@@ -16,10 +16,13 @@ struct Spread {
   double middle = 0;
   double low = 0;
   double high = 0;
+
+  Spread scaled(double by) const { return {middle * by, low * by, high * by}; }
 };
 
-// The ratio of the medians; low and high are its least and greatest over consecutive blocks of the rounds.
+// Of the medians; low and high are the least and greatest over consecutive blocks of the rounds.
 Spread ratio_of_medians(const Samples& of, const Samples& to, size_t blocks = 5);
+Spread difference_of_medians(const Samples& of, const Samples& to, size_t blocks = 5);
 
 // Sample by sample, each with the other one of its round: the median of the ratios and their quartiles.
 Spread ratio_of_pairs(const Samples& of, const Samples& to);

@@ -41,7 +41,7 @@ bool must_be_judged(std::span<char* const> words, const Environment& environment
   if (!parsed.ok() || parsed.value().help) return false;
   const RunArguments& arguments = parsed.value();
   return arguments.dry_run || arguments.is_recorded() || !arguments.has_shipped_profile() ||
-         arguments.wants_another_box() || !environment.get("CLOCHE_SANDBOX").empty() ||
+         arguments.leaves_a_choice() || !environment.get("CLOCHE_SANDBOX").empty() ||
          !environment.get("CLOCHE_REQUIRE_SANDBOX").empty() ||
          may_be_configured(environment, arguments.request.workspace.value_or("."));
 }

@@ -56,6 +56,8 @@ inline constexpr int least_landlock_abi =
 // Required minus offered. Empty means that the plan can be kept here.
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe);
 
+// Whether a skeleton has it whole (store/skeleton.hpp), and not only its mount point.
+bool is_still(const ViewEntry& entry);
 // One entry of a view as the jail is told of it. `existing`: its place is there, and nothing is made for it.
 wire::MountText mount_for(const ViewEntry& entry, bool existing);
 

@@ -48,8 +48,7 @@ wire::MountText mount_of(const CallResources::Ready& ready, wire::MountKind kind
 
 // What a skeleton holds already. Of everything else it has the mount point.
 bool is_ready(const CallResources::Skeleton& skeleton, const ViewEntry& entry) {
-  return entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
-         entry.kind == EntryKind::text || entry.copied ||
+  return is_still(entry) ||
          (skeleton.has_devices && entry.kind == EntryKind::tree && entry.access == Access::device);
 }
 
@@ -97,6 +96,11 @@ std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resou
 }
 
 }  // namespace
+
+bool is_still(const ViewEntry& entry) {
+  return entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
+         entry.kind == EntryKind::text || entry.copied;
+}
 
 wire::MountText mount_for(const ViewEntry& entry, bool existing) {
   wire::MountText mount;

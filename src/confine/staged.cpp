@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "base/path.hpp"
 #include "confine/bwrap.hpp"
 #include "confine/oci.hpp"
+#include "model/holder.hpp"
 
 namespace cloche {
 namespace {
@@ -20,6 +22,27 @@ wire::MountText stage_entry(wire::MountKind kind, std::string target, std::strin
   mount.content = std::move(content);
   mount.mode = kind == wire::MountKind::text ? 0644 : 0755;
   return mount;
+}
+
+// The curated /etc, some twenty entries, as the one tree that has them ready-made. Every mount costs a tool
+// time, and bubblewrap reads the list of all that are there for each.
+ConfinementPlan with_ready_etc(const ConfinementPlan& plan, const CallResources::Ready& etc) {
+  const Holders holders(plan);
+  const auto is_in_it = [&](const ViewEntry& entry) {
+    return is_beneath("/etc", entry.target) && is_still(entry) && holders.of(entry) == Holder::root;
+  };
+  ConfinementPlan shorter = plan;
+  shorter.view.clear();
+  shorter.view.push_back({.kind = EntryKind::tree,
+                          .access = Access::read,
+                          .target = "/etc",
+                          .source = etc.directory,
+                          .device = etc.device,
+                          .inode = etc.inode});
+  for (const auto& entry : plan.view) {
+    if (!is_in_it(entry)) shorter.view.push_back(entry);
+  }
+  return shorter;
 }
 
 // Of every tree a clone, of every text a file; the rest the box makes by itself.
@@ -139,7 +162,7 @@ std::vector<Layer> layers_of(Backend backend, const HostProbe& probe, const Call
       {LayerId::uts_namespace, by},
       {LayerId::no_new_privileges, "prctl"},
       {LayerId::no_capabilities, "capset"},
-      {LayerId::session_keyring, "keyctl"},
+      {LayerId::session_keyring, backend == Backend::runsc ? "sentry" : "keyctl"},
       {LayerId::syscall_filter, backend == Backend::runsc ? "sentry+seccomp" : "seccomp"},
       {LayerId::memory_limit, resources.memory_by},
       {LayerId::process_limit, watched ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
@@ -168,8 +191,9 @@ std::vector<MissingLayer> staged_missing(Backend backend, const ConfinementPlan&
   return missing;
 }
 
-LaunchSpec render_staged(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
+LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const HostProbe& probe,
                          const CallResources& resources, const StagedParts& parts) {
+  const ConfinementPlan plan = parts.etc ? with_ready_etc(judged, *parts.etc) : judged;
   const bool speechless = backend == Backend::runsc;
   LaunchSpec spec;
   spec.backend = backend;
@@ -199,7 +223,7 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& plan, const Hos
   jail.programs = {parts.program};
   jail.env = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
               "XDG_RUNTIME_DIR=/tmp"};
-  spec.as_run = plan;
+  spec.as_run = judged;
   spec.as_run->terminal = false;
   spec.by_descendants = speechless;
   spec.layers = layers_of(backend, probe, resources);

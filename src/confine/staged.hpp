@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,15 +17,18 @@ namespace cloche {
 struct StagedParts {
   std::string jail;                                  // cloche-jail on the host
   std::string program;                               // bwrap or the runtime, by its path
-  std::string name;                                  // of a container, and of nobody else\'s at the same time
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what we may not exceed ourselves
+  // What a runtime calls the box. No other call's: gVisor listens on an abstract socket of this name, which
+  // all of a host share, and a second box of the same name ends the first.
+  std::string name;
+  std::optional<CallResources::Ready> etc = {};  // the curated /etc, ready-made
 };
 
 // What the plan requires and this backend cannot keep.
 std::vector<MissingLayer> staged_missing(Backend backend, const ConfinementPlan& plan,
                                          const HostProbe& probe);
 
-LaunchSpec render_staged(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
+LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const HostProbe& probe,
                          const CallResources& resources, const StagedParts& parts);
 
 }  // namespace cloche

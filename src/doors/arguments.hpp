@@ -28,8 +28,11 @@ struct RunArguments {
   bool has_shipped_profile() const {
     return request.profile_name.empty() || shipped_profile(request.profile_name);
   }
-  // Something else than the glass, which is all that the front can start.
-  bool wants_another_box() const { return request.rung != Rung::namespaces || request.backend.has_value(); }
+  // One of several tools, of which only trying tells which one works: the front leaves that to cloche-full.
+  // The glass is simply tried first.
+  bool leaves_a_choice() const {
+    return !request.backend && request.rung != Rung::namespaces && backends_of(request.rung).size() > 1;
+  }
 };
 
 // SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.

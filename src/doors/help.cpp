@@ -79,8 +79,13 @@ std::string run_help() {
       "  --status-fd N         write the outcome as JSON to descriptor N\n"
       "  --raw                 pass every escape sequence to the terminal (OSC, DCS and APC are removed "
       "otherwise)\n"
-      "  --isolation RUNG      namespace (default); a rung that is not here is refused by name\n"
-      "  --backend B           native (default)\n"
+      "\n"
+      "What it runs in:\n"
+      "  --isolation RUNG      subprocess, namespace (default), container or gvisor: the least; one that is "
+      "not here refuses\n"
+      "  --backend B           who builds the box: native (default) or bwrap, subprocess, oci (crun or runc, "
+      "whichever\n"
+      "                        works), crun, runc, runsc; it says the rung as well\n"
       "\n"
       "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; 126 not "
       "executable;\n"
@@ -89,6 +94,7 @@ std::string run_help() {
       "Examples:\n"
       "  cloche run --workspace ./proj -- python3 build.py\n"
       "  cloche run --ro ~/data --rw ./out --timeout 30s --memory 512M --pids 64 -- ./job\n"
+      "  cloche run --isolation gvisor -- python3 untrusted.py\n"
       "  cloche run --dry-run --json -- make test\n";
   return text;
 }
@@ -249,7 +255,7 @@ std::string wrap_help() {
          "itself (the system call filter, Landlock, limits) is done in it by cloche-jail --inner; what "
          "neither "
          "keeps is\n"
-         "named on stderr.\n"
+         "named on stderr. 'cloche run --backend bwrap|oci|runsc' runs it, and watches it.\n"
          "\n"
          "  --backend B           bwrap: one command line, for pasting; oci: config.json, for crun, runc and "
          "runsc;\n"

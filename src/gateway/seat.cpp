@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -51,6 +52,17 @@ std::map<uint32_t, uint64_t> own_hard_limits() {
     if (::getrlimit(resource, &own) == 0) highest[limit.resource] = own.rlim_max;
   }
   return highest;
+}
+
+// Nobody else's, and nobody's to guess: whoever takes the name of a box first keeps the box from starting.
+Result<std::string> fresh_box_name() {
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) return system_error("get a random number");
+  return "cloche-" + std::to_string(random);
+}
+
+CallResources::Ready ready(const Skeleton& skeleton) {
+  return {skeleton.root, skeleton.device, skeleton.inode};
 }
 
 // Left by a call that was killed with everybody who could clean up: nobody holds its lock.
@@ -158,9 +170,6 @@ void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& stat
   if (!etc.ok()) return;
   skeletons_[0] = std::move(root).value();
   skeletons_[1] = std::move(etc).value();
-  const auto ready = [](const Skeleton& skeleton) {
-    return CallResources::Ready{skeleton.root, skeleton.device, skeleton.inode};
-  };
   resources_.skeleton = {ready(skeletons_[0]), std::nullopt, skeletons_[0].has_devices};
   if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
 }
@@ -213,11 +222,18 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
+  std::optional<CallResources::Ready> etc;
+  if (auto still = take_skeleton(plan, Part::etc, installation.state);
+      still.ok() && !still.value().root.empty()) {
+    skeletons_[1] = std::move(still).value();
+    etc = ready(skeletons_[1]);
+  }
   return render_staged(backend_, plan, probe, resources_,
                        {.jail = installation.jail,
                         .program = program,
-                        .name = fresh_cgroup_name(),
-                        .highest_limits = own_hard_limits()});
+                        .highest_limits = own_hard_limits(),
+                        .name = TRY(fresh_box_name()),
+                        .etc = std::move(etc)});
 }
 
 }  // namespace cloche

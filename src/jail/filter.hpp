@@ -254,8 +254,10 @@ constexpr void check_arguments(Assembler& out, Action action) {
       out.load_argument(1);
       out.if_any_bit(memfd_refused, To::refuse);
       return out.if_any_bit(memfd_noexec_seal, To::allow, To::refuse);
-    case Action::mode_argument_1: return check_mode(out, 1);
-    case Action::mode_argument_2: return check_mode(out, 2);
+    case Action::mode_argument_1:
+    case Action::new_mode_1: return check_mode(out, 1);
+    case Action::mode_argument_2:
+    case Action::new_mode_2: return check_mode(out, 2);
     case Action::mode_of_open: return check_mode_of_open(out, 1);
     case Action::mode_of_openat: return check_mode_of_open(out, 2);
     case Action::absent:
@@ -288,7 +290,9 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
     Action action = by_number[nr];
     if (action == Action::tracing) action = tracing == Tracing::allowed ? Action::allow : Action::refuse;
     if (action == Action::host_wide) action = around == Around::namespaces ? Action::allow : Action::refuse;
-    if (around == Around::host && (action == Action::socket_kind || action == Action::kept_memory))
+    const bool unseen_by_landlock = action == Action::new_mode_1 || action == Action::new_mode_2;
+    if (around == Around::host &&
+        (action == Action::socket_kind || action == Action::kept_memory || unseen_by_landlock))
       action = Action::refuse;
     // A datagram socket of a pair can still be turned to any other address.
     if (around == Around::host && action == Action::socket_pair) action = Action::stream_pair;

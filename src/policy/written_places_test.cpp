@@ -24,7 +24,7 @@ TEST(WrittenPlaces, NoLinkWhereCallsWriteIsFollowed) {
       {"/w/b", {"/w/a"}, false, true},            // to what it could have put there itself
       {"/w/b", {"/w/a"}, true, false},            // but not to make more of it writable
       {"/w/b", {"/home/u/out/a"}, false, false},  // nor from one place into another
-      {"/w", {"/w"}, true, false},                // .. out of the root itself
+      {"/srv/data", {"/w"}, true, true},          // .. out of the root itself, which no call can move
   };
   for (const auto& row : rows) {
     FileFact fact{.kind = FileFact::Kind::directory, .path = row.path};

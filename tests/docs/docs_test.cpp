@@ -93,7 +93,8 @@ TEST_P(Documents, CommandsOfTheReadmePrintWhatStandsThere) {
   Scene project(GetParam());
   project.write("workspace/build.py",
                 "print(\"built:\", sum(range(10)))\nopen(\"result.txt\", \"w\").write(\"45\\n\")\n");
-  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "README.md", GetParam(), project.workspace(), 6);
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "README.md", GetParam(), project.workspace(), 6,
+                       {{"XDG_STATE_HOME", project.root() / "state"}});
 }
 
 TEST_P(Documents, CommandsOfTheSkillsPrintWhatStandsThere) {
@@ -278,7 +279,7 @@ TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
 TEST(Links, LeadToWhatExists) {
   for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
                            "docs/bench.md", "docs/commands.md", "docs/skills.md", "docs/record.md",
-                           "docs/files.md", "docs/tools.md", "docs/profiles.md"}) {
+                           "docs/files.md", "docs/tools.md", "docs/profiles.md", "docs/ladder.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

@@ -97,7 +97,7 @@ TEST(Library, FunctionsOfTheEmbeddingProgramAreTools) {
   Nobody nobody;
   const CallResult good = opened.gateway->call({"twice", R"({"n": 21})"}, {}, nobody);
   EXPECT_FALSE(good.is_error()) << good.result;
-  EXPECT_EQ(good.structured, R"({"twice":42})");
+  EXPECT_EQ(good.structured, R"({"twice": 42})");
   EXPECT_EQ(good.outcome.backend, "in-process");
   EXPECT_TRUE(opened.gateway->call({"twice", R"({"n": "x"})"}, {}, nobody).is_error())
       << "refused by its schema";
