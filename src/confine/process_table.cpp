@@ -20,15 +20,22 @@ Result<OwnedFd> open_process_table(int root) {
 namespace {
 
 // Numbers with blanks between them.
-void add_children(const ProcessTable& table, const std::string& process, std::vector<std::string>& found) {
-  const auto line = sys::read_file_at(table.directory, process + "/task/" + process + "/children", 1 << 20);
-  if (!line.ok()) return;
-  const std::string& text = line.value();
+void add_numbers(const std::string& text, std::vector<std::string>& found) {
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find(' ', begin), text.size());
     if (end > begin) found.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
+}
+
+// Of each of its threads: a runtime's children are those of whichever thread made them.
+void add_children(const ProcessTable& table, const std::string& process, std::vector<std::string>& found) {
+  auto tasks = sys::open_at(table.directory, process + "/task", O_RDONLY | O_DIRECTORY);
+  if (!tasks.ok()) return;
+  for_each_process(tasks.value().get(), [&](const std::string& thread) {
+    const auto line = sys::read_file_at(tasks.value().get(), thread + "/children", 1 << 20);
+    if (line.ok()) add_numbers(line.value(), found);
+  });
 }
 
 void for_each_descendant(const ProcessTable& table, const std::function<void(const std::string&)>& visit) {

@@ -114,6 +114,8 @@ std::string as_text(const Diagnosis& diagnosis) {
     text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
   text += rungs_as_text(diagnosis);
   if (!diagnosis.active) return text + "The default is refused on this host: " + diagnosis.problem + "\n";
+  if (diagnosis.in_force == "none")
+    return text + "ISOLATION IS OFF by the operator's own switch: NOTHING HOLDS.\n";
   text += "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n";
   return text;
 }

@@ -125,7 +125,9 @@ Result<Wish> wish_for(const Settings& settings, const Environment& environment, 
   Wish wish;
   wish.missing = settings.missing.value;
   wish.required = switches.required;
-  wish.off = switches.off || !settings.enabled.value;
+  // A managed file that says `enabled` is above every variable.
+  const bool always_on = settings.enabled.managed && settings.enabled.managed->value;
+  wish.off = !always_on && (switches.off || !settings.enabled.value);
   // `enabled: false` stands in a managed or user file itself; only a variable needs one that lets it count.
   wish.off_allowed = settings.allow_sandbox_off.value || !settings.enabled.value;
   wish.door = door;

@@ -196,6 +196,9 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
     return refusal("there is no place for a home and a /tmp of the call's own", "set HOME or XDG_STATE_HOME");
   const std::string parent = installation.state + "/scratch";
   if (!make_private_directories(parent)) return system_error("make " + parent);
+  // One at a time: what another is just making is not locked yet, and would be swept away.
+  const OwnedFd turn = TRY(sys::open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (::flock(turn.get(), LOCK_EX) != 0) return system_error("lock " + parent);
   sweep(parent);
   SubprocessParts parts;
   parts.jail = installation.jail;

@@ -48,7 +48,9 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   const ProtectedName* row = match.member;
   // A link on the way leads to what was never looked at by this name.
   if (row == nullptr && kind == NameKind::link && !match.trail.empty()) row = match.trail.front().row;
-  if (row != nullptr) {
+  if (row == nullptr && compared == ".git" && kind == NameKind::other) {
+    members_.push_back({std::string(name), kind, MemberRule::git_link, elsewhere_reason});
+  } else if (row != nullptr) {
     members_.push_back({std::string(name), kind, MemberRule::always, row->reason});
   } else if (kind == NameKind::directory) {
     GitPart part = compared == ".git" ? GitPart::dot_git : GitPart::none;

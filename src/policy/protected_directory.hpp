@@ -20,6 +20,7 @@ enum class MemberRule {
   always,      // it has no business there
   git_config,  // by what is in it: git init and git clone write one
   git_hooks,   // by the names in it: git init copies samples
+  git_link,    // by where it leads: worktrees and submodules have one, into the same tree
 };
 
 struct MemberName {

@@ -27,6 +27,12 @@ class Known {
     const auto found = files_.find({seen.st_dev, seen.st_ino});
     return found != files_.end() ? found->second : nullptr;
   }
+  // A directory that has come to a name is new by it, whatever is known of it by another: what is in it is
+  // older.
+  bool is_at(const struct stat& seen, const std::string& path) const {
+    const ProtectedFact* fact = find(seen);
+    return fact != nullptr && (!S_ISDIR(seen.st_mode) || fact->file.path == path);
+  }
   bool is_unchanged(const struct stat& seen) const {
     const ProtectedFact* fact = find(seen);
     return fact != nullptr && fact->changed == change_of(seen);
@@ -70,7 +76,9 @@ class WalkAfter {
   };
 
   bool is_touched(const struct stat& seen) const { return change_of(seen) >= since_; }
-  bool is_new(const struct stat& seen) const { return is_touched(seen) && known_.find(seen) == nullptr; }
+  bool is_new(const struct stat& seen, const std::string& path) const {
+    return is_touched(seen) && !known_.is_at(seen, absolute(path));
+  }
 
   void gap(const std::string& what) {
     if (found_.gap.empty()) found_.gap = what;
@@ -109,10 +117,20 @@ class WalkAfter {
     });
     if (!read) gap("'" + here.path + "' could not be read");
     names.settle();
-    struct stat seen {};
-    const bool is_new_git = names.is_git_directory() && ::fstat(here.fd, &seen) == 0 && is_new(seen);
+    const bool is_new_git = names.is_git_directory() && has_become_git(here);
     for (const auto& member : names.members()) judge(here, member, here.way_is_new || is_new_git);
     for (const auto& sub : names.subdirectories()) descend(here, sub);
+  }
+
+  // It is new, or what makes it one is: then git obeys what was in it before too.
+  bool has_become_git(const Place& here) const {
+    struct stat seen {};
+    if (::fstat(here.fd, &seen) == 0 && is_new(seen, here.path)) return true;
+    for (const char* name : {"objects", "refs"}) {
+      const auto part = look_in(here.fd, name);
+      if (part && is_new(*part, joined(here.path, name))) return true;
+    }
+    return false;
   }
 
   // A directory of git's objects that nobody has touched and that has no other in it.
@@ -139,7 +157,8 @@ class WalkAfter {
     }
     const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
     struct stat seen {};
-    const bool way_is_new = is_way && (here.way_is_new || (::fstat(fd.get(), &seen) == 0 && is_new(seen)));
+    const bool way_is_new =
+        is_way && (here.way_is_new || (::fstat(fd.get(), &seen) == 0 && is_new(seen, path)));
     look_in_directory({fd.get(), path, sub.trail, sub.part, way_is_new, here.depth + 1});
   }
 
@@ -154,6 +173,7 @@ class WalkAfter {
       case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
       case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
       case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
+      case MemberRule::git_link: return judge_link(here, member, *seen);
     }
   }
 
@@ -189,7 +209,8 @@ class WalkAfter {
       return;
     }
     // One that was renamed to this name holds files that are older than it.
-    if (is_new(seen) || (way_is_new && known_.find(seen) == nullptr)) return suspect(path, reason);
+    if (is_new(seen, path) || (way_is_new && !known_.is_at(seen, absolute(path))))
+      return suspect(path, reason);
     const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
     if (!fd) return is_touched(seen) ? suspect(path, reason) : void();
     look_inside(fd.get(), path, reason, here.depth + 1);
@@ -203,7 +224,7 @@ class WalkAfter {
     const bool read = for_each_name(fd, [&](const dirent& entry) {
       const auto seen = look_in(fd, entry.d_name);
       if (!seen) return true;
-      if (S_ISDIR(seen->st_mode) && !is_new(*seen)) {
+      if (S_ISDIR(seen->st_mode) && !is_new(*seen, joined(path, entry.d_name))) {
         directories.emplace_back(entry.d_name);
       } else if (is_touched(*seen) && !known_.is_unchanged(*seen)) {
         suspect(joined(path, entry.d_name), reason);
@@ -234,7 +255,7 @@ class WalkAfter {
   void judge_hooks(const Place& here, const MemberName& member, const struct stat& seen, bool way_is_new) {
     const std::string path = joined(here.path, member.name);
     const std::string reason(member.reason);
-    const bool all_new = way_is_new || is_new(seen);
+    const bool all_new = way_is_new || is_new(seen, path);
     if (!S_ISDIR(seen.st_mode)) return is_touched(seen) || way_is_new ? suspect(path, reason) : void();
     const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
     if (!fd) return is_touched(seen) ? suspect(path, reason) : void();
@@ -247,6 +268,24 @@ class WalkAfter {
     });
     if (!read) gap("'" + path + "' could not be read");
   }
+
+  // "gitdir: PATH". Git takes config and hooks from there: in this tree they are looked at, elsewhere by
+  // nobody.
+  void judge_link(const Place& here, const MemberName& member, const struct stat& seen) {
+    if (!is_touched(seen)) return;
+    const std::string path = joined(here.path, member.name);
+    const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+    const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read " + path);
+    constexpr std::string_view key = "gitdir: ";
+    if (!text.ok() || !text.value().starts_with(key)) return suspect(path, std::string(member.reason));
+    std::string target = text.value().substr(key.size());
+    while (!target.empty() && (target.back() == '\n' || target.back() == '\r')) target.pop_back();
+    if (target.empty() || target[0] != '/') target.insert(0, absolute(here.path) + "/");
+    const auto held = sys::hold(target);
+    if (!held.ok() || !is_beneath(root_, held.value().path)) suspect(path, std::string(member.reason));
+  }
+
+  static constexpr size_t max_git_link_bytes = 8192;
 
   const std::string& root_;
   Known known_;

@@ -118,6 +118,43 @@ TEST_P(Protected, ARepositoryMovedAwayDoesNotMakeRoomForAnother) {
   EXPECT_TRUE(exited(outside("rm -rf .git; mv kept .git; git log"), 0));
 }
 
+// What is in it is older than the call, and was nobody's business by its other name.
+TEST_P(Protected, ADirectoryThatComesToANameIsNewByIt) {
+  file(".config/tasks.json", "{}\n");
+  file("z/objects/x", "");
+  file("z/refs/x", "");
+  file("z/pre-commit", "#!/bin/sh\n", 0755);
+  EXPECT_EQ(taken_after("mv .config .vscode; mv z .husky"), (Paths{".husky", ".vscode"}));
+}
+
+TEST_P(Protected, APlaceThatBecomesARepositoryIsOne) {
+  NEEDS("git");
+  repository();
+  const char* danger = "printf '[core]\\n\\tfsmonitor = evil\\n'";
+  EXPECT_EQ(taken_after(std::string("mkdir -p .git/modules/lib/hooks; touch .git/modules/lib/HEAD; ") +
+                        danger + " > .git/modules/lib/config; touch .git/modules/lib/hooks/pre-commit"),
+            Paths{});
+  EXPECT_EQ(taken_after("mkdir .git/modules/lib/objects .git/modules/lib/refs; mkdir sub; "
+                        "echo 'gitdir: ../.git/modules/lib' > sub/.git"),
+            (Paths{".git/modules/lib/config", ".git/modules/lib/hooks/pre-commit"}));
+  EXPECT_EQ(
+      taken_after(
+          std::string("mkdir .config; cp -r .git/objects .git/HEAD .config/; cp -r .git/refs .config/r; ") +
+          danger + " > .config/config"),
+      Paths{});
+  const Paths taken = taken_after("mv .config/r .config/refs; mv .git old; mv .config .git");
+  EXPECT_TRUE(std::find(taken.begin(), taken.end(), ".git/config") != taken.end());
+}
+
+TEST_P(Protected, AGitFileLeadsNowhereElse) {
+  NEEDS("git");
+  EXPECT_EQ(
+      taken_after("echo 'gitdir: /tmp/elsewhere' > .git; mkdir sub; echo 'gitdir: ../../out' > sub/.git; "
+                  "mkdir a b; mkdir a/objects a/refs; echo 'gitdir: ../a' > b/.git"),
+      (Paths{".git", "sub/.git"}));
+  EXPECT_TRUE(is_there("b/.git")) << "within the tree it is looked at";
+}
+
 TEST_P(Protected, AHardLinkIsNoWayAround) {
   file(".envrc", "the user's\n");
   ASSERT_TRUE(exited(outside("ln .envrc second"), 0));
