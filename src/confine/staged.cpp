@@ -81,7 +81,7 @@ void stage_bundle(const ConfinementPlan& plan, const OciOptions& options, wire::
   jail.mounts.back().mode = 0777;  // the runtime writes there, by the call's own id
 }
 
-std::vector<std::string> runtime_words(Backend backend) {
+std::vector<std::string> runtime_words(Backend backend, const std::string& name) {
   if (backend == Backend::runsc) {
     return {"runsc",
             "--root",
@@ -93,7 +93,7 @@ std::vector<std::string> runtime_words(Backend backend) {
             "run",
             "--bundle",
             "/tmp/bundle",
-            "cloche"};
+            name};
   }
   return {std::string(name_of(backend)),
           "--root",
@@ -103,7 +103,7 @@ std::vector<std::string> runtime_words(Backend backend) {
           "/tmp/bundle",
           "--preserve-fds",
           "2",
-          "cloche"};
+          name};
 }
 
 // One id can be mapped without subordinate ones, and a runtime needs it to be 0; gVisor makes a namespace of
@@ -124,7 +124,7 @@ void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts
     options.gids = {{0, jail.outside_gid, 1}};
   }
   stage_bundle(plan, options, jail);
-  jail.argv = runtime_words(backend);
+  jail.argv = runtime_words(backend, parts.container);
 }
 
 std::vector<Layer> layers_of(Backend backend, const HostProbe& probe, const CallResources& resources) {

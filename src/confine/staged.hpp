@@ -14,8 +14,11 @@
 namespace cloche {
 
 struct StagedParts {
-  std::string jail;                                  // cloche-jail on the host
-  std::string program;                               // bwrap or the runtime, by its path
+  std::string jail;     // cloche-jail on the host
+  std::string program;  // bwrap or the runtime, by its path
+  // Of this call alone, and not to be guessed: runsc listens on an abstract socket of that name, which it
+  // shares with the other calls and users of the host.
+  std::string container = {};
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what we may not exceed ourselves
 };
 

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -43,6 +44,14 @@ uint64_t threads_of(unsigned uid) {
   return threads;
 }
 
+// What a group counts of gVisor is its own threads and those that run the command's for it, and a start that
+// meets the limit ends without a reason. How many processes the command has the sentry itself limits; the
+// group holds the sentry.
+Limits counted_by_group(Backend backend, Limits limits) {
+  if (backend == Backend::runsc) limits.processes = limits.processes * 8 + 1024;
+  return limits;
+}
+
 std::map<uint32_t, uint64_t> own_hard_limits() {
   std::map<uint32_t, uint64_t> highest;
   for (const auto& limit : limits_for(Limits{})) {
@@ -51,6 +60,13 @@ std::map<uint32_t, uint64_t> own_hard_limits() {
     if (::getrlimit(resource, &own) == 0) highest[limit.resource] = own.rlim_max;
   }
   return highest;
+}
+
+Result<std::string> fresh_container_name() {
+  uint64_t number[2] = {};
+  if (::getrandom(number, sizeof number, 0) != static_cast<ssize_t>(sizeof number))
+    return system_error("get a random number");
+  return "cloche-" + std::to_string(number[0]) + "-" + std::to_string(number[1]);
 }
 
 // Left by a call that was killed with everybody who could clean up: nobody holds its lock.
@@ -145,7 +161,7 @@ Result<void> Seat::take_id(const Installation& installation) {
 
 // Without the right to one the supervisor watches instead, and the outcome says so.
 void Seat::make_cgroup(const Limits& limits) {
-  if (!cgroup_ || cgroup_->make(limits).ok()) return;
+  if (!cgroup_ || cgroup_->make(counted_by_group(backend_, limits)).ok()) return;
   cgroup_->remove();
   cgroup_.reset();
 }
@@ -177,6 +193,25 @@ Result<LaunchSpec> Seat::render(const ConfinementPlan& plan, const HostProbe& pr
   }
 }
 
+// Until it is locked another call that sweeps takes it for forgotten; then another one is made.
+Result<Seat::Scratch> Seat::make_scratch(const std::string& parent) {
+  constexpr int most_tries = 100;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::string path = parent + "/" + fresh_cgroup_name();
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      if (errno == EEXIST) continue;
+      return system_error("make " + path);
+    }
+    auto made = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!made.ok() && made.error().number == ENOENT) continue;
+    OwnedFd lock = TRY(std::move(made));
+    struct stat seen {};
+    const bool ours = ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(lock.get(), &seen) == 0;
+    if (ours && seen.st_nlink != 0) return Scratch{path, std::move(lock)};
+  }
+  return system_error("make a directory of the call's own in " + parent, EAGAIN);
+}
+
 Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
                                         const Installation& installation) {
   if (backend_ == Backend::subprocess) {
@@ -188,15 +223,13 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
   const std::string parent = installation.state + "/scratch";
   if (!make_private_directories(parent)) return system_error("make " + parent);
   sweep(parent);
+  scratch_ = TRY(make_scratch(parent));
   SubprocessParts parts;
   parts.jail = installation.jail;
-  parts.scratch = parent + "/" + fresh_cgroup_name();
+  parts.scratch = scratch_.path;
   parts.as_on_host = plain_files(texts_of_host);
   parts.others = threads_of(caller_.uid);
   parts.callers_home = caller_.home;
-  if (::mkdir(parts.scratch.c_str(), 0700) != 0) return system_error("make " + parts.scratch);
-  scratch_ = {parts.scratch, TRY(sys::open(parts.scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};
-  if (::flock(scratch_.lock.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock " + parts.scratch);
   for (const auto& entry : scratch_entries(plan, parts)) TRY(write_entry(entry));
   return backend_ == Backend::none ? render_open(plan, resources_, parts)
                                    : render_subprocess(plan, probe, resources_, parts);
@@ -214,7 +247,10 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
   return render_staged(backend_, plan, probe, resources_,
-                       {.jail = installation.jail, .program = program, .highest_limits = own_hard_limits()});
+                       {.jail = installation.jail,
+                        .program = program,
+                        .container = TRY(fresh_container_name()),
+                        .highest_limits = own_hard_limits()});
 }
 
 }  // namespace cloche
