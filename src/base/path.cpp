@@ -10,6 +10,11 @@ bool is_beneath(std::string_view root, std::string_view path) {
   return path.substr(0, root.size()) == root && (path.size() == root.size() || path[root.size()] == '/');
 }
 
+bool is_beneath_any(const std::vector<std::string>& roots, std::string_view path) {
+  return std::any_of(roots.begin(), roots.end(),
+                     [&](const std::string& root) { return is_beneath(root, path); });
+}
+
 bool is_plain_absolute(std::string_view path) {
   if (path == "/") return true;
   if (path.empty() || path[0] != '/') return false;

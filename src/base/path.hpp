@@ -10,6 +10,9 @@ namespace cloche {
 // Whether `path` is `root` or lies below it: "/a/b" is beneath "/a", "/ab" is not. Both absolute and plain.
 bool is_beneath(std::string_view root, std::string_view path);
 
+// Whether it is beneath one of them.
+bool is_beneath_any(const std::vector<std::string>& roots, std::string_view path);
+
 // "/a/b": absolute, no empty, "." or ".." component, no trailing slash. "/" is plain.
 bool is_plain_absolute(std::string_view path);
 

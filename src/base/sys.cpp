@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -140,6 +141,56 @@ Result<Held> hold(const std::string& path) {
   auto fd = TRY(open(path, O_PATH));
   auto where = TRY(path_of(fd.get()));
   return Held{std::move(fd), std::move(where)};
+}
+
+namespace {
+
+// What is still to be walked, the next part last.
+void walk_next(std::vector<std::string>& rest, std::string_view path) {
+  const auto parts = components_of(path);
+  rest.insert(rest.end(), parts.rbegin(), parts.rend());
+}
+
+// What a link says that is held itself: nobody can put another one in its place meanwhile.
+Result<std::string> text_of_link(int fd, const std::string& path) {
+  std::array<char, PATH_MAX + 1> buffer;
+  const ssize_t length = ::readlinkat(fd, "", buffer.data(), buffer.size());
+  if (length < 0) return system_error("read the link " + path);
+  return std::string(buffer.data(), static_cast<size_t>(length));
+}
+
+}  // namespace
+
+Result<Walked> walk(const std::string& path) {
+  constexpr int most_links = 40;  // as the kernel has it
+  if (path.empty()) return system_error("open a path without a name", ENOENT);
+  if (is_plain_absolute(path)) {
+    if (OwnedFd fd = open_without_links(path)) return Walked{std::move(fd), path};
+    if (errno == ENOENT) return system_error("open " + path);
+  }
+  Walked walked{TRY(open(path.starts_with('/') ? "/" : ".", O_PATH)), {}};
+  std::vector<std::string> rest;
+  walk_next(rest, path);
+  for (int links = 0; !rest.empty();) {
+    const std::string part = std::move(rest.back());
+    rest.pop_back();
+    const std::string here = TRY(path_of(walked.fd.get()));
+    OwnedFd next = TRY(open_at(walked.fd.get(), part, O_PATH | O_NOFOLLOW));
+    struct stat seen {};
+    if (::fstat(next.get(), &seen) != 0) return system_error("look at " + path);
+    if (part == "..") walked.turns.push_back(here);
+    if (!S_ISLNK(seen.st_mode)) {
+      walked.fd = std::move(next);
+      continue;
+    }
+    if (++links > most_links) return system_error("open " + path, ELOOP);
+    walked.turns.push_back((here == "/" ? "" : here) + "/" + part);
+    const std::string leads = TRY(text_of_link(next.get(), path));
+    if (leads.starts_with('/')) walked.fd = TRY(open("/", O_PATH));
+    walk_next(rest, leads);
+  }
+  walked.path = TRY(path_of(walked.fd.get()));
+  return walked;
 }
 
 uint64_t monotonic_ms() {

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -40,6 +41,15 @@ struct Held {
   std::string path;
 };
 Result<Held> hold(const std::string& path);
+
+// The same, and every place on the way where the path turned: a link that was followed, or a directory that
+// .. was taken from. Whoever can write there has a say in where it leads.
+struct Walked {
+  OwnedFd fd;
+  std::string path;
+  std::vector<std::string> turns = {};
+};
+Result<Walked> walk(const std::string& path);
 
 uint64_t monotonic_ms();
 

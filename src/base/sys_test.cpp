@@ -134,6 +134,40 @@ TEST(PathOf, FollowsTheFileWhereItGoes) {
   EXPECT_EQ(path_of(held.value().get()).value(), scratch.path + "/after");
 }
 
+TEST(Walk, TellsWhereTheWayTurned) {
+  const Scratch scratch;
+  const std::string root = fs::canonical(scratch.path).string();
+  fs::create_directories(root + "/a/b");
+  fs::create_directory_symlink("a", root + "/relative");
+  fs::create_directory_symlink(root + "/relative/b", root + "/absolute");
+  fs::create_directory_symlink("loop", root + "/loop");
+  fs::create_directory_symlink("nowhere", root + "/dangling");
+  using Places = std::vector<std::string>;
+  const struct {
+    std::string path;
+    std::string leads;
+    Places turns;
+  } rows[] = {{"/a/b", "/a/b", {}},
+              {"/a//./b/", "/a/b", {}},
+              {"/relative", "/a", {"/relative"}},
+              {"/relative/b", "/a/b", {"/relative"}},
+              {"/absolute", "/a/b", {"/absolute", "/relative"}},
+              {"/a/b/..", "/a", {"/a/b"}},
+              {"/absolute/../b", "/a/b", {"/absolute", "/relative", "/a/b"}}};
+  for (const auto& row : rows) {
+    const auto walked = walk(root + row.path);
+    ASSERT_TRUE(walked.ok()) << row.path << ": " << walked.error().what;
+    EXPECT_EQ(walked.value().path, root + row.leads);
+    Places turns;
+    for (const auto& turn : walked.value().turns) turns.push_back(turn.substr(root.size()));
+    EXPECT_EQ(turns, row.turns) << row.path;
+    EXPECT_EQ(path_of(walked.value().fd.get()).value(), root + row.leads);
+  }
+  EXPECT_EQ(walk(root + "/absent").error().number, ENOENT);
+  EXPECT_EQ(walk(root + "/dangling").error().number, ENOENT);
+  EXPECT_EQ(walk(root + "/loop").error().number, ELOOP);
+}
+
 TEST(MonotonicMs, DoesNotGoBack) {
   uint64_t last = monotonic_ms();
   for (int i = 0; i < 1000; ++i) {

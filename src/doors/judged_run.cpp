@@ -65,9 +65,11 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
     if (no) refusal = refused_by(*no);
   }
   record.judged(explanation);
+  OwnedFd turn;  // in the task, held until the command has ended
   if (!refusal && !arguments.dry_run) {
-    const auto ready = make_mount_points(*explanation.plan, arguments.request.own);
-    if (!ready.ok()) return cannot_judge(ready.error(), arguments);
+    auto entered = enter_task(*explanation.plan, arguments.request.own);
+    if (!entered.ok()) return cannot_judge(entered.error(), arguments);
+    turn = std::move(entered).value();
   }
   if (!refusal) return run_parsed(std::move(arguments), environment, callers, &record);
   if (!arguments.dry_run) {

@@ -23,18 +23,21 @@ std::string args_of(const std::vector<std::string>& argv) {
 
 // The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
 // anyway.
-Result<void> add_skill(RunArguments& arguments, const Environment& environment) {
+Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environment& environment) {
   SessionOptions options = default_session();
   options.operators = arguments.request;
   const Session session = TRY(load_session(std::move(options), environment));
   const auto skill = TRY(skill_for(session, arguments.skill));
   Authority declared = TRY(authority_for(session, &*skill));
-  const Authority authority = TRY(settle_grants(std::move(declared), session.names));
+  const HostNames names = names_under(session, &*skill);
+  Settled settled = TRY(settle_grants(std::move(declared), names));
+  const Authority& authority = settled.authority;
   for (const auto& note : authority.notes) complain("note: " + visible(note));
   RunRequest& request = arguments.request;
   request.grants.insert(request.grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});
-  return {};
+  request.written = names.written;
+  return std::move(settled.held);
 }
 
 // What was passed on to the caller was not kept.
@@ -73,7 +76,7 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
     const TaskHome home = TRY(make_task_home(*place, *arguments.task));
     arguments.request.own = task_grants(home);
   }
-  if (arguments.skill) TRY(add_skill(arguments, environment));
+  if (arguments.skill) recorded->held_ = TRY(add_skill(arguments, environment));
   DecisionRecord& decided = recorded->record_.decided;
   decided.task_id = arguments.task.value_or("main");
   decided.role = "operator";

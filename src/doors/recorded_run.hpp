@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/environment.hpp"
+#include "base/fd.hpp"
 #include "doors/arguments.hpp"
 #include "doors/run_command.hpp"
 #include "gateway/explain.hpp"
@@ -28,6 +29,7 @@ class RecordedRun : public RunWitness {
  private:
   std::unique_ptr<Run> run_;  // none: only a skill was named
   CallRecord record_ = {};
+  std::vector<OwnedFd> held_;  // what of the skill's places was judged
 };
 
 }  // namespace cloche

@@ -31,7 +31,7 @@ Result<RunRequest> request_of(const Executor& executor, RunRequest operators) {
   const JsonValue nothing = TRY(read_json("{}", "no arguments"));
   Intent intent;
   understand_executor(executor, nothing, "", intent);
-  operators.own.push_back({.source = executor.folder});
+  operators.code = Grant{.source = executor.folder, .judged = executor.place};
   if (!operators.directory) operators.directory = executor.folder;
   const std::vector<std::string> argv = operators.argv;
   RunRequest request = request_for(*intent.launch, std::move(operators));
@@ -55,7 +55,9 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   } else {
     authority = TRY(authority_for(session, &*skill));
   }
-  authority = TRY(settle_grants(std::move(authority), session.names));
+  const HostNames names = names_under(session, skill ? &*skill : nullptr);
+  authority = TRY(settle_grants(std::move(authority), names)).authority;
+  declared.request.written = names.written;
   auto& grants = declared.request.grants;
   grants.insert(grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) declared.request.environment.push_back({name});

@@ -236,7 +236,8 @@ Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallC
   const RegisteredTool* tool = session_.registry.find(asked.tool);
   if (tool == nullptr || !is_in_loadout(TRY(authority_for(session_, context.skill)), *tool))
     return std::vector<Grant>{};
-  const TaskHome home = TRY(make_task_home(run_->place(), *context.task));
+  const std::string executor = tool->executor ? tool->executor->name : "";
+  const TaskHome home = TRY(make_task_home(run_->place(), *context.task, executor));
   return task_grants(home);
 }
 
@@ -250,9 +251,9 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
   auto input = input_of(launch.input.value_or(""));
-  const auto ready = make_mount_points(*judged.plan, judged.request.own);
-  if (!input.ok() || !ready.ok()) {
-    effect.outcome = failed(input.ok() ? ready.error() : input.error());
+  const auto turn = enter_task(*judged.plan, judged.request.own);  // held until it has ended
+  if (!input.ok() || !turn.ok()) {
+    effect.outcome = failed(input.ok() ? turn.error() : input.error());
     effect.raw = effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
     return effect;
   }

@@ -1,6 +1,9 @@
 #include "gateway/judge.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <iterator>
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
@@ -10,6 +13,7 @@
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
+#include "policy/view_guards.hpp"
 #include "store/operands.hpp"
 #include "tools/artifacts.hpp"
 
@@ -33,6 +37,13 @@ std::vector<std::string> roots_of(const std::vector<ShownTree>& trees) {
   return roots;
 }
 
+// A grant around the workspace would let a call put something else in its place.
+bool is_place_of(const Session& session, const FileFact& workspace) {
+  struct stat held {};
+  return ::fstat(session.held_workspace->get(), &held) == 0 && held.st_dev == workspace.device &&
+         held.st_ino == workspace.inode;
+}
+
 Result<Observation> look(const Session& session, const RunRequest& request, const Authority& authority) {
   Facts host = *TRY(session.host->now(request, session.environment, session.installation));
   for (const auto& name : authority.ceilings.pass_env) {
@@ -41,21 +52,21 @@ Result<Observation> look(const Session& session, const RunRequest& request, cons
   }
   Observation seen = TRY(observe_named(request, std::move(host)));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
+  if (!is_place_of(session, seen.facts.workspace))
+    return refusal("the workspace " + session.workspace + " is not the one that the session began with",
+                   "start again");
   return seen;
 }
 
-// Where a hint leads by now may be the record or the project's configuration, by a link that a call has made.
-// The planner refuses such a grant for everybody; here it is only left out, because somebody else's link is
-// no reason to refuse the call.
+// Where a hint leads may be the record or the project's configuration, by a link that a call has made. The
+// planner refuses such a grant for everybody; here it is only left out, because somebody else's link is no
+// reason to refuse the call.
 void leave_out_own_files(Judged& judged, const Session& session, size_t first) {
   std::vector<std::string> own = session.options.operators.hidden;
   own.push_back(session.workspace + "/.cloche");
   auto& grants = judged.request.grants;
   const auto leads_there = [&](const Grant& grant) {
-    const auto held = sys::hold(grant.source);
-    const bool leads = held.ok() && std::any_of(own.begin(), own.end(), [&](const std::string& path) {
-                         return is_beneath(path, held.value().path);
-                       });
+    const bool leads = is_beneath_any(own, grant.source);
     if (leads) judged.notes.push_back(shown(grant.source) + " leads to Cloche's own files and is left out");
     return leads;
   };
@@ -64,16 +75,20 @@ void leave_out_own_files(Judged& judged, const Session& session, size_t first) {
 }
 
 // The skill says where in the workspace it writes: the rest of it is there to read.
-void narrow_writes(Judged& judged, const Session& session, const Authority& authority) {
+void narrow_writes(Judged& judged, const HostNames& names, const Authority& authority,
+                   std::vector<OwnedFd>& held) {
   if (!authority.write_hints || !authority.workspace_shown) return;
   judged.request.workspace_use = WorkspaceUse::read_only;
   for (const auto& pattern : *authority.write_hints) {
     const std::string place = mount_part(pattern);
-    const auto held = sys::hold(place);
-    if (!held.ok() || !is_beneath(session.workspace, held.value().path)) {
-      judged.notes.push_back(shown(place) + " is not there, so commands cannot write to it");
+    auto settled = settle_grant({.source = place, .writable = true}, names, held);
+    const bool there =
+        settled.ok() && settled.value() && is_beneath(names.workspace, settled.value()->source);
+    if (there) {
+      judged.request.grants.push_back(std::move(*settled.value()));
     } else {
-      judged.request.grants.push_back({.source = place, .writable = true});
+      const std::string why = settled.ok() ? " is not there" : ": " + settled.error().what;
+      judged.notes.push_back(shown(place) + why + ", so commands cannot write to it");
     }
   }
 }
@@ -92,6 +107,12 @@ Verdict judge_action(const FileAction& action, const Session& session, const Aut
           shown(action.path) + " lies in nothing that the skill declares as fs:write",
           {},
           "write to a place that it declares"};
+}
+
+Result<Authority> authority_now(const Session& session, const Skill* skill, const Executor& loaded,
+                                const ToolTerms& terms) {
+  const Executor executor = TRY(as_of_now(session, skill, loaded));
+  return authority_for(session, skill, executor, terms);
 }
 
 // A weaker rung than the session has is no reason to have less.
@@ -123,9 +144,11 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   const RegisteredTool* tool = session.registry.find(call.tool);
   const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
   const ToolTerms terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
-  Authority declared = executor != nullptr ? TRY(authority_for(session, view.skill, *executor, terms))
-                                           : TRY(authority_for(session, view.skill, terms));
-  const Authority authority = TRY(settle_grants(std::move(declared), session.names));
+  Authority declared = TRY(executor != nullptr ? authority_now(session, view.skill, *executor, terms)
+                                               : authority_for(session, view.skill, terms));
+  const HostNames names = names_under(session, view.skill);
+  Settled settled = TRY(settle_grants(std::move(declared), names));
+  const Authority& authority = settled.authority;
   Judged judged;
   judged.notes = authority.notes;
   if (view.skill != nullptr)
@@ -141,13 +164,20 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
-    judged.request.own.push_back({.source = executor->folder});
+    TRY(check_unchanged(*executor));
+    judged.request.code = Grant{.source = executor->folder, .judged = executor->place};
   }
   const size_t operators_grants = judged.request.grants.size();
   judged.request.grants.insert(judged.request.grants.end(), authority.grants.begin(), authority.grants.end());
-  narrow_writes(judged, session, authority);
+  narrow_writes(judged, names, authority, settled.held);
   leave_out_own_files(judged, session, operators_grants);
+  judged.request.written = names.written;
   judged.seen = TRY(look(session, judged.request, authority));
+  std::move(settled.held.begin(), settled.held.end(), std::back_inserter(judged.seen.held));
+  if (const auto& common = judged.seen.facts.git_common;
+      common && view::is_own_file(judged.seen.facts, *common))
+    judged.notes.push_back("the repository " + shown(common->path) +
+                           " that .git points to is one of Cloche's own files and is left out");
 
   Case& c = judged.c;
   const ReadArguments arguments = read_arguments(call);
@@ -190,9 +220,7 @@ ApprovalSubject subject_of(const Judged& judged) {
   ApprovalSubject subject{.tool = judged.c.intent.tool, .plan = *judged.plan};
   // Of an executor its own code as well.
   std::vector<std::string> directories = {judged.seen.facts.workspace.path};
-  for (const auto& given : judged.request.own) {
-    if (!given.writable) directories.push_back(given.source);
-  }
+  if (judged.request.code) directories.push_back(judged.request.code->source);
   subject.files = files_named(launch.named_files, directories);
   subject.input = launch.input.value_or("");
   // What a shape shows beside a command is no text of the model's, and stands in the plan.

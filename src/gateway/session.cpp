@@ -7,6 +7,7 @@
 #include "base/sys.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
+#include "policy/system_view.hpp"
 #include "store/command_files.hpp"
 #include "store/protected_file.hpp"
 #include "store/run_place.hpp"
@@ -20,10 +21,38 @@ constexpr uint64_t call_output_bytes = 16ULL << 20;
 // Whoever waits for a call is an agent, and somebody pays for it; a command of an operator's has an hour.
 constexpr uint64_t call_wall_ms = 10ULL * 60 * 1000;
 
-Result<std::string> resolved(const std::string& path) {
-  const auto held = sys::hold(path);
+Result<sys::Held> hold_workspace(const std::string& path) {
+  auto held = sys::hold(path);
   if (!held.ok()) return refusal("the workspace " + path + " cannot be opened", "make it first");
-  return held.value().path;
+  return held;
+}
+
+// Where a path leads; as it is written when there is nothing yet.
+std::string led_to(const std::string& path) {
+  const auto held = sys::hold(path);
+  return held.ok() ? held.value().path : path;
+}
+
+void add_written(std::vector<std::string>& written, const std::vector<Capability>& capabilities,
+                 const HostNames& names) {
+  for (const auto& capability : capabilities) {
+    if (capability.family != Capability::Family::write) continue;
+    const auto pattern = expand_hint(capability.hint, names);
+    if (pattern.ok()) written.push_back(led_to(mount_part(pattern.value())));
+  }
+}
+
+// The session's own: the workspace, and what the operator gave to write to, by a flag or in a profile.
+std::vector<std::string> written_by_operator(const Session& session) {
+  std::vector<std::string> written = {session.workspace};
+  const auto add = [&](const std::vector<Grant>& grants) {
+    for (const auto& grant : grants) {
+      if (grant.writable) written.push_back(led_to(grant.source));
+    }
+  };
+  add(session.options.operators.grants);
+  for (const auto& profile : session.profiles) add(profile.grants);
+  return written;
 }
 
 Result<std::vector<Executor>> executors_of(const Session& session) {
@@ -33,12 +62,25 @@ Result<std::vector<Executor>> executors_of(const Session& session) {
   return load_executors(*directory, places_of(session));
 }
 
+// The directories of the programs and of what they read.
+std::vector<std::string> parts_of(const Installation& installation) {
+  const std::string programs = led_to(std::string(parent_of(installation.jail)));
+  return {programs, led_to(std::string(parent_of(protected_file(installation.jail))))};
+}
+
 HostNames names_of(const Session& session) {
   HostNames names;
   if (const auto home = sys::hold(session.environment.get("HOME")); home.ok()) names.home = home.value().path;
   names.workspace = session.workspace;
   names.own = {session.installation.state, std::string(parent_of(user_config(session.environment))),
                std::string(parent_of(managed_config))};
+  // Who could change the programs or the shapes would change what is judged. Where every view has them
+  // anyway, there is nothing to keep from anybody, and nobody but root writes there.
+  for (const std::string& part : parts_of(session.installation)) {
+    const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
+                                   [&](const ShownPath& row) { return is_beneath(row.path, part); });
+    if (!shown) names.own.push_back(part);
+  }
   std::erase(names.own, "");
   names.secret_grants = session.settings.secret_grants.value;
   return names;
@@ -73,6 +115,12 @@ void take_ceilings(SessionOptions& said, const Settings& settings) {
   ceilings.unasked = std::min(ceilings.unasked, ceilings.commands);
 }
 
+bool is_in_approvals(const Executor& executor, const std::vector<std::string>& approved) {
+  return std::any_of(approved.begin(), approved.end(), [&](const std::string& text) {
+    return text == executor.name || text.starts_with(executor.name + "@");
+  });
+}
+
 }  // namespace
 
 Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
@@ -95,11 +143,15 @@ SessionOptions default_session() {
 }
 
 SessionPlaces places_of(const Session& session) {
-  SessionPlaces places{.workspace = session.workspace, .home = session.names.home};
-  for (const auto& grant : session.options.operators.grants) {
-    if (grant.writable) places.writable_roots.push_back(grant.source);
-  }
-  return places;
+  return {
+      .workspace = session.workspace, .writable_roots = session.names.written, .home = session.names.home};
+}
+
+HostNames names_under(const Session& session, const Skill* skill) {
+  HostNames names = session.names;
+  if (skill != nullptr && skill->capabilities && skill->trust == Trust::operators)
+    add_written(names.written, *skill->capabilities, names);
+  return names;
 }
 
 std::string run_of_task(const std::string& task, const RunRequest& operators) {
@@ -115,7 +167,9 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   if (said.run) {
     said.operators.workspace = *said.run + "/artifacts";
   }
-  session.workspace = TRY(resolved(said.operators.workspace.value_or(".")));
+  sys::Held workspace = TRY(hold_workspace(said.operators.workspace.value_or(".")));
+  session.workspace = std::move(workspace.path);
+  session.held_workspace = std::make_shared<const OwnedFd>(std::move(workspace.fd));
   if (said.run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
@@ -131,7 +185,12 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
   session.names = names_of(session);
+  session.names.written = written_by_operator(session);
   std::vector<Executor> executors = TRY(executors_of(session));
+  for (const auto& executor : executors) {
+    if (executor.trust == Trust::operators)
+      add_written(session.names.written, executor.capabilities, session.names);
+  }
   session.registry = TRY(Registry::make(std::move(executors), said.record));
   said.ceilings.executors = session.registry.executor_names();
   return session;
@@ -147,6 +206,17 @@ Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const
   if (dials.default_profile) question.asked = dials.default_profile;
   return ToolTerms{TRY(chosen_profile(session.settings, session.profiles, question)).profile,
                    dials.autonomy.value_or(session.options.ceilings.level)};
+}
+
+Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded) {
+  Executor executor = loaded;
+  if (is_beneath_any(names_under(session, skill).written, executor.folder)) {
+    executor.written = true;
+    executor.trust = Trust::project;
+  }
+  if (is_in_approvals(executor, session.settings.approved_executors.value))
+    executor.code_digest = TRY(digest_of_code(executor));
+  return executor;
 }
 
 Result<Authority> authority_for(const Session& session, const Skill* skill, const ToolTerms& terms) {

@@ -2,6 +2,7 @@
 // it, and a file that changes meanwhile changes nothing until the next session.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ struct Session {
   Installation installation = {};
   SessionOptions options = {};  // the workspace resolved
   std::string workspace = {};
+  std::shared_ptr<const OwnedFd> held_workspace = {};  // so that nothing else can pass for it
   Settings settings = {};
   RuleFiles rules = {};
   Profiles profiles = {};
@@ -79,8 +81,14 @@ Result<Shapes> shapes_for(const Installation& installation, const Environment& e
                           const std::string& workspace);
 
 SessionPlaces places_of(const Session& session);
+// With what calls under this skill can write to as well.
+HostNames names_under(const Session& session, const Skill* skill);
 // Nothing without a path.
 Result<std::optional<Skill>> skill_for(const Session& session, const std::optional<std::string>& path);
+
+// An executor with what its load could not know: where calls under this skill can write, and, when an
+// approval has something to say about it, what its code is by now.
+Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded);
 
 // What of the operator's word depends on the tool that is called.
 struct ToolTerms {

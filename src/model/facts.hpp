@@ -21,6 +21,8 @@ struct FileFact {
   uint64_t inode = 0;
   unsigned uid = 0;
   unsigned gid = 0;
+  // Of what was named: the links on the way, and what .. was taken from. Who can write there can turn it.
+  std::vector<std::string> turns = {};
 
   bool exists() const { return kind != Kind::absent; }
   bool operator==(const FileFact&) const = default;
@@ -77,10 +79,13 @@ struct Facts {
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
   FileFact workspace;       // what the operator meant, resolved
   FileFact project_config;  // .cloche in the workspace, when it is a directory
-  std::optional<FileFact> git_common;    // of a worktree whose back-pointer names this workspace
-  std::vector<FileFact> grants;          // one for each of the request, in order
-  std::vector<FileFact> hidden;          // what of Cloche's own files no command may see
-  std::vector<FileFact> own;             // likewise of what Cloche itself puts in
+  std::optional<FileFact> git_common;  // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> grants;        // one for each of the request, in order
+  std::vector<FileFact> hidden;        // what of Cloche's own files no command may see
+  std::vector<FileFact> own;           // likewise of what Cloche itself puts in
+  // Every directory above Cloche's own files and the project's configuration, by what it is: a host has other
+  // names for some of them (bind mounts).
+  std::vector<FileFact> above_own;
   SharedList<FileFact> system;           // /usr, /bin, ...
   SharedList<FileFact> etc;              // the curated files that exist
   SharedList<FileFact> root;             // entries of /, for the host view

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/backend.hpp"
+#include "model/facts.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 
@@ -48,6 +49,9 @@ struct Grant {
   std::string source;       // as given
   std::string target = {};  // empty: where it is on the host
   bool writable = false;
+  // What was found there when it was judged, and is held since: this is shown, and nothing is looked up
+  // again.
+  std::optional<FileFact> judged = {};
 
   bool operator==(const Grant&) const = default;
 };
@@ -79,8 +83,10 @@ struct RunRequest {
   bool terminal = false;
   bool debugging = false;  // --grant debug
   WorkspaceUse workspace_use = WorkspaceUse::shown;
-  std::vector<Grant> own = {};  // what Cloche itself puts in: a task's home and /tmp, a script
-  bool fresh_home = false;      // even within a task: of these nothing that can be written
+  std::vector<Grant> own = {};            // what Cloche itself puts in: a task's home and /tmp
+  std::optional<Grant> code = {};         // an executor's folder, as it was when it was loaded
+  std::vector<std::string> written = {};  // where calls can write, besides what this one is granted; resolved
+  bool fresh_home = false;                // even within a task: of these nothing that can be written
   std::optional<Script> script = {};
   std::vector<std::string> allow_protected = {};  // of the protected set, what the command may change
   std::string quarantine = {};           // where of that set is put what it made; empty: in Cloche's state

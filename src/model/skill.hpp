@@ -2,11 +2,14 @@
 // different things: what is unset stays as the operator has it, an empty list is none at all.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "model/call.hpp"
+#include "model/facts.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 
@@ -52,12 +55,16 @@ struct Skill {
 struct Executor {
   std::string name = {};
   std::string description = {};
-  std::string source = {};         // the manifest
-  std::string folder = {};         // that it lies in, resolved: the code directory, shown read-only
-  std::string code = {};           // the program, absolute, beneath the folder
-  std::string input_schema = {};   // JSON Schema, as text
-  std::string output_schema = {};  // empty: any JSON
+  std::string source = {};                   // the manifest
+  std::string folder = {};                   // that it lies in, resolved: the code directory, shown read-only
+  FileFact place = {};                       // that folder as it was when the executor was loaded
+  std::shared_ptr<const OwnedFd> held = {};  // and held since, so that nothing else can pass for it
+  std::string code = {};                     // the program, absolute, beneath the folder
+  std::string input_schema = {};             // JSON Schema, as text
+  std::string output_schema = {};            // empty: any JSON
   Trust trust = Trust::project;
+  bool written = true;           // lies where calls can write: a name alone approves nothing there
+  std::string code_digest = {};  // "sha256:...", once an approval has something to say about it
   std::vector<Capability> capabilities = {};
   Limits limits = {};  // the defaults, narrowed by the manifest
   std::optional<Rung> isolation = {};

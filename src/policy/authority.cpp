@@ -100,7 +100,9 @@ class Builder {
     result_.ceilings.pass_env = {};
     take_hosts(hosts_of(executor.capabilities));
     const bool declared = declares(executor.capabilities, Family::execute);
-    const bool approved = has(operators_.approved_executors, executor.name);
+    if (!is_in_workspace(executor.folder))
+      TRY(placed(judge_place(executor.folder, names_), {.written = "its folder"}));
+    const bool approved = is_approved(executor);
     result_.may_execute =
         declared && use(approved ? Use::execute_approved : Use::execute, "code:exec") != Treatment::refused;
     result_.write_hints = Names{};
@@ -126,6 +128,27 @@ class Builder {
   bool tightens_only() const { return trust_ == Trust::project; }
   void note(std::string sentence) { result_.notes.push_back(std::move(sentence)); }
   Treatment treatment(Use what) const { return treatment_of(what, operators_.ceilings.level); }
+
+  bool is_in_workspace(const std::string& path) const {
+    return !names_.workspace.empty() && is_beneath(names_.workspace, path);
+  }
+
+  // By name where only the operator can put anything, else by what its code is: NAME@sha256:HEX.
+  bool is_approved(const Executor& executor) {
+    const Names& approved = operators_.approved_executors;
+    const std::string pinned = executor.name + "@" + executor.code_digest;
+    const bool by_name = has(approved, executor.name);
+    if (!executor.code_digest.empty() && has(approved, pinned)) return true;
+    if (by_name && !executor.written) return true;
+    const bool named = std::any_of(approved.begin(), approved.end(),
+                                   [&](const auto& text) { return text.starts_with(executor.name + "@"); });
+    if (by_name)
+      note("approved_executors has " + executor.name + ", which lies where calls can write: " + pinned +
+           " would approve its code as it is");
+    else if (named)
+      note("approved_executors has another code of " + executor.name + ": this is " + pinned);
+    return false;
+  }
 
   // What autonomy makes of a declared use, with its sentence.
   Treatment use(Use what, const std::string& written) {
@@ -261,7 +284,7 @@ class Builder {
     const bool writes = capability.family == Family::write;
     const std::string pattern = TRY(placed(expand_hint(capability.hint, names_), capability));
     const std::string mount = mount_part(pattern);
-    const bool inside = !names_.workspace.empty() && is_beneath(names_.workspace, mount);
+    const bool inside = is_in_workspace(mount);
     if (!inside) {
       TRY(placed(judge_place(mount, names_), capability));
       if (writes) TRY(placed(judge_written_place(mount, names_), capability));

@@ -397,11 +397,59 @@ TEST(Authority, AnExecutorSeesOfTheWorkspaceWhatItNames) {
 TEST(Authority, AnExecutorApprovedByNameIsNotAskedAbout) {
   OperatorDefaults operators = defaults(Autonomy::supervised);
   const Executor executor{
-      .name = "t", .folder = "/x", .trust = Trust::operators, .capabilities = {execute()}};
+      .name = "t", .folder = "/x", .trust = Trust::operators, .written = false, .capabilities = {execute()}};
   EXPECT_EQ(grant(operators, executor).asks, Names{"the executor t declares code:exec"});
   operators.approved_executors = {"t"};
   EXPECT_TRUE(grant(operators, executor).asks.empty());
   EXPECT_TRUE(grant(operators, executor).may_execute);
+}
+
+TEST(Authority, WhereCallsWriteANameApprovesNothingAndTheCodeItselfDoes) {
+  const struct {
+    bool written;
+    Names approved;
+    bool asked;
+    const char* note;  // a part of it; nullptr: there is none
+  } rows[] = {
+      {false, {}, true, nullptr},
+      {false, {"t"}, false, nullptr},
+      {false, {"t@sha256:aa"}, false, nullptr},
+      {false, {"t@sha256:bb"}, true, "another code of t: this is t@sha256:aa"},
+      {false, {"t@"}, true, "another code of t"},
+      {false, {"tt", "tt@sha256:aa"}, true, nullptr},
+      {true, {}, true, nullptr},
+      {true, {"t"}, true, "t@sha256:aa would approve its code as it is"},
+      {true, {"t@sha256:aa"}, false, nullptr},
+      {true, {"t", "t@sha256:aa"}, false, nullptr},
+      {true, {"t@sha256:bb"}, true, "another code of t"},
+  };
+  for (const auto& row : rows) {
+    OperatorDefaults operators = defaults(Autonomy::supervised);
+    operators.approved_executors = row.approved;
+    const Authority authority = grant(operators, Executor{.name = "t",
+                                                          .folder = "/x",
+                                                          .trust = Trust::operators,
+                                                          .written = row.written,
+                                                          .code_digest = "sha256:aa",
+                                                          .capabilities = {execute()}});
+    SCOPED_TRACE(joined(row.approved) + (row.written ? ", written" : ""));
+    EXPECT_EQ(!authority.asks.empty(), row.asked);
+    ASSERT_EQ(authority.notes.size(), row.note != nullptr ? 1U : 0U);
+    if (row.note != nullptr) {
+      EXPECT_NE(authority.notes[0].find(row.note), std::string::npos) << authority.notes[0];
+    }
+  }
+}
+
+TEST(Authority, AnExecutorsFolderIsAPlaceLikeAnyOther) {
+  for (const char* folder : {"/home/u", "/home/u/.ssh", "/home/u/.ssh/tool", "/", "/srv/cloche/tools"}) {
+    const Executor executor{.name = "t", .folder = folder, .trust = Trust::operators};
+    EXPECT_FALSE(authority_of(defaults(), executor, host()).ok()) << folder;
+  }
+  for (const char* folder : {"/home/u/tools/t", "/srv/tools/t", "/home/u/proj/tools/t"}) {
+    const Executor executor{.name = "t", .folder = folder, .trust = Trust::operators};
+    EXPECT_TRUE(authority_of(defaults(), executor, host()).ok()) << folder;
+  }
 }
 
 // ---- every capability at every level ----

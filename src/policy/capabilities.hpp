@@ -19,6 +19,7 @@ struct HostNames {
   std::string workspace = {};                   // empty: there is none, and ./ means nothing
   std::vector<std::string> own = {};            // Cloche's configuration and state
   std::vector<std::string> secret_grants = {};  // of the managed or the user's file; ~/ is the home
+  std::vector<std::string> written = {};        // where else calls can write: no link there is followed out
 };
 
 // Why a hint is none, by its letters alone: "has .. in it". Empty: it may be one.

@@ -138,6 +138,15 @@ TEST(Capabilities, EverySecretOfAHomeIsMet) {
   }
 }
 
+TEST(Capabilities, TheSecretsOfTheSystemAreMet) {
+  for (const char* place : {"/etc/shadow", "/etc/shadow-", "/etc/gshadow-", "/etc/passwd-", "/etc/sudoers",
+                            "/etc/sudoers.d/x", "/etc/sudo.conf", "/etc/sudo_logsrvd.conf", "/run/cloche",
+                            "/run/cloche/state/runs", "/etc/cloche", "/etc", "/run"})
+    EXPECT_FALSE(judge_place(place, names()).ok()) << place;
+  for (const char* place : {"/etc/passwd", "/etc/su", "/run/clochette", "/etc/ssl/certs"})
+    EXPECT_TRUE(judge_place(place, names()).ok()) << place;
+}
+
 TEST(Capabilities, TheFineFilter) {
   struct Cover {
     const char* pattern;

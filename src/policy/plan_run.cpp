@@ -10,6 +10,7 @@
 #include "policy/system_view.hpp"
 #include "policy/view_entries.hpp"
 #include "policy/view_guards.hpp"
+#include "policy/written_places.hpp"
 
 namespace cloche {
 namespace {
@@ -19,6 +20,16 @@ constexpr std::string_view system_path = "/usr/local/sbin:/usr/local/bin:/usr/sb
 
 using Kind = FileFact::Kind;
 
+// Whatever the profile of this call: another one may have had more.
+std::vector<std::string> written_places(const RunRequest& request, const Facts& facts) {
+  std::vector<std::string> written = request.written;
+  written.push_back(facts.workspace.path);
+  for (size_t i = 0; i < request.grants.size(); ++i) {
+    if (request.grants[i].writable) written.push_back(facts.grants[i].path);
+  }
+  return written;
+}
+
 Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   constexpr size_t most_grants = 256;
   if (request.grants.size() > most_grants) {
@@ -26,11 +37,13 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
                        std::to_string(most_grants) + " is the most",
                    "grant a directory that holds them");
   }
+  const std::vector<std::string> written = written_places(request, facts);
   for (size_t i = 0; i < request.grants.size(); ++i) {
     const Grant& grant = request.grants[i];
     const FileFact& fact = facts.grants[i];
     const std::string flag = grant.writable ? "--rw " : "--ro ";
     if (!fact.exists()) return refusal(flag + grant.source + ": no such file or directory");
+    TRY(judge_way(flag + grant.source, fact, grant.writable, written));
     if (!facts.state.path.empty() && is_beneath(facts.state.path, fact.path)) {
       return refusal(flag + grant.source + " lies in Cloche's own directory " + facts.state.path);
     }
@@ -139,7 +152,9 @@ bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts
   const bool writable = request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
   plan.view.push_back(view::owned_tree(facts.workspace, facts.workspace.path,
                                        writable ? Access::write_run : Access::run, "the workspace"));
-  if (facts.git_common && !is_beneath(facts.workspace.path, facts.git_common->path)) {
+  // A call can make its worktree belong to anything: what is Cloche's own is no repository.
+  const bool repository = facts.git_common && !view::is_own_file(facts, *facts.git_common);
+  if (repository && !is_beneath(facts.workspace.path, facts.git_common->path)) {
     plan.view.push_back(view::owned_tree(*facts.git_common, facts.git_common->path, Access::read,
                                          "the repository this worktree belongs to"));
   }
@@ -153,13 +168,22 @@ void add_script(ConfinementPlan& plan, const Script& script) {
   plan.view.push_back(view::text(script.target, script.code, "what the tool runs or reads"));
 }
 
-// What Cloche itself puts in: a task's home and /tmp in place of fresh ones, a script, an executor's code.
-// It may lie in Cloche's own directory, where no grant of an operator's may.
-Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+// An executor's own folder: the one that was loaded, whatever lies there now.
+Result<void> add_code(ConfinementPlan& plan, const Grant& code) {
+  if (!code.judged) return refusal(code.source + " was never looked at");
+  plan.view.push_back(
+      view::owned_tree(*code.judged, code.judged->path, Access::run, "the executor's own folder"));
+  return {};
+}
+
+// What Cloche itself puts in. A task's home and /tmp, in place of fresh ones, may lie in Cloche's own
+// directory; the tool path, like any grant, may not.
+enum class Own { tool_path, task };
+Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Facts& facts, Own which) {
   for (size_t i = 0; i < request.own.size(); ++i) {
     const Grant& given = request.own[i];
     const FileFact& fact = facts.own[i];
-    if (given.writable && request.fresh_home) continue;
+    if (given.writable != (which == Own::task) || (given.writable && request.fresh_home)) continue;
     if (!fact.exists()) return refusal(given.source + " is gone", "call again");
     const bool writable = given.writable && request.profile != Profile::readonly;
     const Access writes = request.noexec ? Access::write : Access::write_run;
@@ -168,7 +192,6 @@ Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Fac
     plan.view.back().role = EntryRole::placed;
     if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes;
   }
-  if (request.script) add_script(plan, *request.script);
   return {};
 }
 
@@ -258,9 +281,12 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   view::cover_mounts(plan, facts);
   view::keep_protected(plan, facts);
   TRY(view::keep_project_config(plan, facts));
-  TRY(view::hide_own_files(plan, facts));
   if (request.noexec) forbid_execution(plan.view.edit());
-  TRY(add_own(plan, request, facts));
+  if (request.code) TRY(add_code(plan, *request.code));  // which runs even then
+  TRY(add_own(plan, request, facts, Own::tool_path));
+  TRY(view::hide_own_files(plan, facts));
+  TRY(add_own(plan, request, facts, Own::task));
+  if (request.script) add_script(plan, *request.script);
   view::put_in_order(plan.view.edit());
   add_environment(plan, request, facts);
 

@@ -6,24 +6,28 @@ namespace cloche {
 namespace {
 
 // Parts of a name between underscores: MY_API_KEY holds a key, MONKEY does not.
-constexpr std::string_view secret_parts[] = {"KEY",    "KEYS", "TOKEN",  "TOKENS", "SECRET", "SECRETS",
-                                             "PASS",   "PAT",  "PASSWD", "PWD",    "AUTH",   "CREDS",
-                                             "COOKIE", "DSN",  "BEARER", "JWT",    "OTP",    "PASSPHRASE"};
+constexpr std::string_view secret_parts[] = {
+    "KEY",   "KEYS",   "TOKEN", "TOKENS", "SECRET", "SECRETS", "PASS",       "PAT", "PASSWD", "PWD",   "AUTH",
+    "CREDS", "COOKIE", "DSN",   "BEARER", "JWT",    "OTP",     "PASSPHRASE", "PW",  "PIN",    "SESSID"};
+// MYPASS and PGPASS hold one; of the words that end so these do not.
+constexpr std::string_view harmless_passes[] = {"COMPASS", "BYPASS", "SURPASS", "TRESPASS"};
 // Anywhere in a name.
 constexpr std::string_view secret_pieces[] = {
-    "PASSWORD",          "PASSWD",   "SECRET",       "TOKEN", "APIKEY",     "CREDENTIAL", "PRIVATE",
-    "CONNECTION_STRING", "WEBHOOK",  "DATABASE_URL", "DB_UR", "MONGODB_UR", "REDIS_UR",   "POSTGRES_UR",
-    "AMQP_UR",           "MYSQL_UR", "MONGO_UR"};
+    "PASSWORD",          "PASSWD",   "SECRET",       "TOKEN",      "APIKEY",     "CREDENTIAL", "PRIVATE",
+    "CONNECTION_STRING", "WEBHOOK",  "DATABASE_URL", "DB_UR",      "MONGODB_UR", "REDIS_UR",   "POSTGRES_UR",
+    "AMQP_UR",           "MYSQL_UR", "MONGO_UR",     "SESSION_ID", "SESSIONID"};
 // Whole names.
 constexpr std::string_view secret_names[] = {
-    "NETRC",       "KUBECONFIG",     "PGPASSFILE", "DOCKER_CONFIG",
-    "DOCKER_HOST", "GPG_AGENT_INFO", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS"};
+    "NETRC", "KUBECONFIG", "PGPASSFILE", "DOCKER_CONFIG", "DOCKER_HOST", "GPG_AGENT_INFO", "XAUTHORITY",
+    "DBUS_SESSION_BUS_ADDRESS",
+    // http://NAME:PASSWORD@HOST
+    "HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY", "SOCKS_PROXY"};
 // Providers whose variables are credentials or lead to them, and Cloche's own.
 constexpr std::string_view secret_prefixes[] = {
     "AWS_",      "AZURE_",      "GCP_",    "GOOGLE_",      "STRIPE_", "SSH_",    "GITHUB_",   "GITLAB_",
     "OPENAI_",   "ANTHROPIC_",  "HF_",     "HUGGINGFACE_", "SLACK_",  "TWILIO_", "SENDGRID_", "DIGITALOCEAN_",
     "HEROKU_",   "CLOUDFLARE_", "VAULT_",  "PYPI_",        "TWINE_",  "SENTRY_", "DATADOG_",  "MAILGUN_",
-    "FIREBASE_", "SUPABASE_",   "VERCEL_", "NETLIFY_",     "TF_VAR_", "CLOCHE_"};
+    "FIREBASE_", "SUPABASE_",   "VERCEL_", "NETLIFY_",     "TF_VAR_", "CLOCHE_", "KRB5"};
 // What makes a judged program load, run or read something else. Whole families: each release of a tool adds
 // names to its own, and nobody reads the release notes of all of them here.
 constexpr std::string_view hostile_prefixes[] = {
@@ -80,6 +84,8 @@ bool has_secret_part(std::string_view name) {
   while (!name.empty()) {
     const std::string_view part = name.substr(0, name.find('_'));
     if (any_of(secret_parts, [&](std::string_view secret) { return part == secret; })) return true;
+    if (part.ends_with("PASS") && !any_of(harmless_passes, [&](auto word) { return part == word; }))
+      return true;
     name.remove_prefix(std::min(name.size(), part.size() + 1));
   }
   return false;

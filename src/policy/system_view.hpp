@@ -193,12 +193,15 @@ inline constexpr std::string_view system_secrets[] = {
     "/tmp/ssh-*",  // agents
     "/tmp/gpg-*",
     "/etc/shadow",
+    "/etc/shadow-",  // the copy that is made before each change
     "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/passwd-",
     "/etc/ssh",
     "/etc/ssl/private",
-    "/etc/sudoers",
-    "/etc/sudoers.d",
+    "/etc/sudo*",
     "/etc/cloche",
+    "/run/cloche",
     "/proc",  // environments of other processes
     "/sys",
     "/dev",  // disks

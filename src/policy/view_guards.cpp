@@ -1,6 +1,7 @@
 #include "policy/view_guards.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "base/path.hpp"
@@ -11,10 +12,19 @@ namespace {
 
 using Kind = FileFact::Kind;
 
+// A path relative to a directory that it is beneath, with its slash in front; of the directory itself: empty.
+std::string relative(const std::string& root, const std::string& path) {
+  return root == "/" ? path : path.substr(root.size());
+}
+
+// Where something below a tree appears.
+std::string seen_below(const ViewEntry& entry, const std::string& below) {
+  return entry.target == "/" ? below : entry.target + below;
+}
+
 // Where a path of the host's appears, given the tree that shows it.
 std::string seen_at(const ViewEntry& entry, const std::string& path) {
-  const std::string below = entry.source == "/" ? path : path.substr(entry.source.size());
-  return entry.target == "/" ? below : entry.target + below;
+  return seen_below(entry, relative(entry.source, path));
 }
 
 bool is_shown(const ViewEntry& entry) {
@@ -23,6 +33,27 @@ bool is_shown(const ViewEntry& entry) {
 
 bool is_writable(const ViewEntry& entry) {
   return entry.access == Access::write || entry.access == Access::write_run;
+}
+
+bool is_same(const FileFact& fact, uint64_t device, uint64_t inode) {
+  return fact.exists() && inode != 0 && fact.inode == inode && fact.device == device;
+}
+
+// Where a tree that is shown has the file in it, if it does: by its name, or because the tree is another name
+// (a bind mount) of a directory above it.
+std::optional<std::string> place_in(const ViewEntry& entry, const FileFact& file, const Facts& facts) {
+  if (is_beneath(entry.source, file.path)) return relative(entry.source, file.path);
+  for (const auto& above : facts.above_own) {
+    if (is_same(above, entry.device, entry.inode) && is_beneath(above.path, file.path))
+      return relative(above.path, file.path);
+  }
+  return std::nullopt;
+}
+
+// A mount point cannot be renamed, but a directory above one can, and takes it along: the next view would
+// have the file under the new name and cover the old one. Right at the root there is nothing above it.
+bool can_be_moved(const ViewEntry& entry, const std::string& below) {
+  return is_writable(entry) && below.find('/', 1) != std::string::npos;
 }
 
 }  // namespace
@@ -68,15 +99,28 @@ void cover_mounts(ConfinementPlan& plan, const Facts& facts) {
   plan.view.append(covers);
 }
 
+bool is_own_file(const Facts& facts, const FileFact& fact) {
+  const auto within = [&](const FileFact& own) {
+    return !own.path.empty() && (is_beneath(own.path, fact.path) || is_same(own, fact.device, fact.inode));
+  };
+  return within(facts.state) || std::any_of(facts.hidden.begin(), facts.hidden.end(), within);
+}
+
 Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> masks;
   const auto hide = [&](const FileFact& own) -> Result<void> {
     for (const auto& entry : plan.view) {
       if (!is_shown(entry)) continue;
-      if (is_beneath(own.path, entry.source))
+      if (is_beneath(own.path, entry.source) || is_same(own, entry.device, entry.inode))
         return refusal(entry.source + " is one of Cloche's own files, and no command sees those");
-      if (!own.exists() || !is_beneath(entry.source, own.path)) continue;
-      const std::string target = seen_at(entry, own.path);
+      const auto below = place_in(entry, own, facts);
+      if (!below) continue;
+      if (can_be_moved(entry, *below))
+        return refusal(entry.source + " would be writable and has Cloche's own " + own.path +
+                           " deep in it, where a command could move it to another name",
+                       "grant directories beside it");
+      if (!own.exists()) continue;
+      const std::string target = seen_below(entry, *below);
       masks.push_back(own.kind == Kind::directory ? mask(target, "Cloche's own files")
                                                   : empty_file(target, "Cloche's own files"));
     }
@@ -94,11 +138,16 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> kept;
   for (const auto& entry : plan.view) {
     if (!is_shown(entry) || !is_writable(entry)) continue;
-    if (is_beneath(config.path, entry.source))
+    if (is_beneath(config.path, entry.source) || is_same(config, entry.device, entry.inode))
       return refusal(entry.source + " is the project's own configuration, which no command writes");
-    if (is_beneath(entry.source, config.path))
-      kept.push_back(
-          owned_tree(config, seen_at(entry, config.path), Access::read, "the project's own configuration"));
+    const auto below = place_in(entry, config, facts);
+    if (!below) continue;
+    if (can_be_moved(entry, *below))
+      return refusal(entry.source + " would be writable and has the project's configuration " + config.path +
+                         " deep in it, where a command could move it to another name",
+                     "grant directories beside it");
+    kept.push_back(
+        owned_tree(config, seen_below(entry, *below), Access::read, "the project's own configuration"));
   }
   plan.view.append(kept);
   return {};

@@ -13,8 +13,11 @@ namespace cloche::view {
 // A host mount in an operator's tree came along only because an ordinary user cannot clone without it.
 void cover_mounts(ConfinementPlan& plan, const Facts& facts);
 
+// Whether it is one of Cloche's own, or lies in one.
+bool is_own_file(const Facts& facts, const FileFact& fact);
+
 // Proofs and records are no command's to see, whatever was granted around them; and nothing in them can be
-// granted, by whatever name.
+// granted, by whatever name. In a tree that can be written they may only lie right at its root.
 Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts);
 
 // What the project says about commands is not a command's to change or to take away, wherever it is shown.

@@ -68,18 +68,37 @@ void look_at_host(Facts& facts) {
 
 // Opens what an operator named and holds it; the fact carries the resolved path.
 Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
-  auto opened = sys::hold(path);
+  auto opened = sys::walk(path);
   if (!opened.ok()) {
     if (opened.error().number == ENOENT || opened.error().number == ENOTDIR) return FileFact{.path = path};
     return system_error("look at " + path, opened.error().number);
   }
-  sys::Held& found = opened.value();
+  sys::Walked& found = opened.value();
   struct stat seen {};
   if (::fstat(found.fd.get(), &seen) != 0) return system_error("look at " + path);
   if (seen.st_nlink == 0 || !is_plain_absolute(found.path))
     return FileFact{.path = path};  // deleted, or elsewhere
   held.push_back(std::move(found.fd));
-  return fact_from(seen, std::move(found.path));
+  FileFact fact = fact_from(seen, std::move(found.path));
+  fact.turns = std::move(found.turns);
+  return fact;
+}
+
+// What was judged before is what is shown: looked up again it might be something else by now.
+Result<FileFact> hold(const Grant& grant, std::vector<OwnedFd>& held) {
+  return grant.judged ? Result<FileFact>(*grant.judged) : hold(grant.source, held);
+}
+
+void look_above(std::vector<FileFact>& above, const FileFact& own) {
+  const auto is_known = [&](std::string_view path) {
+    return std::any_of(above.begin(), above.end(), [&](const FileFact& fact) { return fact.path == path; });
+  };
+  for (std::string path = own.path; path.size() > 1;) {
+    path = std::string(parent_of(path));
+    if (is_known(path)) return;
+    struct stat seen {};
+    if (::lstat(path.c_str(), &seen) == 0) above.push_back(fact_from(seen, path));
+  }
 }
 
 // Files that are judged by where they are, looked at by the directory that they are in: held once for all of
@@ -247,7 +266,7 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   Observation seen{std::move(host), {}, request.quarantine};
   Facts& facts = seen.facts;
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
-  for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant.source, seen.held)));
+  for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant, seen.held)));
   for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
   HeldDirectories directories;
   if (facts.workspace.kind == FileFact::Kind::directory) {
@@ -258,6 +277,9 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
     if (git && git->kind == FileFact::Kind::file) facts.git_common = find_common_git(facts.workspace);
   }
   for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
+  for (const auto& own : facts.hidden) look_above(facts.above_own, own);
+  look_above(facts.above_own, facts.state);
+  look_above(facts.above_own, facts.project_config);
   return seen;
 }
 

@@ -153,6 +153,39 @@ TEST_F(Observe, GrantsComeInTheirOrder) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(facts.grants[i].kind, kinds[i]) << i;
 }
 
+TEST_F(Observe, WhatWasJudgedIsNotLookedUpAgain) {
+  fs::create_directories(path_ + "/data");
+  fs::create_directories(path_ + "/keys");
+  struct stat judged {};
+  ASSERT_EQ(::stat((path_ + "/data").c_str(), &judged), 0);
+  Grant grant{.source = path_ + "/data"};
+  grant.judged = FileFact{
+      .kind = Kind::directory, .path = path_ + "/data", .device = judged.st_dev, .inode = judged.st_ino};
+  request_.grants = {grant, {.source = path_ + "/data"}};
+  fs::rename(path_ + "/data", path_ + "/away");  // by a call that runs meanwhile
+  fs::create_directory_symlink(path_ + "/keys", path_ + "/data");
+  const Observation seen = observed();
+  EXPECT_EQ(seen.facts.grants[0].inode, judged.st_ino);
+  EXPECT_EQ(seen.facts.grants[0].path, path_ + "/data");
+  // What was not: where it leads, and by which link.
+  EXPECT_EQ(seen.facts.grants[1].path, path_ + "/keys");
+  EXPECT_EQ(seen.facts.grants[1].turns, std::vector{path_ + "/data"});
+}
+
+TEST_F(Observe, WhatLiesAboveOwnFilesIsKnownByWhatItIs) {
+  fs::create_directories(path_ + "/runs/one");
+  request_.hidden = {path_ + "/runs/one/audit.jsonl"};
+  const Observation seen = observed();
+  for (const std::string& above : {path_ + "/runs/one", path_ + "/runs", path_, std::string("/")}) {
+    struct stat expected {};
+    ASSERT_EQ(::lstat(above.c_str(), &expected), 0);
+    const auto found = std::find_if(seen.facts.above_own.begin(), seen.facts.above_own.end(),
+                                    [&](const FileFact& fact) { return fact.path == above; });
+    ASSERT_NE(found, seen.facts.above_own.end()) << above;
+    EXPECT_EQ(found->inode, expected.st_ino);
+  }
+}
+
 TEST_F(Observe, TheSystemIsWhatTheTableNames) {
   const auto facts = observed().facts;
   EXPECT_FALSE(facts.system.empty());

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "model/backend.hpp"
 #include "model/call.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"

@@ -11,8 +11,13 @@
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
+#include "base/sha256.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
+#include "policy/written_places.hpp"
+#include "store/beneath.hpp"
+#include "store/run_place.hpp"
+#include "store/system_facts.hpp"
 #include "tools/executor.hpp"
 #include "tools/skill.hpp"
 
@@ -76,16 +81,33 @@ std::optional<std::vector<std::string>> stations_of(const std::string& path) {
   return stations;
 }
 
-bool is_writable_place(const std::string& path, const SessionPlaces& places) {
-  if (!places.workspace.empty() && is_beneath(places.workspace, path)) return true;
-  return std::any_of(places.writable_roots.begin(), places.writable_roots.end(),
-                     [&](const std::string& root) { return is_beneath(root, path); });
-}
-
 // Also when we may not look: then it cannot be ruled out.
 bool may_exist(const std::string& path) {
   struct stat seen {};
   return ::lstat(path.c_str(), &seen) == 0 || (errno != ENOENT && errno != ENOTDIR);
+}
+
+// In the workspace of some run, which its calls can write to, whoever makes them: a run is known by the files
+// of its record.
+bool is_in_artifacts(const std::string& path) {
+  for (std::string_view at = path; at != "/"; at = parent_of(at)) {
+    if (!at.ends_with("/artifacts")) continue;
+    const std::string run(parent_of(at));
+    if (may_exist(child_of(run, audit_name)) && may_exist(child_of(run, lock_name))) return true;
+  }
+  return false;
+}
+
+bool is_writable_place(const std::string& path, const SessionPlaces& places) {
+  if (!places.workspace.empty() && is_beneath(places.workspace, path)) return true;
+  return is_beneath_any(places.writable_roots, path) || is_in_artifacts(path);
+}
+
+// Whether a call could have a say in what a path leads to. What leads nowhere cannot be ruled out.
+bool passes_writable(const std::string& path, const SessionPlaces& places) {
+  const auto stations = stations_of(path);
+  return !stations || std::any_of(stations->begin(), stations->end(),
+                                  [&](const std::string& place) { return is_writable_place(place, places); });
 }
 
 // A home that is a repository of its own (dot files) does not make everything in it a project.
@@ -104,18 +126,32 @@ Result<std::string> absolute(const std::string& path) {
   return child_of(here.value(), path);
 }
 
+Result<FileFact> fact_of(int fd, const std::string& path) {
+  struct stat seen {};
+  if (::fstat(fd, &seen) != 0) return system_error("look at " + path);
+  return fact_from(seen, path);
+}
+
 // The program beneath the manifest's folder, with no link on the way: what is there is what runs.
 Result<void> judge_code(const Executor& executor) {
-  const auto held = sys::hold(executor.code);
+  const auto held = sys::walk(executor.code);
   if (!held.ok())
     return refusal(executor.source + ": the code " + executor.code + " cannot be opened",
                    "code is a path beneath the manifest's folder");
-  struct stat seen {};
-  if (::fstat(held.value().fd.get(), &seen) != 0) return system_error("look at " + executor.code);
-  if (held.value().path != executor.code)
+  if (!held.value().turns.empty())
     return refusal(executor.source + ": the code " + executor.code + " is reached through a link");
-  if (!S_ISREG(seen.st_mode))
+  const FileFact code = TRY(fact_of(held.value().fd.get(), executor.code));
+  if (code.kind != FileFact::Kind::file)
     return refusal(executor.source + ": the code " + executor.code + " is not a regular file");
+  return {};
+}
+
+// Held before anything in it is judged: when it is all judged, this must still be the folder.
+Result<void> hold_folder(Executor& executor) {
+  auto found = TRY(sys::walk(executor.folder));
+  if (!found.turns.empty()) return refusal(executor.folder + " is a link, and was none a moment ago");
+  executor.place = TRY(fact_of(found.fd.get(), executor.folder));
+  executor.held = std::make_shared<const OwnedFd>(std::move(found.fd));
   return {};
 }
 
@@ -138,16 +174,14 @@ std::vector<std::string> manifests_in(const std::string& directory) {
 }  // namespace
 
 Trust trust_of(const std::string& path, const SessionPlaces& places) {
-  const auto stations = stations_of(path);
   const auto held = sys::hold(path);
-  if (!stations || !held.ok()) return Trust::project;
+  if (!held.ok()) return Trust::project;
   const std::string& resolved = held.value().path;
   struct stat seen {};
   // Another name of the same file may lie anywhere.
   if (::fstat(held.value().fd.get(), &seen) != 0 || (S_ISREG(seen.st_mode) && seen.st_nlink != 1))
     return Trust::project;
-  const auto writable = [&](const std::string& place) { return is_writable_place(place, places); };
-  if (writable(resolved) || std::any_of(stations->begin(), stations->end(), writable)) return Trust::project;
+  if (is_writable_place(resolved, places) || passes_writable(path, places)) return Trust::project;
   if (is_in_project(resolved, places.home)) return Trust::project;
   return is_ours_alone(resolved) && is_ours_alone(path) ? Trust::operators : Trust::project;
 }
@@ -165,9 +199,12 @@ Result<Executor> load_executor(const std::string& path, const SessionPlaces& pla
   const std::string folder(parent_of(file.resolved));
   const Trust trust = TRY(trust_of_read(path, file, places));
   Executor executor = TRY(read_executor(file.text, path, folder, trust));
+  TRY(hold_folder(executor));
   TRY(judge_code(executor));
   // A manifest is worth no more than the program that it describes.
   if (trust_of(executor.code, places) == Trust::project) executor.trust = Trust::project;
+  executor.written = passes_writable(TRY(absolute(path)), places) || passes_writable(executor.code, places);
+  TRY(check_unchanged(executor));
   return executor;
 }
 
@@ -188,26 +225,61 @@ Result<std::vector<Executor>> load_executors(const std::string& directory, const
   return executors;
 }
 
-Result<Authority> settle_grants(Authority authority, const HostNames& names) {
-  std::vector<Grant> settled;
-  for (auto& grant : authority.grants) {
-    const auto held = sys::hold(grant.source);
-    if (!held.ok() && held.error().number != ENOENT && held.error().number != ENOTDIR) return held.error();
-    if (!held.ok()) {
-      authority.notes.push_back(shown(grant.source) + " is not there and is left out");
-      continue;
-    }
-    const std::string& resolved = held.value().path;
-    if (resolved != grant.source) {
-      TRY(judge_resolved(grant.source, resolved, names));
-      const bool inside = !names.workspace.empty() && is_beneath(names.workspace, resolved);
-      if (grant.writable && !inside) TRY(judge_written_place(resolved, names));
-      grant.target = std::exchange(grant.source, resolved);
-    }
-    settled.push_back(std::move(grant));
+Result<void> check_unchanged(const Executor& executor) {
+  const auto found = sys::walk(executor.folder);
+  struct stat seen {};
+  const bool same = found.ok() && found.value().turns.empty() &&
+                    ::fstat(found.value().fd.get(), &seen) == 0 && seen.st_dev == executor.place.device &&
+                    seen.st_ino == executor.place.inode;
+  if (!same)
+    return refusal("the folder " + executor.folder + " of the executor " + executor.name +
+                       " has changed since it was loaded",
+                   "look at what lies there now, and start again");
+  return {};
+}
+
+Result<std::string> digest_of_code(const Executor& executor) {
+  constexpr size_t most = 64 << 20;
+  const std::string name = executor.code.substr(executor.folder.size() + 1);
+  const OwnedFd code =
+      TRY(open_beneath(executor.held->get(), name, O_RDONLY, Links::refused, shown(executor.code)));
+  return "sha256:" + sha256(TRY(sys::read_all(code.get(), most)));
+}
+
+Result<std::optional<Grant>> settle_grant(Grant grant, const HostNames& names, std::vector<OwnedFd>& held) {
+  auto found = sys::walk(grant.source);
+  if (!found.ok() && (found.error().number == ENOENT || found.error().number == ENOTDIR))
+    return std::optional<Grant>();
+  if (!found.ok()) return found.error();
+  sys::Walked& walked = found.value();
+  FileFact fact = TRY(fact_of(walked.fd.get(), walked.path));
+  fact.turns = std::move(walked.turns);
+  if (fact.path != grant.source) TRY(judge_resolved(grant.source, fact.path, names));
+  TRY(judge_way(shown(grant.source), fact, grant.writable, names.written));
+  if (fact.path != grant.source) {
+    const bool inside = !names.workspace.empty() && is_beneath(names.workspace, fact.path);
+    if (grant.writable && !inside) TRY(judge_written_place(fact.path, names));
+    grant.target = std::exchange(grant.source, fact.path);
   }
-  authority.grants = std::move(settled);
-  return authority;
+  held.push_back(std::move(walked.fd));
+  grant.judged = std::move(fact);
+  return std::optional(std::move(grant));
+}
+
+Result<Settled> settle_grants(Authority authority, const HostNames& names) {
+  Settled settled{std::move(authority), {}};
+  std::vector<Grant> kept;
+  for (auto& grant : settled.authority.grants) {
+    const std::string declared = grant.source;
+    auto one = TRY(settle_grant(std::move(grant), names, settled.held));
+    if (one) {
+      kept.push_back(std::move(*one));
+    } else {
+      settled.authority.notes.push_back(shown(declared) + " is not there and is left out");
+    }
+  }
+  settled.authority.grants = std::move(kept);
+  return settled;
 }
 
 }  // namespace cloche

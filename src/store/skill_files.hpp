@@ -2,9 +2,11 @@
 // written, or what came with a project, only tightens (Trust::project).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "model/skill.hpp"
 #include "policy/authority.hpp"
@@ -31,8 +33,25 @@ Result<Executor> load_executor(const std::string& manifest, const SessionPlaces&
 // silently missing would be looked for elsewhere.
 Result<std::vector<Executor>> load_executors(const std::string& directory, const SessionPlaces& places);
 
+// That the folder of an executor is still the one that was loaded: what was put in its place was never
+// judged.
+Result<void> check_unchanged(const Executor& executor);
+
+// Of the file that is its code, in the folder that was loaded, as it is now: what approved_executors may
+// name.
+Result<std::string> digest_of_code(const Executor& executor);
+
+struct Settled {
+  Authority authority;
+  std::vector<OwnedFd> held;  // what was judged, for as long as it is to be what is shown
+};
+
 // The one look at what the grants of an authority name: what is absent is left out with a note, and where
-// links lead is judged again. A grant's source is then the resolved path, its target the declared one.
-Result<Authority> settle_grants(Authority authority, const HostNames& names);
+// links lead is judged again. A grant's source is then the resolved path, its target the declared one, and
+// what was found goes with it: nothing looks it up by name again.
+Result<Settled> settle_grants(Authority authority, const HostNames& names);
+
+// One of them: nothing when it is not there.
+Result<std::optional<Grant>> settle_grant(Grant grant, const HostNames& names, std::vector<OwnedFd>& held);
 
 }  // namespace cloche

@@ -196,8 +196,9 @@ TEST_F(SkillFiles, GrantsAreLookedAtOnce) {
   const auto settled = [&](const std::string& path) {
     const auto result = settle_grants({.grants = {{.source = root_ + path}}}, names);
     if (!result.ok()) return without_root(result.error().what);
-    if (result.value().grants.empty()) return without_root(result.value().notes.at(0));
-    return without_root(result.value().grants[0].source + ">" + result.value().grants[0].target);
+    const Authority& authority = result.value().authority;
+    if (authority.grants.empty()) return without_root(authority.notes.at(0));
+    return without_root(authority.grants[0].source + ">" + authority.grants[0].target);
   };
   EXPECT_EQ(settled("/home/out"), "/home/out>");
   fs::create_directory_symlink("/usr/share", root_ + "/home/share");
@@ -211,6 +212,83 @@ TEST_F(SkillFiles, GrantsAreLookedAtOnce) {
   EXPECT_EQ(settled("/home/work/data"),
             "a link leads from \"/home/work/data\" out of the workspace, to \"/home/.ssh\"");
   EXPECT_EQ(settled("/home/keys"), "a capability for \"/home/.ssh\" meets the secrets in /home/.ssh");
+}
+
+TEST_F(SkillFiles, WhatWasFoundGoesWithTheGrant) {
+  const HostNames names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
+  auto settled = settle_grants({.grants = {{.source = root_ + "/home/out"}}}, names);
+  ASSERT_TRUE(settled.ok());
+  struct stat seen {};
+  ASSERT_EQ(::stat((root_ + "/home/out").c_str(), &seen), 0);
+  const auto& judged = settled.value().authority.grants.at(0).judged;
+  ASSERT_TRUE(judged);
+  EXPECT_EQ(judged->inode, seen.st_ino);
+  EXPECT_EQ(settled.value().held.size(), 1U);
+}
+
+TEST_F(SkillFiles, NoGrantGoesThroughALinkOfACall) {
+  HostNames names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
+  names.written = {names.workspace, root_ + "/home/out"};
+  fs::create_directory_symlink(root_ + "/home/skills", root_ + "/home/out/data");
+  const auto refused = settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().what.find("where calls can write"), std::string::npos) << refused.error().what;
+  names.written = {names.workspace};
+  EXPECT_TRUE(settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names).ok());
+}
+
+TEST_F(SkillFiles, AnExecutorIsTheFolderThatWasLoaded) {
+  write("/home/tools/a/manifest.json", manifest("a"));
+  write("/home/tools/a/tool.py", "");
+  const auto list = load_executors(root_ + "/home/tools", places());
+  ASSERT_TRUE(list.ok());
+  const Executor& executor = list.value().at(0);
+  struct stat seen {};
+  ASSERT_EQ(::stat(executor.folder.c_str(), &seen), 0);
+  EXPECT_EQ(executor.place.inode, seen.st_ino);
+  EXPECT_TRUE(check_unchanged(executor).ok());
+  const std::string digest = digest_of_code(executor).value();
+  EXPECT_EQ(digest, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  // Another folder in its place, a link to it, and nothing.
+  fs::rename(executor.folder, root_ + "/home/tools/away");
+  EXPECT_FALSE(check_unchanged(executor).ok());
+  fs::create_directory_symlink(root_ + "/home/tools/away", executor.folder);
+  EXPECT_FALSE(check_unchanged(executor).ok());
+  fs::remove(executor.folder);
+  fs::create_directories(executor.folder);
+  write("/home/tools/a/tool.py", "other");
+  const auto changed = check_unchanged(executor);
+  ASSERT_FALSE(changed.ok());
+  EXPECT_NE(changed.error().what.find("has changed since it was loaded"), std::string::npos);
+  EXPECT_EQ(digest_of_code(executor).value(), digest);  // of the folder that is held
+}
+
+TEST_F(SkillFiles, WhatLiesInTheArtifactsOfAnyRunOnlyTightens) {
+  for (const char* run : {"/home/run", "/home/half"})
+    write(std::string(run) + "/artifacts/x/SKILL.md", skill_text);
+  write("/home/run/audit.jsonl", "");
+  write("/home/run/.lock", "");
+  write("/home/half/audit.jsonl", "");
+  write("/home/run/SKILL.md", skill_text);
+  EXPECT_EQ(loaded("/home/run/artifacts/x/SKILL.md"), "project");
+  EXPECT_EQ(loaded("/home/half/artifacts/x/SKILL.md"), "operators");
+  EXPECT_EQ(loaded("/home/run/SKILL.md"), "operators");
+}
+
+TEST_F(SkillFiles, WhetherACallCouldWriteAnExecutor) {
+  const auto written = [&](const std::string& directory) {
+    write(directory + "/manifest.json", manifest("a"));
+    write(directory + "/tool.py", "");
+    const auto list = load_executors(root_ + directory, places());
+    EXPECT_TRUE(list.ok()) << describe(list.error());
+    return list.ok() && list.value().at(0).written;
+  };
+  EXPECT_FALSE(written("/home/tools/a"));
+  EXPECT_FALSE(written("/home/repo/a"));  // a project's, but no call of this session writes there
+  EXPECT_TRUE(written("/home/work/a"));
+  EXPECT_TRUE(written("/home/out/a"));
+  fs::create_directory_symlink(root_ + "/home/tools", root_ + "/home/work/link");
+  EXPECT_TRUE(written("/home/work/link/a"));
 }
 
 TEST_F(SkillFiles, WhatIsNoDirectoryOfExecutors) {

@@ -1,16 +1,21 @@
 #include "store/task_home.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include <algorithm>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
+#include "base/sys.hpp"
 #include "policy/plan_run.hpp"
 
 namespace cloche {
 namespace {
+
+constexpr std::string_view tmp_inside = "/tmp";
 
 // To a command it is a mount of its own: it cannot be replaced, only its mode changed, which is put back. The
 // task's directory above it is ours alone.
@@ -48,17 +53,21 @@ Result<void> make_mount_point(const std::string& directory, std::string_view bel
   return {};
 }
 
-}  // namespace
+bool is_mounted(const ConfinementPlan& plan, const Grant& given) {
+  return given.writable && std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+           return entry.kind == EntryKind::tree && entry.target == given.target;
+         });
+}
+
+bool lies_within(const ViewEntry& entry, const Grant& given) {
+  return entry.target != given.target && is_beneath(given.target, entry.target);
+}
 
 Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Grant>& own) {
   for (const auto& given : own) {
-    const bool mounted =
-        given.writable && std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
-          return entry.kind == EntryKind::tree && entry.target == given.target;
-        });
-    if (!mounted) continue;
+    if (!is_mounted(plan, given)) continue;
     for (const auto& entry : plan.view) {
-      if (entry.target == given.target || !is_beneath(given.target, entry.target)) continue;
+      if (!lies_within(entry, given)) continue;
       TRY(make_mount_point(given.source, std::string_view(entry.target).substr(given.target.size() + 1),
                            entry.file));
     }
@@ -66,20 +75,70 @@ Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Gr
   return {};
 }
 
-Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id) {
+// There is no lock with a time limit, so it is tried again and again: often at first, for short calls.
+Result<void> lock_within(int fd, Company company, uint64_t most_ms) {
+  const int operation = (company == Company::alone ? LOCK_EX : LOCK_SH) | LOCK_NB;
+  const uint64_t begun_ms = sys::monotonic_ms();
+  for (uint64_t pause_ms = 1; ::flock(fd, operation) != 0; pause_ms = std::min<uint64_t>(2 * pause_ms, 20)) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
+    if (sys::monotonic_ms() - begun_ms >= most_ms)
+      return refusal(
+          "another call of the task still runs, and this one cannot run beside it: something that "
+          "it is shown lies in the task's own /tmp or home",
+          "wait for the other one, use another task, or keep the workspace outside of /tmp");
+    const timespec pause{0, static_cast<long>(pause_ms) * 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return {};
+}
+
+}  // namespace
+
+Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own) {
+  for (const auto& given : own) {
+    const bool holds_another =
+        is_mounted(plan, given) && std::any_of(plan.view.begin(), plan.view.end(),
+                                               [&](const auto& entry) { return lies_within(entry, given); });
+    if (holds_another) return Company::alone;
+  }
+  return Company::shared;
+}
+
+Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own) {
+  const auto tmp = std::find_if(own.begin(), own.end(), [&](const Grant& given) {
+    return given.target == tmp_inside && is_mounted(plan, given);
+  });
+  if (tmp == own.end()) return OwnedFd();
+  const std::string task(parent_of(tmp->source));
+  const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
+  TRY(lock_within(lock.get(), company_of(plan, own), plan.limits.wall_ms));
+  TRY(make_mount_points(plan, own));
+  return lock;
+}
+
+Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id,
+                                const std::string& executor) {
   TRY(check_task_id(task_id));
   const std::string all = place.directory + "/" + task_homes_name;
   const std::string own = all + "/" + task_id;
   const OwnedFd run = TRY(hold_run_directory(place, RecordUse::write));
   const OwnedFd tasks = TRY(make_record_directory(run.get(), task_homes_name, all));
   const OwnedFd task = TRY(make_record_directory(tasks.get(), task_id, own));
-  TRY(make_directory(task.get(), "home", own + "/home"));
   TRY(make_directory(task.get(), "tmp", own + "/tmp"));
-  return TaskHome{own + "/home", own + "/tmp"};
+  if (executor.empty()) {
+    TRY(make_directory(task.get(), "home", own + "/home"));
+    return TaskHome{own + "/home", own + "/tmp"};
+  }
+  const std::string folder = own + "/executors/" + executor;
+  const OwnedFd executors = TRY(make_record_directory(task.get(), "executors", own + "/executors"));
+  const OwnedFd mine = TRY(make_record_directory(executors.get(), executor, folder));
+  TRY(make_directory(mine.get(), "home", folder + "/home"));
+  return TaskHome{folder + "/home", own + "/tmp"};
 }
 
 std::vector<Grant> task_grants(const TaskHome& home) {
-  return {{home.home, std::string(home_inside), true}, {home.tmp, "/tmp", true}};
+  return {{home.home, std::string(home_inside), true}, {home.tmp, std::string(tmp_inside), true}};
 }
 
 void remove_task_homes(const RunPlace& place) { remove_tree(place.directory + "/" + task_homes_name); }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "base/result.hpp"
 #include "model/plan.hpp"
 #include "model/run_request.hpp"
@@ -17,15 +18,24 @@ struct TaskHome {
   std::string tmp;
 };
 
-// Made where it is missing.
-Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id);
+// Made where it is missing. An executor has a home of its own in the task, which only its own calls share:
+// what other calls leave in theirs (a usercustomize.py, a .bashrc) would run with its capabilities.
+Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id,
+                                const std::string& executor = {});
 
 // As they are put into a view.
 std::vector<Grant> task_grants(const TaskHome& home);
 
-// What a plan shows within a task's home or /tmp, such as a workspace that lies in the host's /tmp, needs
-// something there to be mounted on. Made without following a link; what a call has put in the way refuses.
-Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Grant>& own);
+// Whether a plan shows something within a task's home or /tmp, such as a workspace that lies in the host's
+// /tmp. Its mount points are then directories that every call of the task can write to: one that runs at the
+// same time could move them away, and so this call runs alone.
+enum class Company { shared, alone };
+Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own);
+
+// Waits for the calls of the task that this one cannot run beside, at most as long as the call may take, and
+// makes the mount points that it needs. They are made without following a link; what a call has put in the
+// way refuses. To be held until the call has ended; nothing is held when the plan has nothing of a task.
+Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own);
 
 // Of every task of the run.
 void remove_task_homes(const RunPlace& place);

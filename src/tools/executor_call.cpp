@@ -53,6 +53,8 @@ void understand_executor(const Executor& executor, const JsonValue& arguments, c
   launch.workspace = WorkspaceUse::hidden;
   launch.named_files = {executor.code};
   launch.noexec = !has(executor, Capability::Family::execute);
+  // Its home is kept from call to call, and no place for code that nobody has judged.
+  launch.environment = {{"PYTHONNOUSERSITE", "1"}};
   launch.system_programs = launch.fresh_home = launch.readonly = false;
   // What runs programs of its own making is as opaque as a script.
   intent.opaque = !launch.noexec;

@@ -1,0 +1,152 @@
+// Cloche's own files in whatever is granted around them: by name, by another name of a directory above them,
+// and never where a command could move them.
+#include "policy/view_guards.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "policy/plan_run.hpp"
+
+namespace cloche {
+namespace {
+
+using Kind = FileFact::Kind;
+
+FileFact found(Kind kind, std::string path, uint64_t inode) {
+  return {.kind = kind, .path = std::move(path), .device = 7, .inode = inode};
+}
+
+// A run in /srv/runs/one, whose workspace is given apart.
+Facts host() {
+  Facts facts;
+  facts.caller = {.uid = 1001, .gid = 1002, .home = "/home/user", .path = "/usr/bin:/bin"};
+  facts.workspace = found(Kind::directory, "/home/user/project", 10);
+  facts.hidden = {found(Kind::file, "/srv/runs/one/audit.jsonl", 20),
+                  found(Kind::directory, "/srv/runs/one/tasks", 21)};
+  facts.above_own = {found(Kind::directory, "/srv/runs/one", 30), found(Kind::directory, "/srv/runs", 31),
+                     found(Kind::directory, "/srv", 32), found(Kind::directory, "/", 33)};
+  return facts;
+}
+
+Result<ConfinementPlan> granted(const FileFact& source, bool writable, Facts facts = host()) {
+  RunRequest request{.argv = {"true"}};
+  request.grants = {{.source = "given", .writable = writable}};
+  facts.grants = {source};
+  return plan_run(request, facts);
+}
+
+std::string masks_of(const ConfinementPlan& plan) {
+  std::string text;
+  for (const auto& entry : plan.view) {
+    if (entry.why == "Cloche's own files") text += (text.empty() ? "" : " ") + entry.target;
+  }
+  return text;
+}
+
+TEST(ViewGuards, OwnFilesAreMaskedByWhateverNameTheirTreeHas) {
+  const struct {
+    FileFact source;
+    bool writable;
+    std::string answer;  // the masks; empty: refused
+  } rows[] = {
+      {found(Kind::directory, "/srv/other", 40), true, "none"},
+      {found(Kind::directory, "/srv/runs/one", 30), false, "/srv/runs/one/audit.jsonl /srv/runs/one/tasks"},
+      {found(Kind::directory, "/srv/runs", 31), false, "/srv/runs/one/audit.jsonl /srv/runs/one/tasks"},
+      // Bind mounts of the directories above them.
+      {found(Kind::directory, "/mnt/alias", 31), false, "/mnt/alias/one/audit.jsonl /mnt/alias/one/tasks"},
+      {found(Kind::directory, "/mnt/alias", 30), false, "/mnt/alias/audit.jsonl /mnt/alias/tasks"},
+      // And of one of them itself.
+      {found(Kind::directory, "/mnt/tasks", 21), false, ""},
+      // The same number on another file system is another file.
+      {{.kind = Kind::directory, .path = "/mnt/b", .device = 8, .inode = 31}, true, "none"},
+      // To write: right at the root of the tree the mount point itself cannot be moved, deeper down what it
+      // lies in can.
+      {found(Kind::directory, "/srv/runs/one", 30), true, "/srv/runs/one/audit.jsonl /srv/runs/one/tasks"},
+      {found(Kind::directory, "/srv/runs", 31), true, ""},
+      {found(Kind::directory, "/srv", 32), true, ""},
+      {found(Kind::directory, "/mnt/alias", 31), true, ""},
+  };
+  for (const auto& row : rows) {
+    const auto plan = granted(row.source, row.writable);
+    ASSERT_EQ(plan.ok(), !row.answer.empty()) << row.source.path << (plan.ok() ? "" : plan.error().what);
+    if (plan.ok()) {
+      EXPECT_EQ(masks_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
+    }
+  }
+}
+
+TEST(ViewGuards, WhatIsNotThereYetMayNotBeMovedEither) {
+  Facts facts = host();
+  for (auto& own : facts.hidden) own.kind = Kind::absent;
+  EXPECT_FALSE(granted(found(Kind::directory, "/srv/runs", 31), true, facts).ok());
+  EXPECT_TRUE(granted(found(Kind::directory, "/srv/runs", 31), false, facts).ok());
+}
+
+TEST(ViewGuards, TheProjectsConfigurationStaysWhereItIs) {
+  Facts facts = host();
+  facts.project_config = found(Kind::directory, "/home/user/project/.cloche", 50);
+  facts.above_own.push_back(found(Kind::directory, "/home/user/project", 10));
+  facts.above_own.push_back(found(Kind::directory, "/home/user", 51));
+  const struct {
+    const char* path;
+    uint64_t inode;
+    bool good;
+  } rows[] = {{"/home/user/project", 10, true},
+              {"/home/user", 51, false},
+              {"/mnt/home", 51, false},
+              {"/mnt/project", 10, true},
+              {"/mnt/config", 50, false}};
+  for (const auto& row : rows) {
+    const auto plan = granted(found(Kind::directory, row.path, row.inode), true, facts);
+    ASSERT_EQ(plan.ok(), row.good) << row.path << (plan.ok() ? "" : plan.error().what);
+    if (!plan.ok()) continue;
+    const auto kept =
+        std::find_if(plan.value().view.begin(), plan.value().view.end(),
+                     [&](const auto& entry) { return entry.target == std::string(row.path) + "/.cloche"; });
+    ASSERT_NE(kept, plan.value().view.end()) << row.path;
+    EXPECT_EQ(kept->access, Access::read);
+  }
+}
+
+TEST(ViewGuards, ARepositoryAmongOwnFilesIsLeftOut) {
+  for (const char* path : {"/srv/runs/one/tasks/A/home/repo", "/srv/runs/one/tasks"}) {
+    Facts facts = host();
+    facts.git_common = found(Kind::directory, path, 60);
+    const auto plan = granted(found(Kind::directory, "/srv/other", 40), false, facts);
+    ASSERT_TRUE(plan.ok()) << plan.error().what;
+    for (const auto& entry : plan.value().view) EXPECT_NE(entry.source, path);
+  }
+}
+
+TEST(ViewGuards, AnExecutorsFolderIsTheOneThatWasLoadedAndNoneOfCloches) {
+  RunRequest request{.argv = {"true"}};
+  request.code = Grant{.source = "/srv/tools/a", .judged = found(Kind::directory, "/srv/tools/a", 70)};
+  const auto plan = plan_run(request, host());
+  ASSERT_TRUE(plan.ok()) << plan.error().what;
+  const auto shown = std::find_if(plan.value().view.begin(), plan.value().view.end(),
+                                  [](const auto& entry) { return entry.target == "/srv/tools/a"; });
+  ASSERT_NE(shown, plan.value().view.end());
+  EXPECT_EQ(shown->inode, 70U);
+  EXPECT_EQ(shown->access, Access::run);
+  request.noexec = true;  // its own code runs even so
+  EXPECT_TRUE(plan_run(request, host()).ok());
+  request.code->judged = found(Kind::directory, "/srv/runs/one/tasks/A/home/tool", 71);
+  EXPECT_FALSE(plan_run(request, host()).ok());
+  request.code->judged = found(Kind::directory, "/mnt/elsewhere", 21);
+  EXPECT_FALSE(plan_run(request, host()).ok());
+  request.code->judged.reset();
+  EXPECT_FALSE(plan_run(request, host()).ok());
+}
+
+TEST(ViewGuards, AGrantThroughACallsLinkIsRefused) {
+  Facts facts = host();
+  FileFact keys = found(Kind::directory, "/home/user/.ssh", 80);
+  keys.turns = {"/home/user/project/data"};
+  EXPECT_FALSE(granted(keys, false, facts).ok());
+  keys.turns = {"/home/user/data"};
+  EXPECT_TRUE(granted(keys, false, facts).ok());
+}
+
+}  // namespace
+}  // namespace cloche
