@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,12 +12,18 @@
 namespace cloche::test {
 namespace {
 
-std::string id_range() {
-  // Of this test process alone, so that a group left behind can be told from one that another call has.
-  return std::to_string(2'050'000'000 + getpid() % 9'000 * 1'000) + ":1000";
-}
+// Ids of this test process alone, so that what is left behind can be told from what another call has.
+constexpr unsigned id_count = 1'000;
+unsigned first_id() { return 2'050'000'000U + static_cast<unsigned>(getpid()) % 9'000 * id_count; }
+std::string id_range() { return std::to_string(first_id()) + ":" + std::to_string(id_count); }
 
-std::string first_id() { return id_range().substr(0, id_range().find(':')); }
+// "cloche-ID", as the group of root's call is named.
+bool is_our_group(const std::string& name) {
+  const std::string prefix = "cloche-";
+  if (!name.starts_with(prefix)) return false;
+  const unsigned long id = std::strtoul(name.c_str() + prefix.size(), nullptr, 10);
+  return id >= first_id() && id < first_id() + id_count;
+}
 
 // What a user would type, with a bundle that Cloche has printed: that the tool itself works on this host.
 std::string bare_words(const std::string& backend, As as) {
@@ -60,9 +67,7 @@ void collect_groups(const fs::path& directory, int depth, std::vector<std::strin
   std::error_code gone;
   for (const auto& entry : fs::directory_iterator(directory, gone)) {
     if (entry.is_symlink(gone) || !entry.is_directory(gone)) continue;
-    const std::string name = entry.path().filename();
-    const std::string ours = "cloche-" + first_id().substr(0, first_id().size() - 3);
-    if (name.starts_with(ours) && name.size() == ours.size() + 3) found.push_back(entry.path());
+    if (is_our_group(entry.path().filename())) found.push_back(entry.path());
     if (depth > 1) collect_groups(entry.path(), depth - 1, found);
   }
 }
@@ -166,10 +171,11 @@ Traces traces() {
   for (const char* directory : {"/tmp", "/var/tmp"}) {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(directory, none)) {
-      const std::string name = entry.path().filename();
-      // Of the machinery that tries a rung out; scenes are the tests' own.
-      if (name.starts_with("cloche-ladder") || name.starts_with("runc"))
-        now.temporary.push_back(entry.path());
+      // Others use these directories too, but nobody else has our ids.
+      struct stat seen {};
+      const bool ours = lstat(entry.path().c_str(), &seen) == 0 && seen.st_uid >= first_id() &&
+                        seen.st_uid < first_id() + id_count;
+      if (ours) now.temporary.push_back(entry.path());
     }
   }
   return now;

@@ -62,8 +62,8 @@ std::string command_of(int process);
 // Waits until none is left; names those that are.
 std::string orphans_left(double seconds);
 
-// What the machine has besides processes: mounts, groups, and temporary files that may be ours. Made by calls
-// that are over.
+// What the machine has besides processes: mounts, and groups and temporary files of the ids that calls of
+// root's have here.
 struct Traces {
   std::string mounts;
   std::vector<std::string> groups;
