@@ -19,6 +19,18 @@ Result<OwnedFd> open_process_table(int root) {
 
 namespace {
 
+// The entries of a directory that are named by a number.
+void for_each_number(int directory, const char* path, const std::function<void(const std::string&)>& visit) {
+  auto again = sys::open_at(directory, path, O_RDONLY | O_DIRECTORY);
+  if (!again.ok()) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(again.value().get()), ::closedir);
+  if (dir == nullptr) return;
+  (void)again.value().release();  // the DIR's now
+  while (const dirent* entry = ::readdir(dir.get())) {
+    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(entry->d_name);
+  }
+}
+
 // Numbers with blanks between them.
 void add_numbers(const std::string& text, std::vector<std::string>& found) {
   for (size_t begin = 0; begin < text.size();) {
@@ -28,12 +40,11 @@ void add_numbers(const std::string& text, std::vector<std::string>& found) {
   }
 }
 
-// Of each of its threads: a runtime's children are those of whichever thread made them.
+// Of every thread: the kernel keeps a child with the thread that has started it.
 void add_children(const ProcessTable& table, const std::string& process, std::vector<std::string>& found) {
-  auto tasks = sys::open_at(table.directory, process + "/task", O_RDONLY | O_DIRECTORY);
-  if (!tasks.ok()) return;
-  for_each_process(tasks.value().get(), [&](const std::string& thread) {
-    const auto line = sys::read_file_at(tasks.value().get(), thread + "/children", 1 << 20);
+  const std::string tasks = process + "/task";
+  for_each_number(table.directory, tasks.c_str(), [&](const std::string& task) {
+    const auto line = sys::read_file_at(table.directory, tasks + "/" + task + "/children", 1 << 20);
     if (line.ok()) add_numbers(line.value(), found);
   });
 }
@@ -42,7 +53,7 @@ void for_each_descendant(const ProcessTable& table, const std::function<void(con
   std::vector<std::string> found;
   add_children(table, std::to_string(table.ancestor), found);
   for (size_t i = 0; i < found.size(); ++i) {
-    add_children(table, found[i], found);
+    add_children(table, std::string(found[i]), found);
     visit(std::string(found[i]));
   }
 }
@@ -52,14 +63,7 @@ void for_each_descendant(const ProcessTable& table, const std::function<void(con
 void for_each_process(const ProcessTable& table,
                       const std::function<void(const std::string& process)>& visit) {
   if (table.ancestor != 0) return for_each_descendant(table, visit);
-  auto again = sys::open_at(table.directory, ".", O_RDONLY | O_DIRECTORY);
-  if (!again.ok()) return;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(again.value().get()), ::closedir);
-  if (dir == nullptr) return;
-  (void)again.value().release();  // the DIR's now
-  while (const dirent* entry = ::readdir(dir.get())) {
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(entry->d_name);
-  }
+  for_each_number(table.directory, ".", visit);
 }
 
 // "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"

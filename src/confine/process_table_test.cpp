@@ -69,6 +69,27 @@ TEST(ForEachProcess, VisitsNumbersAndNothingElse) {
   for_each_process(-1, [](const std::string& process) { ADD_FAILURE() << process; });
 }
 
+// A child belongs to the thread that started it, and a process can have many.
+TEST(ForEachProcess, OfAnAncestorFindsWhatItsOtherThreadsHaveStarted) {
+  const Scratch scratch;
+  const auto has_children = [&](const std::string& process, const std::string& task, const char* children) {
+    const std::string directory = scratch.path + "/" + process + "/task/" + task;
+    fs::create_directories(directory);
+    std::ofstream(directory + "/children") << children;
+  };
+  has_children("10", "10", "11 12 ");
+  has_children("10", "20", "13 ");
+  has_children("11", "11", "");
+  has_children("12", "12", "");
+  has_children("12", "21", "14 15 ");
+  has_children("13", "13", "");
+  has_children("99", "99", "98 ");
+  const auto table = sys::open(scratch.path, O_RDONLY | O_DIRECTORY);
+  std::set<std::string> seen;
+  for_each_process({table.value().get(), 10}, [&](const std::string& process) { seen.insert(process); });
+  EXPECT_EQ(seen, (std::set<std::string>{"11", "12", "13", "14", "15"}));
+}
+
 TEST(ForEachProcess, OfTheRealTableFindsUs) {
   const auto root = sys::open("/", O_PATH | O_DIRECTORY);
   const auto table = open_process_table(root.value().get());

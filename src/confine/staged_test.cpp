@@ -1,58 +1,182 @@
-// How a box that is built from a stage is started.
+// Boxes that others build from a stage, by table: what the keeper puts there, what each runtime is told, and
+// what no command line of theirs may say.
 #include "confine/staged.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "base/json_text.hpp"
 #include "base/path.hpp"
 #include "confine/boxes_fixture.hpp"
+#include "confine/inner.hpp"
 
 namespace cloche {
 namespace {
 
 using namespace fixture;
+using Words = std::vector<std::string>;
 
-std::vector<std::string> words_for(Backend backend, const std::string& name) {
-  const StagedParts parts{.jail = "/bin/cloche-jail", .program = "/usr/bin/runtime", .name = name};
-  return render_staged(backend, default_plan(), HostProbe{}, CallResources{}, parts).jail.argv;
+constexpr Backend backends[] = {Backend::bwrap, Backend::crun, Backend::runc, Backend::runsc};
+const HostProbe able{.landlock_abi = 6, .has_filter = true, .user_namespaces = true};
+
+StagedParts parts(Backend backend) {
+  return {.jail = "/opt/cloche/bin/cloche-jail",
+          .program = "/usr/bin/" + std::string(name_of(backend)),
+          .name = "cloche-one"};
 }
 
-TEST(Staged, ARuntimeCallsTheBoxAsTheCallDoes) {
-  for (const Backend backend : {Backend::crun, Backend::runc, Backend::runsc}) {
-    EXPECT_EQ(words_for(backend, "cloche-1").back(), "cloche-1") << name_of(backend);
-    EXPECT_EQ(words_for(backend, "cloche-2").back(), "cloche-2") << name_of(backend);
-  }
+CallResources resources(bool privileged = false, const std::string& memory_by = "cgroup2") {
+  return {.privileged = privileged, .outside_uid = 1001, .outside_gid = 1002, .memory_by = memory_by};
 }
 
-size_t staged_in_etc(const ConfinementPlan& plan, const LaunchSpec& spec) {
-  size_t found = 0;
-  for (const auto& mount : spec.jail.mounts) {
-    for (const auto& entry : plan.view)
-      found += mount.source == entry.source && is_beneath("/etc", entry.source) ? 1 : 0;
-  }
-  return found;
+LaunchSpec staged(Backend backend, const ConfinementPlan& plan) {
+  return render_staged(backend, plan, able, resources(), parts(backend));
 }
 
-TEST(Staged, TheCuratedEtcIsOneTreeWhereItIsReadyMade) {
-  const ConfinementPlan plan = default_plan();
-  StagedParts parts{.jail = "/bin/cloche-jail", .program = "/usr/bin/bwrap", .name = "cloche-1"};
-  const auto rendered = [&] {
-    return render_staged(Backend::bwrap, plan, HostProbe{}, CallResources{}, parts);
-  };
-  EXPECT_GT(staged_in_etc(plan, rendered()), 2U);
-  parts.etc = CallResources::Ready{"/state/skeletons/1/root", 7, 8};
-  const LaunchSpec spec = rendered();
-  EXPECT_EQ(staged_in_etc(plan, spec), 0U);
+const wire::MountText* staged_at(const LaunchSpec& spec, const std::string& target) {
   const auto& mounts = spec.jail.mounts;
-  const auto etc = std::find_if(mounts.begin(), mounts.end(), [](const wire::MountText& mount) {
-    return mount.source == "/state/skeletons/1/root";
-  });
-  ASSERT_NE(etc, mounts.end());
-  EXPECT_EQ(etc->device, 7U);
-  EXPECT_EQ(etc->inode, 8U);
-  EXPECT_NE(etc->flags & wire::read_only, 0U);
-  EXPECT_NE(etc->flags & wire::no_exec, 0U);
+  const auto found =
+      std::find_if(mounts.begin(), mounts.end(), [&](const auto& mount) { return mount.target == target; });
+  return found != mounts.end() ? &*found : nullptr;
+}
+
+bool has(const Words& words, const std::string& word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What the box is told in a file: bubblewrap's words, or the bundle.
+std::string told(const LaunchSpec& spec) {
+  const auto* file = staged_at(spec, spec.backend == Backend::bwrap ? "args" : "bundle/config.json");
+  return file != nullptr ? file->content : "";
+}
+
+TEST(Staged, EveryTreeIsACloneOnTheStage) {
+  for (Backend backend : backends) {
+    for (const auto& [name, plan] : cases()) {
+      const LaunchSpec spec = staged(backend, plan);
+      for (size_t at = 0; at < plan.view.size(); ++at) {
+        const ViewEntry& entry = plan.view[at];
+        if (entry.kind != EntryKind::tree || is_made_in_dev(entry)) continue;
+        const auto* mount = staged_at(spec, "entry/" + std::to_string(at));
+        ASSERT_NE(mount, nullptr) << name_of(backend) << " " << name << " " << entry.target;
+        EXPECT_EQ(mount->source, entry.source) << "what was judged is what is cloned";
+        // A bundle masks in /proc by maskedPaths, because no runtime mounts there.
+        if (backend != Backend::bwrap && is_beneath("/proc", entry.target)) continue;
+        const std::string word =
+            "/tmp/entry/" + std::to_string(at) + (backend == Backend::bwrap ? '\0' : '"');
+        EXPECT_NE(told(spec).find(word), std::string::npos)
+            << name_of(backend) << " " << name << " " << entry.target;
+      }
+    }
+  }
+}
+
+TEST(Staged, NoRuntimeIsToldAPathOfTheOperators) {
+  const ConfinementPlan plan = with_grants();
+  for (Backend backend : {Backend::crun, Backend::runc, Backend::runsc}) {
+    auto config = read_json(told(staged(backend, plan)), "config.json");
+    ASSERT_TRUE(config.ok());
+    for (const auto& mount : config.value().find("mounts")->items) {
+      const JsonValue* source = mount.find("source");
+      if (source == nullptr || !source->text.starts_with("/")) continue;
+      EXPECT_TRUE(source->text.starts_with("/tmp/")) << name_of(backend) << " " << source->text;
+    }
+  }
+}
+
+TEST(Staged, ValuesOfVariablesAreOnNoCommandLine) {
+  const ConfinementPlan plan = with_grants();  // TOKEN is "a b"
+  for (Backend backend : backends) {
+    const LaunchSpec spec = staged(backend, plan);
+    for (const auto& word : spec.jail.argv)
+      EXPECT_EQ(word.find("a b"), std::string::npos) << name_of(backend);
+    for (const auto& line : spec.jail.env) EXPECT_EQ(line.find("a b"), std::string::npos) << name_of(backend);
+    EXPECT_NE(told(spec).find("a b"), std::string::npos) << name_of(backend) << ": and yet it is told";
+  }
+}
+
+TEST(Staged, EachRuntimeIsStartedItsOwnWay) {
+  struct Row {
+    Backend backend;
+    Words begins;
+    const char* ends;
+  };
+  const Row rows[] = {
+      {Backend::bwrap, {"bwrap", "--args", "3"}, "build.py"},
+      {Backend::runc, {"runc", "--root", "/tmp/state", "run"}, "cloche-one"},
+      {Backend::crun, {"crun", "--root", "/tmp/state", "run"}, "cloche-one"},
+      {Backend::runsc, {"runsc", "--root", "/tmp/state", "--rootless", "--network=none"}, "cloche-one"},
+  };
+  for (const auto& [backend, begins, ends] : rows) {
+    const LaunchSpec spec = staged(backend, default_plan());
+    const Words& argv = spec.jail.argv;
+    ASSERT_GT(argv.size(), begins.size());
+    EXPECT_EQ(Words(argv.begin(), argv.begin() + static_cast<long>(begins.size())), begins);
+    EXPECT_EQ(argv.back(), ends) << name_of(backend);
+    EXPECT_EQ(spec.jail.programs, Words{"/usr/bin/" + std::string(name_of(backend))});
+    EXPECT_EQ(spec.backend, backend);
+  }
+}
+
+// gVisor's processes are looked at from outside, its reports come by a file, and it knows no Landlock.
+TEST(Staged, OnlyGvisorIsSpeechless) {
+  for (Backend backend : backends) {
+    const bool gvisor = backend == Backend::runsc;
+    const LaunchSpec spec = staged(backend, default_plan());
+    EXPECT_EQ((spec.jail.flags & wire::speechless) != 0, gvisor) << name_of(backend);
+    EXPECT_EQ(spec.by_descendants, gvisor) << name_of(backend);
+    EXPECT_EQ(told(spec).find(report_inside) != std::string::npos, gvisor) << name_of(backend);
+    const bool landlock = std::any_of(spec.layers.begin(), spec.layers.end(),
+                                      [](const Layer& layer) { return layer.id == LayerId::landlock; });
+    EXPECT_EQ(landlock, !gvisor) << name_of(backend);
+  }
+}
+
+TEST(Staged, RootsRuntimeIsLoweredToTheCallsId) {
+  for (Backend backend : backends) {
+    for (const bool privileged : {true, false}) {
+      const LaunchSpec spec =
+          render_staged(backend, default_plan(), able, resources(privileged), parts(backend));
+      EXPECT_EQ((spec.jail.flags & wire::lowered) != 0, privileged) << name_of(backend);
+      EXPECT_EQ((spec.jail.flags & wire::privileged) != 0, privileged) << name_of(backend);
+      EXPECT_NE(spec.jail.flags & wire::staged, 0U) << name_of(backend);
+      EXPECT_EQ(spec.jail.outside_uid, 1001U);
+    }
+  }
+}
+
+TEST(Staged, WhatCountsMemoryIsSaid) {
+  for (Backend backend : backends) {
+    for (const char* by : {"cgroup1", "watched"}) {
+      const LaunchSpec spec =
+          render_staged(backend, default_plan(), able, resources(false, by), parts(backend));
+      const auto memory = std::find_if(spec.layers.begin(), spec.layers.end(),
+                                       [](const Layer& layer) { return layer.id == LayerId::memory_limit; });
+      ASSERT_NE(memory, spec.layers.end());
+      EXPECT_EQ(memory->by, by) << name_of(backend);
+      const bool watched =
+          told(spec).find("--watched") != std::string::npos || has(spec.jail.argv, "--watched");
+      EXPECT_EQ(watched, std::string_view(by) == "watched") << name_of(backend);
+    }
+  }
+}
+
+TEST(Staged, WhatTheKeeperCountsItselfIsNotMissing) {
+  for (Backend backend : backends)
+    EXPECT_TRUE(staged_missing(backend, default_plan(), able).empty()) << name_of(backend);
+}
+
+TEST(Staged, WhatTheHostLacksIsMissingByName) {
+  HostProbe without = able;
+  without.user_namespaces = false;
+  without.user_namespaces_fix = "allow them";
+  for (Backend backend : backends) {
+    const auto missing = staged_missing(backend, default_plan(), without);
+    ASSERT_FALSE(missing.empty()) << name_of(backend);
+    EXPECT_EQ(missing.front().id, LayerId::user_ids);
+    EXPECT_EQ(missing.front().fix, "allow them");
+  }
 }
 
 }  // namespace

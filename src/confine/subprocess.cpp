@@ -60,9 +60,11 @@ std::string moved(const ConfinementPlan& plan, const Places& places, const std::
   const auto place = places.find(std::string(innermost));
   if (place != places.end()) return place->second + path.substr(innermost.size());
   // A file of ours is an entry of its own, in a place that has moved.
+  const bool of_ours = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+    return entry.kind == EntryKind::text && entry.target == path;
+  });
   const auto holder = places.find(std::string(parent_of(path)));
-  return innermost == path && holder != places.end() ? holder->second + path.substr(holder->first.size())
-                                                     : path;
+  return of_ours && holder != places.end() ? holder->second + path.substr(holder->first.size()) : path;
 }
 
 // A word of ours may have the path of a file glued to an option: "--config=/run/cloche/x".

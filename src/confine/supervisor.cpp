@@ -215,7 +215,12 @@ void Call::hear() {
   message.msg_iovlen = 1;
   message.msg_control = room;
   message.msg_controllen = sizeof room;
-  const ssize_t got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  ssize_t got = 0;
+  // The other end closed before it had read our own word: the kernel says so once, and then what was said to
+  // us.
+  do {
+    got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == ECONNRESET);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got != static_cast<ssize_t>(sizeof report)) {
     said_.gone = true;  // every holder of the other end is dead

@@ -109,7 +109,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& installat
   diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
   const Throwaway scratch("doctor");
   if (scratch.path().empty()) {
-    diagnosis.problem = system_error("make a directory in /var/tmp").what;
+    diagnosis.problem = system_error("make a directory in /var/tmp or /tmp").what;
     return diagnosis;
   }
   auto ran = run(in_scratch(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);

@@ -91,7 +91,7 @@ Offer Ladder::offer(Backend backend, Looking looking) {
 // Nothing tells but running it: what is configured, installed or of the right version may fail all the same.
 Offer Ladder::try_out(Backend backend) const {
   const Throwaway place("ladder");
-  if (place.path().empty()) return {.why = system_error("make a directory in /var/tmp").what};
+  if (place.path().empty()) return {.why = system_error("make a directory in /var/tmp or /tmp").what};
   RunRequest request;
   request.argv = {"/bin/true"};
   request.workspace = place.path();

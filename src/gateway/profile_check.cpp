@@ -25,7 +25,7 @@ std::string how_it_ended(const Outcome& outcome) {
 Result<Outcome> try_example(const SandboxProfile& profile, const ProfileExample& example,
                             const Environment& environment, const Installation& installation) {
   const Throwaway workspace("profile");
-  if (workspace.path().empty()) return system_error("make a directory in /var/tmp");
+  if (workspace.path().empty()) return system_error("make a directory in /var/tmp or /tmp");
   if (!write_private_file(workspace.path() + "/notes.txt", "a line of notes\n"))
     return system_error("write to " + workspace.path());
   RunRequest request;

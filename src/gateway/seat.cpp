@@ -44,6 +44,14 @@ uint64_t threads_of(unsigned uid) {
   return threads;
 }
 
+// What a group counts of gVisor is its own threads and those that run the command's for it, and a start that
+// meets the limit ends without a reason. How many processes the command has the sentry itself limits; the
+// group holds the sentry.
+Limits counted_by_group(Backend backend, Limits limits) {
+  if (backend == Backend::runsc) limits.processes = limits.processes * 8 + 1024;
+  return limits;
+}
+
 std::map<uint32_t, uint64_t> own_hard_limits() {
   std::map<uint32_t, uint64_t> highest;
   for (const auto& limit : limits_for(Limits{})) {
@@ -157,7 +165,7 @@ Result<void> Seat::take_id(const Installation& installation) {
 
 // Without the right to one the supervisor watches instead, and the outcome says so.
 void Seat::make_cgroup(const Limits& limits) {
-  if (!cgroup_ || cgroup_->make(limits).ok()) return;
+  if (!cgroup_ || cgroup_->make(counted_by_group(backend_, limits)).ok()) return;
   cgroup_->remove();
   cgroup_.reset();
 }
@@ -186,6 +194,25 @@ Result<LaunchSpec> Seat::render(const ConfinementPlan& plan, const HostProbe& pr
   }
 }
 
+// Until it is locked another call that sweeps takes it for forgotten; then another one is made.
+Result<Seat::Scratch> Seat::make_scratch(const std::string& parent) {
+  constexpr int most_tries = 100;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::string path = parent + "/" + fresh_cgroup_name();
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      if (errno == EEXIST) continue;
+      return system_error("make " + path);
+    }
+    auto made = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!made.ok() && made.error().number == ENOENT) continue;
+    OwnedFd lock = TRY(std::move(made));
+    struct stat seen {};
+    const bool ours = ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(lock.get(), &seen) == 0;
+    if (ours && seen.st_nlink != 0) return Scratch{path, std::move(lock)};
+  }
+  return system_error("make a directory of the call's own in " + parent, EAGAIN);
+}
+
 Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
                                         const Installation& installation) {
   if (backend_ == Backend::subprocess) {
@@ -200,15 +227,13 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
   const OwnedFd turn = TRY(sys::open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (::flock(turn.get(), LOCK_EX) != 0) return system_error("lock " + parent);
   sweep(parent);
+  scratch_ = TRY(make_scratch(parent));
   SubprocessParts parts;
   parts.jail = installation.jail;
-  parts.scratch = parent + "/" + fresh_cgroup_name();
+  parts.scratch = scratch_.path;
   parts.as_on_host = plain_files(texts_of_host);
   parts.others = threads_of(caller_.uid);
   parts.callers_home = caller_.home;
-  if (::mkdir(parts.scratch.c_str(), 0700) != 0) return system_error("make " + parts.scratch);
-  scratch_ = {parts.scratch, TRY(sys::open(parts.scratch, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};
-  if (::flock(scratch_.lock.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock " + parts.scratch);
   for (const auto& entry : scratch_entries(plan, parts)) TRY(write_entry(entry));
   return backend_ == Backend::none ? render_open(plan, resources_, parts)
                                    : render_subprocess(plan, probe, resources_, parts);

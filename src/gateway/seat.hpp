@@ -45,6 +45,7 @@ class Seat {
   Result<void> take_id(const Installation& installation);
   void make_cgroup(const Limits& limits);
   void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state);
+  static Result<Scratch> make_scratch(const std::string& parent);
   Result<LaunchSpec> render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
                                     const Installation& installation);
   Result<LaunchSpec> render_boxed(const ConfinementPlan& plan, const HostProbe& probe,

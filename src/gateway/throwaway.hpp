@@ -11,9 +11,14 @@ namespace cloche {
 
 class Throwaway {
  public:
-  // In /var/tmp, because the host's /tmp is not what a command sees there.
-  explicit Throwaway(const std::string& purpose) : path_("/var/tmp/cloche-" + purpose + "-XXXXXX") {
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
+  // In /var/tmp, because the host's /tmp is not what a command sees there; in /tmp where that is all one can
+  // write to, on a host that is read-only otherwise.
+  explicit Throwaway(const std::string& purpose) {
+    for (const char* directory : {"/var/tmp", "/tmp"}) {
+      path_ = std::string(directory) + "/cloche-" + purpose + "-XXXXXX";
+      if (::mkdtemp(path_.data()) != nullptr) return;
+    }
+    path_.clear();
   }
   ~Throwaway() {
     if (!path_.empty()) remove_tree(path_);

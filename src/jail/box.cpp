@@ -137,7 +137,7 @@ void let_stdio_go(const Runner& runner) {
   pollfd events[2] = {{runner.pidfd, POLLIN, 0}, {runner.ready, POLLIN, 0}};
   while (::poll(events, 2, -1) < 0 && errno == EINTR) {
   }
-  must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::start_box);
+  must(kernel::own_descriptors(), Step::start_box);
   const int nothing = must(::open("/dev/null", O_RDWR | O_CLOEXEC), Step::start_box);
   for (int fd = 0; fd < 3; ++fd) must(::dup2(nothing, fd), Step::start_box);
 }

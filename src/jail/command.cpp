@@ -122,12 +122,18 @@ struct Ending {
   bool told = false;  // to end it all, by the supervisor or by the parent's death
 };
 
+// The kernel names the dying parent as the sender, or nobody where that one is outside of our namespace.
+// Anybody in the box can send the same signal, but nobody can take our parent away.
+bool tells_of_death(const signalfd_siginfo& info, pid_t parent) {
+  return info.ssi_code == SI_USER && (info.ssi_pid == 0 || kernel::getppid() != parent);
+}
+
 // False when this process is to end everything.
-bool take_signal(int signals, pid_t command) {
+bool take_signal(int signals, pid_t command, pid_t parent) {
   signalfd_siginfo info{};
   if (::read(signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return true;
   const auto number = static_cast<int>(info.ssi_signo);
-  if (number == parent_died) return info.ssi_pid != 0 && info.ssi_code == SI_USER;  // the kernel's own alone
+  if (number == parent_died) return !tells_of_death(info, parent);
   if (number != SIGCHLD) ::kill(-command, number);
   return true;
 }
@@ -140,7 +146,7 @@ bool take_word(pid_t command) {
   return got == 1;
 }
 
-Ending wait_within(pid_t command, int signals) {
+Ending wait_within(pid_t command, int signals, pid_t parent) {
   pollfd events[2] = {{signals, POLLIN, 0}, {voice() == Voice::socket ? wire::control_fd : -1, POLLIN, 0}};
   while (true) {
     int status = 0;
@@ -149,7 +155,7 @@ Ending wait_within(pid_t command, int signals) {
       if (ended == command) return {.status = status};
     }
     if (::poll(events, 2, -1) < 0) continue;
-    if (events[0].revents != 0 && !take_signal(signals, command)) return {.told = true};
+    if (events[0].revents != 0 && !take_signal(signals, command, parent)) return {.told = true};
     if (events[1].revents != 0 && !take_word(command)) return {.told = true};
   }
 }
@@ -188,9 +194,9 @@ int open_signals() {
   return must(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), Step::start_command);
 }
 
-void run_command_within(const wire::Plan& plan, int root, int signals) {
+void run_command_within(const wire::Plan& plan, int root, int signals, pid_t parent) {
   const pid_t command = start_reported(plan, -1, root);
-  const Ending ending = wait_within(command, signals);
+  const Ending ending = wait_within(command, signals, parent);
   // Process 1 of a box takes everything along by ending.
   if (kernel::getpid() != 1) end_descendants();
   if (!ending.told) send({.kind = ReportKind::ended, .status = ending.status});

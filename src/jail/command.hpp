@@ -22,7 +22,8 @@ inline constexpr int parent_died = SIGPWR;
 // For run_command_within(), before the filter.
 int open_signals();
 // The same in a box of somebody else's: also ends when the supervisor says so or the parent is gone, and
-// takes along whatever the command has started.
-[[noreturn]] void run_command_within(const wire::Plan& plan, int root, int signals);
+// takes along whatever the command has started. `parent` is whose child this process is as long as that one
+// lives.
+[[noreturn]] void run_command_within(const wire::Plan& plan, int root, int signals, pid_t parent);
 
 }  // namespace cloche::jail

@@ -217,6 +217,7 @@ void lock(const wire::Plan& plan) {
 bool is_inner(int argc, char** argv) { return argc >= 2 && std::strcmp(argv[1], "--inner") == 0; }
 
 void run_inner(int argc, char** argv) {
+  const pid_t parent = kernel::getppid();
   wire::Plan plan = read_plan_of(argc, argv);
   plan.env = environment_of(argv, argc);
   const bool spoken = voice() != Voice::people;
@@ -238,10 +239,11 @@ void run_inner(int argc, char** argv) {
   // Process 1 of a box is everybody's parent already.
   if (kernel::getpid() != 1) must(::prctl(PR_SET_CHILD_SUBREAPER, 1), Step::parent_death);
   must(::prctl(PR_SET_PDEATHSIG, parent_died), Step::parent_death);
+  if (kernel::getppid() != parent) fail(Step::parent_death, ESRCH);  // before it could be told
   prepare_signals();
   const int signals = open_signals();
   if (locked) filter_calls(plan);
-  run_command_within(plan, root, signals);
+  run_command_within(plan, root, signals, parent);
 }
 
 }  // namespace cloche::jail

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 
 namespace cloche::kernel {
@@ -44,9 +45,16 @@ inline int fsmount(int fs, unsigned attributes) {
 inline int pivot_root(const char* new_root, const char* put_old) {
   return static_cast<int>(::syscall(SYS_pivot_root, new_root, put_old));
 }
+// A container's filter cannot see the flags of clone3 and refuses it as unknown, Docker's for one; the older
+// call knows all of them but the cgroup.
 inline pid_t clone3(clone_args* arguments) {
-  return static_cast<pid_t>(::syscall(SYS_clone3, arguments, sizeof *arguments));
+  const auto made = ::syscall(SYS_clone3, arguments, sizeof *arguments);
+  const bool fits = (arguments->flags & CLONE_INTO_CGROUP) == 0 && arguments->stack == 0;
+  if (made >= 0 || errno != ENOSYS || !fits) return static_cast<pid_t>(made);
+  return static_cast<pid_t>(::syscall(SYS_clone, arguments->flags | arguments->exit_signal, nullptr,
+                                      reinterpret_cast<int*>(arguments->pidfd), nullptr, nullptr));
 }
+inline pid_t getppid() { return static_cast<pid_t>(::syscall(SYS_getppid)); }
 inline pid_t getpid() { return static_cast<pid_t>(::syscall(SYS_getpid)); }
 inline int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)); }
 inline int pidfd_send_signal(int pidfd, int signal) {
@@ -60,6 +68,12 @@ inline int join_session_keyring() {
 inline void close_range(unsigned first, unsigned last) {
   if (first > last || ::syscall(SYS_close_range, first, last, 0) == 0) return;
   for (unsigned fd = first; fd <= last && fd < 4096; ++fd) ::close(static_cast<int>(fd));
+}
+// Ends the sharing of a table of descriptors. Not by unshare, which a container's filter refuses to
+// everybody.
+inline int own_descriptors() {
+  constexpr unsigned unshare = 2;  // CLOSE_RANGE_UNSHARE
+  return static_cast<int>(::syscall(SYS_close_range, ~0U, ~0U, unshare));
 }
 inline int close_on_exec(unsigned first, unsigned last) {
   constexpr unsigned on_exec = 4;  // CLOSE_RANGE_CLOEXEC

@@ -236,10 +236,9 @@ extern "C" int main(int argc, char** argv) {  // by that name also where no libr
   };  // where the caller ignores it, the kernel forgets children before we can look
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &standard, nullptr);
-  const bool joined = kernel::join_session_keyring() >= 0 || errno == ENOSYS;
-  // In a container it may be forbidden to us; then it is to the command, and a box of its own joins by
-  // itself.
-  if (!joined && !(start.has(wire::boxed) && errno == EPERM)) jail::fail(wire::Step::session_keyring, errno);
+  // In a container the call may be forbidden to us; then it is to the command too, which has our filters.
+  const bool joined = kernel::join_session_keyring() >= 0 || errno == ENOSYS || errno == EPERM;
+  if (!joined) jail::fail(wire::Step::session_keyring, errno);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
   if (start.has(wire::boxed)) jail::keep_box(start);
   auto first = jail::create_first(start);

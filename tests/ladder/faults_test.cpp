@@ -1,0 +1,158 @@
+// Somebody is killed with SIGKILL: Cloche, the keeper of the box, or the program that builds it, while it
+// starts and while the command runs. Whoever it was, soon nothing of the call runs, is mounted or lies about.
+// And: many calls at once, and no room on the disk.
+#include <signal.h>
+#include <unistd.h>
+
+#include <memory>
+#include <thread>
+
+#include "everyday/conversation.hpp"
+#include "ladder/rungs.hpp"
+#include "run/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr double soon = 2;  // seconds
+
+class Faults : public Rungs {
+ protected:
+  void SetUp() override {
+    Rungs::SetUp();
+    before_ = traces();
+  }
+
+  // A command that does not end by itself, with another one that it has let go of.
+  Command endless(const std::string& marker) const {
+    return on_rung(
+        {},
+        {"bash", "-c", "trap '' TERM INT HUP; (setsid sleep " + marker + " &); echo ready; sleep " + marker});
+  }
+
+  void expect_nothing_left(const std::string& marker, const std::string& killed) {
+    EXPECT_EQ(orphans_left(soon), "") << killed;
+    EXPECT_TRUE(all_gone(marker, soon)) << killed;
+    // What only the next call can clear away it does, on whichever rung.
+    Command next = on_rung({}, {});
+    next.argv = under_cloche({"--isolation", "subprocess"}, {"true"});
+    EXPECT_TRUE(exited(run(next), 0)) << killed;
+    EXPECT_EQ(traces_left(before_, soon), "") << killed;
+    const fs::path scratch = fs::path(state_home(as())) / "cloche/scratch";
+    EXPECT_TRUE(!fs::exists(scratch) || fs::is_empty(scratch)) << killed;
+  }
+
+ private:
+  Traces before_;
+};
+INSTANTIATE_TEST_SUITE_P(Rung, Faults, ::testing::ValuesIn(seats()),
+                         [](const auto& info) { return name_of(info); });
+
+// The first child of it, as soon as there is one that is called so; 0: there was none in time.
+int child_called(int parent, const std::string& name) {
+  int found = 0;
+  wait_until(soon, [&] {
+    for (const int child : children_of(parent)) {
+      if (command_of(child) == name) found = child;
+    }
+    return found != 0;
+  });
+  return found;
+}
+
+TEST_P(Faults, ClocheIsKilledWhileItStarts) {
+  for (const int delay_ms : {2, 10, 30, 100}) {
+    const auto marker = marker_seconds();
+    Conversation talk(endless(marker), Over::pipes);
+    std::this_thread::sleep_for(milliseconds(delay_ms));
+    kill(talk.pid(), SIGKILL);
+    EXPECT_EQ(talk.finish().signal, SIGKILL);
+    expect_nothing_left(marker, "cloche after " + std::to_string(delay_ms) + " ms");
+  }
+}
+
+TEST_P(Faults, ClocheIsKilledInTheMiddle) {
+  const auto marker = marker_seconds();
+  Conversation talk(endless(marker), Over::pipes);
+  ASSERT_TRUE(talk.hear("ready"));
+  kill(talk.pid(), SIGKILL);
+  EXPECT_EQ(talk.finish().signal, SIGKILL);
+  expect_nothing_left(marker, "cloche");
+}
+
+// Cloche itself lives on, and says what happened.
+TEST_P(Faults, TheKeeperIsKilled) {
+  for (const bool early : {true, false}) {
+    const auto marker = marker_seconds();
+    Conversation talk(endless(marker), Over::pipes);
+    if (!early) ASSERT_TRUE(talk.hear("ready"));
+    const int keeper = child_called(talk.pid(), "cloche-jail");
+    ASSERT_NE(keeper, 0);
+    kill(keeper, SIGKILL);
+    const Ran ran = talk.finish(seconds(10));
+    EXPECT_FALSE(ran.timed_out);
+    EXPECT_TRUE(ran.exit_code == 125 || ran.exit_code == 137) << ran.exit_code;
+    EXPECT_TRUE(contains(ran.err, "cloche: ")) << ran.err;
+    expect_nothing_left(marker, early ? "the keeper early" : "the keeper");
+  }
+}
+
+TEST_P(Faults, TheRuntimeIsKilled) {
+  if (*GetParam().rung.package == '\0')
+    GTEST_SKIP() << "skipped: there is no runtime between us and the command";
+  for (const bool early : {true, false}) {
+    const auto marker = marker_seconds();
+    Conversation talk(endless(marker), Over::pipes);
+    if (!early) ASSERT_TRUE(talk.hear("ready"));
+    const int keeper = child_called(talk.pid(), "cloche-jail");
+    ASSERT_NE(keeper, 0);
+    const int runtime = child_called(keeper, backend());
+    ASSERT_NE(runtime, 0);
+    kill(runtime, SIGKILL);
+    const Ran ran = talk.finish(seconds(10));
+    EXPECT_FALSE(ran.timed_out);
+    EXPECT_TRUE(ran.exit_code == 125 || ran.exit_code == 137) << ran.exit_code;
+    expect_nothing_left(marker, early ? "the runtime early" : "the runtime");
+  }
+}
+
+TEST_P(Faults, ManyStartsAtOnce) {
+  const std::map<std::string, int> numbers = {{"native", 200}, {"subprocess", 100}, {"bwrap", 30},
+                                              {"runc", 30},    {"crun", 30},        {"runsc", 4}};
+  std::vector<std::unique_ptr<Started>> all;
+  for (int i = 0; i < numbers.at(backend()); ++i)
+    all.push_back(std::make_unique<Started>(on_rung({}, {"echo", std::to_string(i)})));
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(printed(all[i]->finish(), std::to_string(i) + "\n"));
+  all.clear();
+  expect_nothing_left(marker_seconds(), "many");
+}
+
+// A state directory of 64 KiB that is full: nothing is half done, and there is a sentence.
+TEST_P(Faults, NoRoomForTheState) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount such a disk";
+  const std::string words = std::string(" --isolation ") + GetParam().rung.rung + " --backend " + backend();
+  const Ran ran =
+      in_own_mounts(as(), scene(),
+                    "mkdir -p \"$XDG_STATE_HOME\"; mount -t tmpfs -o size=64k,mode=755 none $XDG_STATE_HOME; "
+                    "chown --reference=. $XDG_STATE_HOME; "
+                    "cat /dev/zero > $XDG_STATE_HOME/full 2>/dev/null || true; "
+                    "cloche run" +
+                        words +
+                        " -- echo works || echo code $?; "
+                        "cloche run" +
+                        words +
+                        " --task T-001 -- touch ran || echo code $?; "
+                        "rm $XDG_STATE_HOME/full; cloche run" +
+                        words + " --task T-001 -- echo again");
+  const bool works = ran.out == "works\ncode 125\nagain\n";
+  const bool refuses = ran.out == "code 125\ncode 125\nagain\n";
+  EXPECT_TRUE(works || refuses) << ran.out;
+  EXPECT_TRUE(contains(ran.err, "No space left on device")) << ran.err;
+  EXPECT_FALSE(fs::exists(workspace() / "ran")) << "nothing runs that is not recorded";
+}
+
+}  // namespace
+}  // namespace cloche::test

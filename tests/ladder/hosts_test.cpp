@@ -1,0 +1,204 @@
+// Hosts that lack something: no user namespaces, no other sandbox installed, a container around us, no
+// cgroup, a /tmp that runs nothing, a root that is read-only. What is left works, and what does not says what
+// is missing and how to have it. Each host is made for the test, in namespaces of its own.
+#include <unistd.h>
+
+#include <fstream>
+
+#include "ladder/container.hpp"
+#include "ladder/rungs.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Hosts : public ::testing::TestWithParam<As> {
+ protected:
+  void SetUp() override {
+    adopt_orphans();
+    if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can make such a host";
+    scene_.write("home/.keep", "");
+    scene_.write("config/cloche/.keep", "");
+  }
+  void TearDown() override { EXPECT_EQ(orphans_left(2), ""); }
+
+  As as() const { return GetParam(); }
+  Scene& scene() { return scene_; }
+  Ran on_host(const std::string& script) { return in_own_mounts(as(), scene_, script); }
+  void configure(const std::string& json) { scene_.write("config/cloche/config.json", json); }
+
+  // In a user namespace that has every id of the host's, and in which no other one can be made.
+  Ran without_user_namespaces(const std::string& script) {
+    return on_host(
+        "mkfifo ../go; "
+        "unshare -U bash -c 'read -r _ < ../go; exec bash -c \"$0\"' "
+        "\"echo 0 > /proc/sys/user/max_user_namespaces; $(declare -f cloche); " +
+        script +
+        "\" & "
+        "while [ \"$(readlink /proc/$!/ns/user)\" = \"$(readlink /proc/self/ns/user)\" ]; do sleep 0.01; "
+        "done; "
+        "for map in uid_map gid_map; do echo 0 0 4294967295 > /proc/$!/$map; done; "
+        "echo > ../go; wait $!");
+  }
+
+ private:
+  Scene scene_{GetParam()};
+};
+FOR_EVERYONE(Hosts);
+
+// The programs are looked up in the system's own directories; there each is covered by something that does
+// not run.
+const std::string without_tools =
+    "for tool in bwrap crun runc runsc; do for directory in /usr/local/sbin /usr/local/bin /usr/sbin "
+    "/usr/bin; do "
+    "[ -e $directory/$tool ] && mount --bind /dev/null $directory/$tool; done; done; ";
+
+TEST_P(Hosts, WithoutUserNamespacesTheDefaultRefusesAndSaysWhatToDo) {
+  const Ran native = without_user_namespaces("cloche run -- touch ran");
+  EXPECT_TRUE(refused(native, {125}, {"missing layer user-ids", "user namespaces", "max_user_namespaces"}));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+}
+
+TEST_P(Hosts, WithoutUserNamespacesASubprocessWorks) {
+  EXPECT_TRUE(printed(without_user_namespaces("cloche run --isolation subprocess -- echo works"), "works\n"));
+}
+
+TEST_P(Hosts, WithoutUserNamespacesDegradeStepsDownAndSaysSoOnceAndInTheRecord) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = without_user_namespaces("cloche run --task T-001 -- echo works");
+  EXPECT_TRUE(printed(ran, "works\n"));
+  const std::string note = "stepped down to subprocess";
+  const size_t first = ran.err.find(note);
+  ASSERT_NE(first, std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find(note, first + 1), std::string::npos) << "said twice: " << ran.err;
+  const Ran record = run({.argv = {"grep", "-rlF", note, scene().root() / "state/cloche/runs"}});
+  EXPECT_TRUE(contains(record.out, ".jsonl")) << "not in the record";
+}
+
+TEST_P(Hosts, WhatIsRequiredByTheEnvironmentNeverStepsDown) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = without_user_namespaces("CLOCHE_REQUIRE_SANDBOX=1 cloche run -- touch ran");
+  EXPECT_TRUE(refused(ran, {125}, {"missing layer user-ids"}));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+}
+
+TEST_P(Hosts, WithoutUserNamespacesTheDoctorKnowsWhatWorks) {
+  const Ran ran = without_user_namespaces("cloche doctor");
+  EXPECT_NE(ran.exit_code, 0);
+  EXPECT_TRUE(contains(ran.out, "sysctl -w user.max_user_namespaces")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
+}
+
+TEST_P(Hosts, ABackendThatIsNotInstalledIsNamedWithItsPackage) {
+  for (const Rung& rung : rungs) {
+    if (*rung.package == '\0') continue;
+    const std::string words = std::string("--isolation ") + rung.rung + " --backend " + rung.backend;
+    const Ran ran = on_host(without_tools + "cloche run " + words + " -- touch ran");
+    EXPECT_TRUE(
+        refused(ran, {125}, {rung.backend, "not installed", std::string("apt install ") + rung.package}))
+        << rung.backend;
+  }
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+  EXPECT_TRUE(printed(on_host(without_tools + "cloche run -- echo works"), "works\n"))
+      << "ours needs none of them";
+}
+
+TEST_P(Hosts, WithoutOtherToolsDegradeEndsAtTheRungThatIsThere) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = on_host(without_tools + "cloche run --isolation gvisor -- echo works");
+  EXPECT_TRUE(printed(ran, "works\n"));
+  EXPECT_TRUE(contains(ran.err, "stepped down to container")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "stepped down to namespace")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "stepped down to subprocess")) << ran.err;
+}
+
+TEST_P(Hosts, WithoutACgroupMemoryIsWatched) {
+  const Ran ran = on_host(
+      "mount -t tmpfs -o ro none /sys/fs/cgroup; for rung in subprocess namespace; do "
+      "cloche run --isolation $rung --memory 256M -- python3 -c 'len(bytearray(900 << 20))' || echo $rung "
+      "$?; done");
+  EXPECT_TRUE(printed(ran, "subprocess 137\nnamespace 137\n"));
+  EXPECT_TRUE(contains(ran.err, "watched")) << ran.err;
+}
+
+TEST_P(Hosts, ATmpThatRunsNothingDisturbsNobody) {
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;  // the conformance tests say that it is skipped
+    const Ran ran =
+        on_host(std::string("mount -t tmpfs -o noexec,mode=1777 none /tmp; cloche run --isolation ") +
+                rung.rung + " --backend " + rung.backend + " -- echo works");
+    EXPECT_TRUE(printed(ran, "works\n")) << rung.backend;
+  }
+}
+
+const std::string read_only_root = "mount -o remount,bind,ro /; cd \"$PWD\"; ";
+
+TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;
+    const Ran ran = on_host(read_only_root + "cloche run --isolation " + rung.rung + " --backend " +
+                            rung.backend + " -- echo works");
+    const bool works = ran.exit_code == 0 && ran.out == "works\n";
+    EXPECT_TRUE(works || refused(ran, {125}, {"cloche: ", "Read-only file system"}))
+        << rung.backend << ran.err;
+  }
+}
+
+TEST_P(Hosts, AReadOnlyRootWorksWithARunAndATmpThatAreNot) {
+  const std::string usual =
+      read_only_root +
+      "mount -t tmpfs none /run; mount -t tmpfs -o mode=1777 none /tmp; export XDG_STATE_HOME=/tmp/state; ";
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;
+    const Ran ran = on_host(usual + "cloche run --isolation " + rung.rung + " --backend " + rung.backend +
+                            " -- echo works");
+    EXPECT_TRUE(printed(ran, "works\n")) << rung.backend;
+  }
+}
+
+class Contained : public Hosts {
+ protected:
+  void SetUp() override {
+    Hosts::SetUp();
+    if (IsSkipped()) return;
+    if (const std::string why = why_not({rungs[3], As::self}); !why.empty())
+      GTEST_SKIP() << "skipped: " << why;
+  }
+  // As the identity, in a container like Docker's.
+  Ran in_container(const std::string& words) {
+    const std::string become =
+        as() == As::nobody ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+    return run_in_container(scene(), become + cloche() + " " + words);
+  }
+};
+FOR_EVERYONE(Contained);
+
+TEST_P(Contained, TheContainerIsLikeDockers) {
+  const Ran ran = run_in_container(scene(),
+                                   "unshare -U true 2>/dev/null && echo a user namespace; mount -t tmpfs x "
+                                   "/mnt 2>/dev/null && echo a mount; "
+                                   "grep Seccomp: /proc/self/status");
+  EXPECT_TRUE(printed(ran, "Seccomp:\t2\n"));
+}
+
+TEST_P(Contained, TheDefaultRefusesByTheNameOfTheLayer) {
+  const Ran ran = in_container("run -- touch ran");
+  EXPECT_TRUE(refused(ran, {125}, {"missing layer user-ids"}));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+}
+
+TEST_P(Contained, ASubprocessWorks) {
+  scene().write("beside.txt", "secret\n");
+  const Ran ran = in_container(
+      "run --isolation subprocess -- sh -c 'cat ../beside.txt 2>/dev/null; echo made > made; cat made'");
+  EXPECT_TRUE(printed(ran, "made\n"));
+}
+
+TEST_P(Contained, TheDoctorIsRight) {
+  const Ran ran = in_container("doctor");
+  EXPECT_NE(ran.exit_code, 0);
+  EXPECT_TRUE(contains(ran.out, "user-ids")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
+}
+
+}  // namespace
+}  // namespace cloche::test
