@@ -118,7 +118,7 @@ class Conformance : public Rungs {
   std::unique_ptr<Started> victim_;
 };
 INSTANTIATE_TEST_SUITE_P(Rung, Conformance, ::testing::ValuesIn(seats()),
-                         [](const auto& info) { return name_of(info); });
+                         [](const auto& param) { return name_of(param); });
 
 TEST_P(Conformance, ThePromisesAreTheSameOnEveryRung) {
   const Traces before = traces();
@@ -158,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(Rung, Control, ::testing::ValuesIn([] {
                            for (As as : identities()) all.push_back({rungs[0], as});
                            return all;
                          }()),
-                         [](const auto& info) { return std::string(name_of(info.param.as)); });
+                         [](const auto& param) { return std::string(name_of(param.param.as)); });
 
 TEST_P(Control, WithoutClocheTheForbiddenThingsWork) {
   const auto answers = run_all([&](const Program& program) { return without_cloche(program); });

@@ -49,7 +49,7 @@ class Faults : public Rungs {
   Traces before_;
 };
 INSTANTIATE_TEST_SUITE_P(Rung, Faults, ::testing::ValuesIn(seats()),
-                         [](const auto& info) { return name_of(info); });
+                         [](const auto& param) { return name_of(param); });
 
 // The first child of it, as soon as there is one that is called so; 0: there was none in time.
 int child_called(int parent, const std::string& name) {
@@ -88,7 +88,9 @@ TEST_P(Faults, TheKeeperIsKilled) {
   for (const bool early : {true, false}) {
     const auto marker = marker_seconds();
     Conversation talk(endless(marker), Over::pipes);
-    if (!early) ASSERT_TRUE(talk.hear("ready"));
+    if (!early) {
+      ASSERT_TRUE(talk.hear("ready"));
+    }
     const int keeper = child_called(talk.pid(), "cloche-jail");
     ASSERT_NE(keeper, 0);
     kill(keeper, SIGKILL);
@@ -106,7 +108,9 @@ TEST_P(Faults, TheRuntimeIsKilled) {
   for (const bool early : {true, false}) {
     const auto marker = marker_seconds();
     Conversation talk(endless(marker), Over::pipes);
-    if (!early) ASSERT_TRUE(talk.hear("ready"));
+    if (!early) {
+      ASSERT_TRUE(talk.hear("ready"));
+    }
     const int keeper = child_called(talk.pid(), "cloche-jail");
     ASSERT_NE(keeper, 0);
     const int runtime = child_called(keeper, backend());
