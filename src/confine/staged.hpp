@@ -15,8 +15,8 @@
 namespace cloche {
 
 struct StagedParts {
-  std::string jail;     // cloche-jail on the host
-  std::string program;  // bwrap or the runtime, by its path
+  std::string jail;                                  // cloche-jail on the host
+  std::string program;                               // bwrap or the runtime, by its path
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what we may not exceed ourselves
   // What a runtime calls the box. No other call's: gVisor listens on an abstract socket of this name, which
   // all of a host share, and a second box of the same name ends the first.

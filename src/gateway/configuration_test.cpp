@@ -1,47 +1,14 @@
-// Which profile holds for a tool, what a program may change at run time, and what `cloche config` shows.
+// Which profile holds for a tool, and what a program may change at run time.
 #include "gateway/configuration.hpp"
 
 #include <gtest/gtest.h>
 
-#include "doors/config_command.hpp"
+#include "gateway/configuration_fixture.hpp"
 
 namespace cloche {
 namespace {
 
-struct FileTexts {
-  std::string managed = {};
-  std::string user = {};
-  std::string project = {};
-};
-
-Result<Configuration> parse(const FileTexts& texts) {
-  Configuration configuration;
-  const auto file = [](const std::string& text, const char* path) -> Result<std::optional<ConfigFile>> {
-    if (text.empty()) return std::optional<ConfigFile>();
-    return std::optional<ConfigFile>(TRY(parse_config(text, path, settings_keys())));
-  };
-  configuration.files.managed = TRY(file(texts.managed, "M"));
-  configuration.files.user = TRY(file(texts.user, "U"));
-  configuration.files.project = TRY(file(texts.project, "P"));
-  configuration.settings = TRY(settings_of(configuration.files));
-  for (const auto& row : shipped_profiles) {
-    SandboxProfile profile{.name = std::string(row.name)};
-    profile.writes = row.writes;
-    profile.network = row.network;
-    configuration.profiles.push_back(profile);
-  }
-  SandboxProfile mine = configuration.profiles[1];
-  mine.name = "mine";
-  mine.grants = {{.source = "/srv/data"}};
-  configuration.profiles.push_back(mine);
-  return configuration;
-}
-
-Configuration configured(const FileTexts& texts) {
-  auto result = parse(texts);
-  EXPECT_TRUE(result.ok()) << describe(result.error());
-  return result.ok() ? std::move(result).value() : Configuration{};
-}
+using namespace fixture;
 
 std::string told(const ChosenProfile& chosen) {
   std::string text = chosen.profile.name + " of " + text_of(chosen.origin);
@@ -194,48 +161,6 @@ TEST(Configure, TheHighestRungHoldsAndOneThatIsNotBuiltRefuses) {
     const auto done = configure(request, configured(row.files).settings, notes);
     EXPECT_EQ(done.ok() ? std::string(name_of(request.rung)) : describe(done.error()), row.comes_to);
   }
-}
-
-std::vector<EffectiveKey> keys_of(const FileTexts& files, const std::vector<const char*>& variables = {},
-                                  SessionOptions options = default_session()) {
-  std::vector<char*> environment;
-  for (const char* variable : variables) environment.push_back(const_cast<char*>(variable));
-  environment.push_back(nullptr);
-  auto keys = effective_keys(options, configured(files), Environment(environment.data()));
-  EXPECT_TRUE(keys.ok());
-  return keys.ok() ? std::move(keys).value() : std::vector<EffectiveKey>{};
-}
-
-std::string line_of(const std::vector<EffectiveKey>& keys, const std::string& name) {
-  for (const auto& key : keys) {
-    if (key.key != name) continue;
-    std::string text = key.value + " " + key.origin;
-    for (const auto& lost : key.overruled) text += " <" + lost.value + " " + text_of(lost.origin);
-    return text;
-  }
-  return "no such key";
-}
-
-TEST(ConfigCommand, HasEveryKeyOfTheTable) {
-  const auto keys = keys_of({});
-  for (const auto& row : settings_table()) {
-    const std::string name = row.key == "limits" ? "limits.memory" : std::string(row.key);
-    EXPECT_NE(line_of(keys, name), "no such key") << row.key;
-    EXPECT_NE(line_of(keys, name).find("default"), std::string::npos) << line_of(keys, name);
-  }
-}
-
-TEST(ConfigCommand, FlagsAndVariablesAreOrigins) {
-  SessionOptions options = default_session();
-  options.asked.autonomy = Autonomy::full;
-  EXPECT_EQ(line_of(keys_of({}, {}, options), "autonomy"), "\"full\" --autonomy");
-  EXPECT_EQ(line_of(keys_of({.user = R"({"autonomy": "readonly"})"}, {}, options), "autonomy"),
-            "\"readonly\" U:1 <\"full\" --autonomy");
-  EXPECT_EQ(line_of(keys_of({}, {"CLOCHE_SANDBOX=off"}), "enabled"), "false CLOCHE_SANDBOX");
-  EXPECT_EQ(line_of(keys_of({.managed = R"({"enabled": true})"}, {"CLOCHE_SANDBOX=off"}), "enabled"),
-            "true M:1");
-  EXPECT_EQ(line_of(keys_of({.user = R"({"enabled": false})"}, {"CLOCHE_REQUIRE_SANDBOX=1"}), "enabled"),
-            "true CLOCHE_REQUIRE_SANDBOX <false U:1");
 }
 
 }  // namespace

@@ -40,17 +40,19 @@ std::set<LayerId> set_of(Rung rung) {
   return required;
 }
 
-// What a rung does by other means than the one below it: without namespaces the scope of Landlock keeps signals inside;
-// gVisor's kernel is the wall that Landlock is elsewhere, and has neither keyrings nor cgroups of the host's to show.
+// What a rung does by other means than the one below it: without namespaces the scope of Landlock keeps
+// signals inside; gVisor's kernel is the wall that Landlock is elsewhere, and has neither keyrings nor
+// cgroups of the host's to show.
 TEST(Rungs, AHigherOneRequiresNothingLessButWhatItDoesByOtherMeans) {
-  const std::set<LayerId> by_other_means = {LayerId::landlock_scope, LayerId::landlock, LayerId::session_keyring,
-                                            LayerId::cgroup_namespace};
+  const std::set<LayerId> by_other_means = {LayerId::landlock_scope, LayerId::landlock,
+                                            LayerId::session_keyring, LayerId::cgroup_namespace};
   std::set<LayerId> before;
   for (Rung rung :
        {Rung::permissive, Rung::subprocess, Rung::namespaces, Rung::container, Rung::gvisor, Rung::microvm}) {
     const auto required = set_of(rung);
     for (LayerId layer : before) {
-      EXPECT_TRUE(required.contains(layer) || by_other_means.contains(layer)) << name_of(rung) << " " << name_of(layer);
+      EXPECT_TRUE(required.contains(layer) || by_other_means.contains(layer))
+          << name_of(rung) << " " << name_of(layer);
     }
     before = required;
   }

@@ -16,7 +16,6 @@
 #include "base/result.hpp"
 #include "model/backend.hpp"
 #include "model/call.hpp"
-#include "model/backend.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 #include "store/rule_files.hpp"
@@ -70,7 +69,6 @@ struct Voices {
     return whose == Whose::managed ? managed : (whose == Whose::user ? user : project);
   }
 };
-
 
 // The sandbox profile for calls of the tools whose names the pattern matches.
 struct ProfileRule {
