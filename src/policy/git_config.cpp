@@ -106,7 +106,7 @@ bool is_plain_text(std::string_view text) {
 // an option of ssh.
 bool is_url_harmless(std::string_view value) {
   return value.find("::") == std::string_view::npos && value.find("//-") == std::string_view::npos &&
-         !value.starts_with('-');
+         value.find('"') == std::string_view::npos && !value.starts_with('-');
 }
 
 // [core] or [remote "origin"], alone on its line; "" and "*" for what stands between section and key.
@@ -150,6 +150,27 @@ std::optional<std::string> danger_in(const Section& section, const Assignment& a
 }
 
 }  // namespace
+
+// Reads what it can: a configuration that was there before the command is the user's, whatever is in it.
+std::vector<ExecutedPlace> executed_places(std::string_view text) {
+  std::vector<ExecutedPlace> places;
+  std::optional<Section> section;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (!line.empty() && line.front() == '[') section = read_section(line);
+    const auto assignment = section ? read_assignment(line) : std::nullopt;
+    if (!assignment) continue;
+    const bool hooks = section->name == "core" && assignment->key == "hookspath";
+    const bool included =
+        (section->name == "include" || section->name == "includeif") && assignment->key == "path";
+    std::string path(assignment->value);
+    std::erase(path, '"');
+    if ((hooks || included) && !path.empty()) places.push_back({std::move(path), included});
+  }
+  return places;
+}
 
 std::optional<std::string> danger_in_git_config(std::string_view text) {
   if (text.size() > max_git_config_bytes) return "it is too long to be judged";

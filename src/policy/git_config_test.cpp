@@ -87,5 +87,15 @@ TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
   EXPECT_NE(danger_in_git_config(std::string_view("[user]\n\tname = a\0b\n", 19)), std::nullopt);
 }
 
+TEST(ExecutedPlaces, AreThoseThatGitGoesToForMore) {
+  using Places = std::vector<ExecutedPlace>;
+  EXPECT_EQ(executed_places("[core]\n\thooksPath = .githooks\n\tbare = false\n"),
+            (Places{{".githooks", false}}));
+  EXPECT_EQ(executed_places(
+                "[Core]\nHOOKSPATH=\"a b\"\n[include]\n path = ../x\n[includeIf \"gitdir:~/w/\"]\npath=y\n"),
+            (Places{{"a b", false}, {"../x", true}, {"y", true}}));
+  EXPECT_EQ(executed_places("path = x\n[remote \"include\"]\npath = y\n[core]\nhooksPath =\n"), Places{});
+}
+
 }  // namespace
 }  // namespace cloche

@@ -165,6 +165,7 @@ class WalkAfter {
   void judge(const Place& here, const MemberName& member, bool way_is_new) {
     const auto seen = look_in(here.fd, member.name);
     if (!seen) return;
+    if (member.rule == MemberRule::git_config) look_at_places(here, member, *seen);
     if (is_out_of_reach(here, member, *seen)) return;
     if (S_ISLNK(seen->st_mode) && leads_elsewhere(joined(here.path, member.name)))
       return suspect(joined(here.path, member.name), std::string(member.reason));
@@ -250,6 +251,37 @@ class WalkAfter {
     const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read " + path);
     if (!text.ok()) return suspect(path, std::string(member.reason));
     if (const auto danger = danger_in_git_config(text.value())) suspect(path, *danger);
+  }
+
+  // What a configuration that may well be as it was sends git to.
+  void look_at_places(const Place& here, const MemberName& member, const struct stat& config) {
+    if (!S_ISREG(config.st_mode)) return;
+    const OwnedFd fd = open_child(here.fd, member.name.c_str(), O_RDONLY);
+    const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read it");
+    if (!text.ok()) return;
+    const std::string own = absolute(here.path);
+    const std::string tree = here.part == GitPart::dot_git ? std::string(parent_of(own)) : own;
+    for (const auto& place : executed_places(text.value())) {
+      const std::string base = place.beside_config ? own : tree;
+      look_at_place(place.path[0] == '/' ? place.path : base + "/" + place.path, here.depth);
+    }
+  }
+
+  void look_at_place(const std::string& named, size_t depth) {
+    const std::string reason = "the repository's configuration has git execute what is here";
+    const auto held = sys::hold(named);
+    struct stat seen {};
+    if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return;
+    const std::string& path = held.value().path;
+    if (path == root_ || !is_beneath(root_, path)) return;
+    const std::string relative = path.substr(root_.size() + 1);
+    if (!S_ISDIR(seen.st_mode)) {
+      if (is_touched(seen) && !known_.is_unchanged(seen)) suspect(relative, reason);
+      return;
+    }
+    const OwnedFd fd = open_child(held.value().fd.get(), ".", directory_flags);
+    if (is_new(seen, relative) && !fd) return suspect(relative, reason);
+    if (fd) look_inside(fd.get(), relative, reason, depth + 1);
   }
 
   void judge_hooks(const Place& here, const MemberName& member, const struct stat& seen, bool way_is_new) {

@@ -146,6 +146,20 @@ TEST_P(Protected, APlaceThatBecomesARepositoryIsOne) {
   EXPECT_TRUE(std::find(taken.begin(), taken.end(), ".git/config") != taken.end());
 }
 
+TEST_P(Protected, WhatTheConfigurationSendsGitToIsKeptToo) {
+  NEEDS("git");
+  repository();
+  ASSERT_TRUE(
+      exited(outside("git config core.hooksPath .githooks; git config include.path ../.gitshared; mkdir old; "
+                     "echo x > old/f"),
+             0));
+  file(".githooks/pre-push", "#!/bin/sh\n", 0755);
+  EXPECT_EQ(
+      taken_after("echo evil > .githooks/pre-commit; echo evil >> .githooks/pre-push; echo x > .gitshared; "
+                  "echo y > old/g"),
+      (Paths{".githooks/pre-commit", ".githooks/pre-push", ".gitshared"}));
+}
+
 TEST_P(Protected, AGitFileLeadsNowhereElse) {
   NEEDS("git");
   EXPECT_EQ(
