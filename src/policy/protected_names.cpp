@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/path.hpp"
 #include "policy/folded_name.hpp"
 
 namespace cloche {
@@ -155,6 +156,12 @@ NameMatch match_folded(const Trail& trail, std::string_view name) {
 }
 
 }  // namespace
+
+Trail trail_to(std::string_view root) {
+  Trail trail;
+  for (const std::string_view component : components_of(root)) trail = match_name(trail, component).trail;
+  return trail;
+}
 
 bool is_plain_name(std::string_view name) {
   const auto is_plain = [](char c) {

@@ -31,6 +31,10 @@ struct NameMatch {
 // One name in a directory that was reached by `trail`.
 NameMatch match_name(const Trail& trail, std::string_view name);
 
+// How far the way to the root of a tree has come: one that is somebody's .config itself holds what
+// .config/fish means.
+Trail trail_to(std::string_view root);
+
 // Whether the name is the same when it is folded.
 bool is_plain_name(std::string_view name);
 

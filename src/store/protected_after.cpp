@@ -61,7 +61,7 @@ class WalkAfter {
         deadline_ms_(sys::monotonic_ms() + limits.milliseconds) {}
 
   LookAfter take(int root) {
-    look_in_directory({root, "", {}, GitPart::none, false, 0});
+    look_in_directory({root, "", trail_to(root_), GitPart::none, false, 0});
     return std::move(found_);
   }
 

@@ -20,7 +20,7 @@ class LookBefore {
       : root_(root), found_(found), held_(held) {}
 
   Result<void> look(OwnedFd root) {
-    waiting_.push_back({std::move(root), "", {}, GitPart::none, true});
+    waiting_.push_back({std::move(root), "", trail_to(root_), GitPart::none, true});
     for (size_t count = 0; !waiting_.empty() && count < most_directories_before; ++count) {
       const Waiting next = std::move(waiting_.front());
       waiting_.pop_front();
