@@ -326,7 +326,9 @@ void Call::stop_for(LimitHit hit) {
 
 Result<Outcome> Call::conclude() {
   const bool boxed = spec_.backend != Backend::native;
-  if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started())
+  // Only when its keeper has told of its end: one that was killed says nothing about what this host can do.
+  if (boxed && said_.usage && (!said_.failed || said_.failed->step == wire::Step::start_box) &&
+      never_started())
     return box_error(said_.failed, spec_.backend, errors_.kept());
   if (said_.failed) return step_error(*said_.failed, spec_.jail);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();

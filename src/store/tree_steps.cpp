@@ -21,7 +21,8 @@ NameKind kind_in(int directory, const dirent& entry) {
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
     struct stat seen {};
-    if (::fstatat(directory, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0) type = IFTODT(seen.st_mode);
+    if (::fstatat(directory, entry.d_name, &seen, AT_SYMLINK_NOFOLLOW) == 0)
+      type = static_cast<unsigned char>(IFTODT(seen.st_mode));
   }
   if (type == DT_DIR) return NameKind::directory;
   return type == DT_LNK ? NameKind::link : NameKind::other;

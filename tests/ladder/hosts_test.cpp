@@ -120,7 +120,11 @@ TEST_P(Hosts, WithoutACgroupMemoryIsWatched) {
   EXPECT_TRUE(contains(ran.err, "watched")) << ran.err;
 }
 
+// These put another /tmp over the host's, in a mount namespace of their own.
+bool programs_are_in_tmp() { return std::string(CLOCHE_TEST_BIN_DIR).starts_with("/tmp/"); }
+
 TEST_P(Hosts, ATmpThatRunsNothingDisturbsNobody) {
+  if (programs_are_in_tmp()) GTEST_SKIP() << "skipped: the programs lie in /tmp, which this test covers";
   for (const Rung& rung : rungs) {
     if (!why_not({rung, as()}).empty()) continue;  // the conformance tests say that it is skipped
     const Ran ran =
@@ -144,6 +148,7 @@ TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
 }
 
 TEST_P(Hosts, AReadOnlyRootWorksWithARunAndATmpThatAreNot) {
+  if (programs_are_in_tmp()) GTEST_SKIP() << "skipped: the programs lie in /tmp, which this test covers";
   const std::string usual =
       read_only_root +
       "mount -t tmpfs none /run; mount -t tmpfs -o mode=1777 none /tmp; export XDG_STATE_HOME=/tmp/state; ";

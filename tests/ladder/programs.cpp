@@ -101,7 +101,8 @@ std::vector<Program> reaching() {
       {"signals-no-process-of-others", tries("kill -0 $VICTIM"), no, yes},
       {"not-the-callers-secrets", "echo ${CALLERS_TOKEN:-none}", {0, "none\n"}, Answer{0, "hush\n"}},
       {"not-the-callers-descriptors",
-       "for n in {3..9}; do { : <&$n; } 2>/dev/null && echo $n; done; true",
+       "for n in {4..9}; do { : <&$n; } 2>/dev/null && echo $n; done; true",  // 3 may be the test runner's
+                                                                              // own
        {0, ""},
        Answer{0, "7\n"}},
       {"holds-no-privilege",
