@@ -326,10 +326,12 @@ void Call::stop_for(LimitHit hit) {
 
 Result<Outcome> Call::conclude() {
   const bool boxed = spec_.backend != Backend::native;
-  // Only when its keeper has told of its end: one that was killed says nothing about what this host can do.
-  if (boxed && said_.usage && (!said_.failed || said_.failed->step == wire::Step::start_box) &&
-      never_started())
-    return box_error(said_.failed, spec_.backend, errors_.kept());
+  if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started()) {
+    // One that was killed, or whose keeper was, says nothing about what this host can do.
+    const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
+    if (by_itself) return box_error(said_.failed, spec_.backend, errors_.kept());
+    return Error{Fault::system, "the box was ended from outside before the command began", 0, "run it again"};
+  }
   if (said_.failed) return step_error(*said_.failed, spec_.jail);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);

@@ -1,6 +1,7 @@
 // What a call leaves behind does not decide what the next one is shown: no link of its making is followed, no
 // folder in the place of another, no file in a home that is somebody else's.
 #include <unistd.h>
+#include <fstream>
 
 #include <thread>
 
@@ -180,11 +181,14 @@ TEST_P(Grants, ARepositoryInATasksHomeIsNoneOfTheWorkspace) {
   const std::string pose =
       "mkdir -p ~/repo/objects ~/repo/refs ~/repo/worktrees/w && echo 'ref: x' > ~/repo/HEAD && "
       "echo " +
-      (run_place() / "artifacts/.git").string() +
-      " > ~/repo/worktrees/w/gitdir && "
-      "echo 'gitdir: " +
-      at + "/worktrees/w' > .git";
+      (run_place() / "artifacts/.git").string() + " > ~/repo/worktrees/w/gitdir";
   ASSERT_EQ(call({"run_script", script(pose)}, in_task()).exit_code(), 0);
+  // One that a call makes is in quarantine before anybody has its result: this is an operator's.
+  const std::string link = "gitdir: " + at + "/worktrees/w";
+  const Answer made = call({"run_script", script("echo '" + link + "' > .git")}, in_task());
+  EXPECT_TRUE(contains(made.result(), "quarantined: .git")) << made.result();
+  std::ofstream(run_place() / "artifacts/.git") << link << "\n";
+  fs::permissions(run_place() / "artifacts/.git", fs::perms(0644));
   const Answer answer = call({"run_script", script("echo works")}, {"--run", run_place(), "--task", "B"});
   EXPECT_EQ(answer.result(), "exit_code: 0\nstdout: works\n\nstderr: ");
   ASSERT_FALSE(answer.json["notes"].array.empty());
