@@ -75,9 +75,10 @@ Ladder::Ladder(Environment environment, Installation installation)
 
 Offer Ladder::offer(Backend backend, Looking looking) {
   const std::lock_guard held(lock_);
+  const auto known = known_.find(backend);
+  if (looking == Looking::remembered && known != known_.end()) return known->second;
   const std::string file = file_for(backend);
   if (looking == Looking::remembered) {
-    if (const auto known = known_.find(backend); known != known_.end()) return known->second;
     if (const auto kept = file.empty() ? Result<std::string>(Error{}) : read_private_file(file, most_bytes);
         kept.ok()) {
       if (const auto offer = offer_in(kept.value())) return known_[backend] = *offer;
