@@ -44,7 +44,7 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
   // nothing.
   if (tree.call.overlaps())
     std::erase_if(known, [&](const ProtectedFact& fact) { return fact.changed >= since; });
-  LookAfter after = look_after(tree.root, known, since);
+  LookAfter after = look_after(tree.root, known, since, {.hidden = facts.hidden});
   for (const auto& suspect : after.suspects) {
     if (is_allowed(facts.allowed, tree.root.path + "/" + suspect.path)) continue;
     auto taken = quarantine_.take(tree.root, suspect);

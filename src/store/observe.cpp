@@ -291,6 +291,8 @@ Result<Observation> observe(const RunRequest& request, const Environment& enviro
 Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.roots = guarded_roots(request, seen.facts);
+  guard.hidden.clear();
+  for (const auto& own : seen.facts.hidden) guard.hidden.push_back(own.path);
   guard.mounts = request.rung >= Rung::namespaces;
   guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
   return observe_protected_again(seen);
@@ -299,7 +301,7 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
 Result<void> observe_protected_again(Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.files.clear();
-  for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held));
+  for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held, guard.hidden));
   for (auto& fact : guard.files)
     fact.kept = fact.kept && guard.mounts && !meets_allowed(guard.allowed, fact.file.path);
   return {};

@@ -1,4 +1,5 @@
 #include <time.h>
+#include <algorithm>
 
 #include <map>
 #include <optional>
@@ -143,6 +144,8 @@ class WalkAfter {
   void descend(const Place& here, const SubdirectoryName& sub) {
     if (stopped_ || can_be_skipped(here, sub)) return;
     const std::string path = joined(here.path, sub.name);
+    const auto& hidden = limits_.hidden;
+    if (std::find(hidden.begin(), hidden.end(), absolute(path)) != hidden.end()) return;
     if (here.depth >= limits_.depth) return gap("'" + path + "' is too deep");
     OwnedFd fd = open_child(here.fd, sub.name.c_str(), directory_flags);
     const int why = errno;

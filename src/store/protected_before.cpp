@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <deque>
 #include <utility>
 
@@ -16,8 +17,9 @@ constexpr size_t most_kept = 64;  // mounts; what is beyond is found afterwards
 
 class LookBefore {
  public:
-  LookBefore(const std::string& root, std::vector<ProtectedFact>& found, std::vector<OwnedFd>& held)
-      : root_(root), found_(found), held_(held) {}
+  LookBefore(const std::string& root, std::vector<ProtectedFact>& found, std::vector<OwnedFd>& held,
+             const std::vector<std::string>& hidden)
+      : root_(root), found_(found), held_(held), hidden_(hidden) {}
 
   Result<void> look(OwnedFd root) {
     waiting_.push_back({std::move(root), "", trail_to(root_), GitPart::none, true});
@@ -53,6 +55,8 @@ class LookBefore {
 
   // Of a repository only where other git directories are; of packages nothing.
   void wait_for(const Waiting& here, const SubdirectoryName& sub, bool in_git) {
+    const std::string place = absolute(joined(here.path, sub.name));
+    if (std::find(hidden_.begin(), hidden_.end(), place) != hidden_.end()) return;
     const bool leads_to_members = sub.part == GitPart::info || sub.part == GitPart::worktrees ||
                                   sub.name == "modules" || here.part == GitPart::worktrees;
     if ((in_git && !leads_to_members) || sub.part == GitPart::objects || sub.name == "node_modules") return;
@@ -122,6 +126,7 @@ class LookBefore {
   const std::string& root_;
   std::vector<ProtectedFact>& found_;
   std::vector<OwnedFd>& held_;
+  const std::vector<std::string>& hidden_;
   std::deque<Waiting> waiting_;
   size_t kept_ = 0;
 };
@@ -129,9 +134,9 @@ class LookBefore {
 }  // namespace
 
 Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held) {
+                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden) {
   OwnedFd fd = TRY(sys::open(root, directory_flags | O_NOFOLLOW));
-  return LookBefore(root, found, held).look(std::move(fd));
+  return LookBefore(root, found, held, hidden).look(std::move(fd));
 }
 
 }  // namespace cloche

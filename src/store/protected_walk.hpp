@@ -24,13 +24,14 @@ struct LookLimits {
   size_t depth = 100;  // of directories held open at once
   uint64_t names = 4'000'000;
   uint64_t milliseconds = 60'000;
+  std::vector<std::string> hidden = {};  // directories that were not in the command's view
 };
 
 // Adds to `found`, and to `held` what is to be shown read-only: at the top of the tree and in the repository
 // there. Deeper members are not mounted, because a mount point cannot be removed, and a package manager has
 // to replace whole directories that happen to hold one.
 Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held);
+                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden = {});
 
 struct HeldRoot {
   std::string path;  // absolute, resolved
