@@ -29,22 +29,15 @@ std::string joined(const Names& names) {
   return text;
 }
 
-// Whether every host of `narrow` is one of `wide`.
-bool covers_all(const HostPort& wide, const HostPort& narrow) {
-  if (wide.port && narrow.port != wide.port) return false;
-  if (!wide.wildcard) return !narrow.wildcard && wide.name == narrow.name;
-  return (narrow.wildcard && narrow.name == wide.name) || narrow.name.ends_with("." + wide.name);
-}
-
 // What of a declared host the operator's list lets through: itself, or the narrower ones of the operator's.
 Names within(const std::string& declared, const Names& operators) {
   Names kept;
-  const auto wanted = parse_host_pattern(declared);
+  const ReadHost wanted = read_declared_host(declared);
   for (const auto& text : operators) {
-    const auto given = parse_host_pattern(text);
+    const ReadHost given = read_declared_host(text);
     if (!wanted || !given) continue;
-    if (covers_all(*given, *wanted)) return {declared};
-    if (covers_all(*wanted, *given)) kept.push_back(text);
+    if (covers(*given.host, *wanted.host)) return {declared};
+    if (covers(*wanted.host, *given.host)) kept.push_back(text);
   }
   return kept;
 }

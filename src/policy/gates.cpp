@@ -358,6 +358,13 @@ Verdict env_gate(const Case& c) {
   return verdict;
 }
 
+bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& declarations) {
+  return std::any_of(declarations.begin(), declarations.end(), [&](const std::string& text) {
+    const ReadHost declared = read_declared_host(text);
+    return declared && covers(*declared.host, wanted);
+  });
+}
+
 Verdict network_gate(const Case& c) {
   if (!c.intent.problem.empty()) return unreadable(GateId::network, c.intent);
   if (c.intent.hosts.empty()) return allow(GateId::network, "the call needs no network");
@@ -366,16 +373,12 @@ Verdict network_gate(const Case& c) {
   if (c.ceilings.level == Autonomy::readonly)
     return deny(GateId::network, "autonomy readonly has no network", "the operator can raise --autonomy");
   for (const auto& wanted : c.intent.hosts) {
-    const auto host = parse_host(wanted);
-    if (!host)
-      return deny(GateId::network, "'" + shown(wanted) + "' is not the name of a host",
+    const ReadHost read = read_wanted_host(wanted);
+    if (!read)
+      return deny(GateId::network,
+                  "'" + shown(wanted) + "' is not the name of a host: " + std::string(read.problem),
                   "write NAME or NAME:PORT");
-    const bool declared =
-        std::any_of(c.ceilings.hosts.begin(), c.ceilings.hosts.end(), [&](const std::string& text) {
-          const auto pattern = parse_host_pattern(text);
-          return pattern && covers(*pattern, *host);
-        });
-    if (!declared)
+    if (!is_declared(*read.host, c.ceilings.hosts))
       return deny(GateId::network, "the skill does not declare the host " + shown(wanted),
                   "declare it in needs_network");
   }

@@ -1,7 +1,6 @@
-// Names of variables and of hosts, by table.
+// Names of variables, by table.
 #include <gtest/gtest.h>
 
-#include "policy/host_names.hpp"
 #include "policy/secret_names.hpp"
 
 namespace cloche {
@@ -160,37 +159,6 @@ TEST(SecretNames, OrdinaryOnesPass) {
   }
   for (const char* name : {"", "A=B", "1A", "A B", "A-B", "\xc3\xa4"})
     EXPECT_EQ(why_dropped(name), "it is no name") << name;
-}
-
-TEST(HostNames, AreValidatedOnce) {
-  for (const char* good :
-       {"example.org", "EXAMPLE.org", "example.org.", "a-b.example:443", "localhost", "1.2.3.4"})
-    EXPECT_TRUE(parse_host(good)) << good;
-  for (const std::string bad : {"", ".", "a..b", "-a.b", "a-.b", "a b", "a_b", "a:0", "a:x", "a:70000",
-                                "a:", "[::1]", "*.a", "a/b", "\xc3\xa4.de", "a:1:2", ".."}) {
-    EXPECT_FALSE(parse_host(bad)) << bad;
-  }
-  EXPECT_FALSE(parse_host(std::string_view("evil.com\0.good.org", 18)));
-  EXPECT_FALSE(parse_host(std::string(254, 'a')));
-  EXPECT_FALSE(parse_host(std::string(64, 'a') + ".org"));
-}
-
-TEST(HostNames, AreComparedByLabels) {
-  const struct {
-    const char* pattern;
-    const char* host;
-    bool covered;
-  } rows[] = {
-      {"example.org", "example.org", true},         {"example.org", "EXAMPLE.ORG.", true},
-      {"example.org", "a.example.org", false},      {"*.example.org", "a.example.org", true},
-      {"*.example.org", "a.b.example.org", true},   {"*.example.org", "example.org", false},
-      {"*.example.org", "evilexample.org", false},  {"example.org:443", "example.org:443", true},
-      {"example.org:443", "example.org:80", false}, {"example.org:443", "example.org", false},
-      {"example.org", "example.org:8080", true},    {"example.org", "example.org.evil.com", false},
-  };
-  for (const auto& row : rows)
-    EXPECT_EQ(covers(*parse_host_pattern(row.pattern), *parse_host(row.host)), row.covered)
-        << row.pattern << " " << row.host;
 }
 
 }  // namespace

@@ -85,15 +85,15 @@ class CapabilityReader {
     // Without a scheme the mode is the host's name, and the hint its port.
     std::string host(scheme != nullptr || mode_.empty() ? hint_ : mode_);
     if (scheme == nullptr && !mode_.empty() && !hint_.empty()) host += ":" + std::string(hint_);
-    const auto parsed = parse_host_pattern(host);
-    if (!parsed)
-      return refusal("the capability " + json_quote(shown(written(), 80)) + " names no host",
-                     "write it like network:https:api.example.org");
-    if (scheme != nullptr && !parsed->port) {
+    if (scheme != nullptr && !host.empty() && host.find(':') == std::string::npos) {
       if (scheme->port.empty())
         return refusal("the capability " + json_quote(shown(written(), 80)) + " names no port");
       host += ":" + std::string(scheme->port);
     }
+    if (const ReadHost read = read_declared_host(host); !read)
+      return refusal("the capability " + json_quote(shown(written(), 80)) +
+                         " names no host: " + std::string(read.problem),
+                     "write it like network:https:api.example.org");
     return Capability{.family = Family::network, .hint = host, .written = written()};
   }
 

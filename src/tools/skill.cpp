@@ -279,7 +279,10 @@ class SkillReader {
       return wrong_type(source_, value, "needs_network", "true, false or a list of hosts");
     NetworkNeed need;
     need.hosts = TRY(read_words(value, source_, "needs_network", [](std::string_view host) -> std::string {
-      return parse_host_pattern(host) ? "" : "is no host: write it like api.example.org:443 or *.example.org";
+      const ReadHost read = read_declared_host(host);
+      return read ? ""
+                  : "is no host, " + std::string(read.problem) +
+                        ": write it like api.example.org:443 or *.example.org";
     }));
     return need;
   }

@@ -176,10 +176,11 @@ TEST(Skill, RefusesWithTheLine) {
       {"needs_network: no", "S:3: needs_network must be true, false or a list of hosts, not string"},
       {"needs_network: 1", "S:3: needs_network must be true, false or a list of hosts, not number"},
       {"needs_network: ['https://a.org/']",
-       "S:3: needs_network: \"https://a.org/\" is no host: write it like api.example.org:443 or "
-       "*.example.org"},
+       "S:3: needs_network: \"https://a.org/\" is no host, a host is named alone, without a scheme, a "
+       "user or a path: write it like api.example.org:443 or *.example.org"},
       {"needs_network: ['*']",
-       "S:3: needs_network: \"*\" is no host: write it like api.example.org:443 or *.example.org"},
+       "S:3: needs_network: \"*\" is no host, a wildcard stands below a name, as in *.example.org: write it "
+       "like api.example.org:443 or *.example.org"},
       {"pass_env: CI", "S:3: pass_env must be a list of strings, not string"},
       {"pass_env: [A=1]", "S:3: pass_env: \"A=1\" is not the name of a variable"},
       {"pass_env: ['']", "S:3: pass_env: \"\" is not the name of a variable"},

@@ -1,0 +1,26 @@
+// Letters and digits of ASCII, whatever the locale: what protocols mean by them.
+#pragma once
+
+#include <string_view>
+
+namespace cloche::ascii {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+constexpr bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
+constexpr bool is_hex(char c) { return is_digit(c) || (lower(c) >= 'a' && lower(c) <= 'f'); }
+
+constexpr bool all(std::string_view text, bool (*good)(char)) {
+  for (const char c : text)
+    if (!good(c)) return false;
+  return true;
+}
+
+constexpr bool same_without_case(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (lower(a[i]) != lower(b[i])) return false;
+  return true;
+}
+
+}  // namespace cloche::ascii
