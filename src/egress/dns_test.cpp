@@ -72,6 +72,7 @@ IpAddress address_of_call(IpAddress::Family family) {
 TEST(DnsStub, ReadsWhatIsAsked) {
   const std::string most(63, 'a');
   const std::string longest = most + "." + most + "." + most + "." + std::string(61, 'a');
+  const std::string_view cookie("\0\12\0\10abcdefgh", 12);
   const struct {
     const char* what;
     Octets message;
@@ -85,14 +86,7 @@ TEST(DnsStub, ReadsWhatIsAsked) {
       {"capitals", asking("eXample.ORG", type_a), Asked::look_up, "example.org"},
       {"EDNS", Raw().head(7, 0x100, 1, 0, 0, 1).question("a.org", type_a).opt().octets, Asked::look_up,
        "a.org"},
-      {"a cookie",
-       Raw()
-           .head(7, 0x120, 1, 0, 0, 1)
-           .question("a.org", type_a)
-           .opt(0,
-                "\0\xa\0\x8"
-                "12345678")
-           .octets,
+      {"a cookie", Raw().head(7, 0x120, 1, 0, 0, 1).question("a.org", type_a).opt(0, cookie).octets,
        Asked::look_up, "a.org"},
       {"the longest name", asking(longest, type_a), Asked::look_up, longest},
       {"the root", asking("", type_a), Asked::look_up},
