@@ -3,6 +3,7 @@
 #include "confine/kernel_rules.hpp"
 #include "confine/launch.hpp"
 #include "model/holder.hpp"
+#include "model/network.hpp"
 
 namespace cloche {
 namespace {
@@ -70,6 +71,15 @@ std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallR
         mount_for(entry, holder == Holder::host_tree || (skeleton.has_value() && holder == Holder::root)));
   }
   return mounts;
+}
+
+std::vector<wire::Door> doors_for(const ConfinementPlan& plan) {
+  std::vector<wire::Door> doors;
+  for (const auto& door : shape_of(plan.hosts).doors) {
+    const uint32_t stream = door.kind == NetworkDoor::Kind::stream ? 1 : 0;
+    doors.push_back({stream, door.port, door.address});
+  }
+  return doors;
 }
 
 std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resources) {
@@ -160,6 +170,7 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.mounts = mounts_for(plan, resources);
   jail.rules = rules_for(plan);
   jail.limits = limits_for(plan.limits);
+  jail.doors = doors_for(plan);
   jail.programs = program_candidates(plan);
   jail.argv = plan.argv;
   for (const auto& [name, value] : plan.environment) jail.env.push_back(name + "=" + value);

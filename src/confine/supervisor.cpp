@@ -34,14 +34,28 @@ wire::PlanText with_window_size(wire::PlanText plan, int terminal) {
   return plan;
 }
 
+std::vector<OwnedFd> descriptors_of(const msghdr& message) {
+  std::vector<OwnedFd> fds;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return fds;
+  fds.resize((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  for (size_t i = 0; i < fds.size(); ++i) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+    fds[i] = OwnedFd(number);
+  }
+  return fds;
+}
+
 class Call {
  public:
   Call(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
-       const Streams& streams)
+       const Streams& streams, NetworkGate* network)
       : jail_(jail),
         plan_(plan),
         spec_(spec),
         streams_(streams),
+        network_(network),
         cgroup_(cgroup),
         start_ms_(sys::monotonic_ms()),
         now_ms_(start_ms_),
@@ -70,7 +84,7 @@ class Call {
   void keep_time();
   void move_flows();
   void hear();
-  void take_report(const wire::Report& report, OwnedFd fd);
+  void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
   void open_terminal(OwnedFd master);
   void take_signals();
   void keeper_ended();
@@ -87,6 +101,7 @@ class Call {
   const ConfinementPlan& plan_;
   const LaunchSpec& spec_;
   const Streams& streams_;
+  NetworkGate* network_;
   const Cgroup* cgroup_;
   uint64_t start_ms_;
   uint64_t now_ms_;  // as of this turn
@@ -125,18 +140,20 @@ Result<void> Call::start() {
 }
 
 void Call::turn() {
-  std::array<pollfd, 6> events = {{{control_.get(), POLLIN, 0},
+  std::array<pollfd, 7> events = {{{control_.get(), POLLIN, 0},
                                    {keeper_.pidfd.get(), POLLIN, 0},
                                    {streams_.signals, POLLIN, 0},
                                    input_.wants(),
                                    output_.wants(),
-                                   errors_.wants()}};
+                                   errors_.wants(),
+                                   {network_ != nullptr ? network_->events() : -1, POLLIN, 0}}};
   if (said_.gone || gone_) events[0].fd = -1;
   if (gone_) events[1].fd = -1;
   if (::poll(events.data(), events.size(), wait_ms()) < 0 && errno != EINTR) end_everything();
   now_ms_ = sys::monotonic_ms();
   if (events[0].revents != 0) hear();
   if (events[2].revents != 0) take_signals();
+  if (events[6].revents != 0) network_->turn();
   move_flows();
   if (!gone_ && events[1].revents != 0) keeper_ended();
   keep_time();
@@ -209,7 +226,7 @@ void Call::give_up_on_keeper() {
 void Call::hear() {
   wire::Report report;
   iovec data{&report, sizeof report};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))];
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_doors)];
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -227,18 +244,17 @@ void Call::hear() {
     return;
   }
   ++heard_;
-  OwnedFd fd;
-  if (const cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof number);
-    fd = OwnedFd(number);
-  }
-  take_report(report, std::move(fd));
+  take_report(report, descriptors_of(message));
 }
 
-void Call::take_report(const wire::Report& report, OwnedFd fd) {
+void Call::take_report(const wire::Report& report, std::vector<OwnedFd> fds) {
+  OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
+    case wire::ReportKind::doors:
+      if (network_ != nullptr && fds.size() == spec_.jail.doors.size())
+        network_->open(std::move(fds), report.index == 1);
+      return;
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {
@@ -348,6 +364,7 @@ Result<Outcome> Call::conclude() {
   outcome.error_bytes = errors_.bytes();
   outcome.truncated =
       output_.truncated() || errors_.truncated() || (said_.hit && said_.hit->limit == LimitId::output);
+  if (network_ != nullptr) network_->finish(outcome);
   if (const auto denied = watch_.processes_denied(); denied > 0) {
     outcome.denials.push_back({"limit", describe_denied_processes(plan_.limits, denied)});
   }
@@ -363,8 +380,8 @@ Result<Outcome> Call::conclude() {
 }  // namespace
 
 Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
-                          const Cgroup* cgroup, const Streams& streams) {
-  return Call(jail, plan, spec, cgroup, streams).run();
+                          const Cgroup* cgroup, const Streams& streams, NetworkGate* network) {
+  return Call(jail, plan, spec, cgroup, streams, network).run();
 }
 
 }  // namespace cloche

@@ -14,6 +14,7 @@
 #include "confine/cgroup.hpp"
 #include "confine/jail_process.hpp"
 #include "confine/launch.hpp"
+#include "model/network_gate.hpp"
 #include "model/outcome.hpp"
 
 namespace cloche {
@@ -28,9 +29,11 @@ struct Streams {
   size_t keep_most = size_t{16} << 20;  // of each kept stream
 };
 
+// `network` answers for a plan that has hosts; without one nobody does.
 // An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is
 // watched.
 Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
-                          const Cgroup* cgroup, const Streams& streams);
+                          const Cgroup* cgroup, const Streams& streams,
+                          NetworkGate* network = nullptr);
 
 }  // namespace cloche

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "policy/declared_hosts.hpp"
+
 namespace cloche {
 namespace {
 
@@ -79,10 +81,12 @@ Result<void> apply_limit(RunArguments& arguments, Value value) {
   return set_limit(arguments.request.limits, info_of(id), value);
 }
 
-Error needs_egress(std::string_view flag) {
-  return not_built(std::string(flag) + ": network by name",
-                   "run it without; only loopback is reachable inside");
+Result<void> add_net(RunArguments& arguments, Value value) {
+  return declare_host(arguments.request.hosts, value);
 }
+
+Result<void> add_net_any(RunArguments& arguments, Value) { return declare_any_host(arguments.request.hosts); }
+
 template <auto member>
 Result<void> keep(RunArguments& arguments, Value value) {
   if (value.empty()) return usage_error("a flag has an empty value");
@@ -157,8 +161,12 @@ const Option options[] = {
     {"--files", true, apply_limit<LimitId::new_files>},
     {"--tmp", true, apply_limit<LimitId::tmp>},
     {"--output", true, apply_limit<LimitId::output>},
-    {"--net", true, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net"); }},
-    {"--net-any", false, [](RunArguments&, Value) -> Result<void> { return needs_egress("--net-any"); }},
+    {"--net", true, add_net},
+    {"--net-any", false, add_net_any},
+    {"--net-connections", true, apply_limit<LimitId::net_connections>},
+    {"--net-bytes", true, apply_limit<LimitId::net_bytes>},
+    {"--net-idle", true, apply_limit<LimitId::net_idle>},
+    {"--net-time", true, apply_limit<LimitId::net_time>},
     {"--skill", true, keep<&RunArguments::skill>},
     {"--run", true, keep<&RunArguments::run>},
     {"--task", true, keep<&RunArguments::task>},
@@ -267,6 +275,10 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
   }
   if (arguments.help) return arguments;
   TRY(settle_rung(arguments));
+  // Who names a host wants the profile that has a network, unless he or a file of the configuration says
+  // otherwise.
+  if (!arguments.request.hosts.empty() && arguments.request.profile_name.empty())
+    arguments.request.profile = Profile::workspace_write;
   arguments.request.argv.assign(words.begin() + static_cast<long>(at), words.end());
   if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");
   return arguments;

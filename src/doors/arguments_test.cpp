@@ -201,8 +201,10 @@ TEST(Arguments, RefusesWithTheFlagByName) {
        "on the rung namespace, not on gvisor"},
       {{"--isolation", "namespace", "--backend", "oci", "ls"}, Fault::usage, "on the rung container"},
       {{"--backend", "docker", "ls"}, Fault::usage, "no such backend"},
-      {{"--net", "example.org", "ls"}, Fault::configuration, "--net"},
-      {{"--net-any", "ls"}, Fault::configuration, "--net-any"},
+      {{"--net", "1.2.3.4", "ls"}, Fault::usage, "1.2.3.4"},
+      {{"--net", "localhost", "ls"}, Fault::usage, "localhost"},
+      {{"--net", "", "ls"}, Fault::usage, "declares no host"},
+      {{"--net-connections", "0", "ls"}, Fault::usage, "zero is not a limit"},
   };
   for (const auto& row : rows) {
     const auto result = parse(row.words);

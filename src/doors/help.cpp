@@ -61,6 +61,12 @@ std::string run_help() {
       "  --task ID             share $HOME and /tmp with the other calls of the task, and record\n"
       "  --run DIR             record in DIR, with the workspace in DIR/artifacts\n"
       "\n"
+      "What it reaches (nothing, without one of these; docs/egress.md):\n"
+      "  --net HOST[:PORT]     a host by name, *.NAME for all below it, on 80 and 443 or on PORT; may be "
+      "repeated;\n"
+      "                        localhost:PORT is a service of the host's own loopback\n"
+      "  --net-any             any public name on 80 and 443; never private addresses\n"
+      "\n"
       "Limits, none of which can be switched off:\n";
   const Limits defaults;
   for (const auto& row : limit_table) {
@@ -94,6 +100,7 @@ std::string run_help() {
       "Examples:\n"
       "  cloche run --workspace ./proj -- python3 build.py\n"
       "  cloche run --ro ~/data --rw ./out --timeout 30s --memory 512M --pids 64 -- ./job\n"
+      "  cloche run --net pypi.org --net '*.pythonhosted.org' -- pip download requests\n"
       "  cloche run --isolation gvisor -- python3 untrusted.py\n"
       "  cloche run --dry-run --json -- make test\n";
   return text;

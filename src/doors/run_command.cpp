@@ -100,6 +100,10 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(outcome.reason);
   if (!arguments.json) {
+    for (const auto& denial : outcome.denials) {
+      if (denial.by == "egress") complain(denial.what);
+    }
+    for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);
   }
   return outcome.exit_code;

@@ -9,6 +9,7 @@
 #include "base/sys.hpp"
 #include "gateway/asking.hpp"
 #include "gateway/file_gates.hpp"
+#include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
@@ -169,6 +170,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   }
   const size_t operators_grants = judged.request.grants.size();
   judged.request.grants.insert(judged.request.grants.end(), authority.grants.begin(), authority.grants.end());
+  if (authority.ceilings.network) {
+    for (const auto& host : authority.ceilings.hosts) TRY(declare_host(judged.request.hosts, host));
+  }
   narrow_writes(judged, names, authority, settled.held);
   leave_out_own_files(judged, session, operators_grants);
   judged.request.written = names.written;

@@ -10,6 +10,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "confine/probe.hpp"
+#include "egress/gate.hpp"
 #include "gateway/protected_look.hpp"
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
@@ -94,7 +95,10 @@ Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact
                        Proving proving) {
   const LaunchSpec spec = TRY(seat.render(plan, probe, installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
-  Outcome outcome = TRY(supervise(seat.jail(), spec.as_run.value_or(plan), spec, seat.cgroup(), streams));
+  std::optional<EgressGate> gate;
+  if (!plan.hosts.empty()) gate.emplace(seat.egress_start(plan, installation), plan);
+  Outcome outcome = TRY(supervise(seat.jail(), spec.as_run.value_or(plan), spec, seat.cgroup(), streams,
+                                  gate ? &*gate : nullptr));
   outcome.proof = proof.digest;
   return Ran{plan, std::move(outcome), std::move(proof)};
 }
@@ -182,6 +186,7 @@ Result<Installation> find_installation(const Environment& environment, const std
   const std::string folder(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
+  installation.egress = folder + "/cloche-egress";
   installation.state = state_directory(environment);
   installation.ids = TRY(id_range(environment));
   return installation;

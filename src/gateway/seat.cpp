@@ -264,4 +264,13 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
                         .etc = std::move(etc)});
 }
 
+EgressStart Seat::egress_start(const ConfinementPlan& plan, const Installation& installation) const {
+  // Not root, and nobody else's id: what it is started with is the sandbox's own, which sees nothing of it.
+  return {.program = installation.egress,
+          .privileged = resources_.privileged,
+          .uid = resources_.outside_uid,
+          .gid = resources_.outside_gid,
+          .declared = describe_declared("declared", plan.hosts)};
+}
+
 }  // namespace cloche

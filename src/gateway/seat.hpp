@@ -9,6 +9,7 @@
 #include "confine/jail_process.hpp"
 #include "confine/launch.hpp"
 #include "confine/outside_id.hpp"
+#include "egress/gate.hpp"
 #include "gateway/run.hpp"
 #include "model/facts.hpp"
 #include "store/skeleton.hpp"
@@ -23,6 +24,9 @@ class Seat {
   // How the plan is started on this seat's backend. An error names the layers that it cannot keep.
   Result<LaunchSpec> render(const ConfinementPlan& plan, const HostProbe& probe,
                             const Installation& installation);
+
+  // Who answers for the plan's network.
+  EgressStart egress_start(const ConfinementPlan& plan, const Installation& installation) const;
 
   Seat(Seat&&) = default;
   Seat& operator=(Seat&&) = delete;

@@ -21,10 +21,8 @@
 // heap in here: the plan is a mapping, its tables are static.
 #include <fcntl.h>
 #include <grp.h>
-#include <net/if.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,6 +37,7 @@
 
 #include "jail/box.hpp"
 #include "jail/command.hpp"
+#include "jail/doors.hpp"
 #include "jail/groups.hpp"
 #include "jail/handover.hpp"
 #include "jail/inner.hpp"
@@ -60,15 +59,6 @@ Trees trees;
 void become_inside_ids(const Plan& plan) {
   must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
   must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
-}
-
-void raise_loopback() {
-  const int fd = must(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), Step::loopback);
-  ifreq request{};
-  std::strcpy(request.ifr_name, "lo");
-  request.ifr_flags = IFF_UP | IFF_RUNNING;
-  must(::ioctl(fd, SIOCSIFFLAGS, &request), Step::loopback);
-  ::close(fd);
 }
 
 // The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to
@@ -103,6 +93,7 @@ int close_all_but(int root, Keeper& keeper) {
   if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
   join_cgroups(word);
   const Plan plan = read_plan();
+  if (!plan.doors.empty()) open_doors(plan);  // now: these take capabilities
   if (plan.has(wire::privileged)) {
     receive_trees(plan, keeper);
     become_inside_ids(plan);

@@ -41,20 +41,22 @@ void send(const wire::Report& report) {
   (void)::send(wire::control_fd, &report, sizeof report, MSG_NOSIGNAL);
 }
 
-void send_with(const wire::Report& report, int fd) {
+void send_with(const wire::Report& report, int fd) { send_with(report, {&fd, 1}); }
+
+void send_with(const wire::Report& report, std::span<const int> fds) {
   if (spoken != Voice::socket) return send(report);
   iovec data{const_cast<wire::Report*>(&report), sizeof report};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof fd)] = {};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_doors)] = {};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
   message.msg_control = room;
-  message.msg_controllen = sizeof room;
+  message.msg_controllen = CMSG_SPACE(fds.size_bytes());
   cmsghdr* header = CMSG_FIRSTHDR(&message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof fd);
-  std::memcpy(CMSG_DATA(header), &fd, sizeof fd);
+  header->cmsg_len = CMSG_LEN(fds.size_bytes());
+  std::memcpy(CMSG_DATA(header), fds.data(), fds.size_bytes());
   (void)::sendmsg(wire::control_fd, &message, MSG_NOSIGNAL);
 }
 

@@ -4,6 +4,8 @@
 // by hand, what went wrong goes to stderr as a sentence.
 #pragma once
 
+#include <span>
+
 #include "jail/wire.hpp"
 
 namespace cloche::jail {
@@ -15,6 +17,7 @@ Voice voice();
 void send(const wire::Report& report);
 // The message carries the descriptor as well, where it can carry one.
 void send_with(const wire::Report& report, int fd);
+void send_with(const wire::Report& report, std::span<const int> fds);
 
 // Says which step failed and with what, and ends this process. Nothing has been executed at that point.
 [[noreturn]] void fail(wire::Step step, int number, uint32_t index = 0);

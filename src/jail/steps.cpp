@@ -20,6 +20,7 @@ const char* name_of(Step step) {
     case Step::become_ids: return "take the sandbox's ids";
     case Step::hostname: return "set the host name";
     case Step::loopback: return "bring up the loopback interface";
+    case Step::open_doors: return "open the network's doors";
     case Step::root_mount: return "mount an empty root";
     case Step::make_target: return "make a mount point";
     case Step::mount_tree: return "set the attributes of a tree";

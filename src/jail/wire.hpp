@@ -13,13 +13,14 @@
 
 namespace cloche::wire {
 
-inline constexpr uint32_t magic = 0x33484c43;  // "CLH3"
+inline constexpr uint32_t magic = 0x34484c43;  // "CLH4"
 inline constexpr size_t max_plan_bytes = size_t{16} << 20;
 inline constexpr size_t max_path_bytes = 4095;
 inline constexpr size_t max_mounts = 512;
 inline constexpr size_t max_rules = 512;
 inline constexpr size_t max_limits = 16;
 inline constexpr size_t max_groups = 8;
+inline constexpr size_t max_doors = 64;
 inline constexpr size_t max_programs = 64;
 inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 
@@ -80,6 +81,14 @@ struct Limit {
   uint64_t value = 0;
 };
 
+// A socket of the sandbox's network that is bound before the command starts and given to the supervisor; of
+// an address of all zeros: at every local one. IPv4 addresses are mapped into IPv6.
+struct Door {
+  uint32_t stream = 0;  // else datagrams
+  uint32_t port = 0;
+  std::array<uint8_t, 16> address = {};
+};
+
 enum PlanFlag : uint32_t {
   privileged = 1U << 0,      // the caller is root: sources are cloned outside, ids are mapped from outside
   terminal = 1U << 1,        // make a pseudo terminal and send its master out
@@ -111,6 +120,7 @@ struct Plan {
   std::span<Mount> mounts;
   std::span<Rule> rules;
   std::span<Limit> limits;
+  std::span<Door> doors;  // none: no network but loopback
   Words programs;  // tried in this order
   Words argv;
   Words env;
@@ -123,6 +133,7 @@ struct Storage {
   std::array<Mount, max_mounts> mounts;
   std::array<Rule, max_rules> rules;
   std::array<Limit, max_limits> limits;
+  std::array<Door, max_doors> doors;
   std::array<const char*, max_programs + 1> programs;
   std::array<const char*, max_words + 2> words;
 };
@@ -156,6 +167,7 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 enum class ReportKind : uint32_t {
   failed,        // a step failed; nothing was executed
   terminal,      // carries the master of the pseudo terminal
+  doors,         // carries the plan's doors, in its order; `index` is 1 when those of IPv6 are real
   started,       // the command is running; carries the root of its view, for those who watch from outside
   not_executed,  // every step held, and exec of the command failed
   ended,         // the command ended with `status` (as wait gives it)
@@ -175,6 +187,7 @@ enum class Step : uint32_t {
   become_ids,
   hostname,
   loopback,
+  open_doors,
   root_mount,
   make_target,
   mount_tree,

@@ -101,6 +101,13 @@ void read_rule(Reader& in, Rule& rule) {
   if (in.bad() == nullptr && rule.path[0] != '/') in.refuse("a rule for a relative path");
 }
 
+void read_door(Reader& in, Door& door) {
+  door.stream = in.number<uint32_t>();
+  door.port = in.number<uint32_t>();
+  door.address = in.number<std::array<uint8_t, 16>>();
+  if (door.port == 0 || door.port > 0xffff) in.refuse("a door without a port");
+}
+
 Words read_words(Reader& in, std::span<const char*> room, size_t longest) {
   const size_t count = in.count(room.size() - 1);
   for (size_t i = 0; i < count && in.bad() == nullptr; ++i) room[i] = in.text(longest);
@@ -152,6 +159,10 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
     storage.limits[i].value = in.number<uint64_t>();
   }
   plan.limits = std::span(storage.limits).first(limits);
+
+  const size_t doors = in.count(max_doors);
+  for (size_t i = 0; i < doors; ++i) read_door(in, storage.doors[i]);
+  plan.doors = std::span(storage.doors).first(doors);
 
   plan.programs = read_words(in, storage.programs, max_path_bytes);
   std::span<const char*> room = storage.words;

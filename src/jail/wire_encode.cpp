@@ -65,6 +65,12 @@ std::string encode(const PlanText& plan) {
     out.number(limit.resource);
     out.number(limit.value);
   }
+  out.number(static_cast<uint32_t>(plan.doors.size()));
+  for (const auto& door : plan.doors) {
+    out.number(door.stream);
+    out.number(door.port);
+    out.number(door.address);
+  }
   out.words(plan.programs);
   out.words(plan.argv);
   out.words(plan.env);

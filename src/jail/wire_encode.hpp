@@ -43,6 +43,7 @@ struct PlanText {
   std::vector<MountText> mounts;
   std::vector<RuleText> rules;
   std::vector<Limit> limits;
+  std::vector<Door> doors;
   std::vector<std::string> programs;
   std::vector<std::string> argv;
   std::vector<std::string> env;

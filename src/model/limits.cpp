@@ -43,7 +43,7 @@ Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit 
 
 }  // namespace
 
-const LimitInfo limit_table[10] = {
+const LimitInfo limit_table[14] = {
     {LimitId::wall, "timeout", "--timeout", "wall clock", LimitInfo::Unit::milliseconds, &Limits::wall_ms},
     {LimitId::cpu, "cpu", "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds,
      &Limits::cpu_s},
@@ -62,7 +62,17 @@ const LimitInfo limit_table[10] = {
      &Limits::tmp_bytes},
     {LimitId::output, "output", "--output", "stdout and stderr together", LimitInfo::Unit::bytes,
      &Limits::output_bytes},
+    {LimitId::net_connections, "net-connections", "--net-connections",
+     "connections to declared hosts, at once", LimitInfo::Unit::count, &Limits::net_connections},
+    {LimitId::net_bytes, "net-bytes", "--net-bytes", "bytes to and from each host", LimitInfo::Unit::bytes,
+     &Limits::net_bytes},
+    {LimitId::net_idle, "net-idle", "--net-idle", "a connection on which nothing moves",
+     LimitInfo::Unit::milliseconds, &Limits::net_idle_ms},
+    {LimitId::net_time, "net-time", "--net-time", "each connection", LimitInfo::Unit::milliseconds,
+     &Limits::net_time_ms},
 };
+
+bool is_of_network(LimitId id) { return id >= LimitId::net_connections; }
 
 const LimitInfo& info_of(LimitId id) { return limit_table[static_cast<size_t>(id)]; }
 

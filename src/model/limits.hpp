@@ -21,10 +21,31 @@ struct Limits {
   uint64_t tmp_bytes = 512ULL << 20;     // --tmp, of /tmp, $HOME and /dev/shm each
   uint64_t output_bytes = 1ULL << 30;    // --output, stdout and stderr together
 
+  // Of a network by name:
+  uint64_t net_connections = 1024;           // --net-connections, at once
+  uint64_t net_bytes = 4ULL << 30;           // --net-bytes, to and from each host
+  uint64_t net_idle_ms = 5ULL * 60 * 1000;   // --net-idle, of a connection on which nothing moves
+  uint64_t net_time_ms = 60ULL * 60 * 1000;  // --net-time, of each connection
+
   bool operator==(const Limits&) const = default;
 };
 
-enum class LimitId { wall, cpu, memory, processes, open_files, file_size, disk, new_files, tmp, output };
+enum class LimitId {
+  wall,
+  cpu,
+  memory,
+  processes,
+  open_files,
+  file_size,
+  disk,
+  new_files,
+  tmp,
+  output,
+  net_connections,
+  net_bytes,
+  net_idle,
+  net_time,
+};
 
 struct LimitInfo {
   LimitId id;
@@ -37,8 +58,10 @@ struct LimitInfo {
 };
 
 // One row a limit, in the order of --help.
-extern const LimitInfo limit_table[10];
+extern const LimitInfo limit_table[14];
 const LimitInfo& info_of(LimitId id);
+// Whether it is about the network: of a plan without one it says nothing.
+bool is_of_network(LimitId id);
 
 // "30", "30s", "5m", "2h", "500ms" -> milliseconds; "512M", "512MiB", "1G", "4096" -> bytes. Zero, overflow,
 // signs and anything else are usage errors that name the flag.

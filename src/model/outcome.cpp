@@ -70,6 +70,14 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   for (const auto& denial : outcome.denials) {
     out.begin_object().member("by", denial.by).member("what", denial.what).end_object();
   }
+  out.end_array().key("network").begin_array();
+  for (const auto& use : outcome.network) {
+    out.begin_object().member("host", use.name).member("port", use.port);
+    out.member("connections", use.connections).member("bytes_out", use.bytes_out);
+    out.member("bytes_in", use.bytes_in).end_object();
+  }
+  out.end_array().key("network_failures").begin_array();
+  for (const auto& failure : outcome.network_failures) out.value(failure);
   out.end_array().key("quarantined").begin_array();
   for (const auto& taken : outcome.quarantined) {
     out.begin_object().member("path", taken.path).member("reason", taken.reason);

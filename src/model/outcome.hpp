@@ -32,6 +32,15 @@ struct Denial {
   std::string what;  // one sentence
 };
 
+// What a call sent to and got from a host that it was allowed to reach.
+struct HostUse {
+  std::string name;
+  uint16_t port = 0;
+  uint64_t connections = 0;
+  uint64_t bytes_out = 0;
+  uint64_t bytes_in = 0;
+};
+
 // Something of the protected set that the command made, and that is out of the tree again.
 struct Quarantined {
   std::string path;          // where it was, relative to the tree it was in
@@ -54,6 +63,8 @@ struct Outcome {
   std::string backend = "native";
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
+  std::vector<HostUse> network = {};               // what was reached
+  std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
   std::vector<Quarantined> quarantined = {};
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers

@@ -32,6 +32,7 @@ TEST(Outcome, OfADefaultOneHasEveryKey) {
       R"({"outcome":"failed","exit_code":125,"signal":null,"limit":null,"stdout":"","stderr":"",)"
       R"("stdout_bytes":0,"stderr_bytes":0,"truncated":false,"lossy":false,)"
       R"("usage":{"wall_ms":0,"cpu_ms":0,"max_rss_bytes":0},"backend":"native","layers":[],"denials":[],)"
+      R"("network":[],"network_failures":[],)"
       R"("quarantined":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":""})");
 }
 
@@ -45,6 +46,8 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.usage = {1, 2, 3, 4, 5};
   outcome.layers = {{LayerId::user_ids, "userns"}, {LayerId::memory_limit, "cgroup2"}};
   outcome.denials = {{"limit", "too much"}};
+  outcome.network = {{"a.org", 443, 2, 10, 20}};
+  outcome.network_failures = {"b.org:443 could not be reached"};
   outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc"}};
   outcome.look_gap = "too deep";
   outcome.proof = "sha256:proof";
@@ -56,6 +59,8 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("usage":{"wall_ms":1,"cpu_ms":2,"max_rss_bytes":3,"memory_peak_bytes":4,"memory_overshoot_bytes":5},)"
       R"("backend":"native","layers":[{"name":"user-ids","by":"userns"},{"name":"memory-limit","by":"cgroup2"}],)"
       R"("denials":[{"by":"limit","what":"too much"}],)"
+      R"("network":[{"host":"a.org","port":443,"connections":2,"bytes_out":10,"bytes_in":20}],)"
+      R"("network_failures":["b.org:443 could not be reached"],)"
       R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],)"
       R"("look_gap":"too deep","proof":"sha256:proof","plan_digest":"sha256:ff",)"
       R"("reason":"because"})");

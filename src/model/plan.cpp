@@ -31,9 +31,11 @@ void write_strings(JsonWriter& out, std::string_view key, const List& list) {
   out.end_array();
 }
 
-void write_limits(JsonWriter& out, const Limits& limits) {
+void write_limits(JsonWriter& out, const ConfinementPlan& plan) {
   out.key("limits").begin_object();
-  for (const auto& row : limit_table) out.member(row.name, show_limit(limits, row));
+  for (const auto& row : limit_table) {
+    if (!plan.hosts.empty() || !is_of_network(row.id)) out.member(row.name, show_limit(plan.limits, row));
+  }
   out.end_object();
 }
 
@@ -125,7 +127,7 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
   write_strings(out, "hosts", plan.hosts);
-  write_limits(out, plan.limits);
+  write_limits(out, plan);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);
   out.member("terminal", plan.terminal).member("debugging", plan.debugging).end_object();
   rendered.after = out.text().substr(rendered.before.size());

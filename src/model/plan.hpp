@@ -70,7 +70,7 @@ struct ConfinementPlan {
   std::string workspace;       // the tree whose growth is limited; empty: none
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
-  std::vector<std::string> hosts;  // empty: no network at all
+  std::vector<std::string> hosts;  // NAME:PORT and the like (model/network.hpp); empty: no network at all
   Limits limits;
   unsigned inside_uid = 1000;
   unsigned inside_gid = 1000;

@@ -74,6 +74,7 @@ struct RunRequest {
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
+  std::vector<std::string> hosts = {};  // what it may reach, as ConfinementPlan has it; empty: nothing
   std::string toolchains = "auto";  // auto, none, or names with commas
   Limits limits = {};
   std::vector<LimitId> said_limits = {};  // which of them somebody asked for

@@ -248,6 +248,30 @@ Backend backend_of(const RunRequest& request) {
   return request.backend.value_or(own.empty() ? Backend::native : own.front());
 }
 
+namespace {
+
+// What a network by name needs, and who has none.
+Result<void> judge_network(const RunRequest& request) {
+  if (request.hosts.empty()) return {};
+  if (request.profile != Profile::workspace_write) {
+    return refusal("the sandbox profile " + std::string(name_of(request.profile)) + " has no network, and " +
+                       request.hosts.front() + " is asked for",
+                   "use --profile workspace-write, or leave the network out");
+  }
+  if (backend_of(request) != Backend::native) {
+    return refusal("the backend " + std::string(name_of(backend_of(request))) +
+                       " has no network by name: only the gate of the native glass can tell names apart",
+                   "use --backend native");
+  }
+  if (request.view == View::host) {
+    return refusal("--view host shows the host's own /etc/resolv.conf, so that no name would be found",
+                   "leave --view out");
+  }
+  return {};
+}
+
+}  // namespace
+
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
   if (!facts.state.path.empty() && (is_beneath(facts.workspace.path, facts.state.path) ||
@@ -256,11 +280,13 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                        facts.workspace.path + " lie in each other",
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
+  TRY(judge_network(request));
   ConfinementPlan plan;
   plan.rung = request.rung;
   plan.required = required_by(request.rung);
   plan.backend = backend_of(request);
   plan.argv = request.argv;
+  plan.hosts = request.hosts;
   plan.limits = request.limits;
   plan.terminal = request.terminal;
   plan.debugging = request.debugging;

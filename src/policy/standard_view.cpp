@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/network.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/system_view.hpp"
 #include "policy/view_entries.hpp"
@@ -84,9 +85,11 @@ void add_identity(ConfinementPlan& plan) {
   if (plan.inside_gid != 65534) groups += "nogroup:x:65534:\n";
   plan.view.push_back(text("/etc/passwd", users, "the one user of the sandbox"));
   plan.view.push_back(text("/etc/group", groups, "the one group of the sandbox"));
+  const bool network = !plan.hosts.empty();
   plan.view.push_back(
-      text("/etc/hosts", "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n", "loopback alone"));
-  plan.view.push_back(text("/etc/resolv.conf", "# no network: no resolver\n", "there is nobody to ask"));
+      text("/etc/hosts", hosts_file_for(plan.hosts), network ? "loopback" : "loopback alone"));
+  plan.view.push_back(text("/etc/resolv.conf", resolver_file_for(plan.hosts),
+                           network ? "the gate that answers for declared names" : "there is nobody to ask"));
   plan.view.push_back(text("/etc/hostname", "cloche\n", "the sandbox's own name"));
 }
 

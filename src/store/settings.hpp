@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -96,7 +97,7 @@ struct Settings {
   Setting<Texts> approved_executors = {};                  // whose code:exec nobody is asked about
   Voices<std::string> default_profile = {};
   std::vector<ProfileRule> rules = {};
-  std::array<Voices<uint64_t>, 10> limits = {};  // by LimitId
+  std::array<Voices<uint64_t>, std::size(limit_table)> limits = {};  // by LimitId
   bool has_permissions = false;
 };
 

@@ -1,0 +1,271 @@
+#include "egress/connection.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "egress/address_guard.hpp"
+#include "egress/client_hello.hpp"
+
+namespace cloche::egress {
+namespace {
+
+constexpr uint16_t tls_port = 443;
+constexpr uint16_t http_port = 80;
+constexpr uint64_t greeting_ms = 10'000;  // for the client to say whom it wants
+constexpr uint64_t dial_ms = 10'000;      // of each address
+constexpr size_t most_head = size_t{64} << 10;
+
+}  // namespace
+
+Connection::Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count)
+    : house_(house),
+      client_(std::move(client)),
+      host_(host),
+      localhost_(localhost),
+      count_(count),
+      began_ms_(house.loop.now_ms()),
+      moved_ms_(began_ms_) {
+  if (count_.port == http_port) requests_.emplace(Destination{host_, count_.port});
+}
+
+Connection::~Connection() { end(); }
+
+void Connection::start() {
+  send_at_once(client_.get());
+  if (!house_.loop.watch(client_.get(), client_end_)) return end();
+  if (count_.port == tls_port || count_.port == http_port) return judge();
+  dial();
+}
+
+void Connection::ready(Side side, uint32_t events) {
+  const bool broke = (events & (EPOLLERR | EPOLLHUP)) != 0;
+  switch (state_) {
+    case State::judging: return judge();
+    case State::looking:
+      if (broke) break_off();  // the client does not want it any more
+      return;
+    case State::dialling:
+      if (side == Side::client && broke) return break_off();
+      if (side == Side::server && (broke || (events & EPOLLOUT) != 0)) dialled();
+      return;
+    case State::relaying: return relay();
+    case State::over: return;
+  }
+}
+
+// True when there is something new.
+bool Connection::read_head() {
+  std::array<char, size_t{16} << 10> room;
+  bool new_bytes = false;
+  while (head_.size() < most_head) {
+    const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return new_bytes;
+    if (got <= 0) {
+      end();  // it went without a word
+      return false;
+    }
+    head_.append(room.data(), static_cast<size_t>(got));
+    new_bytes = true;
+  }
+  return new_bytes;
+}
+
+void Connection::judge() {
+  if (!read_head()) return;
+  requests_ ? judge_request() : judge_hello();
+}
+
+void Connection::judge_hello() {
+  const Hello hello = hello_.read({reinterpret_cast<const uint8_t*>(head_.data()), head_.size()});
+  switch (hello.state) {
+    case Hello::State::need_more: return;
+    case Hello::State::refused: return refuse(EgressReason::bad_hello, hello.reason);
+    case Hello::State::named: break;
+  }
+  if (*hello.name != host_) return refuse(EgressReason::other_server_name, hello.name->text());
+  dial();
+}
+
+void Connection::judge_request() {
+  if (!judge_requests()) return;
+  if (out_.holds()) dial();
+}
+
+// Puts what may be passed on with what is to be sent. False: it is refused.
+bool Connection::judge_requests() {
+  const RequestStream::Step step = requests_->feed(head_);
+  if (!step.refused.empty()) {
+    refuse(EgressReason::bad_request, step.refused);
+    return false;
+  }
+  out_.hold(std::string_view(head_).substr(0, step.forward));
+  head_.erase(0, step.forward);
+  return true;
+}
+
+void Connection::dial() {
+  state_ = State::looking;
+  moved_ms_ = house_.loop.now_ms();
+  if (localhost_) {
+    state_ = State::dialling;
+    addresses_ = {IpAddress::v4(std::array<uint8_t, 4>{127, 0, 0, 1}),
+                  IpAddress::v6(std::array<uint8_t, 16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})};
+    return dial_next();
+  }
+  lookup_ = std::make_unique<Lookup>(house_.loop, house_.files, host_, *this);
+  lookup_->start();
+}
+
+void Connection::not_found(EgressReason why) { fail(why); }
+
+void Connection::found(const std::vector<IpAddress>& addresses) {
+  std::string refused;
+  for (const auto& address : addresses) {
+    const bool public_one = why_not_dialled(address, {}).empty() && !is_own(address);
+    if (public_one) {
+      addresses_.push_back(address);
+    } else if (refused.empty()) {
+      refused = text_of(address).view();
+    }
+  }
+  if (addresses_.empty()) return refuse(EgressReason::address_of_name, refused);
+  state_ = State::dialling;
+  dial_next();
+}
+
+void Connection::dial_next() {
+  while (!addresses_.empty()) {
+    const IpAddress address = addresses_.front();
+    addresses_.erase(addresses_.begin());
+    server_ = stream_to(address);
+    const SocketPlace place = place_of(address, count_.port);
+    moved_ms_ = house_.loop.now_ms();
+    if (!server_) {
+      last_error_ = errno;
+      continue;
+    }
+    if (::connect(server_.get(), place.address(), place.size) != 0 && errno != EINPROGRESS) {
+      last_error_ = errno;
+      continue;
+    }
+    if (house_.loop.watch(server_.get(), server_end_)) return;
+  }
+  fail(EgressReason::unreachable, last_error_);
+}
+
+void Connection::dialled() {
+  int problem = 0;
+  socklen_t size = sizeof problem;
+  if (::getsockopt(server_.get(), SOL_SOCKET, SO_ERROR, &problem, &size) != 0) problem = errno;
+  if (problem != 0) {
+    last_error_ = problem;
+    return dial_next();
+  }
+  send_at_once(server_.get());
+  ++count_.connections;
+  state_ = State::relaying;
+  if (!requests_) {
+    out_.hold(head_);
+    head_ = {};
+  }
+  relay();
+}
+
+Moved Connection::move_out() {
+  if (!requests_) return out_.splice(client_.get(), server_.get(), house_.pipes, count_.bytes_out);
+  return move_requests();
+}
+
+Moved Connection::move_requests() {
+  std::array<char, size_t{16} << 10> room;
+  for (size_t taken = 0; taken < size_t{1} << 20;) {
+    if (const Moved held = out_.send_held(server_.get(), count_.bytes_out); held != Moved::more) return held;
+    const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::broken;
+    if (got == 0) return Moved::ended;
+    taken += static_cast<size_t>(got);
+    head_.append(room.data(), static_cast<size_t>(got));
+    if (!judge_requests()) return Moved::broken;
+  }
+  return Moved::more;
+}
+
+void Connection::relay() {
+  const uint64_t before = count_.bytes_in + count_.bytes_out;
+  Moved out = out_ended_ ? Moved::waits : move_out();
+  if (over()) return;  // a request was refused
+  Moved in =
+      in_ended_ ? Moved::waits : in_.splice(server_.get(), client_.get(), house_.pipes, count_.bytes_in);
+  const uint64_t moved = count_.bytes_in + count_.bytes_out - before;
+  if (moved > 0) moved_ms_ = house_.loop.now_ms();
+  *count_.host_bytes += moved;
+  if (out == Moved::broken || in == Moved::broken) return break_off();
+  if (out == Moved::ended) {
+    out_ended_ = true;
+    ::shutdown(server_.get(), SHUT_WR);
+  }
+  if (in == Moved::ended) {
+    in_ended_ = true;
+    ::shutdown(client_.get(), SHUT_WR);
+  }
+  if (out_ended_ && in_ended_) return end();
+  if (*count_.host_bytes > house_.settings.bytes) return refuse(EgressReason::too_many_bytes);
+  if (out == Moved::more || in == Moved::more) house_.loop.again(client_end_);
+}
+
+void Connection::look_at_clock() {
+  const uint64_t now = house_.loop.now_ms();
+  if (lookup_) lookup_->look_at_clock();
+  switch (state_) {
+    case State::judging:
+      if (now - began_ms_ > greeting_ms) refuse(EgressReason::too_long_idle);
+      return;
+    case State::dialling:
+      if (now - moved_ms_ <= dial_ms) return;
+      last_error_ = ETIMEDOUT;
+      return dial_next();
+    case State::relaying:
+      if (now - moved_ms_ > house_.settings.idle_ms) return refuse(EgressReason::too_long_idle);
+      if (now - began_ms_ > house_.settings.time_ms) return refuse(EgressReason::too_long_open);
+      return;
+    case State::looking:
+    case State::over: return;
+  }
+}
+
+void Connection::refuse(EgressReason reason, std::string_view detail) {
+  house_.speaker.refused(reason, {host_.text(), count_.port, detail});
+  break_off();
+}
+
+void Connection::fail(EgressReason reason, int number) {
+  house_.speaker.failed(reason, {host_.text(), count_.port, {}, number});
+  break_off();
+}
+
+void Connection::break_off() {
+  end_abruptly(client_);
+  end_abruptly(server_);
+  end();
+}
+
+void Connection::end() {
+  state_ = State::over;
+  house_.loop.forget(client_end_);
+  house_.loop.forget(server_end_);
+  if (lookup_) {
+    house_.loop.forget(*lookup_);
+    house_.loop.bury(std::move(lookup_));
+  }
+  client_.reset();
+  server_.reset();
+  out_.drop(house_.pipes);
+  in_.drop(house_.pipes);
+}
+
+}  // namespace cloche::egress

@@ -1,0 +1,102 @@
+// One connection that a call makes: from the door it came to, through the judgement, to the address that was
+// judged.
+//
+//   judging    on 443 until the TLS greeting has named a server, on 80 until the first request has; other
+//              ports have nothing to be judged by
+//   looking    the name is looked up outside
+//   dialling   the addresses that passed, one after the other
+//   relaying   both directions until both have ended; on 80 every further request is judged as well
+//   over       both sockets are closed
+//
+// The name is what the door's address stands for. Nothing that the client says can make it another one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "egress/client_hello.hpp"
+#include "egress/lookup.hpp"
+#include "egress/loop.hpp"
+#include "egress/name_book.hpp"
+#include "egress/relay.hpp"
+#include "egress/request_stream.hpp"
+#include "egress/settings.hpp"
+#include "egress/sockets.hpp"
+#include "egress/speaker.hpp"
+
+namespace cloche::egress {
+
+// What the connections of a process share.
+struct House {
+  Loop& loop;
+  Speaker& speaker;
+  PipePool& pipes;
+  const ResolverFiles& files;
+  const EgressSettings& settings;
+};
+
+class Connection : public Mortal, public Asker {
+ public:
+  // `host` and `count` live as long as the process.
+  Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count);
+  ~Connection() override;
+
+  void start();
+  bool over() const { return state_ == State::over; }
+  void look_at_clock();
+
+ private:
+  enum class State { judging, looking, dialling, relaying, over };
+
+  enum class Side { client, server };
+  struct End : Handler {
+    End(Connection& whose, Side which) : owner(whose), side(which) {}
+    void ready(uint32_t events) override { owner.ready(side, events); }
+    Connection& owner;
+    Side side;
+  };
+
+  void ready(Side side, uint32_t events);
+  void judge();
+  void judge_hello();
+  void judge_request();
+  bool judge_requests();
+  bool read_head();
+  void dial();
+  void dial_next();
+  void found(const std::vector<IpAddress>& addresses) override;
+  void not_found(EgressReason why) override;
+  void dialled();
+  void relay();
+  Moved move_out();
+  Moved move_requests();
+  void end();
+  void break_off();
+  void refuse(EgressReason reason, std::string_view detail = {});
+  void fail(EgressReason reason, int number = 0);
+
+  House& house_;
+  State state_ = State::judging;
+  OwnedFd client_;
+  OwnedFd server_;
+  End client_end_{*this, Side::client};
+  End server_end_{*this, Side::server};
+  HostName host_;
+  bool localhost_;
+  HostCount& count_;
+  ClientHelloReader hello_;
+  std::string head_;  // what the client has sent before it was judged
+  std::optional<RequestStream> requests_;
+  std::unique_ptr<Lookup> lookup_;
+  std::vector<IpAddress> addresses_;  // that passed, and were not tried yet
+  int last_error_ = 0;
+  Relay out_;
+  Relay in_;
+  bool out_ended_ = false;
+  bool in_ended_ = false;
+  uint64_t began_ms_;
+  uint64_t moved_ms_;  // when something last did
+};
+
+}  // namespace cloche::egress

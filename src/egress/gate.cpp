@@ -1,0 +1,189 @@
+#include "egress/gate.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/sys.hpp"
+#include "egress/settings.hpp"
+#include "model/network.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_denials = 64;
+constexpr size_t most_hosts_used = 1024;
+constexpr uint64_t patience_ms = 1000;  // for its last words
+
+}  // namespace
+
+std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts) {
+  std::string list;
+  std::string last;
+  for (const auto& text : hosts) {
+    const HostEntry entry = host_entry(text);
+    const bool web = entry.port == 80 || entry.port == 443;
+    std::string shown = web ? text.substr(0, text.rfind(':')) : text;
+    if (shown == last) continue;
+    list += (list.empty() ? "" : ", ") + shown;
+    last = std::move(shown);
+  }
+  return std::string(by) + ": [" + list + "]";
+}
+
+EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan)
+    : start_(std::move(start)), hosts_(plan.hosts), limits_(plan.limits) {}
+
+EgressGate::~EgressGate() {
+  if (!process_.pidfd) return;
+  (void)::syscall(SYS_pidfd_send_signal, process_.pidfd.get(), SIGKILL, nullptr, 0);
+  siginfo_t ended{};
+  ::waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), &ended, WEXITED);
+}
+
+void EgressGate::open(std::vector<OwnedFd> doors, bool has_ipv6) {
+  doors_ = std::move(doors);
+  ipv6_ = has_ipv6;
+  if (auto watched = watch_doors(); !watched.ok()) {
+    doors_.clear();
+    refuse("egress: " + describe(watched.error()));
+  }
+}
+
+Result<void> EgressGate::watch_doors() {
+  waiting_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
+  if (!waiting_) return system_error("watch the network's doors");
+  for (const auto& door : doors_) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    if (::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, door.get(), &event) != 0)
+      return system_error("watch the network's doors");
+  }
+  return {};
+}
+
+int EgressGate::events() const { return control_ ? control_.get() : waiting_.get(); }
+
+void EgressGate::turn() {
+  if (control_) return hear();
+  auto started = start();
+  // Either the process has them now, or nobody answers: who connects is refused by the kernel.
+  doors_.clear();
+  waiting_.reset();
+  if (!started.ok()) refuse("egress: " + describe(started.error()));
+}
+
+Result<void> EgressGate::start() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return system_error("make the egress control socket");
+  OwnedFd ours(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  const OwnedFd nothing = TRY(sys::open("/dev/null", O_RDWR | O_CLOEXEC));
+  const OwnedFd settings = TRY(sys::memory_file());
+  TRY(sys::write_all(settings.get(), to_text(egress_settings(hosts_, limits_, ipv6_))));
+  TRY(sys::seal(settings.get()));
+  std::vector<int> fds = {nothing.get(), nothing.get(), nothing.get(), theirs.get(), settings.get()};
+  for (const auto& door : doors_) fds.push_back(door.get());
+  std::vector<std::string> arguments = {"cloche-egress", std::to_string(doors_.size())};
+  if (start_.privileged) {
+    arguments.push_back(std::to_string(start_.uid));
+    arguments.push_back(std::to_string(start_.gid));
+  }
+  process_ = TRY(spawn(start_.program, std::move(arguments), fds));
+  control_ = std::move(ours);
+  return {};
+}
+
+void EgressGate::hear() {
+  for (int i = 0; i < 64 && control_; ++i) {
+    if (!hear_one()) return;
+  }
+}
+
+// False when there is nothing more to hear for now.
+bool EgressGate::hear_one() {
+  EgressMessage message;
+  const ssize_t got = ::recv(control_.get(), &message, sizeof message, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return false;
+  if (got == static_cast<ssize_t>(sizeof message)) {
+    take(message);
+    return true;
+  }
+  ended();
+  return false;
+}
+
+void EgressGate::take(const EgressMessage& message) {
+  switch (message.news) {
+    case EgressNews::refused: return refuse(describe(message, start_.declared));
+    case EgressNews::failed:
+      if (failures_.size() < most_denials) failures_.push_back(describe(message, start_.declared));
+      return;
+    case EgressNews::used:
+      if (used_.size() < most_hosts_used) {
+        used_.push_back({text_of(message.name), static_cast<uint16_t>(message.port), message.connections,
+                         message.bytes_out, message.bytes_in});
+      }
+      return;
+  }
+}
+
+void EgressGate::ended() {
+  control_.reset();
+  siginfo_t how{};
+  ::waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), &how, WEXITED);
+  process_.pidfd.reset();
+  const bool well = how.si_code == CLD_EXITED && how.si_status == 0;
+  if (finishing_ && well) return;
+  const std::string cause = how.si_code == CLD_EXITED ? "with status " : "by signal ";
+  refuse("egress: the network gate of this call ended " + cause + std::to_string(how.si_status) +
+         ": its connections were cut, and it has no network any more; run it again");
+}
+
+void EgressGate::refuse(std::string what) {
+  const auto same = [&](const Denial& denial) { return denial.what == what; };
+  if (std::any_of(denials_.begin(), denials_.end(), same)) return;
+  if (denials_.size() >= most_denials) {
+    ++unheard_;
+  } else {
+    denials_.push_back({"egress", std::move(what)});
+  }
+}
+
+void EgressGate::finish(Outcome& outcome) {
+  doors_.clear();
+  waiting_.reset();
+  if (control_) {
+    finishing_ = true;
+    ::shutdown(control_.get(), SHUT_WR);
+    const uint64_t deadline = sys::monotonic_ms() + patience_ms;
+    while (control_) {
+      const uint64_t now = sys::monotonic_ms();
+      if (now >= deadline) {
+        (void)::syscall(SYS_pidfd_send_signal, process_.pidfd.get(), SIGKILL, nullptr, 0);
+        ended();
+        break;
+      }
+      pollfd event{control_.get(), POLLIN, 0};
+      (void)::poll(&event, 1, static_cast<int>(deadline - now));
+      hear();
+    }
+  }
+  if (unheard_ > 0) {
+    denials_.push_back({"egress", "egress: " + std::to_string(unheard_) + " more refusals of the same call"});
+  }
+  for (auto& denial : denials_) outcome.denials.push_back(std::move(denial));
+  outcome.network = std::move(used_);
+  outcome.network_failures = std::move(failures_);
+  denials_.clear();
+}
+
+}  // namespace cloche

@@ -1,0 +1,66 @@
+// The gateway's half of a call's network: holds the doors that came out of the sandbox, starts cloche-egress
+// when the first packet or connection waits at one of them, and hears from it what was decided.
+//
+// A call that never uses its network costs no process. From the start on the process alone has the doors:
+// should it die, the kernel refuses at once whoever comes to them, and nothing hangs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/result.hpp"
+#include "confine/spawn.hpp"
+#include "egress/report.hpp"
+#include "model/network_gate.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+struct EgressStart {
+  std::string program;      // cloche-egress
+  bool privileged = false;  // it is started by root, and must not stay it
+  unsigned uid = 0;
+  unsigned gid = 0;
+  std::string declared;  // what was, for the sentences: "--net: [pypi.org]"
+};
+
+// "--net: [pypi.org, *.example.org:8443]"
+std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts);
+
+class EgressGate : public NetworkGate {
+ public:
+  EgressGate(EgressStart start, const ConfinementPlan& plan);
+  ~EgressGate() override;
+
+  void open(std::vector<OwnedFd> doors, bool has_ipv6) override;
+  int events() const override;
+  void turn() override;
+  void finish(Outcome& outcome) override;
+
+ private:
+  Result<void> watch_doors();
+  Result<void> start();
+  void hear();
+  bool hear_one();
+  void take(const EgressMessage& message);
+  void ended();
+  void refuse(std::string what);
+
+  EgressStart start_;
+  std::vector<std::string> hosts_;
+  Limits limits_;
+  bool ipv6_ = false;
+  std::vector<OwnedFd> doors_;
+  OwnedFd waiting_;  // readable when somebody is at a door
+  OwnedFd control_;
+  Spawned process_;
+  bool finishing_ = false;
+  std::vector<Denial> denials_;
+  std::vector<std::string> failures_;
+  std::vector<HostUse> used_;
+  size_t unheard_ = 0;  // decisions beyond what a record has room for
+};
+
+}  // namespace cloche

@@ -1,0 +1,95 @@
+#include "egress/relay.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace cloche::egress {
+namespace {
+
+constexpr size_t most_a_turn = size_t{4} << 20;  // then the other connections have theirs
+constexpr int pipe_bytes = 1 << 20;
+constexpr size_t most_free = 16;
+
+bool would_wait() { return errno == EAGAIN || errno == EINTR; }
+
+}  // namespace
+
+RelayPipe PipePool::borrow() {
+  if (!free_.empty()) {
+    RelayPipe pipe = std::move(free_.back());
+    free_.pop_back();
+    return pipe;
+  }
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return {};
+  // Larger where the user's share of pipe memory allows it; the usual size works as well.
+  (void)::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);
+  return {OwnedFd(ends[0]), OwnedFd(ends[1])};
+}
+
+void PipePool::give_back(RelayPipe pipe) {
+  if (pipe.read && free_.size() < most_free) free_.push_back(std::move(pipe));
+}
+
+Moved Relay::send_held(int target, uint64_t& counted) {
+  while (holds()) {
+    const ssize_t sent =
+        ::send(target, held_.data() + held_begin_, held_.size() - held_begin_, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0) return would_wait() ? Moved::waits : Moved::broken;
+    held_begin_ += static_cast<size_t>(sent);
+    counted += static_cast<uint64_t>(sent);
+  }
+  held_ = {};
+  held_begin_ = 0;
+  return Moved::more;
+}
+
+Moved Relay::fill(int source, size_t& taken) {
+  const ssize_t got =
+      ::splice(source, nullptr, pipe_.write.get(), nullptr, pipe_bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+  if (got < 0) return would_wait() ? Moved::waits : Moved::broken;
+  if (got == 0) {
+    source_ended_ = true;
+    return Moved::ended;
+  }
+  in_pipe_ += static_cast<size_t>(got);
+  taken += static_cast<size_t>(got);
+  return Moved::more;
+}
+
+Moved Relay::drain(int target, uint64_t& counted) {
+  while (in_pipe_ > 0) {
+    const ssize_t sent =
+        ::splice(pipe_.read.get(), nullptr, target, nullptr, in_pipe_, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+    if (sent < 0) return would_wait() ? Moved::waits : Moved::broken;
+    if (sent == 0) return Moved::broken;
+    in_pipe_ -= static_cast<size_t>(sent);
+    counted += static_cast<uint64_t>(sent);
+  }
+  return Moved::more;
+}
+
+Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t& counted) {
+  if (const Moved held = send_held(target, counted); held != Moved::more) return held;
+  if (!pipe_.read) pipe_ = pipes.borrow();
+  if (!pipe_.read) return Moved::broken;
+  Moved moved = Moved::more;
+  for (size_t taken = 0; moved == Moved::more && taken < most_a_turn;) {
+    moved = drain(target, counted);
+    if (moved == Moved::more) moved = source_ended_ ? Moved::ended : fill(source, taken);
+    if (moved == Moved::ended && in_pipe_ > 0) moved = Moved::more;
+  }
+  if (in_pipe_ == 0 && moved != Moved::broken) pipes.give_back(std::move(pipe_)), pipe_ = {};
+  return moved;
+}
+
+void Relay::drop(PipePool& pipes) {
+  // A pipe with somebody's bytes in it is nobody else's.
+  if (in_pipe_ == 0) pipes.give_back(std::move(pipe_));
+  pipe_ = {};
+}
+
+}  // namespace cloche::egress

@@ -1,0 +1,60 @@
+// Bytes from one socket to another. Spliced through a pipe, so that they are never copied into this process;
+// a pipe is borrowed while there is something in it, so that a thousand idle connections hold none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace cloche::egress {
+
+struct RelayPipe {
+  OwnedFd read;
+  OwnedFd write;
+};
+
+class PipePool {
+ public:
+  // Nothing in it. Without descriptors left: an empty one.
+  RelayPipe borrow();
+  void give_back(RelayPipe pipe);
+
+ private:
+  std::vector<RelayPipe> free_;
+};
+
+enum class Moved {
+  waits,   // for the source to have more, or for the target to take more
+  more,    // it has had its turn, and could go on
+  ended,   // the source has ended, and everything was passed on
+  broken,  // one of the two is gone
+};
+
+// One direction.
+class Relay {
+ public:
+  // What is to be sent before anything that is still in the source.
+  void hold(std::string_view bytes) { held_.append(bytes); }
+  bool holds() const { return held_begin_ < held_.size(); }
+
+  // `counted` grows by what has left towards the target.
+  Moved splice(int source, int target, PipePool& pipes, uint64_t& counted);
+  // Only what is held.
+  Moved send_held(int target, uint64_t& counted);
+  void drop(PipePool& pipes);
+
+ private:
+  Moved fill(int source, size_t& taken);
+  Moved drain(int target, uint64_t& counted);
+
+  std::string held_;
+  size_t held_begin_ = 0;
+  RelayPipe pipe_;
+  size_t in_pipe_ = 0;
+  bool source_ended_ = false;
+};
+
+}  // namespace cloche::egress

@@ -1,0 +1,60 @@
+#include "egress/report.hpp"
+
+#include <cstring>
+
+namespace cloche {
+namespace {
+
+// %D is what was declared, %A the detail.
+constexpr const char* reasons[] = {
+    "not declared (%D)",
+    "this port of it is not declared (%D)",
+    "no name was looked up that has this address; connect to a declared name (%D)",
+    "it resolves to %A, which is not a public address",
+    "%A",
+    "the TLS greeting is for %A",
+    "%A",
+    "too many connections at once; the operator can raise --net-connections",
+    "too many bytes to and from it; the operator can raise --net-bytes",
+    "nothing moved on it for too long; the operator can raise --net-idle",
+    "it was open for too long; the operator can raise --net-time",
+    "too many different names below a wildcard, or too long ones",
+    "the resolver knows no address of it",
+    "the resolver does not answer",
+    "",
+};
+static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);
+
+std::string filled(std::string_view sentence, std::string_view declared, std::string_view detail) {
+  std::string text;
+  for (size_t i = 0; i < sentence.size(); ++i) {
+    const bool slot = sentence[i] == '%' && i + 1 < sentence.size();
+    if (!slot) {
+      text += sentence[i];
+    } else {
+      text += sentence[++i] == 'D' ? declared : detail;
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string describe(const EgressMessage& message, std::string_view declared) {
+  const std::string name = text_of(message.name);
+  const std::string place = name + ":" + std::to_string(message.port);
+  if (message.reason > EgressReason::last) return "egress: a decision that is not on the list";
+  std::string why = filled(reasons[static_cast<size_t>(message.reason)], declared, text_of(message.detail));
+  if (message.reason == EgressReason::unreachable) {
+    const char* meaning = strerrordesc_np(static_cast<int>(message.number));
+    why = meaning != nullptr ? meaning : "unknown error";
+  }
+  if (message.news == EgressNews::failed) return "egress: " + place + " could not be reached: " + why;
+  if (message.port == 0) return "egress: look-up of " + name + " refused: " + why;
+  const bool cut =
+      message.reason >= EgressReason::too_many_bytes && message.reason <= EgressReason::too_long_open;
+  return cut ? "egress: the connection to " + place + " was ended: " + why
+             : "egress: connect to " + place + " refused: " + why;
+}
+
+}  // namespace cloche

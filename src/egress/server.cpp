@@ -1,0 +1,114 @@
+#include "egress/server.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace cloche::egress {
+namespace {
+
+constexpr int tick_ms = 50;  // how exact limits of time are
+constexpr int most_accepts = 64;
+
+}  // namespace
+
+Server::Server(const EgressSettings& settings, ResolverFiles files)
+    : settings_(settings),
+      files_(std::move(files)),
+      speaker_(egress_control_fd),
+      names_(settings_),
+      dns_(loop_, names_, settings_.ipv6, speaker_),
+      house_{loop_, speaker_, pipes_, files_, settings_} {}
+
+void Server::Control::ready(uint32_t) {
+  char byte = 0;
+  const ssize_t got = ::recv(egress_control_fd, &byte, 1, MSG_DONTWAIT);
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) closed = true;
+}
+
+bool Server::run(std::vector<OwnedFd> doors) {
+  if (!loop_.works() || doors.size() < 2 || !loop_.watch(egress_control_fd, control_)) return false;
+  if (!dns_.serve(std::move(doors[0]), std::move(doors[1]))) return false;
+  for (size_t i = 2; i < doors.size(); ++i) {
+    listeners_.push_back(std::make_unique<Listener>(*this, std::move(doors[i])));
+    if (!loop_.watch(listeners_.back()->fd.get(), *listeners_.back())) return false;
+  }
+  while (!control_.closed) {
+    loop_.turn(connections_.empty() ? 60'000 : tick_ms);
+    look_at_clock();
+  }
+  say_what_was_used();
+  return true;
+}
+
+void Server::accept_from(Listener& listener) {
+  for (int i = 0; i < most_accepts; ++i) {
+    OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!client && errno == EINTR) continue;
+    if (!client) return;
+    take(std::move(client));
+  }
+  loop_.again(listener);
+}
+
+void Server::take(OwnedFd client) {
+  Door door;
+  if (!door_of(client.get(), door)) return end_abruptly(client);
+  const uint32_t offset = offset_of(door.address);
+  const NamedHost* host = offset == no_offset ? nullptr : names_.named(offset);
+  if (host == nullptr) {
+    // At 127.0.0.1 nobody of the sandbox listens: that is no decision of ours.
+    if (offset != no_offset) speaker_.refused(EgressReason::no_such_address, {dotted(offset), door.port});
+    return end_abruptly(client);
+  }
+  if (!names_.is_declared(*host, door.port)) {
+    speaker_.refused(EgressReason::port_not_declared, {host->name, door.port});
+    return end_abruptly(client);
+  }
+  if (connections_.size() >= settings_.connections) {
+    speaker_.refused(EgressReason::too_many_connections, {host->name, door.port});
+    return end_abruptly(client);
+  }
+  const ReadName name = HostName::read(host->name);
+  if (!name) return end_abruptly(client);
+  connections_.push_back(std::make_unique<Connection>(house_, std::move(client), *name.name,
+                                                      host->offset == localhost_offset,
+                                                      count_for(host->name, door.port)));
+  connections_.back()->start();
+}
+
+HostCount& Server::count_for(const std::string& name, uint16_t port) {
+  uint64_t* host_bytes = nullptr;
+  for (const auto& count : counts_) {
+    if (count->name != name) continue;
+    if (count->port == port) return *count;
+    host_bytes = count->host_bytes;
+  }
+  if (host_bytes == nullptr) {
+    totals_.push_back(std::make_unique<uint64_t>(0));
+    host_bytes = totals_.back().get();
+  }
+  counts_.push_back(std::make_unique<HostCount>(HostCount{name, port, host_bytes}));
+  return *counts_.back();
+}
+
+void Server::look_at_clock() {
+  for (auto& connection : connections_) {
+    if (connection->over()) loop_.bury(std::move(connection));
+  }
+  std::erase(connections_, nullptr);
+  if (loop_.now_ms() - looked_ms_ < tick_ms) return;
+  looked_ms_ = loop_.now_ms();
+  for (auto& connection : connections_) connection->look_at_clock();
+  dns_.look_at_clock();
+}
+
+void Server::say_what_was_used() {
+  for (const auto& count : counts_) {
+    if (count->connections > 0) speaker_.used(*count);
+  }
+}
+
+}  // namespace cloche::egress

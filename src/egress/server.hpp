@@ -1,0 +1,53 @@
+// Everything of one egress process: the doors, the connections, and the gateway's end of the line.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "egress/connection.hpp"
+#include "egress/dns_service.hpp"
+
+namespace cloche::egress {
+
+class Server {
+ public:
+  Server(const EgressSettings& settings, ResolverFiles files);
+
+  // Until the gateway has closed its end. False: it could not begin.
+  bool run(std::vector<OwnedFd> doors);
+
+ private:
+  struct Listener : Handler {
+    Listener(Server& whose, OwnedFd socket) : server(whose), fd(std::move(socket)) {}
+    void ready(uint32_t) override { server.accept_from(*this); }
+    Server& server;
+    OwnedFd fd;
+  };
+  struct Control : Handler {
+    void ready(uint32_t events) override;
+    bool closed = false;
+  };
+
+  void accept_from(Listener& listener);
+  void take(OwnedFd client);
+  void look_at_clock();
+  HostCount& count_for(const std::string& name, uint16_t port);
+  void say_what_was_used();
+
+  EgressSettings settings_;
+  ResolverFiles files_;
+  Loop loop_;
+  Speaker speaker_;
+  PipePool pipes_;
+  NameBook names_;
+  DnsService dns_;
+  House house_;
+  Control control_;
+  std::vector<std::unique_ptr<Listener>> listeners_;
+  std::vector<std::unique_ptr<uint64_t>> totals_;  // of bytes, one for each name
+  std::vector<std::unique_ptr<HostCount>> counts_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+  uint64_t looked_ms_ = 0;
+};
+
+}  // namespace cloche::egress

@@ -1,0 +1,97 @@
+#include "egress/sockets.hpp"
+
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+namespace cloche::egress {
+namespace {
+
+int family_of(const IpAddress& address) {
+  return address.family == IpAddress::Family::v4 ? AF_INET : AF_INET6;
+}
+
+OwnedFd socket_for(const IpAddress& address, int type) {
+  return OwnedFd(::socket(family_of(address), type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+IpAddress address_in(const sockaddr_in6& place) {
+  if (place.sin6_family == AF_INET6) {
+    IpAddress address{.family = IpAddress::Family::v6};
+    std::memcpy(address.bytes.data(), &place.sin6_addr, 16);
+    return address;
+  }
+  sockaddr_in old{};
+  std::memcpy(&old, &place, sizeof old);
+  IpAddress address;
+  std::memcpy(address.bytes.data(), &old.sin_addr, 4);
+  return address;
+}
+
+}  // namespace
+
+SocketPlace place_of(const IpAddress& address, uint16_t port) {
+  SocketPlace place;
+  if (address.family == IpAddress::Family::v6) {
+    place.room.sin6_family = AF_INET6;
+    place.room.sin6_port = htons(port);
+    std::memcpy(&place.room.sin6_addr, address.bytes.data(), 16);
+    place.size = sizeof(sockaddr_in6);
+    return place;
+  }
+  sockaddr_in old{};
+  old.sin_family = AF_INET;
+  old.sin_port = htons(port);
+  std::memcpy(&old.sin_addr, address.bytes.data(), 4);
+  std::memcpy(&place.room, &old, sizeof old);
+  place.size = sizeof old;
+  return place;
+}
+
+OwnedFd stream_to(const IpAddress& address) { return socket_for(address, SOCK_STREAM); }
+
+OwnedFd datagrams_to(const IpAddress& address, uint16_t port) {
+  OwnedFd fd = socket_for(address, SOCK_DGRAM);
+  const SocketPlace place = place_of(address, port);
+  if (!fd || ::connect(fd.get(), place.address(), place.size) != 0) return {};
+  return fd;
+}
+
+bool door_of(int fd, Door& door) {
+  sockaddr_in6 place{};
+  socklen_t size = sizeof place;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &size) != 0) return false;
+  const IpAddress address = address_in(place);
+  door.port = ntohs(place.sin6_port);  // at the same place in both families
+  if (address.family == IpAddress::Family::v6) {
+    door.address = address.bytes;
+  } else {
+    door.address = {};
+    door.address[10] = door.address[11] = 0xff;
+    std::memcpy(&door.address[12], address.bytes.data(), 4);
+  }
+  return true;
+}
+
+bool is_own(const IpAddress& address) {
+  const OwnedFd fd = datagrams_to(address, 53);  // sends nothing: only the route is looked up
+  if (!fd) return false;
+  sockaddr_in6 source{};
+  socklen_t size = sizeof source;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &size) != 0) return true;
+  return address_in(source) == address;
+}
+
+void send_at_once(int fd) {
+  const int on = 1;
+  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+}
+
+void end_abruptly(OwnedFd& fd) {
+  const linger at_once{1, 0};
+  if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  fd.reset();
+}
+
+}  // namespace cloche::egress

@@ -1,0 +1,39 @@
+// Addresses as the kernel takes them, and the few things that are done with a socket here.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstdint>
+
+#include "base/fd.hpp"
+#include "egress/ip_address.hpp"
+#include "model/network.hpp"
+
+namespace cloche::egress {
+
+struct SocketPlace {
+  sockaddr_in6 room = {};  // large enough for both families
+  socklen_t size = 0;
+
+  const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&room); }
+};
+SocketPlace place_of(const IpAddress& address, uint16_t port);
+
+// Non-blocking, and closed on exec.
+OwnedFd stream_to(const IpAddress& address);
+OwnedFd datagrams_to(const IpAddress& address, uint16_t port);  // connected: nobody else is heard
+
+// Where an accepted connection was made to: the door's address and port as the client said them.
+struct Door {
+  NetAddress address = {};
+  uint16_t port = 0;
+};
+bool door_of(int fd, Door& door);
+
+// Whether packets to it stay on this host: the kernel would use the address itself as their source.
+bool is_own(const IpAddress& address);
+
+void send_at_once(int fd);       // small pieces do not wait for each other
+void end_abruptly(OwnedFd& fd);  // the other side is told that it broke, not that it ended
+
+}  // namespace cloche::egress

@@ -1,0 +1,44 @@
+// What an egress process says to its gateway. Never waits: a gateway that does not listen loses news, and the
+// relays go on.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "egress/report.hpp"
+
+namespace cloche::egress {
+
+// What was reached: one for each name and port.
+struct HostCount {
+  std::string name;
+  uint16_t port = 0;
+  uint64_t* host_bytes = nullptr;  // of the name on all its ports, both ways
+  uint64_t connections = 0;
+  uint64_t bytes_out = 0;
+  uint64_t bytes_in = 0;
+};
+
+class Speaker {
+ public:
+  explicit Speaker(int control) : control_(control) {}
+
+  struct About {
+    std::string_view name;
+    uint16_t port = 0;
+    std::string_view detail = {};
+    int number = 0;
+  };
+  void refused(EgressReason reason, const About& about);
+  void failed(EgressReason reason, const About& about);
+  void used(const HostCount& count);
+
+ private:
+  void say(const EgressMessage& message);
+
+  int control_;
+  std::vector<std::string> said_;  // each decision once
+};
+
+}  // namespace cloche::egress

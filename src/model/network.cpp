@@ -1,0 +1,154 @@
+#include "model/network.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+
+#include "base/inside_range.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint16_t first_free_port = 1024;  // below it nothing inside can bind: the command has no capability
+constexpr size_t most_own_doors = 8;        // of one port; more names than that share one for every address
+constexpr uint16_t dns_port = 53;
+
+NetAddress mapped(uint32_t v4) {
+  return {0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0xff,
+          0xff,
+          static_cast<uint8_t>(v4 >> 24),
+          static_cast<uint8_t>(v4 >> 16),
+          static_cast<uint8_t>(v4 >> 8),
+          static_cast<uint8_t>(v4)};
+}
+
+uint32_t low_word(const NetAddress& address) {
+  return uint32_t{address[12]} << 24 | uint32_t{address[13]} << 16 | uint32_t{address[14]} << 8 | address[15];
+}
+
+NamedHost& named_for(NetworkShape& shape, const HostEntry& entry, uint32_t& next) {
+  const auto known = std::find_if(shape.named.begin(), shape.named.end(),
+                                  [&](const NamedHost& host) { return host.name == entry.name; });
+  if (known != shape.named.end()) return *known;
+  shape.named.push_back({entry.name, entry.is_localhost() ? localhost_offset : next++, {}});
+  return shape.named.back();
+}
+
+void add_once(std::vector<uint16_t>& ports, uint16_t port) {
+  if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+}
+
+// A port that the command could use for a server of its own is taken at the declared names' addresses alone:
+// 127.0.0.1 stays the sandbox's own.
+void add_doors(NetworkShape& shape, uint16_t port) {
+  const bool unforeseen = std::any_of(shape.below.begin(), shape.below.end(),
+                                      [&](const HostEntry& entry) { return entry.port == port; });
+  std::vector<uint32_t> offsets;
+  for (const auto& host : shape.named) {
+    if (std::find(host.ports.begin(), host.ports.end(), port) != host.ports.end())
+      offsets.push_back(host.offset);
+  }
+  if (unforeseen || port < first_free_port || offsets.size() > most_own_doors) {
+    shape.doors.push_back({NetworkDoor::Kind::stream, {}, port});
+    return;
+  }
+  for (const uint32_t offset : offsets) {
+    shape.doors.push_back({NetworkDoor::Kind::stream, inside_address4(offset), port});
+    shape.doors.push_back({NetworkDoor::Kind::stream, inside_address6(offset), port});
+  }
+}
+
+}  // namespace
+
+HostEntry host_entry(std::string_view text) {
+  HostEntry entry;
+  const size_t colon = text.rfind(':');
+  if (colon != std::string_view::npos) {
+    std::from_chars(text.data() + colon + 1, text.data() + text.size(), entry.port);
+    text = text.substr(0, colon);
+  }
+  if (!text.empty() && text[0] == '*') {
+    entry.below = true;
+    text.remove_prefix(text.size() > 1 && text[1] == '.' ? 2 : 1);
+  }
+  entry.name = text;
+  return entry;
+}
+
+std::string to_text(const HostEntry& entry) {
+  const std::string_view front = entry.is_any() ? "*" : entry.below ? "*." : "";
+  return std::string(front) + entry.name + ":" + std::to_string(entry.port);
+}
+
+NetAddress inside_address4(uint32_t offset) { return mapped(inside_range4 + offset); }
+
+NetAddress inside_address6(uint32_t offset) {
+  NetAddress address = mapped(inside_range4 + offset);
+  std::copy(std::begin(inside_range6), std::end(inside_range6), address.begin());
+  return address;
+}
+
+uint32_t offset_of(const NetAddress& address) {
+  const uint32_t low = low_word(address);
+  if (low < inside_range4 || low - inside_range4 >= 1U << (32 - inside_range4_bits)) return no_offset;
+  const uint32_t offset = low - inside_range4;
+  return address == inside_address4(offset) || address == inside_address6(offset) ? offset : no_offset;
+}
+
+std::string dotted(uint32_t offset) {
+  const uint32_t v4 = inside_range4 + offset;
+  std::string text;
+  for (const unsigned shift : {24U, 16U, 8U, 0U}) {
+    if (!text.empty()) text += '.';
+    text += std::to_string((v4 >> shift) & 0xff);
+  }
+  return text;
+}
+
+NetworkShape shape_of(const std::vector<std::string>& hosts) {
+  NetworkShape shape;
+  if (hosts.empty()) return shape;
+  uint32_t next = first_named_offset;
+  std::vector<uint16_t> ports;
+  for (const auto& text : hosts) {
+    HostEntry entry = host_entry(text);
+    add_once(ports, entry.port);
+    if (entry.below) {
+      shape.below.push_back(std::move(entry));
+    } else {
+      add_once(named_for(shape, entry, next).ports, entry.port);
+    }
+  }
+  const NetAddress resolver = inside_address4(resolver_offset);
+  shape.doors = {{NetworkDoor::Kind::datagram, resolver, dns_port},
+                 {NetworkDoor::Kind::stream, resolver, dns_port}};
+  for (const uint16_t port : ports) add_doors(shape, port);
+  return shape;
+}
+
+std::string hosts_file_for(const std::vector<std::string>& hosts) {
+  const bool served = std::any_of(hosts.begin(), hosts.end(),
+                                  [](const std::string& text) { return host_entry(text).is_localhost(); });
+  if (!served) return "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n";
+  // The name means the host's service; the number stays the sandbox's own. Some programs (curl) do not look
+  // localhost up: for them it has a second name.
+  return dotted(localhost_offset) +
+         " localhost host.cloche\n127.0.0.1 cloche ip4-loopback\n::1 ip6-localhost ip6-loopback\n";
+}
+
+std::string resolver_file_for(const std::vector<std::string>& hosts) {
+  if (hosts.empty()) return "# no network: no resolver\n";
+  return "nameserver " + dotted(resolver_offset) + "\noptions timeout:5 attempts:2\n";
+}
+
+}  // namespace cloche

@@ -1,0 +1,53 @@
+#include "policy/declared_hosts.hpp"
+
+#include <algorithm>
+
+#include "base/shown.hpp"
+#include "model/network.hpp"
+#include "policy/host_names.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_ports = 16;  // different ones, of a plan
+
+Result<void> add(std::vector<std::string>& hosts, const HostEntry& entry) {
+  std::string text = to_text(entry);
+  if (std::find(hosts.begin(), hosts.end(), text) != hosts.end()) return {};
+  if (hosts.size() >= most_hosts)
+    return usage_error("more than " + std::to_string(most_hosts) + " hosts and ports are declared");
+  std::vector<uint16_t> ports = {entry.port};
+  for (const auto& host : hosts) {
+    const uint16_t port = host_entry(host).port;
+    if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+  }
+  if (ports.size() > most_ports)
+    return usage_error("more than " + std::to_string(most_ports) + " different ports are declared");
+  hosts.push_back(std::move(text));
+  return {};
+}
+
+}  // namespace
+
+Result<void> declare_host(std::vector<std::string>& hosts, std::string_view word) {
+  const ReadHost read = read_declared_host(word);
+  if (!read) {
+    return usage_error(
+        "'" + shown(std::string(word), 120) + "' declares no host: " + std::string(read.problem),
+        "write NAME, NAME:PORT, *.NAME or localhost:PORT");
+  }
+  for (const uint16_t port : read.host->ports.list()) {
+    TRY(add(hosts, {.name = std::string(read.host->name.text()),
+                    .port = port,
+                    .below = read.host->kind == DeclaredHost::Kind::below}));
+  }
+  return {};
+}
+
+Result<void> declare_any_host(std::vector<std::string>& hosts) {
+  const Ports web = Ports::web();
+  for (const uint16_t port : web.list()) TRY(add(hosts, {.port = port, .below = true}));
+  return {};
+}
+
+}  // namespace cloche
