@@ -183,7 +183,7 @@ TEST(ClientHello, EachShapeHasItsAnswer) {
 // As the programs on a machine really send them: the seeds of the fuzzer.
 TEST(ClientHello, OfRealClientsAreRead) {
   const std::string seeds = CLOCHE_SOURCE_DIR "/fuzz/seeds_hello/";
-  for (const char* client : {"curl", "go", "node", "openssl", "openssl_tls12", "python"}) {
+  for (const char* client : {"curl", "go", "java", "node", "openssl", "openssl_tls12", "python"}) {
     std::ifstream file(seeds + client, std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), {});
     EXPECT_EQ(read_whole(octets(bytes)), "example.org") << client;

@@ -102,6 +102,14 @@ TEST(HttpRequest, ToItsOwnHostPasses) {
        with("Transfer-Encoding: chunked\r\n", "4\r\n\r\n\r\n\r\n0\r\n\r\n"), ""},
       {"an offer of HTTP/2",
        with("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n"), ""},
+      {"as Java's client begins",
+       "GET /x HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nContent-Length: 0\r\nHost: example.org\r\n"
+       "HTTP2-Settings: AAEAAEAAAAIAAAAAAAMAAAAAAAQBAAAAAAUAAEAAAAYABgAA\r\nUpgrade: h2c\r\n\r\n",
+       ""},
+      {"as Node's fetch streams",
+       "POST /x HTTP/1.1\r\nhost: example.org\r\nconnection: keep-alive\r\ntransfer-encoding: chunked\r\n\r\n"
+       "2\r\nhi\r\n0\r\n\r\n",
+       ""},
       {"to be kept", with("Connection: keep-alive\r\n"), ""},
       {"two, one behind the other", get + get, ""},
       {"behind a body", with("Content-Length: 5\r\n", "hello") + get + get, ""},
