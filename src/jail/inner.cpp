@@ -17,6 +17,7 @@
 #include "jail/kernel.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
+#include "jail/warden.hpp"
 #include "jail/wire.hpp"
 
 namespace cloche::jail {
@@ -180,6 +181,7 @@ wire::Plan read_plan_of(int argc, char** argv) {
   }
   plan.argv = in.rest();
   // Whether files are restricted is never left unsaid, and rules mean that they are.
+  if (plan.has(wire::alone) && plan.has(wire::open)) Reader::wrong();
   if (plan.argv.empty() || !landlock_said || (plan.landlock_abi == 0 && !plan.rules.empty())) Reader::wrong();
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
@@ -242,7 +244,11 @@ void run_inner(int argc, char** argv) {
   if (kernel::getppid() != parent) fail(Step::parent_death, ESRCH);  // before it could be told
   prepare_signals();
   const int signals = open_signals();
-  if (locked) filter_calls(plan);
+  if (plan.has(wire::alone)) {
+    hold_written_trees(plan);  // the filter is for the command alone, and it has a warden
+  } else if (locked) {
+    filter_calls(plan);
+  }
   run_command_within(plan, root, signals, parent);
 }
 
