@@ -32,7 +32,7 @@ TEST(Outcome, OfADefaultOneHasEveryKey) {
       R"({"outcome":"failed","exit_code":125,"signal":null,"limit":null,"stdout":"","stderr":"",)"
       R"("stdout_bytes":0,"stderr_bytes":0,"truncated":false,"lossy":false,)"
       R"("usage":{"wall_ms":0,"cpu_ms":0,"max_rss_bytes":0},"backend":"native","layers":[],"denials":[],)"
-      R"("quarantined":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":""})");
+      R"("quarantined":[],"restored":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":""})");
 }
 
 TEST(Outcome, OfAFullOneHasEveryValue) {
@@ -46,6 +46,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.layers = {{LayerId::user_ids, "userns"}, {LayerId::memory_limit, "cgroup2"}};
   outcome.denials = {{"limit", "too much"}};
   outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc"}};
+  outcome.restored = {".npmrc"};
   outcome.look_gap = "too deep";
   outcome.proof = "sha256:proof";
   outcome.reason = "because";
@@ -56,7 +57,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("usage":{"wall_ms":1,"cpu_ms":2,"max_rss_bytes":3,"memory_peak_bytes":4,"memory_overshoot_bytes":5},)"
       R"("backend":"native","layers":[{"name":"user-ids","by":"userns"},{"name":"memory-limit","by":"cgroup2"}],)"
       R"("denials":[{"by":"limit","what":"too much"}],)"
-      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],)"
+      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],"restored":[".npmrc"],)"
       R"("look_gap":"too deep","proof":"sha256:proof","plan_digest":"sha256:ff",)"
       R"("reason":"because"})");
 }
@@ -65,13 +66,15 @@ TEST(Outcome, WhatWasTakenAwayIsSaidInLines) {
   Outcome outcome;
   EXPECT_TRUE(quarantine_lines(outcome).empty());
   for (int i = 0; i < 25; ++i) outcome.quarantined.push_back({"a\x1b/.envrc", "direnv runs it"});
+  outcome.restored = {".npmrc"};
   outcome.look_gap = "it took too long";
   const auto lines = quarantine_lines(outcome);
-  ASSERT_EQ(lines.size(), 22U);
+  ASSERT_EQ(lines.size(), 23U);
   EXPECT_EQ(lines[0].find('\x1b'), std::string::npos);
   EXPECT_TRUE(lines[0].ends_with("/.envrc (direnv runs it)")) << lines[0];
   EXPECT_EQ(lines[20], "quarantined: 5 more");
-  EXPECT_EQ(lines[21],
+  EXPECT_EQ(lines[21], "put back as it was: .npmrc");
+  EXPECT_EQ(lines[22],
             "the look for protected files was not complete: it took too long; do not trust this tree");
 }
 

@@ -240,10 +240,43 @@ TEST_P(AloneAttacked, TheCallersOtherFilesStayAsTheyAre) {
   EXPECT_NE(bare_before, bare_after) << "the attack does not work without Cloche either";
 }
 
+// ---- the protected set ----
+
+TEST_P(Alone, WhatTheHostExecutesIsAsItWasAfterTheCall) {
+  NEEDS("git");
+  const std::string stage =
+      "git init -q .; echo export A=1 > .envrc; chmod 640 .envrc; mkdir .vscode; echo {} > "
+      ".vscode/tasks.json; "
+      "printf '#!/bin/sh\\n' > .git/hooks/pre-push; chmod +x .git/hooks/pre-push; ";
+  ASSERT_EQ(run(bare({"sh", "-ec", stage})).exit_code, 0);
+  const std::string look =
+      "stat -c '%n %a %Y' .envrc .git/hooks/pre-push .vscode/tasks.json .git/config; "
+      "cat .envrc .git/hooks/pre-push .vscode/tasks.json .git/config";
+  const std::string before = run(bare({"sh", "-ec", look})).out;
+  const Ran ran =
+      sh("rm .envrc; echo evil >> .git/hooks/pre-push; chmod 600 .vscode/tasks.json; "
+         "git config core.pager evil; echo a > a; git add a; "
+         "git -c user.name=n -c user.email=e commit -qm one; git log --format=%s");
+  EXPECT_TRUE(printed(ran, "one\n"));
+  EXPECT_EQ(run(bare({"sh", "-ec", look})).out, before);
+  for (const char* path : {".envrc", ".git/hooks/pre-push", ".vscode/tasks.json", ".git/config"})
+    EXPECT_TRUE(contains(ran.err, std::string("put back as it was: ") + path + "\n")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "quarantined: .git/hooks/pre-push")) << ran.err;
+  EXPECT_TRUE(printed(run(bare({"git", "log", "--format=%s"})), "one\n"));
+}
+
+TEST_P(Alone, WhatTheOperatorAllowsToChangeStaysChanged) {
+  scene().write("workspace/.envrc", "old\n");
+  EXPECT_TRUE(printed(held({"sh", "-c", "echo new > .envrc"}, {"--allow-protected", ".envrc"}), ""));
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "new\n");
+}
+
 // ---- other processes ----
 
+// Once it has answered: it starts the command first.
 TEST_P(Alone, WhoeverAnswersTheCommandIsFilteredToo) {
-  EXPECT_TRUE(printed(sh("grep -h -e Seccomp: -e NoNewPrivs: /proc/$PPID/status; ! cat /proc/$PPID/environ 2>/dev/null"),
+  EXPECT_TRUE(printed(sh(": > a; chmod 600 a; grep -h -e Seccomp: -e NoNewPrivs: /proc/$PPID/status; "
+                         "! cat /proc/$PPID/environ 2>/dev/null"),
                       "NoNewPrivs:\t1\nSeccomp:\t2\n"));
 }
 
