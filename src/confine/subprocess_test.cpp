@@ -225,6 +225,29 @@ TEST(Subprocess, SaysWhatHoldsAndByWhat) {
   EXPECT_TRUE(has(watched.jail.argv, "--alone"));
 }
 
+// The kernel counts all processes of the user, so its limit is one only with those that are there already.
+TEST(Subprocess, TheUsersOwnLimitIsUsedWhereNoGroupCounts) {
+  auto plan = with_view({});
+  plan.limits.processes = 100;
+  auto some = parts();
+  some.others = 40;
+  const auto limit = [](const LaunchSpec& spec) {
+    for (const auto& word : spec.jail.argv) {
+      if (word.starts_with("nproc=")) return word;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(limit(render_subprocess(plan, able, resources("watched"), some)), "nproc=141");
+  EXPECT_EQ(limit(render_open(plan, resources("watched"), some)), "nproc=141");
+  EXPECT_EQ(limit(render_subprocess(plan, able, resources("cgroup1"), parts())), "none");
+}
+
+TEST(Subprocess, ScratchHasNoPlaceForFilesWhenThereAreNone) {
+  const auto entries = scratch_entries(with_view({memory("/tmp"), tree("/usr", Access::run)}), parts());
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries.front().path, parts().scratch + "/tmp");
+}
+
 TEST(Subprocess, OfTheOpenBackendNothingIsClaimed) {
   auto plan = with_view({memory("/home/cloche"), tree("/usr", Access::run)});
   plan.environment = {{"HOME", "/home/cloche"}};
