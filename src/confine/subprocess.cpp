@@ -141,7 +141,8 @@ std::vector<MissingLayer> missing_view(const ConfinementPlan& plan) {
       return {{LayerId::mount_view,
                entry.target + " cannot be kept apart from " + outer->target +
                    " without a mount view: " + entry.why,
-               "use --isolation namespace, or a workspace without it"}};
+               "use --isolation namespace; or a workspace without it, and no --run, whose record lies in its "
+               "workspace"}};
     }
     const bool elsewhere = entry.kind == EntryKind::tree && entry.access != Access::none &&
                            entry.source != entry.target && entry.role != EntryRole::placed;

@@ -137,6 +137,16 @@ TEST(Subprocess, WhatOnlyAMountCouldKeepIsRefused) {
   }
 }
 
+TEST(Subprocess, AnOlderKernelIsToldWhichLayerItLacksAndWhatToDo) {
+  const auto missing = subprocess_missing(with_view({}), {.landlock_abi = 5, .has_filter = true});
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing.front().id, LayerId::landlock_scope);
+  EXPECT_EQ(missing.front().why,
+            "the kernel offers Landlock ABI 5, and 6 is the least that keeps signals from other processes of "
+            "the caller's");
+  EXPECT_EQ(missing.front().fix, "boot Linux 6.12 or newer, or use --isolation namespace");
+}
+
 TEST(Subprocess, NeedsNoNamespaceButTheKernelsFilterAndLandlock) {
   struct Row {
     HostProbe probe;
