@@ -58,6 +58,21 @@ inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */,
                                               0x40305828 /* FS_IOC_RESVSP */,
                                               0x4030582a /* FS_IOC_RESVSP64 */,
                                               0x40305839 /* FS_IOC_ZERO_RANGE */};
+// Requests that change what Landlock does not look at, by a descriptor that was opened to read: whoever owns
+// a file may make them. Where there is no mount view that is read-only.
+inline constexpr uint32_t owners_ioctls[] = {0x40086602 /* FS_IOC_SETFLAGS */,
+                                             0x401c5820 /* FS_IOC_FSSETXATTR */,
+                                             0x40087602 /* FS_IOC_SETVERSION */,
+                                             0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */,
+                                             0x40806685 /* FS_IOC_ENABLE_VERITY */,
+                                             0x50009401 /* BTRFS_IOC_SNAP_CREATE */,
+                                             0x5000940e /* BTRFS_IOC_SUBVOL_CREATE */,
+                                             0x5000940f /* BTRFS_IOC_SNAP_DESTROY */,
+                                             0x50009417 /* BTRFS_IOC_SNAP_CREATE_V2 */,
+                                             0x50009418 /* BTRFS_IOC_SUBVOL_CREATE_V2 */,
+                                             0x5000943f /* BTRFS_IOC_SNAP_DESTROY_V2 */,
+                                             0x4008941a /* BTRFS_IOC_SUBVOL_SETFLAGS */,
+                                             0xc0c89425 /* BTRFS_IOC_SET_RECEIVED_SUBVOL */};
 inline constexpr uint32_t allowed_prctls[] = {1 /* SET_PDEATHSIG */,
                                               2 /* GET_PDEATHSIG */,
                                               3 /* GET_DUMPABLE */,
@@ -244,6 +259,9 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
     case Action::ioctl_request:
       out.load_argument(1);
       for (uint32_t request : refused_ioctls) out.if_equal(request, To::refuse);
+      if (around == Around::host) {
+        for (uint32_t request : owners_ioctls) out.if_equal(request, To::refuse);
+      }
       return out.go(To::allow);
     case Action::prctl_option:
       out.load_argument(0);

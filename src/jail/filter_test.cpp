@@ -5,7 +5,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/btrfs.h>
 #include <linux/falloc.h>
+#include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
 #include <linux/memfd.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
@@ -33,6 +37,21 @@ namespace {
 
 // As linux/falloc.h has them, in numbers: FS_IOC_RESVSP, FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE.
 constexpr uint32_t space_requests[] = {0x40305828, 0x4030582a, 0x40305839};
+
+// What the owner of a file may ask for by any descriptor of it.
+constexpr uint32_t owners_requests[] = {FS_IOC_SETFLAGS,
+                                        FS_IOC_FSSETXATTR,
+                                        FS_IOC_SETVERSION,
+                                        FS_IOC_SET_ENCRYPTION_POLICY,
+                                        FS_IOC_ENABLE_VERITY,
+                                        BTRFS_IOC_SNAP_CREATE,
+                                        BTRFS_IOC_SUBVOL_CREATE,
+                                        BTRFS_IOC_SNAP_DESTROY,
+                                        BTRFS_IOC_SNAP_CREATE_V2,
+                                        BTRFS_IOC_SUBVOL_CREATE_V2,
+                                        BTRFS_IOC_SNAP_DESTROY_V2,
+                                        BTRFS_IOC_SUBVOL_SETFLAGS,
+                                        BTRFS_IOC_SET_RECEIVED_SUBVOL};
 
 using Program = std::vector<sock_filter>;
 using Arguments = std::array<uint64_t, 6>;
@@ -108,6 +127,7 @@ class Oracle {
                           2));  // a tree: the interpreter is slow enough
     add_numbers(variant);
     add_process_arguments();
+    permit_all_requests_but(refused_requests(variant.around), 0, 32);
     if (variant.around == Around::namespaces) {
       add_socket_arguments();
     } else {
@@ -191,9 +211,14 @@ class Oracle {
     permit(SYS_fallocate, {SCMP_A1(SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, FALLOC_FL_PUNCH_HOLE)});
     must(seccomp_rule_add(context_.get(), SCMP_ACT_ERRNO(EOPNOTSUPP), SYS_fallocate, 1,
                           SCMP_A1(SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, 0)));
-    permit_all_requests_but(
-        {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD, space_requests[0], space_requests[1], space_requests[2]}, 0,
-        32);
+  }
+
+  static std::vector<uint64_t> refused_requests(Around around) {
+    std::vector<uint64_t> refused = {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD};
+    refused.insert(refused.end(), std::begin(space_requests), std::end(space_requests));
+    if (around == Around::host)
+      refused.insert(refused.end(), std::begin(owners_requests), std::end(owners_requests));
+    return refused;
   }
 
   // libseccomp cannot say "unless one of": so the rest is cut into blocks of requests that share their upper
@@ -306,6 +331,8 @@ std::vector<Tried> argument_cases() {
   for (uint64_t value = 0; value < 80; ++value) small.push_back(value);
   std::vector<uint64_t> requests = {0x5401, TIOCGWINSZ, FIONREAD, 0x40045412, 0x15412};
   for (uint64_t request = 0x5400; request < 0x5440; ++request) requests.push_back(request);
+  requests.insert(requests.end(), std::begin(owners_requests), std::end(owners_requests));
+  for (uint64_t request : {FS_IOC_GETFLAGS, FS_IOC_FSGETXATTR, FICLONE}) requests.push_back(request);
   std::vector<uint64_t> options = {PR_SET_VMA, PR_SET_PTRACER, PR_SET_VMA + 1, PR_SET_PTRACER - 1};
   for (uint64_t option = 0; option < 90; ++option) options.push_back(option);
   const auto types = with_upper_halves(

@@ -240,6 +240,24 @@ TEST_P(AloneAttacked, TheCallersOtherFilesStayAsTheyAre) {
   EXPECT_NE(bare_before, bare_after) << "the attack does not work without Cloche either";
 }
 
+// As chattr does it, by a descriptor that was opened to read.
+TEST_P(Alone, FlagsOfTheCallersOtherFilesAreNotTheCommands) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0600);
+  const std::vector<std::string> chattr = {"python3", "-c", R"(
+import array, errno, fcntl, os
+flags, file = array.array('l', [0]), os.open(os.environ['VICTIM'], os.O_RDONLY)
+try:
+    fcntl.ioctl(file, 0x80086601, flags)
+    flags[0] |= 0x40  # no dump
+    fcntl.ioctl(file, 0x40086602, flags)
+    print('set')
+except OSError as error: print(errno.errorcode[error.errno])
+)"};
+  const Ran control = run(bare(chattr));
+  if (control.out != "set\n") GTEST_SKIP() << "skipped: the file system has no flags: " << control.out;
+  EXPECT_TRUE(printed(held(chattr, {"--ro", scene().root() / "elsewhere"}), "EPERM\n"));
+}
+
 // ---- the protected set ----
 
 TEST_P(Alone, WhatTheHostExecutesIsAsItWasAfterTheCall) {
