@@ -105,6 +105,25 @@ tried(lambda: os.chmod('/etc/passwd', 0o644))
                       "ENOENT\nENOTDIR\nEPERM\nEPERM\nEPERM\nEPERM\nENOTSUP\nEPERM\n"));
 }
 
+// The kernel lets one listen to a process, and whoever was first is not ours to push aside.
+TEST_P(Alone, WhereSomebodyListensAlreadyTheRestWorks) {
+  std::vector<std::string> argv = {"python3", "-c", R"(
+import ctypes, struct, subprocess, sys
+libc = ctypes.CDLL(None, use_errno=True)
+allow = ctypes.create_string_buffer(struct.pack('HBBI', 6, 0, 0, 0x7fff0000))
+program = ctypes.create_string_buffer(struct.pack('HxxxxxxQ', 1, ctypes.addressof(allow)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.syscall(317, 1, 8, program) >= 0  # a filter with a listener
+sys.exit(subprocess.run(sys.argv[1:]).returncode)
+)"};
+  const auto call =
+      under_cloche({"--isolation", "subprocess"}, {"sh", "-c", "echo a > a; cat a; chmod 600 a"});
+  argv.insert(argv.end(), call.begin(), call.end());
+  const Ran ran = run(bare(argv));
+  EXPECT_EQ(ran.out, "a\n") << ran.err;
+  EXPECT_TRUE(contains(ran.err, "Function not implemented")) << ran.err;
+}
+
 // ---- hostile ----
 
 struct Attack {
