@@ -71,7 +71,8 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   words.flag("--umask", octal(plan.umask));
   words.flag("--directory", plan.directory);
   for (const auto& [resource, value] : limits_for(plan.limits)) {
-    const uint64_t counted = resource == RLIMIT_NPROC ? value + options.others : value;
+    if (resource == RLIMIT_NPROC && !options.others) continue;
+    const uint64_t counted = resource == RLIMIT_NPROC ? value + *options.others : value;
     words.flag("--limit", std::string(name_of_resource(resource)) + "=" + std::to_string(counted));
   }
   if (options.around == Around::host) {

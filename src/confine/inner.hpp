@@ -25,7 +25,8 @@ struct InnerOptions {
   // What stands between the command and the host: a box, nothing but the filter, or nothing at all.
   enum class Around { box, host, nothing_held };
   Around around = Around::box;
-  uint64_t others = 0;   // processes of the same user that the kernel counts along
+  // Processes of the same user that the kernel counts along; nothing: a cgroup counts without them.
+  std::optional<uint64_t> others = 0;
   bool becomes = false;  // the box has given it another id than the plan says, and only that one
   bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
 };

@@ -145,7 +145,10 @@ std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const Host
                        "boot Linux 5.19 or newer with landlock in the lsm= list"});
   }
   if (needs(LayerId::landlock_scope) && probe.landlock_abi < 6) {
-    missing.push_back({LayerId::landlock_scope, "Landlock scoping needs ABI 6", "boot Linux 6.12 or newer"});
+    missing.push_back({LayerId::landlock_scope,
+                       "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) +
+                           ", and 6 is the least that keeps signals from other processes of the caller's",
+                       "boot Linux 6.12 or newer, or use --isolation namespace"});
   }
   if (needs(LayerId::syscall_filter) && !probe.has_filter) {
     missing.push_back({LayerId::syscall_filter, "the kernel has no seccomp filter",

@@ -141,7 +141,8 @@ std::vector<MissingLayer> missing_view(const ConfinementPlan& plan) {
       return {{LayerId::mount_view,
                entry.target + " cannot be kept apart from " + outer->target +
                    " without a mount view: " + entry.why,
-               "use --isolation namespace, or a workspace without it"}};
+               "use --isolation namespace; or a workspace without it, and no --run, whose record lies in its "
+               "workspace"}};
     }
     const bool elsewhere = entry.kind == EntryKind::tree && entry.access != Access::none &&
                            entry.source != entry.target && entry.role != EntryRole::placed;
@@ -171,7 +172,7 @@ std::vector<Layer> layers_of(const HostProbe& probe, const CallResources& resour
 LaunchSpec started_by_jail(const ConfinementPlan& run, const CallResources& resources,
                            const std::string& jail, std::vector<std::string> words) {
   LaunchSpec spec;
-  spec.jail.flags = resources.privileged ? wire::privileged : 0U;
+  spec.jail.flags = wire::unboxed | (resources.privileged ? wire::privileged : 0U);
   // No ids are changed here; the decoder wants none of them to be root's all the same.
   spec.jail.inside_uid = run.inside_uid;
   spec.jail.inside_gid = run.inside_gid;
@@ -196,7 +197,11 @@ std::vector<MissingLayer> subprocess_missing(const ConfinementPlan& plan, const 
 
 std::vector<ScratchEntry> scratch_entries(const ConfinementPlan& plan, const SubprocessParts& parts) {
   const auto places = moved_places(plan, parts.scratch);
-  std::vector<ScratchEntry> entries = {{parts.scratch + "/files", true}};
+  const std::string files = parts.scratch + "/files";
+  std::vector<ScratchEntry> entries;
+  const bool has_files = std::any_of(places.begin(), places.end(),
+                                     [&](const auto& place) { return is_beneath(files, place.second); });
+  if (has_files) entries.push_back({files, true});
   for (const auto& [from, to] : places) {
     if (is_beneath(parts.scratch, to)) entries.push_back({to, true});
   }
@@ -233,6 +238,7 @@ LaunchSpec render_open(const ConfinementPlan& plan, const CallResources& resourc
   options.control = wire::control_fd;
   options.landlock_abi = 0;
   options.around = InnerOptions::Around::nothing_held;
+  options.others = parts.others;
   LaunchSpec spec = started_by_jail(run, resources, parts.jail, inner_arguments(run, options));
   spec.backend = Backend::none;
   return spec;

@@ -6,6 +6,7 @@
 // The backend `none`, the operator's opt-out, starts the same way with nothing held. Pure.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct SubprocessParts {
   std::string jail;     // cloche-jail on the host
   std::string scratch;  // a directory of the call's own; home/, tmp/ and files/ lie in it
   std::vector<std::string> as_on_host = {};  // texts of the view that the host has a file of its own for
-  uint64_t others = 0;                       // processes of the same user, which the kernel counts along
-  std::string callers_home = {};             // for `none`
+  // Processes of the same user, which the kernel counts along where no cgroup counts.
+  std::optional<uint64_t> others = {};
+  std::string callers_home = {};  // for `none`
 };
 
 // What the plan needs and no process without a box can have. `abi` is the kernel's Landlock.

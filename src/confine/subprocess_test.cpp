@@ -137,6 +137,16 @@ TEST(Subprocess, WhatOnlyAMountCouldKeepIsRefused) {
   }
 }
 
+TEST(Subprocess, AnOlderKernelIsToldWhichLayerItLacksAndWhatToDo) {
+  const auto missing = subprocess_missing(with_view({}), {.landlock_abi = 5, .has_filter = true});
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing.front().id, LayerId::landlock_scope);
+  EXPECT_EQ(missing.front().why,
+            "the kernel offers Landlock ABI 5, and 6 is the least that keeps signals from other processes of "
+            "the caller's");
+  EXPECT_EQ(missing.front().fix, "boot Linux 6.12 or newer, or use --isolation namespace");
+}
+
 TEST(Subprocess, NeedsNoNamespaceButTheKernelsFilterAndLandlock) {
   struct Row {
     HostProbe probe;
@@ -223,6 +233,29 @@ TEST(Subprocess, SaysWhatHoldsAndByWhat) {
   EXPECT_EQ(by(watched, LayerId::process_limit), "rlimit-user");
   EXPECT_TRUE(has(watched.jail.argv, "--watched"));
   EXPECT_TRUE(has(watched.jail.argv, "--alone"));
+}
+
+// The kernel counts all processes of the user, so its limit is one only with those that are there already.
+TEST(Subprocess, TheUsersOwnLimitIsUsedWhereNoGroupCounts) {
+  auto plan = with_view({});
+  plan.limits.processes = 100;
+  auto some = parts();
+  some.others = 40;
+  const auto limit = [](const LaunchSpec& spec) {
+    for (const auto& word : spec.jail.argv) {
+      if (word.starts_with("nproc=")) return word;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(limit(render_subprocess(plan, able, resources("watched"), some)), "nproc=141");
+  EXPECT_EQ(limit(render_open(plan, resources("watched"), some)), "nproc=141");
+  EXPECT_EQ(limit(render_subprocess(plan, able, resources("cgroup1"), parts())), "none");
+}
+
+TEST(Subprocess, ScratchHasNoPlaceForFilesWhenThereAreNone) {
+  const auto entries = scratch_entries(with_view({memory("/tmp"), tree("/usr", Access::run)}), parts());
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries.front().path, parts().scratch + "/tmp");
 }
 
 TEST(Subprocess, OfTheOpenBackendNothingIsClaimed) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/guarded.hpp"
 
@@ -28,12 +29,18 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
   for (const auto& path : guard.roots) {
     HeldRoot root{path, TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};
     OpenCall call = OpenCall::begin(state, root.fd.get(), now, guard.files);
-    look.trees_.push_back({std::move(root), std::move(call)});
+    look.trees_.push_back({std::move(root), std::move(call), {}});
   }
   for (auto& tree : look.trees_) {
     if (!tree.call.abandoned()) continue;
     const GuardFacts then{.allowed = guard.allowed, .files = tree.call.known_to_abandoned()};
     if (look.look(tree, then, *tree.call.abandoned())) tree.call.forget_abandoned();
+  }
+  for (auto& tree : look.trees_) {
+    for (const auto& path : guard.saved) {
+      if (path != tree.root.path && is_beneath(tree.root.path, path))
+        tree.saved.save(tree.root, path.substr(tree.root.path.size() + 1));
+    }
   }
   return look;
 }
@@ -58,9 +65,18 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
   return after.gap.empty();
 }
 
+void ProtectedLook::put_back(const Tree& tree) {
+  SavedMembers::PutBack done = tree.saved.put_back(tree.root, quarantine_);
+  for (auto& taken : done.quarantined) found_.quarantined.push_back(std::move(taken));
+  for (auto& path : done.restored) found_.restored.push_back(std::move(path));
+  if (found_.gap.empty()) found_.gap = std::move(done.gap);
+}
+
 ProtectedLook::Found ProtectedLook::finish(const GuardFacts& facts) {
   for (auto& tree : trees_) {
-    look(tree, facts, tree.call.since()) ? tree.call.close() : tree.call.leave();
+    const bool complete = look(tree, facts, tree.call.since());
+    put_back(tree);
+    complete ? tree.call.close() : tree.call.leave();
   }
   return std::move(found_);
 }

@@ -10,6 +10,7 @@
 #include "store/observe.hpp"
 #include "store/open_call.hpp"
 #include "store/quarantine.hpp"
+#include "store/saved_members.hpp"
 
 namespace cloche {
 
@@ -23,6 +24,7 @@ class ProtectedLook {
 
   struct Found {
     std::vector<Quarantined> quarantined = {};
+    std::vector<std::string> restored = {};
     std::string gap = {};
   };
   // After its last process. `facts` are those that the plan was made from.
@@ -32,10 +34,12 @@ class ProtectedLook {
   struct Tree {
     HeldRoot root;
     OpenCall call;
+    SavedMembers saved = {};
   };
   explicit ProtectedLook(std::string quarantine) : quarantine_(std::move(quarantine)) {}
   // Whether it was complete.
   bool look(const Tree& tree, const GuardFacts& facts, const ChangeTime& since);
+  void put_back(const Tree& tree);
 
   std::vector<Tree> trees_;
   Quarantine quarantine_;

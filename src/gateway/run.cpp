@@ -171,11 +171,13 @@ Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& g
   ProtectedLook::Found found = look.finish(guard);
   if (ran.ok()) {
     ran.value().outcome.quarantined = std::move(found.quarantined);
+    ran.value().outcome.restored = std::move(found.restored);
     ran.value().outcome.look_gap = std::move(found.gap);
     return ran;
   }
   Error error = ran.take_error();
   for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
+  for (const auto& path : found.restored) error.what += "; put back: " + path;
   return error;
 }
 

@@ -14,6 +14,7 @@
 #include "confine/kernel_rules.hpp"
 #include "confine/staged.hpp"
 #include "confine/subprocess.hpp"
+#include "store/tree_steps.hpp"
 
 namespace cloche {
 namespace {
@@ -35,12 +36,17 @@ std::vector<std::string> plain_files(std::span<const char* const> paths) {
 // Threads of this user, which the kernel holds against RLIMIT_NPROC as well.
 uint64_t threads_of(unsigned uid) {
   uint64_t threads = 0;
-  for (const auto& name : names_in("/proc")) {
+  const auto proc = sys::open("/proc", O_RDONLY | O_DIRECTORY);
+  if (!proc.ok()) return 0;
+  for_each_name(proc.value().get(), [&](const dirent& entry) {
+    const int table = proc.value().get();
     struct stat seen {};
-    if (name[0] < '1' || name[0] > '9' || ::stat(("/proc/" + name).c_str(), &seen) != 0 || seen.st_uid != uid)
-      continue;
-    if (::stat(("/proc/" + name + "/task").c_str(), &seen) == 0) threads += seen.st_nlink - 2;
-  }
+    const std::string name = entry.d_name;
+    if (name[0] < '1' || name[0] > '9' || ::fstatat(table, name.c_str(), &seen, 0) != 0 || seen.st_uid != uid)
+      return true;
+    if (::fstatat(table, (name + "/task").c_str(), &seen, 0) == 0) threads += seen.st_nlink - 2;
+    return true;
+  });
   return threads;
 }
 
@@ -232,7 +238,7 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
   parts.jail = installation.jail;
   parts.scratch = scratch_.path;
   parts.as_on_host = plain_files(texts_of_host);
-  parts.others = threads_of(caller_.uid);
+  if (resources_.memory_by == "watched") parts.others = threads_of(caller_.uid);
   parts.callers_home = caller_.home;
   for (const auto& entry : scratch_entries(plan, parts)) TRY(write_entry(entry));
   return backend_ == Backend::none ? render_open(plan, resources_, parts)

@@ -17,6 +17,7 @@
 #include "jail/descendants.hpp"
 #include "jail/groups.hpp"
 #include "jail/handover.hpp"
+#include "jail/inner.hpp"
 #include "jail/kernel.hpp"
 #include "jail/report.hpp"
 #include "jail/view.hpp"
@@ -93,11 +94,14 @@ struct RunnersKeeper : Keeper {
   die_with(keeper);  // again: a change of ids cleared it
   must(::chdir("/"), Step::working_directory);
   ::umask(022);
+  // The two share a table until exec; here there is none.
+  if (plan.has(wire::unboxed)) must(kernel::own_descriptors(), Step::start_box);
   choose_descriptors(plan);
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGPIPE, &standard, nullptr);
   if (::write(keeper.ready, "", 1) != 1) fail(Step::start_box, errno);
+  if (plan.has(wire::unboxed)) run_inner(plan.argv, plan.env);
   ::execve(plan.programs.front(), const_cast<char* const*>(plan.argv.data()),
            const_cast<char* const*>(plan.env.data()));
   fail(Step::start_box, errno);

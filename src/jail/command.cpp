@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -14,7 +15,9 @@
 
 #include "jail/descendants.hpp"
 #include "jail/kernel.hpp"
+#include "jail/lock.hpp"
 #include "jail/report.hpp"
+#include "jail/warden.hpp"
 
 namespace cloche::jail {
 namespace {
@@ -87,6 +90,35 @@ __attribute__((noinline)) pid_t start(const wire::Plan& plan, int terminal, vola
   return child;
 }
 
+// The same for a command that is to have a warden. The filter is the child's alone, so that the warden can
+// do what it forbids; the two have one table of descriptors until the listener is in it.
+struct Asking {
+  const wire::Plan& plan;
+  int listener = -1;
+  Failure failure = {};
+  bool filtered = false;
+};
+
+int become_asking_command(void* given) {
+  auto& asking = *static_cast<Asking*>(given);
+  ::setsid();
+  reset_signals();
+  asking.filtered = filter_calls_asking(asking.plan, asking.listener);
+  if (asking.filtered && kernel::leave_descriptors(3) == 0) {
+    asking.failure = execute(asking.plan);
+  } else {
+    asking.failure.number = errno;
+    asking.filtered = false;
+  }
+  ::_exit(127);
+}
+
+pid_t start_asking(Asking& asking) {
+  alignas(16) static char stack[size_t{64} << 10];
+  return ::clone(become_asking_command, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD,
+                 &asking);
+}
+
 // Reaps until the command itself ends.
 int wait_for(pid_t command) {
   const sigset_t set = waited_for();
@@ -101,19 +133,38 @@ int wait_for(pid_t command) {
   }
 }
 
+[[noreturn]] void report_not_executed(const Failure& failure) {
+  send({.kind = ReportKind::not_executed, .number = failure.number, .index = failure.index});
+  if (voice() == Voice::socket) ::_exit(0);
+  ::_exit(failure.number == ENOENT || failure.number == ENOTDIR ? 127 : 126);
+}
+
+void report_started(int root) {
+  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's alone from here on
+  send_with({.kind = ReportKind::started}, root);
+}
+
 // Starts it and says so; does not return when it cannot be executed.
 pid_t start_reported(const wire::Plan& plan, int terminal, int root) {
   volatile Failure failure;
   const pid_t command = start(plan, terminal, &failure);
   if (command < 0) fail(Step::start_command, errno);
-  if (failure.number != 0) {
-    send({.kind = ReportKind::not_executed, .number = failure.number, .index = failure.index});
-    if (voice() == Voice::socket) ::_exit(0);
-    ::_exit(failure.number == ENOENT || failure.number == ENOTDIR ? 127 : 126);
-  }
+  if (failure.number != 0) report_not_executed({failure.number, failure.index});
   if (terminal >= 0) ::close(terminal);
-  for (int fd = 0; fd < 3; ++fd) ::close(fd);  // the command's alone from here on
-  send_with({.kind = ReportKind::started}, root);
+  report_started(root);
+  return command;
+}
+
+pid_t start_asking_reported(const wire::Plan& plan, int root, int& listener) {
+  Asking asking{plan};
+  const pid_t command = start_asking(asking);
+  if (command < 0) fail(Step::start_command, errno);
+  if (!asking.filtered) fail(Step::seccomp, asking.failure.number);
+  if (asking.failure.number != 0) report_not_executed(asking.failure);
+  report_started(root);
+  listener = asking.listener;
+  prepare_listener(listener);
+  filter_warden();
   return command;
 }
 
@@ -146,15 +197,22 @@ bool take_word(pid_t command) {
   return got == 1;
 }
 
-Ending wait_within(pid_t command, int signals, pid_t parent) {
-  pollfd events[2] = {{signals, POLLIN, 0}, {voice() == Voice::socket ? wire::control_fd : -1, POLLIN, 0}};
+Ending wait_within(pid_t command, int signals, int listener, pid_t parent) {
+  pollfd events[3] = {{signals, POLLIN, 0},
+                      {voice() == Voice::socket ? wire::control_fd : -1, POLLIN, 0},
+                      {listener, POLLIN, 0}};
   while (true) {
     int status = 0;
     for (pid_t ended = 1; ended > 0;) {
       ended = ::waitpid(-1, &status, WNOHANG);
       if (ended == command) return {.status = status};
     }
-    if (::poll(events, 2, -1) < 0) continue;
+    if (::poll(events, 3, -1) < 0) continue;
+    if ((events[2].revents & POLLIN) != 0) {
+      answer_one(listener);
+    } else if (events[2].revents != 0) {
+      events[2].fd = -1;  // nobody is left who could ask
+    }
     if (events[0].revents != 0 && !take_signal(signals, command, parent)) return {.told = true};
     if (events[1].revents != 0 && !take_word(command)) return {.told = true};
   }
@@ -195,8 +253,10 @@ int open_signals() {
 }
 
 void run_command_within(const wire::Plan& plan, int root, int signals, pid_t parent) {
-  const pid_t command = start_reported(plan, -1, root);
-  const Ending ending = wait_within(command, signals, parent);
+  int listener = -1;
+  const pid_t command =
+      plan.has(wire::alone) ? start_asking_reported(plan, root, listener) : start_reported(plan, -1, root);
+  const Ending ending = wait_within(command, signals, listener, parent);
   // Process 1 of a box takes everything along by ending.
   if (kernel::getpid() != 1) end_descendants();
   if (!ending.told) send({.kind = ReportKind::ended, .status = ending.status});

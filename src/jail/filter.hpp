@@ -27,7 +27,7 @@ enum class Tracing { refused, allowed };
 enum class Memory { counted, watched };  // by a cgroup, or from outside
 // Namespaces of its own, or the host's: then whatever leads out of the process's own tree is refused, because
 // nothing else stands between it and the host's network, its sockets by name, and the queues and segments of
-// others.
+// others. What Landlock does not look at the warden does (warden.hpp).
 enum class Around { namespaces, host };
 
 namespace detail {
@@ -37,6 +37,7 @@ inline constexpr uint32_t reply_refuse = SECCOMP_RET_ERRNO | 1;        // EPERM
 inline constexpr uint32_t reply_absent = SECCOMP_RET_ERRNO | 38;       // ENOSYS
 inline constexpr uint32_t reply_unsupported = SECCOMP_RET_ERRNO | 95;  // EOPNOTSUPP
 inline constexpr uint32_t reply_kill = SECCOMP_RET_KILL_PROCESS;
+inline constexpr uint32_t reply_ask = SECCOMP_RET_USER_NOTIF;  // ENOSYS where nobody listens
 inline constexpr uint32_t x32_bit = 0x40000000;
 
 // What the arguments are held against; spelled out because the jail includes no header that would bring them
@@ -57,6 +58,21 @@ inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */,
                                               0x40305828 /* FS_IOC_RESVSP */,
                                               0x4030582a /* FS_IOC_RESVSP64 */,
                                               0x40305839 /* FS_IOC_ZERO_RANGE */};
+// Requests that change what Landlock does not look at, by a descriptor that was opened to read: whoever owns
+// a file may make them. Where there is no mount view that is read-only.
+inline constexpr uint32_t owners_ioctls[] = {0x40086602 /* FS_IOC_SETFLAGS */,
+                                             0x401c5820 /* FS_IOC_FSSETXATTR */,
+                                             0x40087602 /* FS_IOC_SETVERSION */,
+                                             0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */,
+                                             0x40806685 /* FS_IOC_ENABLE_VERITY */,
+                                             0x50009401 /* BTRFS_IOC_SNAP_CREATE */,
+                                             0x5000940e /* BTRFS_IOC_SUBVOL_CREATE */,
+                                             0x5000940f /* BTRFS_IOC_SNAP_DESTROY */,
+                                             0x50009417 /* BTRFS_IOC_SNAP_CREATE_V2 */,
+                                             0x50009418 /* BTRFS_IOC_SUBVOL_CREATE_V2 */,
+                                             0x5000943f /* BTRFS_IOC_SNAP_DESTROY_V2 */,
+                                             0x4008941a /* BTRFS_IOC_SUBVOL_SETFLAGS */,
+                                             0xc0c89425 /* BTRFS_IOC_SET_RECEIVED_SUBVOL */};
 inline constexpr uint32_t allowed_prctls[] = {1 /* SET_PDEATHSIG */,
                                               2 /* GET_PDEATHSIG */,
                                               3 /* GET_DUMPABLE */,
@@ -95,7 +111,7 @@ void jump_is_too_far();  // never defined: only an attempt to compile a filter t
 // them costs one instruction where a reply in place would cost two.
 class Assembler {
  public:
-  enum class To : unsigned char { next, allow, refuse, absent, unsupported, kill };
+  enum class To : unsigned char { next, allow, refuse, absent, unsupported, kill, ask };
 
   constexpr void load_number() { emit(BPF_LD | BPF_W | BPF_ABS, 0); }
   constexpr void load_arch() { emit(BPF_LD | BPF_W | BPF_ABS, 4); }
@@ -126,6 +142,7 @@ class Assembler {
     const size_t replies = filter_.size;
     for (uint32_t reply : {reply_allow, reply_refuse, reply_absent, reply_unsupported, reply_kill})
       emit(BPF_RET | BPF_K, reply);
+    if (is_asked(replies)) emit(BPF_RET | BPF_K, reply_ask);
     for (size_t i = 0; i < replies; ++i) {
       auto& at = filter_.code[i];
       if (at.code == (BPF_JMP | BPF_JA)) at.k = static_cast<uint32_t>(reply_at(replies, yes_[i]) - i - 1);
@@ -137,6 +154,12 @@ class Assembler {
   }
 
  private:
+  constexpr bool is_asked(size_t replies) const {
+    for (size_t i = 0; i < replies; ++i) {
+      if (yes_[i] == To::ask || no_[i] == To::ask) return true;
+    }
+    return false;
+  }
   static constexpr size_t reply_at(size_t replies, To to) { return replies + static_cast<size_t>(to) - 1; }
   static constexpr uint8_t checked(size_t jump) {
     if (jump > 255) jump_is_too_far();  // not constexpr: a compile error
@@ -156,9 +179,9 @@ class Assembler {
 };
 using To = Assembler::To;
 
-constexpr void check_mode(Assembler& out, unsigned mode) {
+constexpr void check_mode(Assembler& out, unsigned mode, To otherwise = To::allow) {
   out.load_argument(mode);
-  out.if_any_bit(set_id_bits, To::refuse, To::allow);
+  out.if_any_bit(set_id_bits, To::refuse, otherwise);
 }
 
 // Without O_CREAT or O_TMPFILE the kernel does not look at the mode, and the register may hold anything.
@@ -206,7 +229,18 @@ constexpr void check_socket(Assembler& out) {
   out.if_equal(udp, To::allow, To::refuse);
 }
 
-constexpr void check_arguments(Assembler& out, Action action) {
+// setpriority(what, who, ...) and ioprio_set, whose words for a process are 0 and 1. In the first 1 is a
+// group of processes: without a number the own one, in which nobody else is.
+constexpr void check_priority(Assembler& out) {
+  out.load_argument(1);
+  out.if_equal(0, To::next, To::refuse);
+  out.load_argument(0);
+  out.if_equal(0, To::allow);
+  out.if_equal(1, To::allow, To::refuse);
+}
+
+constexpr void check_arguments(Assembler& out, Action action, Around around) {
+  const To changes = around == Around::host ? To::ask : To::allow;
   switch (action) {
     case Action::clone_flags:
       out.load_argument(0);
@@ -225,6 +259,9 @@ constexpr void check_arguments(Assembler& out, Action action) {
     case Action::ioctl_request:
       out.load_argument(1);
       for (uint32_t request : refused_ioctls) out.if_equal(request, To::refuse);
+      if (around == Around::host) {
+        for (uint32_t request : owners_ioctls) out.if_equal(request, To::refuse);
+      }
       return out.go(To::allow);
     case Action::prctl_option:
       out.load_argument(0);
@@ -254,12 +291,16 @@ constexpr void check_arguments(Assembler& out, Action action) {
       out.load_argument(1);
       out.if_any_bit(memfd_refused, To::refuse);
       return out.if_any_bit(memfd_noexec_seal, To::allow, To::refuse);
-    case Action::mode_argument_1:
-    case Action::new_mode_1: return check_mode(out, 1);
-    case Action::mode_argument_2:
-    case Action::new_mode_2: return check_mode(out, 2);
+    case Action::mode_argument_1: return check_mode(out, 1);
+    case Action::mode_argument_2: return check_mode(out, 2);
+    case Action::new_mode_1: return check_mode(out, 1, changes);
+    case Action::new_mode_2: return check_mode(out, 2, changes);
     case Action::mode_of_open: return check_mode_of_open(out, 1);
     case Action::mode_of_openat: return check_mode_of_open(out, 2);
+    case Action::of_oneself: out.load_argument(0); return out.if_equal(0, To::allow, To::refuse);
+    case Action::of_one_oneself: return check_priority(out);
+    case Action::by_warden: return out.go(To::ask);
+    case Action::attributes: return out.go(To::unsupported);
     case Action::absent:
     case Action::allow:
     case Action::refuse:
@@ -290,9 +331,10 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
     Action action = by_number[nr];
     if (action == Action::tracing) action = tracing == Tracing::allowed ? Action::allow : Action::refuse;
     if (action == Action::host_wide) action = around == Around::namespaces ? Action::allow : Action::refuse;
-    const bool unseen_by_landlock = action == Action::new_mode_1 || action == Action::new_mode_2;
-    if (around == Around::host &&
-        (action == Action::socket_kind || action == Action::kept_memory || unseen_by_landlock))
+    const bool in_view_alone = action == Action::by_warden || action == Action::attributes ||
+                               action == Action::of_oneself || action == Action::of_one_oneself;
+    if (around == Around::namespaces && in_view_alone) action = Action::allow;
+    if (around == Around::host && (action == Action::socket_kind || action == Action::kept_memory))
       action = Action::refuse;
     // A datagram socket of a pair can still be turned to any other address.
     if (around == Around::host && action == Action::socket_pair) action = Action::stream_pair;
@@ -304,7 +346,7 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
   return ranges;
 }
 
-inline constexpr size_t action_count = static_cast<size_t>(Action::host_wide) + 1;
+inline constexpr size_t action_count = static_cast<size_t>(Action::of_one_oneself) + 1;
 
 constexpr bool is_plain(Action action) { return action <= Action::refuse; }
 constexpr To reply_of(Action action) {
@@ -363,7 +405,7 @@ constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = 
       end.when_true ? out.land_when_true(end.at) : out.land_when_false(end.at);
       used = true;
     }
-    if (used) detail::check_arguments(out, static_cast<Action>(action));
+    if (used) detail::check_arguments(out, static_cast<Action>(action), around);
   }
   return out.finish();
 }

@@ -20,7 +20,8 @@ class FilterShape : public testing::TestWithParam<const Filter*> {
 };
 INSTANTIATE_TEST_SUITE_P(Filters, FilterShape,
                          testing::Values(&command_filter, &debugging_filter, &watched_command_filter,
-                                         &watched_debugging_filter));
+                                         &watched_debugging_filter, &alone_filter, &alone_debugging_filter,
+                                         &watched_alone_filter, &watched_alone_debugging_filter));
 
 // So small that every jump fits its eight bits from any place to any other.
 TEST_P(FilterShape, IsSmall) {
@@ -67,7 +68,7 @@ TEST_P(FilterShape, EveryReplyIsOneThatWeMean) {
     if (BPF_CLASS(at.code) != BPF_RET) continue;
     const uint32_t action = at.k & SECCOMP_RET_ACTION_FULL;
     EXPECT_TRUE(action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_ERRNO ||
-                action == SECCOMP_RET_KILL_PROCESS)
+                action == SECCOMP_RET_KILL_PROCESS || action == SECCOMP_RET_USER_NOTIF)
         << at.k;
   }
 }

@@ -17,6 +17,7 @@
 #include "jail/kernel.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
+#include "jail/warden.hpp"
 #include "jail/wire.hpp"
 
 namespace cloche::jail {
@@ -49,7 +50,8 @@ constexpr Named accesses[] = {
 // The words of the command line, one after the other; whatever is wrong with one ends the process.
 class Reader {
  public:
-  Reader(int argc, char** argv) : at_(argv + 2), end_(argv + argc) {}
+  // Behind the name of the program and "--inner".
+  explicit Reader(wire::Words words) : at_(words.data() + 2), end_(words.data() + words.size()) {}
 
   bool next_is(const char* flag) {
     if (at_ == end_ || std::strcmp(*at_, flag) != 0) return false;
@@ -84,13 +86,13 @@ class Reader {
     return value;
   }
   bool at_end() const { return at_ == end_; }
-  wire::Words rest() { return {const_cast<const char**>(at_), static_cast<size_t>(end_ - at_)}; }
+  wire::Words rest() { return {at_, static_cast<size_t>(end_ - at_)}; }
 
   [[noreturn]] static void wrong() { fail(Step::read_plan, EINVAL); }
 
  private:
-  char** at_;
-  char** end_;
+  const char** at_;
+  const char** end_;
 };
 
 template <typename T, size_t N>
@@ -140,9 +142,9 @@ void read_report(Reader& in) {
 }
 
 // Flags in any order but the way of speaking, which is first, so that whatever is wrong can be told.
-wire::Plan read_plan_of(int argc, char** argv) {
+wire::Plan read_plan_of(wire::Words words) {
   speak_by(Voice::people);
-  Reader in(argc, argv);
+  Reader in(words);
   wire::Plan plan;
   if (in.next_is("--control")) {
     read_control(in);
@@ -180,6 +182,7 @@ wire::Plan read_plan_of(int argc, char** argv) {
   }
   plan.argv = in.rest();
   // Whether files are restricted is never left unsaid, and rules mean that they are.
+  if (plan.has(wire::alone) && plan.has(wire::open)) Reader::wrong();
   if (plan.argv.empty() || !landlock_said || (plan.landlock_abi == 0 && !plan.rules.empty())) Reader::wrong();
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
@@ -217,9 +220,13 @@ void lock(const wire::Plan& plan) {
 bool is_inner(int argc, char** argv) { return argc >= 2 && std::strcmp(argv[1], "--inner") == 0; }
 
 void run_inner(int argc, char** argv) {
+  run_inner({const_cast<const char**>(argv), static_cast<size_t>(argc)}, environment_of(argv, argc));
+}
+
+void run_inner(wire::Words words, wire::Words environment) {
   const pid_t parent = kernel::getppid();
-  wire::Plan plan = read_plan_of(argc, argv);
-  plan.env = environment_of(argv, argc);
+  wire::Plan plan = read_plan_of(words);
+  plan.env = environment;
   const bool spoken = voice() != Voice::people;
   // Whatever the box left open, a directory of the host's above all, ends here.
   kernel::close_range(3, wire::control_fd - 1);
@@ -242,7 +249,11 @@ void run_inner(int argc, char** argv) {
   if (kernel::getppid() != parent) fail(Step::parent_death, ESRCH);  // before it could be told
   prepare_signals();
   const int signals = open_signals();
-  if (locked) filter_calls(plan);
+  if (plan.has(wire::alone)) {
+    hold_written_trees(plan);  // the filter is for the command alone, and it has a warden
+  } else if (locked) {
+    filter_calls(plan);
+  }
   run_command_within(plan, root, signals, parent);
 }
 

@@ -17,11 +17,15 @@
 // started.
 #pragma once
 
+#include "jail/wire.hpp"
+
 namespace cloche::jail {
 
 // Whether these are the arguments of an inner jail.
 bool is_inner(int argc, char** argv);
 
 [[noreturn]] void run_inner(int argc, char** argv);
+// The same in a process that is one of ours already: `words` as above, with the name of the program first.
+[[noreturn]] void run_inner(wire::Words words, wire::Words environment);
 
 }  // namespace cloche::jail

@@ -80,6 +80,14 @@ inline int close_on_exec(unsigned first, unsigned last) {
   return static_cast<int>(::syscall(SYS_close_range, first, last, on_exec));
 }
 
+// The same that close_range() closes, in a table of its own from here on; the shared one keeps it.
+inline int leave_descriptors(unsigned first) {
+  constexpr unsigned unshare = 2;  // CLOSE_RANGE_UNSHARE
+  return static_cast<int>(::syscall(SYS_close_range, first, ~0U, unshare));
+}
+// SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+inline constexpr unsigned seccomp_wait_killable_once_received = 1U << 5;
+
 // struct landlock_ruleset_attr up to ABI 6; older kernels take a shorter prefix of it.
 struct RulesetAttributes {
   uint64_t files;

@@ -8,10 +8,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <span>
 
 #include "jail/filter.hpp"
 #include "jail/kernel.hpp"
 #include "jail/report.hpp"
+#include "jail/warden_filter.hpp"
 
 namespace cloche::jail {
 namespace {
@@ -156,7 +158,7 @@ void restrict_files(const wire::Plan& plan) {
 
 namespace {
 
-const Filter& filter_for(const wire::Plan& plan) {
+const Filter& variant_for(const wire::Plan& plan) {
   const bool watched = plan.has(wire::watched_memory);
   const bool tracing = plan.has(wire::debugging);
   if (plan.has(wire::alone)) {
@@ -167,13 +169,30 @@ const Filter& filter_for(const wire::Plan& plan) {
   return watched ? watched_command_filter : command_filter;
 }
 
+std::span<const sock_filter> filter_for(const wire::Plan& plan) {
+  const Filter& filter = variant_for(plan);
+  return {filter.code.data(), filter.size};
+}
+
+int install(std::span<const sock_filter> code, unsigned flags) {
+  const sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
+  return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+
 }  // namespace
 
-void filter_calls(const wire::Plan& plan) {
-  const Filter& filter = filter_for(plan);
-  const sock_fprog program{static_cast<unsigned short>(filter.size),
-                           const_cast<sock_filter*>(filter.code.data())};
-  must(static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)), Step::seccomp);
+void filter_calls(const wire::Plan& plan) { must(install(filter_for(plan), 0), Step::seccomp); }
+
+void filter_warden() {
+  static constexpr auto filter = compile_warden_filter();
+  must(install(filter, 0), Step::seccomp);
+}
+
+bool filter_calls_asking(const wire::Plan& plan, int& listener) {
+  // Once a question was taken, no signal makes the command ask it again.
+  listener = install(filter_for(plan),
+                     SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel::seccomp_wait_killable_once_received);
+  return listener >= 0 || (errno == EBUSY && install(filter_for(plan), 0) == 0);
 }
 
 }  // namespace cloche::jail

@@ -16,5 +16,11 @@ void give_up_capabilities();
 void forbid_new_privileges();
 void restrict_files(const wire::Plan& plan);
 void filter_calls(const wire::Plan& plan);
+// For a command without a box, by the process that becomes it: its warden's listener in `listener`, or -1
+// where somebody around us listens already, so that what a warden would have to carry out is ENOSYS. False
+// with errno when there is no filter.
+bool filter_calls_asking(const wire::Plan& plan, int& listener);
+// For the process that answers, when the command has started.
+void filter_warden();
 
 }  // namespace cloche::jail

@@ -45,6 +45,11 @@ enum class Action : unsigned char {
   tracing,      // refused, unless the plan has the debug grant
   kept_memory,  // allowed, unless memory is watched: memory that no process need hold cannot be watched
   host_wide,    // allowed, unless there is no namespace of its own that it would stay in
+  // Allowed in a mount view. Without one:
+  by_warden,       // the warden carries it out or refuses it (warden.hpp)
+  attributes,      // answered as by a file system that has none
+  of_oneself,      // process 0 alone, which is whoever asks
+  of_one_oneself,  // the same where the first argument says of what: a process, a group, a user
 };
 
 struct Group {
@@ -70,20 +75,20 @@ inline constexpr Group groups[] = {
      SYS_newfstatat, SYS_statx, SYS_statfs, SYS_fstatfs, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_readlink,
      SYS_readlinkat, SYS_getdents, SYS_getdents64, SYS_getcwd, SYS_chdir, SYS_fchdir, SYS_rename, SYS_renameat,
      SYS_renameat2, SYS_rmdir, SYS_link, SYS_linkat, SYS_unlink, SYS_unlinkat, SYS_symlink, SYS_symlinkat, SYS_umask,
-     SYS_utime, SYS_utimes, SYS_utimensat, SYS_futimesat, SYS_inotify_init, SYS_inotify_init1, SYS_inotify_add_watch, SYS_inotify_rm_watch},
+ SYS_inotify_init, SYS_inotify_init1, SYS_inotify_add_watch, SYS_inotify_rm_watch},
     {Action::allow, "extended attributes, to be read", SYS_getxattr, SYS_lgetxattr, SYS_fgetxattr, SYS_listxattr,
      SYS_llistxattr, SYS_flistxattr},
-    {Action::host_wide, "what Landlock does not look at, so that the mount view alone decides whose it is: owners, and "
-                        "attributes, of which trusted.* and security.* need capabilities that nobody here has",
-     SYS_chown, SYS_fchown, SYS_lchown, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr,
-     SYS_lremovexattr, SYS_fremovexattr},
+    {Action::by_warden, "what Landlock does not look at, so that the mount view or the warden decides whose it is: owners and times",
+     SYS_chown, SYS_fchown, SYS_lchown, SYS_fchownat, SYS_utime, SYS_utimes, SYS_utimensat, SYS_futimesat},
+    {Action::attributes, "the same: attributes, of which trusted.* and security.* need capabilities that nobody here has",
+     SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr},
     {Action::fallocate_mode, "frees space; taking it by promise would outrun every watch of the disk, and is answered as by a file system "
      "that cannot: libc then writes instead", SYS_fallocate},
     {Action::mode_of_open, "opens files; no set-id bit at creation, because on disk the owner may be root", SYS_open},
     {Action::mode_of_openat, "the same with a directory descriptor", SYS_openat},
     {Action::mode_argument_1, "creates; no set-id bits", SYS_creat, SYS_mkdir, SYS_mknod},
     {Action::mode_argument_2, "the same with a directory descriptor", SYS_mkdirat, SYS_mknodat},
-    {Action::new_mode_1, "changes modes; no set-id bits, and nothing where Landlock alone would have to look", SYS_chmod,
+    {Action::new_mode_1, "changes modes; no set-id bits, and by the warden where Landlock alone would have to look", SYS_chmod,
      SYS_fchmod},
     {Action::new_mode_2, "the same with a directory descriptor", SYS_fchmodat, number::fchmodat2},
     {Action::absent, "openat2 and clone3 take their flags from memory, where a filter cannot see them; every libc "
@@ -106,11 +111,13 @@ inline constexpr Group groups[] = {
      SYS_exit, SYS_exit_group, SYS_wait4, SYS_waitid, SYS_getpid, SYS_getppid, SYS_gettid, SYS_getpgid, SYS_getpgrp,
      SYS_setpgid, SYS_getsid, SYS_setsid, SYS_set_tid_address, SYS_set_robust_list, SYS_get_robust_list, SYS_rseq,
      SYS_arch_prctl, SYS_futex, SYS_futex_waitv, number::futex_wake, number::futex_wait, number::futex_requeue,
-     SYS_sched_yield, SYS_sched_setparam, SYS_sched_getparam, SYS_sched_setscheduler, SYS_sched_getscheduler,
-     SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_sched_rr_get_interval, SYS_sched_setaffinity,
-     SYS_sched_getaffinity, SYS_sched_setattr, SYS_sched_getattr, SYS_getcpu, SYS_getpriority, SYS_setpriority,
-     SYS_ioprio_set, SYS_ioprio_get, SYS_getrlimit, SYS_setrlimit, SYS_getrusage, SYS_pidfd_open,
+     SYS_sched_yield, SYS_sched_getparam, SYS_sched_getscheduler, SYS_sched_get_priority_max,
+     SYS_sched_get_priority_min, SYS_sched_rr_get_interval, SYS_sched_getaffinity, SYS_sched_getattr, SYS_getcpu,
+     SYS_getpriority, SYS_ioprio_get, SYS_getrlimit, SYS_setrlimit, SYS_getrusage, SYS_pidfd_open,
      SYS_pidfd_send_signal, number::uretprobe, SYS_restart_syscall},
+    {Action::of_oneself, "when and where a process runs; of others the pid namespace alone would keep it away", SYS_sched_setparam,
+     SYS_sched_setscheduler, SYS_sched_setaffinity, SYS_sched_setattr},
+    {Action::of_one_oneself, "how nice it is, to the processor and to disks", SYS_setpriority, SYS_ioprio_set},
     {Action::allow, "signals; the pid namespace and Landlock's scope bound whom they reach", SYS_kill, SYS_tkill,
      SYS_tgkill, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigreturn, SYS_rt_sigpending, SYS_rt_sigtimedwait,
      SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_rt_sigsuspend, SYS_sigaltstack},

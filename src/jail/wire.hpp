@@ -100,9 +100,10 @@ enum PlanFlag : uint32_t {
   staged = 1U << 6,      // the mounts are put into a fresh /tmp of its own mount namespace first
   lowered = 1U << 7,     // becomes the outside ids before it is executed
   speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
+  unboxed = 1U << 10,    // there is no box: its program is the inner jail, which needs no exec to be one
 };
-inline constexpr uint32_t all_plan_flags =
-    privileged | terminal | debugging | watched_memory | alone | staged | open | lowered | speechless;
+inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory | alone |
+                                           staged | open | lowered | speechless | unboxed;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 

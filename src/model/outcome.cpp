@@ -28,16 +28,26 @@ std::string_view name_of(AnswerFault fault) {
   return "";
 }
 
-std::vector<std::string> quarantine_lines(const Outcome& outcome) {
+namespace {
+
+// One line each, the first ones of many.
+template <typename Item, typename Say>
+void add_first(std::vector<std::string>& lines, const std::string& what, const std::vector<Item>& items,
+               const Say& say) {
   constexpr size_t most_lines = 20;
+  for (size_t i = 0; i < items.size() && i < most_lines; ++i) lines.push_back(what + ": " + say(items[i]));
+  if (items.size() > most_lines)
+    lines.push_back(what + ": " + std::to_string(items.size() - most_lines) + " more");
+}
+
+}  // namespace
+
+std::vector<std::string> quarantine_lines(const Outcome& outcome) {
   std::vector<std::string> lines;
-  for (const auto& taken : outcome.quarantined) {
-    if (lines.size() == most_lines) {
-      lines.push_back("quarantined: " + std::to_string(outcome.quarantined.size() - most_lines) + " more");
-      break;
-    }
-    lines.push_back("quarantined: " + shown(taken.path, 400) + " (" + taken.reason + ")");
-  }
+  add_first(lines, "quarantined", outcome.quarantined,
+            [](const Quarantined& taken) { return shown(taken.path, 400) + " (" + taken.reason + ")"; });
+  add_first(lines, "put back as it was", outcome.restored,
+            [](const std::string& path) { return shown(path, 400); });
   if (!outcome.look_gap.empty())
     lines.push_back("the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
                     "; do not trust this tree");
@@ -83,6 +93,8 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
     out.begin_object().member("path", taken.path).member("reason", taken.reason);
     out.member("kept_at", taken.kept_at).end_object();
   }
+  out.end_array().key("restored").begin_array();
+  for (const auto& path : outcome.restored) out.value(path);
   out.end_array();
   outcome.look_gap.empty() ? out.key("look_gap").null() : out.member("look_gap", outcome.look_gap);
   out.member("proof", outcome.proof).member("plan_digest", plan_digest);

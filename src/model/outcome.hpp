@@ -66,13 +66,14 @@ struct Outcome {
   std::vector<HostUse> network = {};               // what was reached
   std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
   std::vector<Quarantined> quarantined = {};
+  std::vector<std::string> restored = {};  // protected files that were changed or removed, and put back
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers
   std::string reason = {};    // one sentence for everything but a plain exit
   std::string advice = {};    // how that sentence ends when an operator can do something about it
 };
 
-// What was taken out of the tree, a sentence each; shortened when there is much of it.
+// What was taken out of the tree or put back into it, a sentence each; shortened when there is much of it.
 std::vector<std::string> quarantine_lines(const Outcome& outcome);
 
 // The members of that JSON, into an object that is open.

@@ -33,7 +33,7 @@ TEST(Outcome, OfADefaultOneHasEveryKey) {
       R"("stdout_bytes":0,"stderr_bytes":0,"truncated":false,"lossy":false,)"
       R"("usage":{"wall_ms":0,"cpu_ms":0,"max_rss_bytes":0},"backend":"native","layers":[],"denials":[],)"
       R"("network":[],"network_failures":[],)"
-      R"("quarantined":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":""})");
+      R"("quarantined":[],"restored":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":""})");
 }
 
 TEST(Outcome, OfAFullOneHasEveryValue) {
@@ -49,6 +49,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.network = {{"a.org", 443, 2, 10, 20}};
   outcome.network_failures = {"b.org:443 could not be reached"};
   outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc"}};
+  outcome.restored = {".npmrc"};
   outcome.look_gap = "too deep";
   outcome.proof = "sha256:proof";
   outcome.reason = "because";
@@ -61,7 +62,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("denials":[{"by":"limit","what":"too much"}],)"
       R"("network":[{"host":"a.org","port":443,"connections":2,"bytes_out":10,"bytes_in":20}],)"
       R"("network_failures":["b.org:443 could not be reached"],)"
-      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],)"
+      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],"restored":[".npmrc"],)"
       R"("look_gap":"too deep","proof":"sha256:proof","plan_digest":"sha256:ff",)"
       R"("reason":"because"})");
 }
@@ -70,13 +71,15 @@ TEST(Outcome, WhatWasTakenAwayIsSaidInLines) {
   Outcome outcome;
   EXPECT_TRUE(quarantine_lines(outcome).empty());
   for (int i = 0; i < 25; ++i) outcome.quarantined.push_back({"a\x1b/.envrc", "direnv runs it"});
+  outcome.restored = {".npmrc"};
   outcome.look_gap = "it took too long";
   const auto lines = quarantine_lines(outcome);
-  ASSERT_EQ(lines.size(), 22U);
+  ASSERT_EQ(lines.size(), 23U);
   EXPECT_EQ(lines[0].find('\x1b'), std::string::npos);
   EXPECT_TRUE(lines[0].ends_with("/.envrc (direnv runs it)")) << lines[0];
   EXPECT_EQ(lines[20], "quarantined: 5 more");
-  EXPECT_EQ(lines[21],
+  EXPECT_EQ(lines[21], "put back as it was: .npmrc");
+  EXPECT_EQ(lines[22],
             "the look for protected files was not complete: it took too long; do not trust this tree");
 }
 

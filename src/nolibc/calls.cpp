@@ -90,6 +90,9 @@ int symlinkat(const char* says, int dir, const char* path) noexcept {
   return static_cast<int>(call(SYS_symlinkat, says, dir, path));
 }
 int fchmod(int fd, mode_t mode) noexcept { return static_cast<int>(call(SYS_fchmod, fd, mode)); }
+int futimens(int fd, const timespec* times) noexcept {
+  return static_cast<int>(call(SYS_utimensat, fd, nullptr, times, 0));
+}
 int rmdir(const char* path) noexcept { return static_cast<int>(call(SYS_rmdir, path)); }
 int chdir(const char* path) noexcept { return static_cast<int>(call(SYS_chdir, path)); }
 int fchdir(int fd) noexcept { return static_cast<int>(call(SYS_fchdir, fd)); }

@@ -10,6 +10,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/tree_steps.hpp"
 
 namespace cloche {
 namespace {
@@ -18,16 +19,6 @@ constexpr std::string_view harmless_ending = ".cloche-quarantined";
 constexpr size_t most_copied_bytes = size_t{64} << 20;
 constexpr size_t most_copied_files = 4096;
 constexpr int most_copied_depth = 32;
-
-// The directory of something in the tree, opened step by step without following a link.
-Result<OwnedFd> open_parent(const HeldRoot& root, const std::string& path) {
-  OwnedFd at = TRY(sys::open_at(root.fd.get(), ".", O_PATH | O_DIRECTORY));
-  const auto names = components_of(path);
-  for (size_t i = 0; i + 1 < names.size(); ++i) {
-    at = TRY(sys::open_at(at.get(), std::string(names[i]), O_PATH | O_DIRECTORY | O_NOFOLLOW));
-  }
-  return at;
-}
 
 // A command may have closed its directory to stop this.
 int rename_out(int directory, const std::string& name, int to_directory, const std::string& to) {
@@ -123,7 +114,7 @@ Result<std::string> Quarantine::next_place() {
 Result<Quarantined> Quarantine::take(const HeldRoot& root, const Suspect& suspect) {
   Quarantined taken{.path = suspect.path, .reason = suspect.reason};
   const std::string name = suspect.path.substr(suspect.path.rfind('/') + 1);
-  const OwnedFd parent = TRY(open_parent(root, suspect.path));
+  const OwnedFd parent = TRY(open_parent(root.fd.get(), suspect.path));
   const auto place = next_place();
   const auto to = place.ok() ? sys::open(place.value(), O_RDONLY | O_DIRECTORY) : place.error();
   if (to.ok()) {

@@ -111,6 +111,9 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
     field(out, "what", denial.what, max_item_bytes / 2).end_object();
   });
   if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);
+  if (!outcome.restored.empty())
+    add_items(out, "restored", outcome.restored,
+              [&](const std::string& path) { out.raw(quote_within(path, max_item_bytes)); });
   if (outcome.quarantined.empty()) return;
   add_items(out, "quarantined", outcome.quarantined, [&](const Quarantined& taken) {
     field(out.begin_object(), "path", taken.path, max_item_bytes / 2);

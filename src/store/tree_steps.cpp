@@ -2,6 +2,9 @@
 
 #include <linux/openat2.h>
 
+#include "base/path.hpp"
+#include "base/sys.hpp"
+
 namespace cloche {
 
 OwnedFd open_child(int directory, const char* name, int flags) {
@@ -33,6 +36,15 @@ std::string joined(const std::string& directory, const std::string& name) {
 }
 
 ChangeTime change_of(const struct stat& seen) { return {seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec}; }
+
+Result<OwnedFd> open_parent(int root, const std::string& path) {
+  OwnedFd at = TRY(sys::open_at(root, ".", O_PATH | O_DIRECTORY));
+  const auto names = components_of(path);
+  for (size_t i = 0; i + 1 < names.size(); ++i) {
+    at = TRY(sys::open_at(at.get(), std::string(names[i]), O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  }
+  return at;
+}
 
 std::optional<struct stat> look_in(int directory, const std::string& name) {
   struct stat seen {};

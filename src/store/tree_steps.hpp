@@ -13,6 +13,7 @@
 #include <string>
 
 #include "base/fd.hpp"
+#include "base/result.hpp"
 #include "model/facts.hpp"
 #include "policy/protected_directory.hpp"
 
@@ -23,6 +24,9 @@ inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
 // One name, so there is nothing on the way; no link, no other mount, and nothing that would block. errno says
 // why not.
 OwnedFd open_child(int directory, const char* name, int flags);
+
+// The directory of something in the tree, opened step by step without following a link.
+Result<OwnedFd> open_parent(int root, const std::string& path);
 
 std::optional<struct stat> look_in(int directory, const std::string& name);
 NameKind kind_in(int directory, const dirent& entry);

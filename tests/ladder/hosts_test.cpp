@@ -194,8 +194,9 @@ TEST_P(Contained, TheDefaultRefusesByTheNameOfTheLayer) {
 TEST_P(Contained, ASubprocessWorks) {
   scene().write("beside.txt", "secret\n");
   const Ran ran = in_container(
-      "run --isolation subprocess -- sh -c 'cat ../beside.txt 2>/dev/null; echo made > made; cat made'");
-  EXPECT_TRUE(printed(ran, "made\n"));
+      "run --isolation subprocess -- sh -c 'cat ../beside.txt 2>/dev/null; echo made > made; chmod 400 made; "
+      "cat made; stat -c %a made'");
+  EXPECT_TRUE(printed(ran, "made\n400\n"));
 }
 
 TEST_P(Contained, TheDoctorIsRight) {

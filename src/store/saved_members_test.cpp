@@ -1,0 +1,154 @@
+// What was there before a command is there after it.
+#include "store/saved_members.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "base/scratch.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+using Paths = std::vector<std::string>;
+
+// A tree with members of each kind, saved.
+struct Tree {
+  Scratch scratch;
+  Scratch elsewhere;
+  HeldRoot root{scratch.path, std::move(sys::open(scratch.path, O_RDONLY | O_DIRECTORY)).value()};
+  SavedMembers saved;
+
+  Tree() {
+    write(".envrc", "old");
+    write(".git/config", "[core]");
+    write(".git/hooks/pre-push", "#!/bin/sh");
+    write(".git/hooks/pre-push.sample", "sample");
+    write(".vscode/deep/tasks.json", "{}");
+    fs::permissions(at(".git/hooks/pre-push"), fs::perms(0750));
+    fs::permissions(at(".vscode/deep"), fs::perms(0711));
+    fs::create_symlink("deep/tasks.json", at(".vscode/link"));
+    for (const char* path : {".envrc", ".git/config", ".git/hooks", ".vscode", ".never"})
+      saved.save(root, path);
+  }
+
+  fs::path at(const std::string& path) const { return scratch.path + "/" + path; }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories(at(path).parent_path());
+    std::ofstream(at(path)) << text;
+  }
+  std::string read(const std::string& path) const {
+    auto text = sys::read_file(at(path));
+    return text.ok() ? text.value() : "(" + describe(text.error()) + ")";
+  }
+  SavedMembers::PutBack put_back() const {
+    Quarantine quarantine(elsewhere.path + "/q");
+    return saved.put_back(root, quarantine);
+  }
+  void expect_as_it_was() const {
+    EXPECT_EQ(read(".envrc"), "old");
+    EXPECT_EQ(read(".git/config"), "[core]");
+    EXPECT_EQ(read(".git/hooks/pre-push"), "#!/bin/sh");
+    EXPECT_EQ(fs::status(at(".git/hooks/pre-push")).permissions(), fs::perms(0750));
+    EXPECT_EQ(fs::status(at(".vscode/deep")).permissions(), fs::perms(0711));
+    EXPECT_EQ(read(".vscode/deep/tasks.json"), "{}");
+    EXPECT_TRUE(fs::is_symlink(at(".vscode/link")));
+    EXPECT_FALSE(fs::exists(at(".never")));
+  }
+};
+
+struct Row {
+  const char* name;
+  std::function<void(const Tree&)> done;
+  Paths restored;
+  Paths quarantined;
+};
+
+const Row rows[] = {
+    {"nothing", [](const Tree&) {}, {}, {}},
+    {"touched", [](const Tree& tree) { tree.write(".envrc", "old"); }, {}, {}},
+    {"new beside it", [](const Tree& tree) { tree.write(".vscode/new", ""); }, {}, {}},
+    {"a sample", [](const Tree& tree) { fs::remove(tree.at(".git/hooks/pre-push.sample")); }, {}, {}},
+    {"removed", [](const Tree& tree) { fs::remove(tree.at(".envrc")); }, {".envrc"}, {}},
+    {"changed", [](const Tree& tree) { tree.write(".envrc", "new"); }, {".envrc"}, {".envrc"}},
+    {"renamed", [](const Tree& tree) { fs::rename(tree.at(".envrc"), tree.at("other")); }, {".envrc"}, {}},
+    {"another mode",
+     [](const Tree& tree) { fs::permissions(tree.at(".git/hooks/pre-push"), fs::perms(0)); },
+     {".git/hooks/pre-push"},
+     {".git/hooks/pre-push"}},
+    {"a directory in its place",
+     [](const Tree& tree) {
+       fs::remove(tree.at(".envrc"));
+       tree.write(".envrc/x", "");
+     },
+     {".envrc"},
+     {".envrc"}},
+    {"a link in its place",
+     [](const Tree& tree) {
+       fs::remove_all(tree.at(".vscode"));
+       fs::create_symlink("elsewhere", tree.at(".vscode"));
+     },
+     {".vscode", ".vscode/deep", ".vscode/deep/tasks.json", ".vscode/link"},
+     {".vscode"}},
+    {"the same by another name",
+     [](const Tree& tree) { fs::create_hard_link(tree.at(".envrc"), tree.at("other")); },
+     {".envrc"},
+     {".envrc"}},
+    {"another link",
+     [](const Tree& tree) {
+       fs::remove(tree.at(".vscode/link"));
+       fs::create_symlink("/etc/passwd", tree.at(".vscode/link"));
+     },
+     {".vscode/link"},
+     {".vscode/link"}},
+    {"a directory's mode",
+     [](const Tree& tree) { fs::permissions(tree.at(".vscode/deep"), fs::perms(0700)); },
+     {},
+     {}},
+    {"the whole repository",
+     [](const Tree& tree) { fs::remove_all(tree.at(".git")); },
+     {".git/config", ".git/hooks", ".git/hooks/pre-push"},
+     {}},
+};
+
+TEST(SavedMembers, ArePutBackWhenTheyAreNotAsTheyWere) {
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    const Tree tree;
+    row.done(tree);
+    const auto put = tree.put_back();
+    EXPECT_EQ(put.gap, "");
+    EXPECT_EQ(put.restored, row.restored);
+    Paths quarantined;
+    for (const auto& taken : put.quarantined) quarantined.push_back(taken.path);
+    EXPECT_EQ(quarantined, row.quarantined);
+    tree.expect_as_it_was();
+    EXPECT_TRUE(tree.put_back().restored.empty());
+  }
+}
+
+TEST(SavedMembers, NeverThroughALink) {
+  const Tree tree;
+  const Scratch other;
+  fs::remove_all(tree.at(".git"));
+  fs::create_symlink(other.path, tree.at(".git"));
+  const auto put = tree.put_back();
+  EXPECT_TRUE(put.gap.starts_with("'.git/config' could not be put back: ")) << put.gap;
+  EXPECT_TRUE(fs::is_empty(other.path));
+}
+
+TEST(SavedMembers, LargeOnesAreLeftOut) {
+  Tree tree;
+  tree.write("large", std::string((size_t{1} << 20) + 1, 'x'));
+  tree.saved.save(tree.root, "large");
+  fs::remove(tree.at("large"));
+  EXPECT_TRUE(tree.put_back().restored.empty());
+}
+
+}  // namespace
+}  // namespace cloche
