@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/path.hpp"
 #include "policy/folded_name.hpp"
 
 namespace cloche {
@@ -37,6 +38,25 @@ bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
 bool is_object_directory(std::string_view name) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return name.size() == 2 && std::all_of(name.begin(), name.end(), is_digit);
+}
+
+RootMeaning meaning_of_root(std::string_view root) {
+  const auto names = components_of(root);
+  RootMeaning meaning;
+  for (size_t i = 0; i < names.size(); ++i) {
+    DirectoryNames here(meaning.trail, meaning.part);
+    here.add(names[i], NameKind::directory);
+    here.settle();
+    if (here.members().empty()) {
+      meaning = {here.subdirectories().front().trail, here.subdirectories().front().part, {}};
+      continue;
+    }
+    const bool is_checkout = i + 2 < names.size() && names[i + 1] == "worktrees";
+    if (!is_checkout) return {{}, GitPart::none, here.members().front().reason};
+    i += 2;
+    meaning = {};
+  }
+  return meaning;
 }
 
 void DirectoryNames::add(std::string_view name, NameKind kind) {

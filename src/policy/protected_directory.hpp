@@ -68,6 +68,17 @@ class DirectoryNames {
   std::vector<SubdirectoryName> subdirectories_;
 };
 
+// What the way to the root of a tree gives the names in it: one that is somebody's .config itself holds what
+// .config/fish means, and one that is a .git has hooks.
+struct RootMeaning {
+  Trail trail = {};
+  GitPart part = GitPart::none;
+  std::string_view covered_by = {};  // the reason, when the root itself is or lies in a member
+};
+// Agents keep whole checkouts in `worktrees` of their own directory (.claude/worktrees/NAME): one of these is
+// a project like any other.
+RootMeaning meaning_of_root(std::string_view root);
+
 // Of a hook that git never runs: git init copies these.
 bool is_sample_hook(std::string_view name);
 

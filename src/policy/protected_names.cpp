@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/path.hpp"
 #include "policy/folded_name.hpp"
 
 namespace cloche {
@@ -100,6 +99,17 @@ constexpr ProtectedName globs[] = {
     {"*.code-workspace", "holds the same tasks and settings as .vscode"},
 };
 
+// FNV-1a over the names, each with its end.
+constexpr uint64_t fnv_start = 0xcbf29ce484222325;
+template <size_t count>
+constexpr uint64_t mixed(uint64_t sum, const ProtectedName (&table)[count]) {
+  for (const auto& row : table) {
+    for (const char c : row.path) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    sum = (sum ^ 0xff) * 0x100000001b3;
+  }
+  return sum;
+}
+
 constexpr std::string_view first_of(std::string_view path) { return path.substr(0, path.find('/')); }
 
 constexpr bool comes_before(const ProtectedName& a, const ProtectedName& b) {
@@ -157,12 +167,6 @@ NameMatch match_folded(const Trail& trail, std::string_view name) {
 
 }  // namespace
 
-Trail trail_to(std::string_view root) {
-  Trail trail;
-  for (const std::string_view component : components_of(root)) trail = match_name(trail, component).trail;
-  return trail;
-}
-
 bool is_plain_name(std::string_view name) {
   const auto is_plain = [](char c) {
     return c >= ' ' && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ':' && c != '\\';
@@ -180,6 +184,11 @@ NameMatch match_name(const Trail& trail, std::string_view name) {
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return match;
+}
+
+uint64_t revision_of_protected_names() {
+  static constexpr uint64_t revision = mixed(mixed(fnv_start, rows), globs);
+  return revision;
 }
 
 std::vector<ProtectedName> protected_names() {

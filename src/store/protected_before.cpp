@@ -22,7 +22,8 @@ class LookBefore {
       : root_(root), found_(found), held_(held), hidden_(hidden) {}
 
   Result<void> look(OwnedFd root) {
-    waiting_.push_back({std::move(root), "", trail_to(root_), GitPart::none, true});
+    const RootMeaning meaning = meaning_of_root(root_);
+    waiting_.push_back({std::move(root), "", meaning.trail, meaning.part, true});
     for (size_t count = 0; !waiting_.empty() && count < most_directories_before; ++count) {
       const Waiting next = std::move(waiting_.front());
       waiting_.pop_front();
