@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/path.hpp"
+#include "policy/protected_directory.hpp"
 
 namespace cloche {
 namespace {
@@ -47,6 +48,17 @@ Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& n
     allowed.push_back(path);
   }
   return allowed;
+}
+
+Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed) {
+  for (const auto& root : roots) {
+    const RootMeaning meaning = meaning_of_root(root);
+    if (meaning.covered_by.empty() || is_allowed(allowed, root)) continue;
+    return refusal(root + " is in the protected set (" + std::string(meaning.covered_by) +
+                       "), and a command could write there",
+                   "name another directory, or let go of this one with --allow-protected " + root);
+  }
+  return {};
 }
 
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path) {

@@ -19,6 +19,10 @@ Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& n
                                                const std::string& workspace,
                                                const std::vector<std::string>& roots);
 
+// A tree that is itself in the protected set, as a workspace named .vscode is: all of it would have to be
+// kept from the command, so the operator has to let go of it.
+Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed);
+
 // Whether the path is allowed, or holds something that is.
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path);
 // Whether it is allowed itself.

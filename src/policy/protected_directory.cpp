@@ -42,19 +42,22 @@ bool is_object_directory(std::string_view name) {
 
 RootMeaning meaning_of_root(std::string_view root) {
   const auto names = components_of(root);
-  RootMeaning meaning;
+  RootMeaning meaning{.counts_from = root};
   for (size_t i = 0; i < names.size(); ++i) {
     DirectoryNames here(meaning.trail, meaning.part);
     here.add(names[i], NameKind::directory);
     here.settle();
     if (here.members().empty()) {
-      meaning = {here.subdirectories().front().trail, here.subdirectories().front().part, {}};
+      meaning.trail = here.subdirectories().front().trail;
+      meaning.part = here.subdirectories().front().part;
       continue;
     }
     const bool is_checkout = i + 2 < names.size() && names[i + 1] == "worktrees";
-    if (!is_checkout) return {{}, GitPart::none, here.members().front().reason};
+    if (!is_checkout)
+      return {.covered_by = here.members().front().reason, .counts_from = meaning.counts_from};
     i += 2;
-    meaning = {};
+    const auto passed = static_cast<size_t>(names[i].data() + names[i].size() - root.data());
+    meaning = {.counts_from = root.substr(passed)};
   }
   return meaning;
 }

@@ -73,7 +73,8 @@ class DirectoryNames {
 struct RootMeaning {
   Trail trail = {};
   GitPart part = GitPart::none;
-  std::string_view covered_by = {};  // the reason, when the root itself is or lies in a member
+  std::string_view covered_by = {};   // the reason, when the root itself is or lies in a member
+  std::string_view counts_from = {};  // the end of its path that says all this
 };
 // Agents keep whole checkouts in `worktrees` of their own directory (.claude/worktrees/NAME): one of these is
 // a project like any other.

@@ -42,7 +42,7 @@ void make_room(const std::string& directory) {
 LookMemory::LookMemory(const std::string& state, int root) {
   struct stat seen {};
   if (state.empty() || ::fstat(root, &seen) != 0) return;
-  directory_ = state + "/looked";
+  directory_ = state + "/" + looked_name;
   file_ = directory_ + "/" + std::to_string(seen.st_dev) + "-" + std::to_string(seen.st_ino);
   auto text = read_private_file(file_, most_bytes);
   if (text.ok() && text.value().starts_with(first_line())) read_ = std::move(text).value();

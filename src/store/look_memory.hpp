@@ -7,6 +7,8 @@
 
 namespace cloche {
 
+inline constexpr const char* looked_name = "looked";
+
 class LookMemory {
  public:
   // Without a state directory nothing is remembered.

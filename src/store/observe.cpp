@@ -295,6 +295,7 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   for (const auto& own : seen.facts.hidden) guard.hidden.push_back(own.path);
   guard.mounts = request.rung >= Rung::namespaces;
   guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
+  TRY(judge_roots(guard.roots, guard.allowed));
   return observe_protected_again(seen);
 }
 
