@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/second_name.hpp"
 
 namespace cloche {
 namespace {
@@ -46,7 +47,7 @@ Result<Reach> walk(const std::string& path, const std::string& workspace) {
       absent = true;
     }
     here = next;
-    if (is_beneath(workspace, here)) return Reach::through_workspace;
+    if (workspace != nowhere && lies_in(workspace, here)) return Reach::through_workspace;
     if (absent || !S_ISLNK(seen.st_mode)) continue;
     if (++links > most_links) return system_error("follow " + path, ELOOP);
     const std::string target = TRY(sys::read_link(next));
@@ -76,9 +77,9 @@ Result<std::optional<ConfigFile>> read_operators(const std::string& path, const 
   if (path.empty()) return std::optional<ConfigFile>();
   const Reach reach = TRY(walk(path, workspace));
   if (reach == Reach::through_workspace)
-    return refusal(
-        "the configuration " + path + " lies in the workspace " + workspace + ", where an agent can write it",
-        "use another workspace, or move the configuration");
+    return refusal("the configuration " + path + " lies in the workspace " + workspace +
+                       ", by its name or by a mount, and an agent can write it",
+                   "use another workspace, or move the configuration");
   if (reach == Reach::absent) return std::optional<ConfigFile>();
   const OwnedFd fd = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   const struct stat seen = TRY(judge_kind(fd.get(), path));
@@ -89,7 +90,7 @@ Result<std::optional<ConfigFile>> read_operators(const std::string& path, const 
     return refusal(path + " can be written by everybody", "chmod o-w " + path);
   // What was opened counts, should a link have been turned since the walk.
   const std::string opened = TRY(sys::path_of(fd.get()));
-  if (is_beneath(workspace, opened))
+  if (workspace != nowhere && lies_in(workspace, opened))
     return refusal("the configuration " + path + " is " + opened + ", in the workspace");
   return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
 }
