@@ -19,6 +19,7 @@ struct Installation {
   std::string jail;   // cloche-jail
   std::string probe;  // cloche-probe, the program of the self-proof
   std::string state;  // where proofs and skeletons are kept; empty: nowhere, and then each call does without
+  std::string no_state = {};  // why it is nowhere
   IdRange ids;
 };
 

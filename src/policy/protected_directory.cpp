@@ -10,14 +10,16 @@
 namespace cloche {
 namespace {
 
-constexpr std::string_view git_meanings[] = {"attributes", "commondir", "config",   "config.worktree",
-                                             "head",       "hooks",     "info",     "modules",
-                                             "objects",    "refs",      "worktrees"};
+constexpr std::string_view git_meanings[] = {
+    "attributes",   "commondir", "config",   "config.worktree", "git-rebase-todo",
+    "head",         "hooks",     "info",     "modules",         "objects",
+    "rebase-merge", "refs",      "worktrees"};
 static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
 
 constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
 constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
 constexpr std::string_view attributes_reason = "names filters and diff drivers, which git runs";
+constexpr std::string_view todo_reason = "git rebase --continue runs the commands after exec in it";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 
 const std::string_view* meaning_of(std::string_view folded) {
@@ -28,6 +30,7 @@ const std::string_view* meaning_of(std::string_view folded) {
 GitPart part_of(std::string_view meaning) {
   if (meaning == "info") return GitPart::info;
   if (meaning == "objects") return GitPart::objects;
+  if (meaning == "rebase-merge") return GitPart::rebase;
   return meaning == "worktrees" ? GitPart::worktrees : GitPart::none;
 }
 
@@ -93,7 +96,18 @@ void DirectoryNames::add_member(const GitName& found, MemberRule rule, std::stri
   std::erase_if(subdirectories_, [&](const SubdirectoryName& sub) { return sub.name == found.name; });
 }
 
+// What a rebase that stopped keeps, in a repository or in a worktree's part of one.
+void DirectoryNames::settle_rebase() {
+  const GitName* rebase = find("rebase-merge");
+  if (rebase == nullptr) return;
+  if (rebase->kind == NameKind::link) add_member(*rebase, MemberRule::always, todo_reason);
+  for (auto& sub : subdirectories_) {
+    if (sub.name == rebase->name) sub.part = GitPart::rebase;
+  }
+}
+
 void DirectoryNames::settle_git_directory() {
+  settle_rebase();
   for (const auto& found : git_names_) {
     const bool linked = found.kind == NameKind::link;
     if (found.meaning == "config" || found.meaning == "config.worktree") {
@@ -121,7 +135,10 @@ void DirectoryNames::settle() {
   const bool is_worktree =
       part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
   const GitName* config = find("config.worktree");
+  if (is_worktree) settle_rebase();
   if (is_worktree && config != nullptr) add_member(*config, MemberRule::git_config, config_reason);
+  const GitName* todo = find("git-rebase-todo");
+  if (part_ == GitPart::rebase && todo != nullptr) add_member(*todo, MemberRule::git_todo, todo_reason);
   const GitName* attributes = find("attributes");
   if (part_ == GitPart::info && attributes != nullptr)
     add_member(*attributes, MemberRule::always, attributes_reason);

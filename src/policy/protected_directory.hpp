@@ -21,6 +21,7 @@ enum class MemberRule {
   git_config,  // by what is in it: git init and git clone write one
   git_hooks,   // by the names in it: git init copies samples
   git_link,    // by where it leads: worktrees and submodules have one, into the same tree
+  git_todo,    // by what is in it: a rebase that stopped leaves one
 };
 
 struct MemberName {
@@ -31,7 +32,7 @@ struct MemberName {
 };
 
 // What a directory is to git, as far as its parent can say.
-enum class GitPart { none, dot_git, info, objects, worktrees, worktree };
+enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase };
 
 struct SubdirectoryName {
   std::string name;
@@ -58,6 +59,7 @@ class DirectoryNames {
   };
   const GitName* find(std::string_view meaning) const;
   void settle_git_directory();
+  void settle_rebase();
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
 
   Trail trail_;

@@ -3,6 +3,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/git_config.hpp"
+#include "policy/rebase_todo.hpp"
 
 namespace cloche {
 namespace {
@@ -75,6 +76,7 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
     case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
+    case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
     case MemberRule::git_link: return judge_link(here, member, *seen);
   }
 }
@@ -153,6 +155,15 @@ void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member
   const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read " + path);
   if (!text.ok()) return findings_.suspect(path, std::string(member.reason));
   if (const auto danger = danger_in_git_config(text.value())) findings_.suspect(path, *danger);
+}
+
+void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                             bool way_is_new) {
+  if (!is_touched(seen) && !way_is_new) return;
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  const auto text = fd ? sys::read_all(fd.get(), max_rebase_todo_bytes) : system_error("read it");
+  if (!text.ok() || has_exec_line(text.value()))
+    findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
 
 // What a configuration that may well be as it was sends git to.

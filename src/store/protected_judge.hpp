@@ -88,6 +88,8 @@ class MemberJudge {
                     bool way_is_new);
   void judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                    bool way_is_new);
+  void judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                  bool way_is_new);
   void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen);
   void look_at_places(const WalkedPlace& here, const MemberName& member, const struct stat& config);
   void look_at_place(const std::string& named, size_t depth);

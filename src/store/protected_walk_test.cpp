@@ -280,6 +280,35 @@ const Row rows[] = {
      [](Tree& t) { t.write("a/.vscode/settings.json"); },
      [](Tree& t) { t.write("a/.vscode/tasks.json"); },
      {"a/.vscode/tasks.json"}},
+    {"a rebase that stopped",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/rebase-merge/git-rebase-todo", "pick 1 a\n# exec x\n"); },
+     {}},
+    {"a rebase with commands",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/rebase-merge/git-rebase-todo", "pick 1 a\nexec ./x\n"); },
+     {"w/.git/rebase-merge/git-rebase-todo"}},
+    {"a rebase with commands, prepared elsewhere",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("r/git-rebase-todo", "x ./x\n");
+     },
+     [](Tree& t) { t.move("r", "w/.git/rebase-merge"); },
+     {"w/.git/rebase-merge/git-rebase-todo"}},
+    {"a rebase of a worktree's",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/worktrees/n/HEAD");
+     },
+     [](Tree& t) { t.write("w/.git/worktrees/n/rebase-merge/git-rebase-todo", "x ./x\n"); },
+     {"w/.git/worktrees/n/rebase-merge/git-rebase-todo"}},
+    {"a rebase that is a link",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("r/git-rebase-todo", "x ./x\n");
+     },
+     [](Tree& t) { t.link("../../r", "w/.git/rebase-merge"); },
+     {"w/.git/rebase-merge"}},
     {"in a closed directory",
      {},
      [](Tree& t) {
