@@ -4,6 +4,7 @@
 
 #include "base/path.hpp"
 #include "policy/protected_directory.hpp"
+#include "policy/view_guards.hpp"
 
 namespace cloche {
 namespace {
@@ -21,10 +22,22 @@ void add_root(std::vector<std::string>& roots, const std::string& path) {
 
 }  // namespace
 
+std::vector<FileFact> written_of_repository(const RunRequest& request, const Facts& facts) {
+  if (!writes_to_workspace(request) || !facts.git_common) return {};
+  std::vector<FileFact> written;
+  for (const auto& place : facts.git_written) {
+    const bool inside = is_beneath(facts.workspace.path, place.path);
+    if (!inside && !view::is_own_file(facts, *facts.git_common) && !view::is_own_file(facts, place))
+      written.push_back(place);
+  }
+  return written;
+}
+
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts) {
   std::vector<std::string> roots;
   const std::string& workspace = facts.workspace.path;
   if (writes_to_workspace(request)) add_root(roots, workspace);
+  for (const auto& place : written_of_repository(request, facts)) add_root(roots, place.path);
   if (request.profile == Profile::readonly) return roots;
   for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
     const FileFact& fact = facts.grants[i];

@@ -14,6 +14,10 @@ namespace cloche {
 // workspace counts as the workspace: by its names from there it is in the set or not.
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts);
 
+// What of the repository that the workspace is a worktree of the command may write, so that git commits. Not
+// what is one of Cloche's own files, and not what lies where it can write anyway.
+std::vector<FileFact> written_of_repository(const RunRequest& request, const Facts& facts);
+
 // What --allow-protected names, absolute: relative to the workspace, or within one of the roots.
 Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& named,
                                                const std::string& workspace,

@@ -11,9 +11,8 @@ namespace cloche {
 namespace {
 
 constexpr std::string_view git_meanings[] = {
-    "attributes",   "commondir", "config",   "config.worktree", "git-rebase-todo",
-    "head",         "hooks",     "info",     "modules",         "objects",
-    "rebase-merge", "refs",      "worktrees"};
+    "attributes", "commondir", "config",  "config.worktree", "git-rebase-todo", "gitdir", "head",
+    "hooks",      "info",      "modules", "objects",         "rebase-merge",    "refs",   "worktrees"};
 static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
 
 constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
@@ -129,14 +128,22 @@ void DirectoryNames::settle_git_directory() {
   }
 }
 
+// COMMON/worktrees/NAME.
+void DirectoryNames::settle_worktree() {
+  settle_rebase();
+  if (const GitName* config = find("config.worktree"))
+    add_member(*config, MemberRule::git_config, config_reason);
+  for (const char* pointer : {"commondir", "gitdir"}) {
+    if (const GitName* found = find(pointer)) add_member(*found, MemberRule::git_pointer, elsewhere_reason);
+  }
+}
+
 void DirectoryNames::settle() {
   is_git_ = part_ == GitPart::dot_git || (find("objects") != nullptr && find("refs") != nullptr);
   if (is_git_) return settle_git_directory();
   const bool is_worktree =
       part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
-  const GitName* config = find("config.worktree");
-  if (is_worktree) settle_rebase();
-  if (is_worktree && config != nullptr) add_member(*config, MemberRule::git_config, config_reason);
+  if (is_worktree) settle_worktree();
   const GitName* todo = find("git-rebase-todo");
   if (part_ == GitPart::rebase && todo != nullptr) add_member(*todo, MemberRule::git_todo, todo_reason);
   const GitName* attributes = find("attributes");

@@ -17,11 +17,12 @@ enum class NameKind { directory, link, other };
 
 // How a member is judged that a command made or changed.
 enum class MemberRule {
-  always,      // it has no business there
-  git_config,  // by what is in it: git init and git clone write one
-  git_hooks,   // by the names in it: git init copies samples
-  git_link,    // by where it leads: worktrees and submodules have one, into the same tree
-  git_todo,    // by what is in it: a rebase that stopped leaves one
+  always,       // it has no business there
+  git_config,   // by what is in it: git init and git clone write one
+  git_hooks,    // by the names in it: git init copies samples
+  git_link,     // by where it leads: worktrees and submodules have one, into the same tree
+  git_pointer,  // likewise, of a worktree's own part of the repository
+  git_todo,     // by what is in it: a rebase that stopped leaves one
 };
 
 struct MemberName {
@@ -60,6 +61,7 @@ class DirectoryNames {
   const GitName* find(std::string_view meaning) const;
   void settle_git_directory();
   void settle_rebase();
+  void settle_worktree();
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
 
   Trail trail_;

@@ -58,7 +58,10 @@ TEST(ProtectedDirectory, Members) {
        {"CONFIG", "Hooks"},
        true},
       {"one of two spellings", GitPart::dot_git, {"CONFIG", "config"}, {"CONFIG", "config"}, true},
-      {"a worktree's", GitPart::none, {"HEAD", "commondir", "config.worktree"}, {"config.worktree"}},
+      {"a worktree's",
+       GitPart::none,
+       {"HEAD", "commondir", "config.worktree"},
+       {"commondir", "config.worktree"}},
       {"a worktree's by its place", GitPart::worktree, {"config.worktree"}, {"config.worktree"}},
       {"info", GitPart::info, {"attributes", "exclude"}, {"attributes"}},
   };
@@ -85,12 +88,12 @@ TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
 }
 
 TEST(MeaningOfRoot, ComesFromTheWayToIt) {
-  struct Row {
+  struct NameInRoot {
     const char* root;
     const char* name;  // in the root
     bool member;
   };
-  const Row table[] = {
+  const NameInRoot table[] = {
       {"/home/u/.config", "fish", true},
       {"/home/u/.CONFIG", "git", true},
       {"/home/u/.config/app", "fish", false},

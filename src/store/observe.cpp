@@ -295,7 +295,12 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
     auto config = directories.look_below(facts.workspace.path + "/.cloche");
     if (config && config->kind == FileFact::Kind::directory) facts.project_config = std::move(*config);
     const auto git = directories.look_below(facts.workspace.path + "/.git");
-    if (git && git->kind == FileFact::Kind::file) facts.git_common = find_common_git(facts.workspace);
+    auto worktree =
+        git && git->kind == FileFact::Kind::file ? find_worktree_git(facts.workspace) : std::nullopt;
+    if (worktree) {
+      facts.git_common = std::move(worktree->common);
+      facts.git_written = std::move(worktree->written);
+    }
   }
   for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
   for (const auto& own : facts.hidden) look_above(facts.above_own, own);

@@ -77,7 +77,8 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
     case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
-    case MemberRule::git_link: return judge_link(here, member, *seen);
+    case MemberRule::git_link: return judge_link(here, member, *seen, "gitdir: ");
+    case MemberRule::git_pointer: return judge_link(here, member, *seen, "");
   }
 }
 
@@ -217,14 +218,14 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
   if (!read) findings_.gap("'" + path + "' could not be read");
 }
 
-// "gitdir: PATH". Git takes config and hooks from there: in this tree they are looked at, elsewhere by
+// PATH after the key. Git takes config and hooks from there: in this tree they are looked at, elsewhere by
 // nobody.
-void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen) {
+void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                             std::string_view key) {
   if (!is_touched(seen)) return;
   const std::string path = joined(here.path, member.name);
   const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
   const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read " + path);
-  constexpr std::string_view key = "gitdir: ";
   if (!text.ok() || !text.value().starts_with(key))
     return findings_.suspect(path, std::string(member.reason));
   std::string target = text.value().substr(key.size());

@@ -90,7 +90,8 @@ class MemberJudge {
                    bool way_is_new);
   void judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   bool way_is_new);
-  void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen);
+  void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                  std::string_view key);
   void look_at_places(const WalkedPlace& here, const MemberName& member, const struct stat& config);
   void look_at_place(const std::string& named, size_t depth);
   void look_inside(int fd, const std::string& path, const std::string& reason, size_t depth);
