@@ -189,6 +189,7 @@ void MemberJudge::look_at_place(const std::string& named, size_t depth) {
   if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return;
   const std::string& path = held.value().path;
   if (path == root_ || !is_beneath(root_, path)) return;
+  if (const ProtectedFact* same = known_.find(seen); same != nullptr && same->kept) return;  // read-only
   const std::string relative = path.substr(root_.size() + 1);
   if (!S_ISDIR(seen.st_mode)) {
     if (is_touched(seen) && !known_.is_unchanged(seen)) findings_.suspect(relative, reason);
