@@ -106,24 +106,27 @@ void remove_tree(const std::string& directory) {
   ::rmdir(directory.c_str());
 }
 
-bool is_ours_alone(const std::string& path) {
+std::string foreign_part(const std::string& path) {
   struct stat seen {};
   for (std::string_view at = path;; at = parent_of(at)) {
     if (::lstat(std::string(at).c_str(), &seen) == 0) {
       const bool owner = seen.st_uid == 0 || seen.st_uid == ::geteuid();
       const bool closed = (seen.st_mode & 022) == 0 || (seen.st_mode & S_ISVTX) != 0;
       // Of a link it matters where it leads as well, and nobody but us and root may have made it.
-      if (!owner || (!S_ISLNK(seen.st_mode) && !closed)) return false;
+      if (!owner || (!S_ISLNK(seen.st_mode) && !closed)) return std::string(at);
       if (S_ISLNK(seen.st_mode)) {
         const auto held = sys::hold(std::string(at));
-        if (!held.ok() || !is_ours_alone(held.value().path)) return false;
+        if (!held.ok()) return std::string(at);
+        if (std::string foreign = foreign_part(held.value().path); !foreign.empty()) return foreign;
       }
     } else if (errno != ENOENT) {
-      return false;
+      return std::string(at);
     }
-    if (at == "/") return true;
+    if (at == "/") return {};
   }
 }
+
+bool is_ours_alone(const std::string& path) { return foreign_part(path).empty(); }
 
 bool make_private_directories(const std::string& directory) {
   if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;

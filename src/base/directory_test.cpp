@@ -45,6 +45,7 @@ TEST(Directory, IsOursAloneWhenNobodyElseCanPutAnotherInItsPlace) {
   for (unsigned mode : {0770U, 0707U, 0777U}) {
     fs::permissions(scratch.path + "/a", fs::perms(mode));
     EXPECT_FALSE(is_ours_alone(below)) << std::oct << mode;
+    EXPECT_EQ(foreign_part(below), scratch.path + "/a");
   }
   fs::permissions(scratch.path + "/a", fs::perms(01777));
   EXPECT_TRUE(is_ours_alone(below)) << "sticky, like /tmp";

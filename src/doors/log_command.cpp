@@ -168,6 +168,7 @@ Result<int> prune(const LogArguments& arguments, const std::string& state) {
   const PruneReport report = prune_state(state, age);
   for (const auto& run : report.records) print("removed the run " + run + "\n");
   for (const auto& run : report.task_homes) print("removed the task homes of " + run + "\n");
+  for (const auto& call : report.quarantines) print("removed the quarantine " + call + "\n");
   for (const auto& line : report.kept) complain(line);
   return 0;
 }

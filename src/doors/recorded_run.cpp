@@ -74,7 +74,8 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
   }
   if (place && arguments.task) {
     const TaskHome home = TRY(make_task_home(*place, *arguments.task));
-    arguments.request.own = task_grants(home);
+    const auto grants = task_grants(home);
+    arguments.request.own.insert(arguments.request.own.end(), grants.begin(), grants.end());
   }
   if (arguments.skill) recorded->held_ = TRY(add_skill(arguments, environment));
   DecisionRecord& decided = recorded->record_.decided;

@@ -13,6 +13,7 @@
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
 #include "store/profile_files.hpp"
+#include "store/second_name.hpp"
 #include "store/system_facts.hpp"
 
 namespace cloche {
@@ -52,7 +53,7 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
     struct stat seen {};
     if (!held.ok() || ::stat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode))
       return refusal(where + path + " is not a directory");
-    if (!workspace.empty() && is_beneath(workspace, held.value().path))
+    if (!workspace.empty() && lies_in(workspace, held.value().path))
       return refusal(where + path + " lies in the workspace, where a call can write programs");
   }
   return {};
@@ -248,7 +249,7 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
 Result<void> judge_state(const std::string& state, const RunRequest& request) {
   const auto workspace = sys::hold(request.workspace.value_or("."));
   if (state.empty() || !workspace.ok()) return {};
-  if (is_beneath(workspace.value().path, where_it_would_be(state)))
+  if (lies_in(workspace.value().path, where_it_would_be(state)))
     return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
                    "name another workspace, or move it with XDG_STATE_HOME");
   return {};

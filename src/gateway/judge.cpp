@@ -96,7 +96,7 @@ void narrow_writes(Judged& judged, const HostNames& names, const Authority& auth
 
 Verdict judge_action(const FileAction& action, const Session& session, const Authority& authority) {
   const Dotfiles dotfiles = session.settings.dotfiles.value ? Dotfiles::allow : Dotfiles::refuse;
-  Verdict verdict = judge_file(action, dotfiles, session.protected_set);
+  Verdict verdict = judge_file(action, dotfiles, session.protected_set, session.workspace);
   if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
     return verdict;
   const std::string path = tidied(session.workspace, action.path);

@@ -9,6 +9,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/guarded.hpp"
+#include "store/look_memory.hpp"
 
 namespace cloche {
 namespace {
@@ -23,7 +24,7 @@ std::string quarantine_for(const Observation& seen, const std::string& state) {
 }  // namespace
 
 Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::string& state) {
-  ProtectedLook look(quarantine_for(seen, state));
+  ProtectedLook look(quarantine_for(seen, state), state);
   const GuardFacts& guard = seen.facts.guard;
   const ChangeTime now = change_time_now();
   for (const auto& path : guard.roots) {
@@ -51,7 +52,9 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
   // nothing.
   if (tree.call.overlaps())
     std::erase_if(known, [&](const ProtectedFact& fact) { return fact.changed >= since; });
-  LookAfter after = look_after(tree.root, known, since, {.hidden = facts.hidden});
+  const LookMemory memory(state_, tree.root.fd.get());
+  LookAfter after = look_after(tree.root, known, since, {.hidden = facts.hidden}, memory.text());
+  memory.keep(after.memory);
   for (const auto& suspect : after.suspects) {
     if (is_allowed(facts.allowed, tree.root.path + "/" + suspect.path)) continue;
     auto taken = quarantine_.take(tree.root, suspect);

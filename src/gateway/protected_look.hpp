@@ -36,13 +36,15 @@ class ProtectedLook {
     OpenCall call;
     SavedMembers saved = {};
   };
-  explicit ProtectedLook(std::string quarantine) : quarantine_(std::move(quarantine)) {}
+  ProtectedLook(std::string quarantine, std::string state)
+      : quarantine_(std::move(quarantine)), state_(std::move(state)) {}
   // Whether it was complete.
   bool look(const Tree& tree, const GuardFacts& facts, const ChangeTime& since);
   void put_back(const Tree& tree);
 
   std::vector<Tree> trees_;
   Quarantine quarantine_;
+  std::string state_;
   Found found_;
 };
 

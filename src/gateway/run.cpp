@@ -20,7 +20,7 @@ namespace {
 
 // Where the caller's settings say, unless somebody else could change what lies there: root with another
 // user's HOME (sudo may keep it) would then make files where that user wants them.
-std::string state_directory(const Environment& environment) {
+void find_state(const Environment& environment, Installation& installation) {
   const std::string given = environment.get("XDG_STATE_HOME");
   const std::string home = environment.get("HOME");
   std::string state;
@@ -29,9 +29,18 @@ std::string state_directory(const Environment& environment) {
   } else if (is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0) {
     state = home + "/.local/state/cloche";  // a home that is not there is not made
   }
-  if (!state.empty() && is_ours_alone(state)) return state;
-  const bool root_of_another = !state.empty() && ::geteuid() == 0 && is_ours_alone("/run/cloche");
-  return root_of_another ? "/run/cloche/state" : "";
+  if (state.empty()) {
+    installation.no_state = "neither XDG_STATE_HOME nor HOME names a directory";
+    return;
+  }
+  const std::string foreign = foreign_part(state);
+  if (foreign.empty()) {
+    installation.state = state;
+  } else if (::geteuid() == 0 && is_ours_alone("/run/cloche")) {
+    installation.state = "/run/cloche/state";  // root in the home of another
+  } else {
+    installation.no_state = state + " cannot be trusted, because somebody else could change " + foreign;
+  }
 }
 
 // CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.
@@ -189,7 +198,7 @@ Result<Installation> find_installation(const Environment& environment, const std
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";
-  installation.state = state_directory(environment);
+  find_state(environment, installation);
   installation.ids = TRY(id_range(environment));
   return installation;
 }

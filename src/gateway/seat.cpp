@@ -226,7 +226,9 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
       return describe_missing(missing);
   }
   if (installation.state.empty())
-    return refusal("there is no place for a home and a /tmp of the call's own", "set HOME or XDG_STATE_HOME");
+    return refusal(
+        "there is no place for a home and a /tmp of the call's own: " + installation.no_state,
+        "set XDG_STATE_HOME to a directory that only you and root can change, all the way down to it");
   const std::string parent = installation.state + "/scratch";
   if (!make_private_directories(parent)) return system_error("make " + parent);
   // One at a time: what another is just making is not locked yet, and would be swept away.

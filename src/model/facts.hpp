@@ -82,6 +82,7 @@ struct Facts {
   FileFact workspace;       // what the operator meant, resolved
   FileFact project_config;  // .cloche in the workspace, when it is a directory
   std::optional<FileFact> git_common;  // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> git_written;   // what of it git writes for a commit there
   std::vector<FileFact> grants;        // one for each of the request, in order
   std::vector<FileFact> hidden;        // what of Cloche's own files no command may see
   std::vector<FileFact> own;           // likewise of what Cloche itself puts in

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/path.hpp"
+#include "policy/protected_directory.hpp"
+#include "policy/view_guards.hpp"
 
 namespace cloche {
 namespace {
@@ -20,10 +22,22 @@ void add_root(std::vector<std::string>& roots, const std::string& path) {
 
 }  // namespace
 
+std::vector<FileFact> written_of_repository(const RunRequest& request, const Facts& facts) {
+  if (!writes_to_workspace(request) || !facts.git_common) return {};
+  std::vector<FileFact> written;
+  for (const auto& place : facts.git_written) {
+    const bool inside = is_beneath(facts.workspace.path, place.path);
+    if (!inside && !view::is_own_file(facts, *facts.git_common) && !view::is_own_file(facts, place))
+      written.push_back(place);
+  }
+  return written;
+}
+
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts) {
   std::vector<std::string> roots;
   const std::string& workspace = facts.workspace.path;
   if (writes_to_workspace(request)) add_root(roots, workspace);
+  for (const auto& place : written_of_repository(request, facts)) add_root(roots, place.path);
   if (request.profile == Profile::readonly) return roots;
   for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
     const FileFact& fact = facts.grants[i];
@@ -47,6 +61,17 @@ Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& n
     allowed.push_back(path);
   }
   return allowed;
+}
+
+Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed) {
+  for (const auto& root : roots) {
+    const RootMeaning meaning = meaning_of_root(root);
+    if (meaning.covered_by.empty() || is_allowed(allowed, root)) continue;
+    return refusal(root + " is in the protected set (" + std::string(meaning.covered_by) +
+                       "), and a command could write there",
+                   "name another directory, or let go of this one with --allow-protected " + root);
+  }
+  return {};
 }
 
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path) {

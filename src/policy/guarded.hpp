@@ -14,10 +14,18 @@ namespace cloche {
 // workspace counts as the workspace: by its names from there it is in the set or not.
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts);
 
+// What of the repository that the workspace is a worktree of the command may write, so that git commits. Not
+// what is one of Cloche's own files, and not what lies where it can write anyway.
+std::vector<FileFact> written_of_repository(const RunRequest& request, const Facts& facts);
+
 // What --allow-protected names, absolute: relative to the workspace, or within one of the roots.
 Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& named,
                                                const std::string& workspace,
                                                const std::vector<std::string>& roots);
+
+// A tree that is itself in the protected set, as a workspace named .vscode is: all of it would have to be
+// kept from the command, so the operator has to let go of it.
+Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed);
 
 // Whether the path is allowed, or holds something that is.
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path);

@@ -46,6 +46,15 @@ TEST(Guarded, Roots) {
   EXPECT_EQ(roots_of(plain, {{"/x", true, Kind::file}}), Paths{"/w"});
 }
 
+TEST(Guarded, ARootThatIsItselfProtected) {
+  for (const char* root : {"/p/.vscode", "/home/u/.config/nvim", "/p/.git/hooks", "/p/.claude/skills/x"}) {
+    EXPECT_FALSE(judge_roots({"/w", root}, {}).ok()) << root;
+    EXPECT_FALSE(judge_roots({root}, {std::string(root) + "/a"}).ok()) << root;
+    EXPECT_TRUE(judge_roots({root}, {root}).ok()) << root;
+  }
+  EXPECT_TRUE(judge_roots({"/w", "/p/.git", "/home/u/.config", "/p/.claude/worktrees/a"}, {}).ok());
+}
+
 TEST(Guarded, Allowed) {
   const auto allowed = [](const Paths& named) { return allowed_paths(named, "/w", {"/w", "/x"}); };
   EXPECT_EQ(allowed({".git/config", "./a/.envrc", "/w/b", "/x/c"}).value(),

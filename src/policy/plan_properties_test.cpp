@@ -183,6 +183,7 @@ TEST_F(EveryPlan, ThatIsCuratedShowsNothingOfTheHostThatWasNotNamed) {
       for (const auto& tree : chain.trees) named.insert(tree.path);
     }
     if (facts.git_common) named.insert(facts.git_common->path);
+    for (const auto& fact : facts.git_written) named.insert(fact.path);
     for (const auto& entry : plan.view) {
       EXPECT_TRUE(entry.kind != EntryKind::tree || named.contains(entry.source)) << entry.source;
     }

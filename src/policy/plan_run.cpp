@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/path.hpp"
+#include "policy/guarded.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/standard_view.hpp"
 #include "policy/system_view.hpp"
@@ -157,6 +158,9 @@ bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts
   if (repository && !is_beneath(facts.workspace.path, facts.git_common->path)) {
     plan.view.push_back(view::owned_tree(*facts.git_common, facts.git_common->path, Access::read,
                                          "the repository this worktree belongs to"));
+    for (const auto& place : written_of_repository(request, facts))
+      plan.view.push_back(
+          view::owned_tree(place, place.path, Access::write, "what git writes for this worktree"));
   }
   return writable;
 }

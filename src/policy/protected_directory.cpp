@@ -4,19 +4,21 @@
 #include <iterator>
 #include <utility>
 
+#include "base/path.hpp"
 #include "policy/folded_name.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr std::string_view git_meanings[] = {"attributes", "commondir", "config",   "config.worktree",
-                                             "head",       "hooks",     "info",     "modules",
-                                             "objects",    "refs",      "worktrees"};
+constexpr std::string_view git_meanings[] = {
+    "attributes", "commondir", "config",  "config.worktree", "git-rebase-todo", "gitdir", "head",
+    "hooks",      "info",      "modules", "objects",         "rebase-merge",    "refs",   "worktrees"};
 static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
 
 constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
 constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
 constexpr std::string_view attributes_reason = "names filters and diff drivers, which git runs";
+constexpr std::string_view todo_reason = "git rebase --continue runs the commands after exec in it";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 
 const std::string_view* meaning_of(std::string_view folded) {
@@ -27,6 +29,7 @@ const std::string_view* meaning_of(std::string_view folded) {
 GitPart part_of(std::string_view meaning) {
   if (meaning == "info") return GitPart::info;
   if (meaning == "objects") return GitPart::objects;
+  if (meaning == "rebase-merge") return GitPart::rebase;
   return meaning == "worktrees" ? GitPart::worktrees : GitPart::none;
 }
 
@@ -37,6 +40,28 @@ bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
 bool is_object_directory(std::string_view name) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return name.size() == 2 && std::all_of(name.begin(), name.end(), is_digit);
+}
+
+RootMeaning meaning_of_root(std::string_view root) {
+  const auto names = components_of(root);
+  RootMeaning meaning{.counts_from = root};
+  for (size_t i = 0; i < names.size(); ++i) {
+    DirectoryNames here(meaning.trail, meaning.part);
+    here.add(names[i], NameKind::directory);
+    here.settle();
+    if (here.members().empty()) {
+      meaning.trail = here.subdirectories().front().trail;
+      meaning.part = here.subdirectories().front().part;
+      continue;
+    }
+    const bool is_checkout = i + 2 < names.size() && names[i + 1] == "worktrees";
+    if (!is_checkout)
+      return {.covered_by = here.members().front().reason, .counts_from = meaning.counts_from};
+    i += 2;
+    const auto passed = static_cast<size_t>(names[i].data() + names[i].size() - root.data());
+    meaning = {.counts_from = root.substr(passed)};
+  }
+  return meaning;
 }
 
 void DirectoryNames::add(std::string_view name, NameKind kind) {
@@ -70,7 +95,18 @@ void DirectoryNames::add_member(const GitName& found, MemberRule rule, std::stri
   std::erase_if(subdirectories_, [&](const SubdirectoryName& sub) { return sub.name == found.name; });
 }
 
+// What a rebase that stopped keeps, in a repository or in a worktree's part of one.
+void DirectoryNames::settle_rebase() {
+  const GitName* rebase = find("rebase-merge");
+  if (rebase == nullptr) return;
+  if (rebase->kind == NameKind::link) add_member(*rebase, MemberRule::always, todo_reason);
+  for (auto& sub : subdirectories_) {
+    if (sub.name == rebase->name) sub.part = GitPart::rebase;
+  }
+}
+
 void DirectoryNames::settle_git_directory() {
+  settle_rebase();
   for (const auto& found : git_names_) {
     const bool linked = found.kind == NameKind::link;
     if (found.meaning == "config" || found.meaning == "config.worktree") {
@@ -92,13 +128,24 @@ void DirectoryNames::settle_git_directory() {
   }
 }
 
+// COMMON/worktrees/NAME.
+void DirectoryNames::settle_worktree() {
+  settle_rebase();
+  if (const GitName* config = find("config.worktree"))
+    add_member(*config, MemberRule::git_config, config_reason);
+  for (const char* pointer : {"commondir", "gitdir"}) {
+    if (const GitName* found = find(pointer)) add_member(*found, MemberRule::git_pointer, elsewhere_reason);
+  }
+}
+
 void DirectoryNames::settle() {
   is_git_ = part_ == GitPart::dot_git || (find("objects") != nullptr && find("refs") != nullptr);
   if (is_git_) return settle_git_directory();
   const bool is_worktree =
       part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
-  const GitName* config = find("config.worktree");
-  if (is_worktree && config != nullptr) add_member(*config, MemberRule::git_config, config_reason);
+  if (is_worktree) settle_worktree();
+  const GitName* todo = find("git-rebase-todo");
+  if (part_ == GitPart::rebase && todo != nullptr) add_member(*todo, MemberRule::git_todo, todo_reason);
   const GitName* attributes = find("attributes");
   if (part_ == GitPart::info && attributes != nullptr)
     add_member(*attributes, MemberRule::always, attributes_reason);

@@ -17,10 +17,12 @@ enum class NameKind { directory, link, other };
 
 // How a member is judged that a command made or changed.
 enum class MemberRule {
-  always,      // it has no business there
-  git_config,  // by what is in it: git init and git clone write one
-  git_hooks,   // by the names in it: git init copies samples
-  git_link,    // by where it leads: worktrees and submodules have one, into the same tree
+  always,       // it has no business there
+  git_config,   // by what is in it: git init and git clone write one
+  git_hooks,    // by the names in it: git init copies samples
+  git_link,     // by where it leads: worktrees and submodules have one, into the same tree
+  git_pointer,  // likewise, of a worktree's own part of the repository
+  git_todo,     // by what is in it: a rebase that stopped leaves one
 };
 
 struct MemberName {
@@ -31,7 +33,7 @@ struct MemberName {
 };
 
 // What a directory is to git, as far as its parent can say.
-enum class GitPart { none, dot_git, info, objects, worktrees, worktree };
+enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase };
 
 struct SubdirectoryName {
   std::string name;
@@ -58,6 +60,8 @@ class DirectoryNames {
   };
   const GitName* find(std::string_view meaning) const;
   void settle_git_directory();
+  void settle_rebase();
+  void settle_worktree();
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
 
   Trail trail_;
@@ -67,6 +71,18 @@ class DirectoryNames {
   std::vector<MemberName> members_;
   std::vector<SubdirectoryName> subdirectories_;
 };
+
+// What the way to the root of a tree gives the names in it: one that is somebody's .config itself holds what
+// .config/fish means, and one that is a .git has hooks.
+struct RootMeaning {
+  Trail trail = {};
+  GitPart part = GitPart::none;
+  std::string_view covered_by = {};   // the reason, when the root itself is or lies in a member
+  std::string_view counts_from = {};  // the end of its path that says all this
+};
+// Agents keep whole checkouts in `worktrees` of their own directory (.claude/worktrees/NAME): one of these is
+// a project like any other.
+RootMeaning meaning_of_root(std::string_view root);
 
 // Of a hook that git never runs: git init copies these.
 bool is_sample_hook(std::string_view name);

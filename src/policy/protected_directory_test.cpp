@@ -58,7 +58,10 @@ TEST(ProtectedDirectory, Members) {
        {"CONFIG", "Hooks"},
        true},
       {"one of two spellings", GitPart::dot_git, {"CONFIG", "config"}, {"CONFIG", "config"}, true},
-      {"a worktree's", GitPart::none, {"HEAD", "commondir", "config.worktree"}, {"config.worktree"}},
+      {"a worktree's",
+       GitPart::none,
+       {"HEAD", "commondir", "config.worktree"},
+       {"commondir", "config.worktree"}},
       {"a worktree's by its place", GitPart::worktree, {"config.worktree"}, {"config.worktree"}},
       {"info", GitPart::info, {"attributes", "exclude"}, {"attributes"}},
   };
@@ -82,6 +85,47 @@ TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
                                                                {"worktrees", GitPart::worktrees},
                                                                {"modules", GitPart::none}};
   EXPECT_EQ(found, wanted);
+}
+
+TEST(MeaningOfRoot, ComesFromTheWayToIt) {
+  struct NameInRoot {
+    const char* root;
+    const char* name;  // in the root
+    bool member;
+  };
+  const NameInRoot table[] = {
+      {"/home/u/.config", "fish", true},
+      {"/home/u/.CONFIG", "git", true},
+      {"/home/u/.config/app", "fish", false},
+      {"/home/u/project", "fish", false},
+      {"/", ".envrc", true},
+      {"/p/.git", "hooks", true},
+      {"/p/.git", "config", true},
+      {"/p/.GIT", "commondir", true},
+      {"/p/.git", "HEAD", false},
+      {"/p/.git/info", "attributes", true},
+      {"/p/.git/worktrees/a", "config.worktree", true},
+      {"/p/git", "hooks", false},
+      {"/p/.claude/worktrees/a", "hooks", false},
+  };
+  for (const auto& row : table) {
+    const RootMeaning meaning = meaning_of_root(row.root);
+    EXPECT_EQ(meaning.covered_by, "") << row.root;
+    DirectoryNames names(meaning.trail, meaning.part);
+    names.add(row.name, NameKind::other);
+    names.settle();
+    EXPECT_EQ(!names.members().empty(), row.member) << row.root << " " << row.name;
+  }
+}
+
+TEST(MeaningOfRoot, MayBeThatAllOfItIsInTheSet) {
+  for (const char* root : {"/p/.vscode", "/p/.VSCode/sub", "/home/u/.config/nvim/lua", "/p/.git/hooks",
+                           "/p/.git/hooks/x", "/p/.claude", "/p/.claude/worktrees", "/p/.claude/skills/a",
+                           "/home/u/.ssh", "/p/.claude/worktrees/a/.vscode"})
+    EXPECT_NE(meaning_of_root(root).covered_by, "") << root;
+  for (const char* root : {"/", "/p", "/p/.git", "/home/u/.config", "/p/.github", "/p/.claude/worktrees/a",
+                           "/p/.claude/worktrees/a/src", "/p/worktrees/a"})
+    EXPECT_EQ(meaning_of_root(root).covered_by, "") << root;
 }
 
 }  // namespace

@@ -67,13 +67,5 @@ TEST(ProtectedNames, AreFoundOnTheWayDown) {
   for (const auto& [path, wanted] : rows) EXPECT_EQ(by(path), wanted) << path;
 }
 
-TEST(ProtectedNames, ARootMayItselfBeOnTheWay) {
-  EXPECT_NE(match_name(trail_to("/home/u/.config"), "fish").member, nullptr);
-  EXPECT_NE(match_name(trail_to("/home/u/.CONFIG"), "git").member, nullptr);
-  EXPECT_EQ(match_name(trail_to("/home/u/.config/app"), "fish").member, nullptr);
-  EXPECT_TRUE(trail_to("/home/u/project").empty());
-  EXPECT_TRUE(trail_to("/").empty());
-}
-
 }  // namespace
 }  // namespace cloche

@@ -5,6 +5,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/second_name.hpp"
 
 namespace cloche {
 namespace {
@@ -55,7 +56,7 @@ Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const s
   const bool own = !workspace.empty() && is_beneath(workspace, program);
   for (const auto& file : files) {
     const std::string real = TRY(where_it_is(file.path));
-    if (!own && !workspace.empty() && is_beneath(workspace, real)) {
+    if (!own && !workspace.empty() && lies_in(workspace, real)) {
       return refusal("the command shapes in " + real + " lie in the workspace: a command could widen them",
                      "move them, or name another workspace");
     }

@@ -11,11 +11,13 @@
 #include <cstring>
 
 #include "base/directory.hpp"
+#include "base/mount_table.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
 #include "store/protected_walk.hpp"
+#include "store/second_name.hpp"
 #include "store/system_facts.hpp"
 #include "store/toolchains.hpp"
 #include "store/worktree.hpp"
@@ -208,6 +210,25 @@ bool is_root_outside() {
   return inside == 0 && outside == 0;
 }
 
+// A directory of the command's that is mounted where Cloche keeps its own files: by that name they would be
+// hidden, by the other one they are the command's to write.
+Result<void> judge_mounted_own(const Facts& facts) {
+  const auto judge = [&](const FileFact& own) -> Result<void> {
+    std::vector<const FileFact*> trees = {&facts.workspace};
+    for (const auto& grant : facts.grants) trees.push_back(&grant);
+    for (const auto* tree : trees) {
+      if (own.path.empty() || tree->kind != FileFact::Kind::directory) continue;
+      if (is_mounted_from(tree->path, own.path))
+        return refusal("Cloche's own " + own.path + " is a mount of a directory in " + tree->path +
+                           ", where a command could change it",
+                       "unmount it, or name another directory");
+    }
+    return {};
+  };
+  if (facts.state.path.starts_with('/')) TRY(judge(facts.state));
+  return {};
+}
+
 bool promises_own_id(Rung rung) {
   const auto layers = required_by(rung);
   return std::find(layers.begin(), layers.end(), LayerId::user_ids) != layers.end();
@@ -274,12 +295,18 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
     auto config = directories.look_below(facts.workspace.path + "/.cloche");
     if (config && config->kind == FileFact::Kind::directory) facts.project_config = std::move(*config);
     const auto git = directories.look_below(facts.workspace.path + "/.git");
-    if (git && git->kind == FileFact::Kind::file) facts.git_common = find_common_git(facts.workspace);
+    auto worktree =
+        git && git->kind == FileFact::Kind::file ? find_worktree_git(facts.workspace) : std::nullopt;
+    if (worktree) {
+      facts.git_common = std::move(worktree->common);
+      facts.git_written = std::move(worktree->written);
+    }
   }
   for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
   for (const auto& own : facts.hidden) look_above(facts.above_own, own);
   look_above(facts.above_own, facts.state);
   look_above(facts.above_own, facts.project_config);
+  TRY(judge_mounted_own(facts));
   return seen;
 }
 
@@ -295,6 +322,7 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   for (const auto& own : seen.facts.hidden) guard.hidden.push_back(own.path);
   guard.mounts = request.rung >= Rung::namespaces;
   guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
+  TRY(judge_roots(guard.roots, guard.allowed));
   return observe_protected_again(seen);
 }
 
@@ -312,27 +340,9 @@ Result<void> observe_protected_again(Observation& seen) {
 }
 
 Result<void> observe_mounts_below(Facts& facts) {
-  const std::string table = TRY(sys::read_file("/proc/self/mountinfo", 16 << 20));
-  size_t begin = 0;
-  while (begin < table.size()) {
-    const size_t end = std::min(table.find('\n', begin), table.size());
-    std::string_view line(table.data() + begin, end - begin);
-    begin = end + 1;
-    for (int field = 0; field < 4; ++field) line.remove_prefix(std::min(line.size(), line.find(' ') + 1));
-    std::string path;
-    const std::string_view escaped = line.substr(0, line.find(' '));
-    for (size_t i = 0; i < escaped.size(); ++i) {  // \040 is a space
-      if (escaped[i] == '\\' && i + 3 < escaped.size()) {
-        int code = 0;
-        std::from_chars(escaped.data() + i + 1, escaped.data() + i + 4, code, 8);
-        path += static_cast<char>(code);
-        i += 3;
-      } else {
-        path += escaped[i];
-      }
-    }
-    FileFact fact = look_at(path);
-    fact.path = path;
+  for (const auto& mount : read_mount_table(TRY(sys::read_file("/proc/self/mountinfo", 16 << 20)))) {
+    FileFact fact = look_at(mount.point);
+    fact.path = mount.point;
     if (!fact.exists())
       fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
     facts.mounts_below.push_back(std::move(fact));

@@ -8,6 +8,7 @@
 #include "base/fd.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/second_name.hpp"
 
 namespace cloche {
 namespace {
@@ -29,7 +30,7 @@ Result<std::string> read_outside(const std::string& path, const ProfilePlaces& p
   // Cloche being worked on in its own sandbox has its share/ in the workspace.
   const bool own = !places.workspace.empty() && is_beneath(places.workspace, places.program) &&
                    is_beneath(std::string(parent_of(parent_of(places.program))), path);
-  if (!places.workspace.empty() && !own && is_beneath(places.workspace, real))
+  if (!places.workspace.empty() && !own && lies_in(places.workspace, real))
     return refusal("the profile " + real + " lies in the workspace: a command could widen it",
                    "move it, or name another workspace");
   return sys::read_all(file.get(), max_file_bytes);

@@ -22,7 +22,8 @@ class LookBefore {
       : root_(root), found_(found), held_(held), hidden_(hidden) {}
 
   Result<void> look(OwnedFd root) {
-    waiting_.push_back({std::move(root), "", trail_to(root_), GitPart::none, true});
+    const RootMeaning meaning = meaning_of_root(root_);
+    waiting_.push_back({std::move(root), "", meaning.trail, meaning.part, true});
     for (size_t count = 0; !waiting_.empty() && count < most_directories_before; ++count) {
       const Waiting next = std::move(waiting_.front());
       waiting_.pop_front();
@@ -84,7 +85,9 @@ class LookBefore {
     ProtectedFact fact{fact_from(seen, absolute(joined(here.path, member.name))), change_of(seen), false};
     // Nothing can be mounted on a link.
     const bool mountable = S_ISREG(seen.st_mode) || S_ISDIR(seen.st_mode);
-    fact.kept = here.top && mountable && kept_ < most_kept;
+    // `git worktree remove` takes away the part of a worktree that lies in this tree, with what is in it.
+    const bool removable = member.rule == MemberRule::git_pointer && !here.path.empty();
+    fact.kept = here.top && mountable && !removable && kept_ < most_kept;
     if (fact.kept) {
       ++kept_;
       held_.push_back(std::move(fd));

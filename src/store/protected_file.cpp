@@ -4,6 +4,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/second_name.hpp"
 
 namespace cloche {
 
@@ -22,7 +23,7 @@ Result<ProtectedSet> load_protected_file(const std::string& program, const std::
   // The place of the descriptor that is read, not of a name that may lead elsewhere by then.
   const std::string real = TRY(sys::path_of(file.value().get()));
   const bool own = !workspace.empty() && is_beneath(workspace, program);
-  if (!own && !workspace.empty() && is_beneath(workspace, real)) {
+  if (!own && !workspace.empty() && lies_in(workspace, real)) {
     return refusal("the protected set " + real + " lies in the workspace: a command could shorten it",
                    "move it, or name another workspace");
   }

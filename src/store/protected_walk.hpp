@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -24,6 +25,7 @@ struct LookLimits {
   size_t depth = 100;  // of directories held open at once
   uint64_t names = 4'000'000;
   uint64_t milliseconds = 60'000;
+  size_t fewest_remembered = 32;         // directories; fewer are read as fast as their memory
   std::vector<std::string> hidden = {};  // directories that were not in the command's view
 };
 
@@ -45,13 +47,15 @@ struct Suspect {
 
 struct LookAfter {
   std::vector<Suspect> suspects = {};
-  std::string gap = {};  // why it is not complete; empty: it is
+  std::string gap = {};     // why it is not complete; empty: it is
+  std::string memory = {};  // for the next look at this tree; empty: nothing worth keeping
 };
 
 // What a command made or changed since `since` that something on the host would execute. `known` is what was
-// there before.
+// there before; `remembered` is the memory of an earlier look, by which directories without anything of the
+// set in them are not read again.
 LookAfter look_after(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
-                     const LookLimits& limits = {});
+                     const LookLimits& limits = {}, std::string_view remembered = {});
 
 // Now, as the kernel stamps files.
 ChangeTime change_time_now();

@@ -31,6 +31,9 @@ class Tree {
   void make(const std::string& name) { fs::create_directories(at(name)); }
   void move(const std::string& from, const std::string& to) { fs::rename(at(from), at(to)); }
   void link(const std::string& says, const std::string& name) { fs::create_symlink(says, at(name)); }
+  void exchange(const std::string& a, const std::string& b) {
+    EXPECT_EQ(::renameat2(AT_FDCWD, at(a).c_str(), AT_FDCWD, at(b).c_str(), RENAME_EXCHANGE), 0);
+  }
   void hard_link(const std::string& from, const std::string& to) { fs::create_hard_link(at(from), at(to)); }
   void repository(const std::string& name) {
     ASSERT_FALSE(name.empty());  // or the names below would be absolute
@@ -52,9 +55,9 @@ class Tree {
     return found;
   }
   LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since,
-                  const LookLimits& limits = {}) const {
+                  const LookLimits& limits = {}, std::string_view remembered = {}) const {
     HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};
-    LookAfter found = look_after(held, known, since, limits);
+    LookAfter found = look_after(held, known, since, limits, remembered);
     std::sort(found.suspects.begin(), found.suspects.end(),
               [](const Suspect& a, const Suspect& b) { return a.path < b.path; });
     return found;
@@ -277,6 +280,35 @@ const Row rows[] = {
      [](Tree& t) { t.write("a/.vscode/settings.json"); },
      [](Tree& t) { t.write("a/.vscode/tasks.json"); },
      {"a/.vscode/tasks.json"}},
+    {"a rebase that stopped",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/rebase-merge/git-rebase-todo", "pick 1 a\n# exec x\n"); },
+     {}},
+    {"a rebase with commands",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/rebase-merge/git-rebase-todo", "pick 1 a\nexec ./x\n"); },
+     {"w/.git/rebase-merge/git-rebase-todo"}},
+    {"a rebase with commands, prepared elsewhere",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("r/git-rebase-todo", "x ./x\n");
+     },
+     [](Tree& t) { t.move("r", "w/.git/rebase-merge"); },
+     {"w/.git/rebase-merge/git-rebase-todo"}},
+    {"a rebase of a worktree's",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/worktrees/n/HEAD");
+     },
+     [](Tree& t) { t.write("w/.git/worktrees/n/rebase-merge/git-rebase-todo", "x ./x\n"); },
+     {"w/.git/worktrees/n/rebase-merge/git-rebase-todo"}},
+    {"a rebase that is a link",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("r/git-rebase-todo", "x ./x\n");
+     },
+     [](Tree& t) { t.link("../../r", "w/.git/rebase-merge"); },
+     {"w/.git/rebase-merge"}},
     {"in a closed directory",
      {},
      [](Tree& t) {
@@ -309,6 +341,162 @@ TEST(ProtectedWalk, WhatACommandLeaves) {
     EXPECT_EQ(found.gap, "") << row.what;
     ::chmod(tree.at("a").c_str(), 0700);
   }
+}
+
+// The same with what an earlier look remembers of the tree: nothing is found less for it, and nothing more.
+TEST(ProtectedWalk, WhatACommandLeavesInARememberedTree) {
+  for (const auto& row : rows) {
+    Tree tree;
+    tree.make("some/where/else");
+    if (row.stage) row.stage(tree);
+    Tree::let_the_clock_tick();
+    const auto known = tree.before();
+    const LookAfter earlier = tree.after(known, change_time_now(), {.fewest_remembered = 1});
+    EXPECT_NE(earlier.memory, "") << row.what;
+    const ChangeTime since = change_time_now();
+    row.command(tree);
+    const LookAfter found = tree.after(known, since, {}, earlier.memory);
+    EXPECT_EQ(paths_of(found), row.suspects) << row.what;
+    EXPECT_EQ(found.gap, "") << row.what;
+    ::chmod(tree.at("a").c_str(), 0700);
+  }
+}
+
+struct MemoryRow {
+  const char* what;
+  std::function<void(Tree&)> command;
+  std::vector<std::string> suspects;
+};
+
+// In a tree of q/w/e/r/t with a file in each, and o/p with an old .npmrc in p; nothing else of the set.
+const MemoryRow memory_rows[] = {
+    {"nothing", [](Tree&) {}, {}},
+    {"in a quiet directory", [](Tree& t) { t.write("q/w/e/.envrc"); }, {"q/w/e/.envrc"}},
+    {"in the deepest", [](Tree& t) { t.write("q/w/e/r/t/.ENVRC"); }, {"q/w/e/r/t/.ENVRC"}},
+    {"in a new one deep down", [](Tree& t) { t.write("q/w/e/n/m/.envrc"); }, {"q/w/e/n/m/.envrc"}},
+    {"a name by a second link", [](Tree& t) { t.hard_link("q/file", "q/w/.envrc"); }, {"q/w/.envrc"}},
+    {"an old file that has such a name now",
+     [](Tree& t) { t.move("q/w/file", "q/w/.envrc"); },
+     {"q/w/.envrc"}},
+    {"a quiet directory that is a member now",
+     [](Tree& t) { t.move("q/w/e", "q/w/.vscode"); },
+     {"q/w/.vscode"}},
+    {"a quiet one on the way to a member",
+     [](Tree& t) {
+       t.move("q/w/e", "q/w/git");
+       t.move("q/w", "q/.config");
+     },
+     {"q/.config/git"}},
+    {"a quiet one that was moved away",
+     [](Tree& t) {
+       t.move("q/w", "z");
+       t.write("z/e/.envrc");
+     },
+     {"z/e/.envrc"}},
+    {"moved away and back",
+     [](Tree& t) {
+       t.move("q/w", "z");
+       t.write("z/e/.envrc");
+       t.move("z", "q/w");
+     },
+     {"q/w/e/.envrc"}},
+    {"another in its place",
+     [](Tree& t) {
+       t.write("n/.envrc");
+       t.exchange("n", "q/w");
+     },
+     {"q/w/.envrc"}},
+    {"exchanged below",
+     [](Tree& t) {
+       t.write("n/.vscode/tasks.json");
+       t.exchange("n/.vscode", "q/w/e");
+     },
+     {"n/.vscode"}},
+    {"a file in the place of a directory, and the directory under its name",
+     [](Tree& t) { t.exchange("q/w/file", "q/w/e"); },
+     {}},
+    {"a repository",
+     [](Tree& t) {
+       t.repository("q/w/e/bare");
+       t.write("q/w/e/bare/hooks/pre-commit");
+     },
+     {"q/w/e/bare/hooks/pre-commit"}},
+    {"a quiet one that becomes a repository",
+     [](Tree& t) {
+       t.make("q/w/e/objects");
+       t.make("q/w/e/refs");
+       t.write("q/w/e/config", evil_config);
+     },
+     {"q/w/e/config"}},
+    {"its time of modification set back",
+     [](Tree& t) {
+       const auto then = fs::last_write_time(t.at("q/w/e"));
+       t.write("q/w/e/.envrc");
+       fs::last_write_time(t.at("q/w/e"), then);
+     },
+     {"q/w/e/.envrc"}},
+    {"an old member, changed in its place", [](Tree& t) { t.write("o/p/.npmrc", "y\n"); }, {"o/p/.npmrc"}},
+    {"made and removed again",
+     [](Tree& t) {
+       t.write("q/w/.envrc");
+       fs::remove(t.at("q/w/.envrc"));
+     },
+     {}},
+    {"a link in the place of a quiet one",
+     [](Tree& t) {
+       t.write("n/e/.envrc");
+       t.move("q/w", "old");
+       t.link("../n", "q/w");
+     },
+     {"n/e/.envrc"}},
+    {"a closed directory",
+     [](Tree& t) {
+       t.write("q/w/e/.envrc");
+       ::chmod(t.at("q/w/e").c_str(), 0);
+       ::chmod(t.at("q/w").c_str(), 0);
+     },
+     {"q/w/e/.envrc"}},
+};
+
+TEST(ProtectedWalk, WhatIsRememberedHidesNothing) {
+  for (const auto& row : memory_rows) {
+    Tree tree;
+    tree.write("q/w/e/r/t/file");
+    for (const char* file : {"q/file", "q/w/file", "q/w/e/file", "q/w/e/r/file", "o/p/.npmrc"})
+      tree.write(file);
+    Tree::let_the_clock_tick();
+    const LookAfter earlier = tree.after({}, change_time_now(), {.fewest_remembered = 1});
+    const ChangeTime since = change_time_now();
+    row.command(tree);
+    const LookAfter found = tree.after({}, since, {.fewest_remembered = 1}, earlier.memory);
+    EXPECT_EQ(paths_of(found), row.suspects) << row.what;
+    // And what this one remembers hides nothing from the next, which comes in the same tick.
+    EXPECT_EQ(paths_of(tree.after({}, since, {}, found.memory)), row.suspects) << row.what;
+    for (const char* closed : {"q/w", "q/w/e"}) ::chmod(tree.at(closed).c_str(), 0700);
+  }
+}
+
+TEST(ProtectedWalk, WhatChangedJustNowIsNotRemembered) {
+  for (int i = 0; i < 50; ++i) {
+    Tree tree;
+    tree.write("q/w/file");
+    const ChangeTime since = change_time_now();
+    const LookAfter earlier = tree.after({}, since, {.fewest_remembered = 1});
+    tree.write("q/w/.envrc");  // mostly in the same tick
+    EXPECT_EQ(paths_of(tree.after({}, since, {}, earlier.memory)), std::vector<std::string>{"q/w/.envrc"});
+  }
+}
+
+TEST(ProtectedWalk, AQuietTreeIsNotReadAgain) {
+  Tree tree;
+  for (int i = 0; i < 100; ++i) tree.write("q/" + std::to_string(i) + "/file");
+  Tree::let_the_clock_tick();
+  const LookAfter earlier = tree.after({}, change_time_now());
+  // Only the names of the root are counted: nothing else is read.
+  const LookAfter found = tree.after({}, change_time_now(), {.names = 1}, earlier.memory);
+  EXPECT_EQ(found.gap, "");
+  EXPECT_EQ(found.memory, earlier.memory);
+  EXPECT_NE(tree.after({}, change_time_now(), {.names = 1}).gap, "");
 }
 
 TEST(ProtectedWalk, WhatIsShownReadOnly) {

@@ -9,6 +9,7 @@
 #include "base/private_file.hpp"
 #include "base/sys.hpp"
 #include "store/kept_head.hpp"
+#include "store/look_memory.hpp"
 #include "store/record.hpp"
 
 namespace cloche {
@@ -39,14 +40,37 @@ Result<void> remove_finished(const RunPlace& place, What what) {
   return {};
 }
 
-uint64_t age_ms(const RunPlace& place) {
-  struct stat seen {};
-  const bool begun = ::stat(place.audit().c_str(), &seen) == 0;
-  if (!begun && ::stat(place.directory.c_str(), &seen) != 0) return 0;
+uint64_t age_ms(const struct stat& seen) {
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME, &now);
   return now.tv_sec <= seen.st_mtim.tv_sec ? 0
                                            : static_cast<uint64_t>(now.tv_sec - seen.st_mtim.tv_sec) * 1000;
+}
+
+uint64_t age_ms(const RunPlace& place) {
+  struct stat seen {};
+  const bool begun = ::stat(place.audit().c_str(), &seen) == 0;
+  if (!begun && ::stat(place.directory.c_str(), &seen) != 0) return 0;
+  return age_ms(seen);
+}
+
+// What is right in this directory and that old, with everything in it; which of it is gone.
+std::vector<std::string> remove_old(const std::string& directory, uint64_t older_than_ms,
+                                    std::vector<std::string>& kept) {
+  std::vector<std::string> gone;
+  for (const auto& name : names_in(directory)) {
+    const std::string path = directory + "/" + name;
+    struct stat seen {};
+    if (::lstat(path.c_str(), &seen) != 0 || age_ms(seen) < older_than_ms) continue;
+    if (S_ISDIR(seen.st_mode)) {
+      remove_tree(path);
+    } else {
+      ::unlink(path.c_str());
+    }
+    const bool left = ::lstat(path.c_str(), &seen) == 0;
+    left ? kept.push_back(path + " could not be removed whole") : gone.push_back(name);
+  }
+  return gone;
 }
 
 bool has_task_homes(const RunPlace& place) {
@@ -75,6 +99,10 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
     } else {
       (whole ? report.records : report.task_homes).push_back(place.run_id());
     }
+  }
+  if (older_than_ms && !state.empty()) {
+    report.quarantines = remove_old(state + "/" + quarantine_name, *older_than_ms, report.kept);
+    remove_old(state + "/" + looked_name, *older_than_ms, report.kept);
   }
   return report;
 }

@@ -74,6 +74,31 @@ TEST_F(Pruning, ByAgeOnlyTheOldGo) {
   EXPECT_TRUE(fs::exists(young.directory + "/tasks"));
 }
 
+// What a call without a record took away, and what is remembered of trees.
+TEST_F(Pruning, WhatCallsWithoutARecordLeftGoesByAge) {
+  const std::string old = state() + "/quarantine/1000-1";
+  const std::string young = state() + "/quarantine/2000-2";
+  const std::string looked = state() + "/looked";
+  for (const auto& call : {old, young}) {
+    fs::create_directories(call + "/1/.vscode");
+    put_text(call + "/1/.vscode/tasks.json", "{}");
+  }
+  fs::create_directories(looked);
+  for (const char* tree : {"/1-2", "/1-3"}) put_text(looked + tree, "x");
+  fs::permissions(old + "/1/.vscode", fs::perms::none);  // as a command may leave it
+  const timespec times[2] = {{1000, 0}, {1000, 0}};
+  for (const auto& path : {old, looked + "/1-2"}) ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_TRUE(prune_state(state(), {}).quarantines.empty());
+  EXPECT_TRUE(fs::exists(old));
+  const PruneReport report = prune_state(state(), uint64_t{3600} * 1000);
+  EXPECT_EQ(report.quarantines, std::vector<std::string>{"1000-1"});
+  EXPECT_TRUE(report.kept.empty());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young + "/1/.vscode/tasks.json"));
+  EXPECT_FALSE(fs::exists(looked + "/1-2"));
+  EXPECT_TRUE(fs::exists(looked + "/1-3"));
+}
+
 TEST_F(Pruning, WithoutAnAgeTheRecordsStay) {
   const RunPlace where = finished_run();
   EXPECT_EQ(prune_state(state(), std::nullopt).task_homes, std::vector{where.run_id()});

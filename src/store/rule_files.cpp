@@ -12,6 +12,7 @@
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/second_name.hpp"
 
 namespace cloche {
 namespace {
@@ -20,7 +21,7 @@ constexpr const char* project_file = project_config;
 // A workspace that nothing lies in: no path has an empty name in it.
 constexpr const char* nowhere = "//";
 
-enum class Reach { there, absent, through_workspace };
+enum class Reach { there, absent, through_workspace, through_mount };
 
 // Walks the path link by link, as the kernel would. Resolving it at once would not show that a link on the
 // way lies in the workspace, where an agent can turn it.
@@ -47,6 +48,7 @@ Result<Reach> walk(const std::string& path, const std::string& workspace) {
     }
     here = next;
     if (is_beneath(workspace, here)) return Reach::through_workspace;
+    if (workspace != nowhere && is_mounted_from(workspace, here)) return Reach::through_mount;
     if (absent || !S_ISLNK(seen.st_mode)) continue;
     if (++links > most_links) return system_error("follow " + path, ELOOP);
     const std::string target = TRY(sys::read_link(next));
@@ -79,6 +81,10 @@ Result<std::optional<ConfigFile>> read_operators(const std::string& path, const 
     return refusal(
         "the configuration " + path + " lies in the workspace " + workspace + ", where an agent can write it",
         "use another workspace, or move the configuration");
+  if (reach == Reach::through_mount)
+    return refusal("the configuration " + path + " lies in the workspace " + workspace +
+                       " by a mount, and an agent can write it there",
+                   "unmount it, or use another workspace");
   if (reach == Reach::absent) return std::optional<ConfigFile>();
   const OwnedFd fd = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   const struct stat seen = TRY(judge_kind(fd.get(), path));
@@ -89,7 +95,7 @@ Result<std::optional<ConfigFile>> read_operators(const std::string& path, const 
     return refusal(path + " can be written by everybody", "chmod o-w " + path);
   // What was opened counts, should a link have been turned since the walk.
   const std::string opened = TRY(sys::path_of(fd.get()));
-  if (is_beneath(workspace, opened))
+  if (workspace != nowhere && lies_in(workspace, opened))
     return refusal("the configuration " + path + " is " + opened + ", in the workspace");
   return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
 }
@@ -134,6 +140,11 @@ Result<ConfigPaths> config_paths(const Environment& environment, const std::stri
   if (!paths.user.empty() && !paths.user.starts_with('/'))
     return refusal("the configuration file " + json_quote(paths.user) + " is not absolute",
                    "set XDG_CONFIG_HOME or HOME");
+  // Where the way passes something that is not there it leads nowhere today and somewhere tomorrow.
+  const auto names = components_of(paths.user);
+  if (std::find(names.begin(), names.end(), "..") != names.end())
+    return refusal("the configuration file " + json_quote(paths.user) + " has .. on the way to it",
+                   "set XDG_CONFIG_HOME or HOME to a path without it");
   return paths;
 }
 

@@ -195,6 +195,8 @@ TEST(ConfigPaths, FollowTheEnvironment) {
   EXPECT_EQ(user_of({"HOME=/h"}), "/h/.config/cloche/config.json");
   EXPECT_EQ(user_of({}), "");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=x", "HOME=/h"}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x/../y", "HOME=/h"}), "refused");
+  EXPECT_EQ(user_of({"HOME=/h/.."}), "refused");
 }
 
 }  // namespace

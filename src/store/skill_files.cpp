@@ -17,6 +17,7 @@
 #include "policy/written_places.hpp"
 #include "store/beneath.hpp"
 #include "store/run_place.hpp"
+#include "store/second_name.hpp"
 #include "store/system_facts.hpp"
 #include "tools/executor.hpp"
 #include "tools/skill.hpp"
@@ -99,7 +100,7 @@ bool is_in_artifacts(const std::string& path) {
 }
 
 bool is_writable_place(const std::string& path, const SessionPlaces& places) {
-  if (!places.workspace.empty() && is_beneath(places.workspace, path)) return true;
+  if (!places.workspace.empty() && lies_in(places.workspace, path)) return true;
   return is_beneath_any(places.writable_roots, path) || is_in_artifacts(path);
 }
 

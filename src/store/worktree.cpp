@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/system_facts.hpp"
 
 namespace cloche {
 namespace {
@@ -37,9 +38,16 @@ bool is_directory(const std::string& path) {
   return ::lstat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
 }
 
+// Not what a link leads to: who can write there can turn it.
+std::optional<FileFact> directory_fact(const std::string& path) {
+  struct stat seen {};
+  if (::lstat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;
+  return fact_from(seen, path);
+}
+
 }  // namespace
 
-std::optional<FileFact> find_common_git(const FileFact& workspace) {
+std::optional<WorktreeGit> find_worktree_git(const FileFact& workspace) {
   const std::string pointer = workspace.path + "/.git";
   auto file = sys::open(pointer, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (!file.ok()) return std::nullopt;
@@ -66,14 +74,17 @@ std::optional<FileFact> find_common_git(const FileFact& workspace) {
   // as one.
   if (!is_file(common + "/HEAD") || !is_directory(common + "/objects") || !is_directory(common + "/refs"))
     return std::nullopt;
-  struct stat seen {};
-  if (::lstat(common.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;
-  FileFact fact{.kind = FileFact::Kind::directory, .path = common};
-  fact.device = seen.st_dev;
-  fact.inode = seen.st_ino;
-  fact.uid = seen.st_uid;
-  fact.gid = seen.st_gid;
-  return fact;
+  auto fact = directory_fact(common);
+  if (!fact) return std::nullopt;
+  struct stat owner {};
+  if (::fstat(file.value().get(), &owner) != 0) return std::nullopt;
+  WorktreeGit git{std::move(*fact), {}};
+  if (git.common.uid != owner.st_uid) return git;
+  for (const std::string& place : {common + "/objects", common + "/refs", common + "/logs", path.value()}) {
+    auto written = directory_fact(place);
+    if (written && written->uid == owner.st_uid) git.written.push_back(std::move(*written));
+  }
+  return git;
 }
 
 }  // namespace cloche

@@ -2,14 +2,21 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "model/facts.hpp"
 
 namespace cloche {
 
-// The common git directory of a workspace that is a worktree, when that directory's own back-pointer names
-// this workspace. The pointer in the workspace alone proves nothing: whatever runs in the sandbox can write
-// it.
-std::optional<FileFact> find_common_git(const FileFact& workspace);
+struct WorktreeGit {
+  FileFact common;  // the git directory of the repository
+  // What of it git writes for a commit in this worktree: objects, refs, logs and the worktree's own part.
+  // Only real directories of whoever owns the worktree.
+  std::vector<FileFact> written;
+};
+
+// Of a workspace that is a worktree, when the repository's own back-pointer names this workspace. The pointer
+// in the workspace alone proves nothing: whatever runs in the sandbox can write it.
+std::optional<WorktreeGit> find_worktree_git(const FileFact& workspace);
 
 }  // namespace cloche

@@ -42,7 +42,18 @@ class Worktree : public testing::Test {
     std::ofstream(path_ + "/" + name) << text;
   }
   std::optional<FileFact> found(const std::string& tree = "tree") const {
-    return find_common_git({.kind = FileFact::Kind::directory, .path = path_ + "/" + tree});
+    auto git = written_too(tree);
+    return git ? std::optional(git->common) : std::nullopt;
+  }
+  std::optional<WorktreeGit> written_too(const std::string& tree = "tree") const {
+    return find_worktree_git({.kind = FileFact::Kind::directory, .path = path_ + "/" + tree});
+  }
+  std::vector<std::string> written() const {
+    std::vector<std::string> names;
+    const auto git = written_too();
+    for (const auto& place : git->written)
+      names.push_back(place.path.substr((path_ + "/repository/.git/").size()));
+    return names;
   }
 
   std::string path_ = testing::TempDir() + "cloche-unit-XXXXXX";
@@ -55,6 +66,20 @@ TEST_F(Worktree, FindsItsRepository) {
   EXPECT_EQ(common->kind, FileFact::Kind::directory);
   EXPECT_NE(common->inode, 0U);
   EXPECT_EQ(common->uid, ::geteuid());
+}
+
+TEST_F(Worktree, WhatACommitWrites) {
+  EXPECT_EQ(written(), (std::vector<std::string>{"objects", "refs", "worktrees/tree"}));
+  fs::create_directories(path_ + "/repository/.git/logs");
+  EXPECT_EQ(written(), (std::vector<std::string>{"objects", "refs", "logs", "worktrees/tree"}));
+  fs::remove_all(path_ + "/repository/.git/logs");
+  fs::create_directory_symlink(path_, path_ + "/repository/.git/logs");
+  EXPECT_EQ(written(), (std::vector<std::string>{"objects", "refs", "worktrees/tree"})) << "no link";
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown((path_ + "/repository/.git/refs").c_str(), 1, 1), 0);
+  EXPECT_EQ(written(), (std::vector<std::string>{"objects", "worktrees/tree"})) << "somebody else's";
+  ASSERT_EQ(::chown((path_ + "/repository/.git").c_str(), 1, 1), 0);
+  EXPECT_TRUE(written().empty());
 }
 
 TEST_F(Worktree, PointersMayBeRelative) {

@@ -46,8 +46,10 @@ RuleArguments normalised_arguments(const FileAction& action);
 enum class Dotfiles { refuse, allow };
 
 // The path gate's answer. Pure: where links lead is for the Hands, which follow none when they write and stay
-// beneath the workspace when they read.
-Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedSet& protected_set);
+// beneath the workspace when they read. The way to the workspace counts: `fish` in one that is named .config
+// is protected.
+Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedSet& protected_set,
+                   std::string_view workspace);
 
 // What the model gets.
 ToolReply perform(const FileAction& action, WorkspaceFiles& files);

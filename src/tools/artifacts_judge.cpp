@@ -7,6 +7,7 @@
 #include "base/words.hpp"
 #include "policy/folded_name.hpp"
 #include "policy/path_glob.hpp"
+#include "policy/protected_directory.hpp"
 #include "tools/artifacts.hpp"
 
 namespace cloche {
@@ -70,11 +71,13 @@ std::optional<Verdict> refuse_place(const FileAction& action) {
 }
 
 std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
-                                    const ProtectedSet& protected_set) {
+                                    const ProtectedSet& protected_set, std::string_view workspace) {
   if (protected_set.empty())
     return deny("nobody has loaded the protected set, so nothing can be written",
                 "install share/ beside the programs");
-  if (const ProtectedEntry* entry = find_protected(protected_set, path, ProtectedEntry::Scope::file_tools)) {
+  const std::string counted = std::string(meaning_of_root(workspace).counts_from) + "/" + path;
+  if (const ProtectedEntry* entry =
+          find_protected(protected_set, counted, ProtectedEntry::Scope::file_tools)) {
     Verdict verdict = deny(quoted(path) + " is protected: " + entry->reason,
                            "ask the user to change it, or put the text under another name");
     verdict.rule = entry->path + " " + place(entry->source, entry->line);
@@ -92,7 +95,8 @@ std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
 
 }  // namespace
 
-Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedSet& protected_set) {
+Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedSet& protected_set,
+                   std::string_view workspace) {
   const std::string& path = action.path;
   const bool needs_a_file = changes_files(action.kind) || action.kind == FileAction::Kind::read;
   if (auto refused = refuse_letters(path)) return *refused;
@@ -102,7 +106,7 @@ Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedS
   if (changes_files(action.kind)) {
     if (path.ends_with('/'))
       return deny(quoted(path) + " names a directory", "give the path of a file; its directories are made");
-    if (auto refused = refuse_write(path, dotfiles, protected_set)) return *refused;
+    if (auto refused = refuse_write(path, dotfiles, protected_set, workspace)) return *refused;
   }
   return {GateId::path, Decision::allow,
           path.empty() ? "the whole workspace" : quoted(path) + " is in the workspace"};

@@ -130,11 +130,20 @@ const ProtectedSet& protected_set() {
   return entries;
 }
 
-Verdict judge(Kind kind, const std::string& path, Dotfiles dotfiles = Dotfiles::refuse) {
+Verdict judge(Kind kind, const std::string& path, Dotfiles dotfiles = Dotfiles::refuse,
+              std::string_view workspace = "/w") {
   FileAction action;
   action.kind = kind;
   action.path = path;
-  return judge_file(action, dotfiles, protected_set());
+  return judge_file(action, dotfiles, protected_set(), workspace);
+}
+
+TEST(ArtifactPaths, TheWayToTheWorkspaceCounts) {
+  for (const char* workspace : {"/p/.git", "/p/.git/hooks", "/p/.GIT/x"})
+    EXPECT_EQ(judge(Kind::write, "a", Dotfiles::allow, workspace).decision, Decision::deny) << workspace;
+  for (const char* workspace : {"/p", "/p/.github", "/p/.claude/worktrees/a"})
+    EXPECT_EQ(judge(Kind::write, "a", Dotfiles::allow, workspace).decision, Decision::allow) << workspace;
+  EXPECT_EQ(judge(Kind::read, "a", Dotfiles::allow, "/p/.git").decision, Decision::allow);
 }
 
 TEST(ArtifactPaths, RefusedForEveryTool) {
@@ -217,7 +226,7 @@ TEST(ArtifactPaths, NothingIsWrittenWithoutAProtectedSet) {
   FileAction action;
   action.kind = Kind::write;
   action.path = "a";
-  EXPECT_EQ(judge_file(action, Dotfiles::allow, {}).decision, Decision::deny);
+  EXPECT_EQ(judge_file(action, Dotfiles::allow, {}, "/w").decision, Decision::deny);
 }
 
 }  // namespace

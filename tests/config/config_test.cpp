@@ -1,6 +1,8 @@
 // What the keys do: each reaches calls and `cloche run`, a project tightens, and what it would loosen is
 // refused or, for a limit, noted. After a change that is meant: CLOCHE_UPDATE_GOLDEN=1
 // build/release/tests/config_test --gtest_filter='*Golden*'
+#include <unistd.h>
+
 #include <cstdlib>
 #include <fstream>
 
@@ -83,6 +85,40 @@ TEST_P(Config, ToolPathIsOnPathAndReadOnly) {
   EXPECT_NE(shell("touch " + tools + "/planted").exit_code, 0);
   const Ran call = cloche_words({"call", "run_script", R"({"code": "hello-tool", "interpreter": "bash"})"});
   EXPECT_TRUE(contains(call.out, "hello from")) << call.out << call.err;
+}
+
+TEST_P(Config, ToolPathHoldsInATask) {
+  scene().write("tools/hello-tool", "#!/bin/sh\necho hello from $0\n", 0755);
+  const std::string tools = (root() / "tools").string();
+  user_file(R"({"tool_path": [")" + tools + R"("]})");
+  EXPECT_TRUE(
+      printed(shell("hello-tool && touch ~/mine", {"--task", "t"}), "hello from " + tools + "/hello-tool\n"));
+  EXPECT_TRUE(
+      printed(shell("hello-tool && ls ~", {"--task", "t"}), "hello from " + tools + "/hello-tool\nmine\n"));
+}
+
+// A directory of the workspace that is mounted where the operator's words are read, or Cloche's state kept.
+TEST_P(Config, AMountOfTheWorkspaceIsTheWorkspace) {
+  if (as() != As::self || ::geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount here";
+  fs::create_directories(workspace() / "sub/cloche");
+  fs::create_directories(root() / "config");
+  const auto mounted_on = [&](const std::string& place) {
+    fs::create_directories(place);
+    const std::string script = "mount --make-rprivate / && mount --bind '" + (workspace() / "sub").string() +
+                               "' '" + place + "' && exec \"$@\"";
+    Command command{.argv = {"unshare", "-m", "sh", "-c", script, "sh", cloche(), "run", "--", "true"},
+                    .as = as(),
+                    .cwd = workspace()};
+    command.env.emplace("XDG_CONFIG_HOME", (root() / "config").string());
+    command.env.emplace("XDG_STATE_HOME", state_home(as()));
+    return run(command);
+  };
+  EXPECT_TRUE(refused(mounted_on((root() / "config").string()), {125}, {"by a mount"}));
+  const Ran state = mounted_on(state_home(as()));
+  EXPECT_EQ(state.exit_code, 125) << state.err;
+  EXPECT_TRUE(contains(state.err, "Cloche's own")) << state.err;
+  fs::create_directories(root() / "elsewhere");
+  EXPECT_TRUE(exited(mounted_on((root() / "elsewhere").string()), 0));
 }
 
 TEST_P(Config, AToolPathInTheWorkspaceIsRefused) {

@@ -150,14 +150,14 @@ TEST_P(Protected, WhatTheConfigurationSendsGitToIsKeptToo) {
   NEEDS("git");
   repository();
   ASSERT_TRUE(
-      exited(outside("git config core.hooksPath .githooks; git config include.path ../.gitshared; mkdir old; "
+      exited(outside("git config core.hooksPath .a-hooks; git config include.path ../.gitshared; mkdir old; "
                      "echo x > old/f"),
              0));
-  file(".githooks/pre-push", "#!/bin/sh\n", 0755);
+  file(".a-hooks/pre-push", "#!/bin/sh\n", 0755);
   EXPECT_EQ(
-      taken_after("echo evil > .githooks/pre-commit; echo evil >> .githooks/pre-push; echo x > .gitshared; "
+      taken_after("echo evil > .a-hooks/pre-commit; echo evil >> .a-hooks/pre-push; echo x > .gitshared; "
                   "echo y > old/g"),
-      (Paths{".githooks/pre-commit", ".githooks/pre-push", ".gitshared"}));
+      (Paths{".a-hooks/pre-commit", ".a-hooks/pre-push", ".gitshared"}));
 }
 
 TEST_P(Protected, AGitFileLeadsNowhereElse) {

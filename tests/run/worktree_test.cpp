@@ -1,5 +1,5 @@
-// Git worktrees: the repository a worktree belongs to is shown read-only, but only when it names this
-// worktree.
+// Git worktrees: the repository a worktree belongs to is shown when it names this worktree, read-only but for
+// what a commit writes.
 #include <sys/stat.h>
 
 #include "run/fixture.hpp"
@@ -47,6 +47,54 @@ TEST_P(Worktree, TheRepositoryIsReadOnlyAndItsFilesAreNotShown) {
                        "touch " +
                        common + "/hooks/post-checkout 2>/dev/null || echo refused; ls -A " + main().string());
   EXPECT_TRUE(printed(ran, "refused\nrefused\nrefused\n.git\n"));
+}
+
+TEST_P(Worktree, CommitsWork) {
+  NEEDS("git");
+  make_worktree();
+  const Ran ran = cloche_shell({"--workspace", tree()}, R"(set -e
+export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@example.org
+echo two > g; git add g; git commit -qm second; git log --format=%s
+git checkout -q -b other; echo three > h; git add h; git commit -qm third; git checkout -q side; git merge -q other
+git stash list; git log --format=%s -1; git rebase -q --onto HEAD~2 HEAD~1 && git status --short)");
+  EXPECT_TRUE(printed(ran, "second\nfirst\nthird\n"));
+  const Ran outer = outside(
+      "cd ../main && git fsck --no-dangling 2>/dev/null && git log --format=%s side && "
+      "git status --short | grep -v other");
+  EXPECT_TRUE(contains(outer.out, "third\nfirst\n")) << outer.out << outer.err;
+}
+
+TEST_P(Worktree, WhatGitExecutesThereIsNotTheCommands) {
+  NEEDS("git");
+  make_worktree();
+  const std::string common = main() / ".git";
+  const std::string own = common + "/worktrees/tree";
+  const Ran ran = cloche_shell({"--workspace", tree()}, R"(cd )" + own + R"(
+echo /evil > commondir; echo /evil > gitdir; mv commondir c; rm gitdir
+printf '[core]\n\tfsmonitor = x\n' > config.worktree
+mkdir -p modules/a/objects modules/a/refs modules/a/hooks rebase-merge; echo x > modules/a/hooks/pre-commit
+printf '[core]\n\tfsmonitor = x\n' > modules/a/config; echo 'exec ./x' > rebase-merge/git-rebase-todo
+mv )" + own + " " + common + "/worktrees/other; echo x > " + common +
+                                                            R"(/info/attributes
+mv )" + common + "/refs " + common + R"(/gone; echo end)");
+  EXPECT_TRUE(contains(ran.out, "end\n")) << ran.err;
+  for (const char* gone : {"/config.worktree", "/modules/a/hooks/pre-commit", "/modules/a/config",
+                           "/rebase-merge/git-rebase-todo", "/c"})
+    EXPECT_FALSE(fs::exists(own + gone)) << gone << ran.err;
+  EXPECT_FALSE(fs::exists(common + "/info/attributes"));
+  EXPECT_TRUE(fs::exists(common + "/refs"));
+  const Ran outer = outside("cat " + own + "/commondir " + own + "/gitdir");
+  EXPECT_TRUE(printed(outer, "../..\n" + (tree() / ".git").string() + "\n"));
+}
+
+TEST_P(Worktree, AReadOnlyProfileWritesNothingThere) {
+  NEEDS("git");
+  make_worktree();
+  const std::string common = main() / ".git";
+  const Ran ran = cloche_shell({"--workspace", tree(), "--profile", "readonly"},
+                               "for d in objects refs logs worktrees/tree; do touch " + common +
+                                   "/$d/new 2>/dev/null || echo refused; done");
+  EXPECT_TRUE(printed(ran, "refused\nrefused\nrefused\nrefused\n"));
 }
 
 TEST_P(Worktree, AForgedPointerToAnothersWorktreeShowsNothing) {

@@ -1,0 +1,28 @@
+// The mount table of this process, as /proc/self/mountinfo has it, and where in its file system a path lies.
+// A bind mount gives a directory a second name; the place in the file system is one and the same.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cloche {
+
+struct Mount {
+  std::string device;  // "8:1"; of all mounts of one file system the same
+  std::string root;    // what of the file system is mounted
+  std::string point;   // where
+};
+
+// In the order of the table: of two on one point the later one is on top.
+std::vector<Mount> read_mount_table(std::string_view text);
+
+// Where a path without links lies.
+struct FileSystemPlace {
+  std::string device;
+  std::string path;
+};
+std::optional<FileSystemPlace> place_in_file_system(const std::vector<Mount>& table, const std::string& path);
+
+}  // namespace cloche

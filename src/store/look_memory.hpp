@@ -1,0 +1,28 @@
+// Where the memory of a look (store/tree_memory.hpp) is kept between calls: STATE/looked, one file for each
+// tree, 0600. Losing it costs the next look time and nothing else.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cloche {
+
+inline constexpr const char* looked_name = "looked";
+
+class LookMemory {
+ public:
+  // Without a state directory nothing is remembered.
+  LookMemory(const std::string& state, int root);
+
+  // What the last look there remembered; empty: nothing, or by another table of protected names.
+  std::string_view text() const;
+  // What is as it was is not written again.
+  void keep(std::string_view memory) const;
+
+ private:
+  std::string directory_;
+  std::string file_;
+  std::string read_;  // with its first line
+};
+
+}  // namespace cloche

@@ -1,0 +1,240 @@
+#include "store/protected_judge.hpp"
+
+#include "base/path.hpp"
+#include "base/sys.hpp"
+#include "policy/git_config.hpp"
+#include "policy/rebase_todo.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t max_git_link_bytes = 8192;
+
+}  // namespace
+
+Known::Known(const std::vector<ProtectedFact>& facts) {
+  for (const auto& fact : facts) {
+    files_[{fact.file.device, fact.file.inode}] = &fact;
+    if (fact.kept) kept_.insert(fact.file.path);
+  }
+}
+
+const ProtectedFact* Known::find(const struct stat& seen) const {
+  const auto found = files_.find({seen.st_dev, seen.st_ino});
+  return found != files_.end() ? found->second : nullptr;
+}
+
+bool Known::is_at(const struct stat& seen, const std::string& path) const {
+  const ProtectedFact* fact = find(seen);
+  return fact != nullptr && (!S_ISDIR(seen.st_mode) || fact->file.path == path);
+}
+
+bool Known::is_unchanged(const struct stat& seen) const {
+  const ProtectedFact* fact = find(seen);
+  return fact != nullptr && fact->changed == change_of(seen);
+}
+
+Findings::Findings(const LookLimits& limits)
+    : most_names_(limits.names), deadline_ms_(sys::monotonic_ms() + limits.milliseconds) {}
+
+void Findings::gap(const std::string& what) {
+  if (found_.gap.empty()) found_.gap = what;
+}
+
+void Findings::suspect(const std::string& path, std::string reason) {
+  constexpr size_t most_suspects = 10'000;
+  if (found_.suspects.size() >= most_suspects) return gap("more than 10000 protected files were made");
+  found_.suspects.push_back({path, std::move(reason)});
+}
+
+bool Findings::may_go_on() {
+  constexpr unsigned directories_between_looks = 128;  // at the clock, which costs as much as a directory
+  if (directories_++ % directories_between_looks == 0 && sys::monotonic_ms() >= deadline_ms_)
+    stop("it took too long");
+  return !stopped_;
+}
+
+bool Findings::count() {
+  if (++names_ > most_names_) stop("it holds more than " + std::to_string(most_names_) + " names");
+  return !stopped_;
+}
+
+void Findings::stop(const std::string& why) {
+  gap(why);
+  stopped_ = true;
+}
+
+void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
+  const auto seen = look_in(here.fd, member.name);
+  if (!seen) return;
+  if (member.rule == MemberRule::git_config) look_at_places(here, member, *seen);
+  if (is_out_of_reach(here, member, *seen)) return;
+  if (S_ISLNK(seen->st_mode) && leads_elsewhere(joined(here.path, member.name)))
+    return findings_.suspect(joined(here.path, member.name), std::string(member.reason));
+  if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
+  switch (member.rule) {
+    case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
+    case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
+    case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
+    case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
+    case MemberRule::git_link: return judge_link(here, member, *seen, "gitdir: ");
+    case MemberRule::git_pointer: return judge_link(here, member, *seen, "");
+  }
+}
+
+// It was a mount point all the time, so only the host can have changed it or put another in its place;
+// unless the file has a second name. Wherever the directory around it was moved, the mount went along.
+bool MemberJudge::is_out_of_reach(const WalkedPlace& here, const MemberName& member,
+                                  const struct stat& seen) const {
+  if (S_ISREG(seen.st_mode) && seen.st_nlink > 1) return false;
+  const ProtectedFact* same = known_.find(seen);
+  if (same != nullptr && same->kept) return true;
+  if (!known_.is_kept(absolute(joined(here.path, member.name)))) return false;
+  struct stat around {};
+  const ProtectedFact* parent = ::fstat(here.fd, &around) == 0 ? known_.find(around) : nullptr;
+  return here.path.empty() || (parent != nullptr && parent->file.path == absolute(here.path));
+}
+
+// The link is as it was, and what it leads to is the command's.
+bool MemberJudge::leads_elsewhere(const std::string& path) const {
+  const auto target = sys::hold(absolute(path));
+  struct stat seen {};
+  if (!target.ok() || !is_beneath(root_, target.value().path)) return false;
+  if (::fstat(target.value().fd.get(), &seen) != 0) return true;
+  const ProtectedFact* before = known_.find(seen);
+  return (before == nullptr || !before->kept) && is_touched(seen);
+}
+
+void MemberJudge::judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                               bool way_is_new) {
+  const std::string path = joined(here.path, member.name);
+  const std::string reason(member.reason);
+  if (!S_ISDIR(seen.st_mode)) {
+    if (is_touched(seen) || way_is_new) findings_.suspect(path, reason);
+    return;
+  }
+  // One that was renamed to this name holds files that are older than it.
+  if (is_new(seen, path) || (way_is_new && !known_.is_at(seen, absolute(path))))
+    return findings_.suspect(path, reason);
+  const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
+  if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
+  look_inside(fd.get(), path, reason, here.depth + 1);
+}
+
+// In a member that was there before: what is new in it, or was changed.
+void MemberJudge::look_inside(int fd, const std::string& path, const std::string& reason, size_t depth) {
+  if (!findings_.may_go_on()) return;
+  if (depth >= most_depth_) return findings_.gap("'" + path + "' is too deep");
+  std::vector<std::string> directories;
+  const bool read = for_each_name(fd, [&](const dirent& entry) {
+    const auto seen = look_in(fd, entry.d_name);
+    if (!seen) return true;
+    if (S_ISDIR(seen->st_mode) && !is_new(*seen, joined(path, entry.d_name))) {
+      directories.emplace_back(entry.d_name);
+    } else if (is_touched(*seen) && !known_.is_unchanged(*seen)) {
+      findings_.suspect(joined(path, entry.d_name), reason);
+    }
+    return findings_.count();
+  });
+  if (!read) findings_.gap("'" + path + "' could not be read");
+  for (const auto& name : directories) {
+    const OwnedFd below = open_child(fd, name.c_str(), directory_flags);
+    const auto seen = look_in(fd, name);
+    if (below) {
+      look_inside(below.get(), joined(path, name), reason, depth + 1);
+    } else if (seen && is_touched(*seen)) {
+      findings_.suspect(joined(path, name), reason);  // closed, perhaps to hide what is in it
+    }
+  }
+}
+
+void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                               bool way_is_new) {
+  if (!is_touched(seen) && !way_is_new) return;
+  const std::string path = joined(here.path, member.name);
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read " + path);
+  if (!text.ok()) return findings_.suspect(path, std::string(member.reason));
+  if (const auto danger = danger_in_git_config(text.value())) findings_.suspect(path, *danger);
+}
+
+void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                             bool way_is_new) {
+  if (!is_touched(seen) && !way_is_new) return;
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  const auto text = fd ? sys::read_all(fd.get(), max_rebase_todo_bytes) : system_error("read it");
+  if (!text.ok() || has_exec_line(text.value()))
+    findings_.suspect(joined(here.path, member.name), std::string(member.reason));
+}
+
+// What a configuration that may well be as it was sends git to.
+void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member,
+                                 const struct stat& config) {
+  if (!S_ISREG(config.st_mode)) return;
+  const OwnedFd fd = open_child(here.fd, member.name.c_str(), O_RDONLY);
+  const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read it");
+  if (!text.ok()) return;
+  const std::string own = absolute(here.path);
+  const std::string tree = here.part == GitPart::dot_git ? std::string(parent_of(own)) : own;
+  for (const auto& place : executed_places(text.value())) {
+    const std::string base = place.beside_config ? own : tree;
+    look_at_place(place.path[0] == '/' ? place.path : base + "/" + place.path, here.depth);
+  }
+}
+
+void MemberJudge::look_at_place(const std::string& named, size_t depth) {
+  const std::string reason = "the repository's configuration has git execute what is here";
+  const auto held = sys::hold(named);
+  struct stat seen {};
+  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return;
+  const std::string& path = held.value().path;
+  if (path == root_ || !is_beneath(root_, path)) return;
+  if (const ProtectedFact* same = known_.find(seen); same != nullptr && same->kept) return;  // read-only
+  const std::string relative = path.substr(root_.size() + 1);
+  if (!S_ISDIR(seen.st_mode)) {
+    if (is_touched(seen) && !known_.is_unchanged(seen)) findings_.suspect(relative, reason);
+    return;
+  }
+  const OwnedFd fd = open_child(held.value().fd.get(), ".", directory_flags);
+  if (is_new(seen, relative) && !fd) return findings_.suspect(relative, reason);
+  if (fd) look_inside(fd.get(), relative, reason, depth + 1);
+}
+
+void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                              bool way_is_new) {
+  const std::string path = joined(here.path, member.name);
+  const std::string reason(member.reason);
+  const bool all_new = way_is_new || is_new(seen, path);
+  if (!S_ISDIR(seen.st_mode))
+    return is_touched(seen) || way_is_new ? findings_.suspect(path, reason) : void();
+  const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
+  if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
+  const bool read = for_each_name(fd.get(), [&](const dirent& entry) {
+    const auto hook = look_in(fd.get(), entry.d_name);
+    const bool sample = hook && S_ISREG(hook->st_mode) && is_sample_hook(entry.d_name);
+    if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
+      findings_.suspect(joined(path, entry.d_name), reason);
+    return findings_.count();
+  });
+  if (!read) findings_.gap("'" + path + "' could not be read");
+}
+
+// PATH after the key. Git takes config and hooks from there: in this tree they are looked at, elsewhere by
+// nobody.
+void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                             std::string_view key) {
+  if (!is_touched(seen)) return;
+  const std::string path = joined(here.path, member.name);
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read " + path);
+  if (!text.ok() || !text.value().starts_with(key))
+    return findings_.suspect(path, std::string(member.reason));
+  std::string target = text.value().substr(key.size());
+  while (!target.empty() && (target.back() == '\n' || target.back() == '\r')) target.pop_back();
+  if (target.empty() || target[0] != '/') target.insert(0, absolute(here.path) + "/");
+  const auto held = sys::hold(target);
+  if (!held.ok() || !is_beneath(root_, held.value().path))
+    findings_.suspect(path, std::string(member.reason));
+}
+
+}  // namespace cloche

@@ -1,0 +1,106 @@
+// Judges what a look after a command comes by: is this member of the protected set the command's doing? And
+// keeps what was found, within the bounds of the look. The walk itself is store/protected_after.cpp.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "policy/protected_directory.hpp"
+#include "store/protected_walk.hpp"
+#include "store/tree_steps.hpp"
+
+namespace cloche {
+
+// What was there before the command.
+class Known {
+ public:
+  explicit Known(const std::vector<ProtectedFact>& facts);
+
+  const ProtectedFact* find(const struct stat& seen) const;
+  // A directory that has come to a name is new by it, whatever is known of it by another: what is in it is
+  // older.
+  bool is_at(const struct stat& seen, const std::string& path) const;
+  bool is_unchanged(const struct stat& seen) const;
+  bool is_kept(const std::string& path) const { return kept_.contains(path); }
+
+ private:
+  std::map<std::pair<uint64_t, uint64_t>, const ProtectedFact*> files_;
+  std::set<std::string> kept_;
+};
+
+// What was found so far, and whether the look may go on.
+class Findings {
+ public:
+  explicit Findings(const LookLimits& limits);
+
+  void suspect(const std::string& path, std::string reason);
+  void gap(const std::string& what);
+  bool may_go_on();  // asked for each directory
+  bool count();      // one name more; false: there are too many
+  bool has_stopped() const { return stopped_; }
+  LookAfter take() { return std::move(found_); }
+
+ private:
+  void stop(const std::string& why);
+
+  uint64_t most_names_;
+  uint64_t deadline_ms_;
+  uint64_t names_ = 0;
+  uint64_t directories_ = 0;
+  bool stopped_ = false;
+  LookAfter found_;
+};
+
+// A directory that the walk is in.
+struct WalkedPlace {
+  int fd;
+  std::string path;  // relative to the root
+  Trail trail;
+  GitPart part;
+  bool way_is_new;  // it came by this name just now: everything in it did
+  size_t depth;
+};
+
+class MemberJudge {
+ public:
+  MemberJudge(const std::string& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
+              size_t most_depth, Findings& findings)
+      : root_(root), known_(known), since_(since), most_depth_(most_depth), findings_(findings) {}
+
+  void judge(const WalkedPlace& here, const MemberName& member, bool way_is_new);
+
+  bool is_touched(const struct stat& seen) const { return change_of(seen) >= since_; }
+  bool is_new(const struct stat& seen, const std::string& path) const {
+    return is_touched(seen) && !known_.is_at(seen, absolute(path));
+  }
+  std::string absolute(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
+
+ private:
+  bool is_out_of_reach(const WalkedPlace& here, const MemberName& member, const struct stat& seen) const;
+  bool leads_elsewhere(const std::string& path) const;
+  void judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                    bool way_is_new);
+  void judge_config(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                    bool way_is_new);
+  void judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                   bool way_is_new);
+  void judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                  bool way_is_new);
+  void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                  std::string_view key);
+  void look_at_places(const WalkedPlace& here, const MemberName& member, const struct stat& config);
+  void look_at_place(const std::string& named, size_t depth);
+  void look_inside(int fd, const std::string& path, const std::string& reason, size_t depth);
+
+  const std::string& root_;
+  Known known_;
+  ChangeTime since_;
+  size_t most_depth_;
+  Findings& findings_;
+};
+
+}  // namespace cloche
