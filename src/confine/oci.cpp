@@ -1,5 +1,7 @@
 #include "confine/oci.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -98,6 +100,9 @@ class Config {
   void add_limits() {
     out_.key("rlimits").begin_array();
     for (const auto& [resource, value] : limits_for(plan_.limits)) {
+      // The runtime's own threads would count: the jail sets this one, in a user namespace of the command's
+      // own. In gVisor nobody but the command counts.
+      if (resource == RLIMIT_NPROC && options_.kernel == BoxKernel::hosts) continue;
       const auto highest = options_.highest_limits.find(resource);
       const uint64_t number =
           highest == options_.highest_limits.end() ? value : std::min(value, highest->second);
@@ -216,8 +221,10 @@ class Config {
     out_.begin_object().member("allow", false).member("access", "rwm").end_object().end_array();
     out_.key("memory").begin_object().member("limit", plan_.limits.memory_bytes).end_object();
     // The sentry's own threads would count as well: there the limit of each process holds, in its kernel.
-    if (options_.kernel == BoxKernel::hosts)
-      out_.key("pids").begin_object().member("limit", plan_.limits.processes + 1).end_object();
+    if (options_.kernel == BoxKernel::hosts) {
+      const uint64_t most = plan_.limits.processes + 1 + runtime_threads;
+      out_.key("pids").begin_object().member("limit", most).end_object();
+    }
     out_.end_object();
   }
 
