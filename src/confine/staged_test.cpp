@@ -105,7 +105,7 @@ TEST(Staged, EachRuntimeIsStartedItsOwnWay) {
   const Row rows[] = {
       {Backend::bwrap, {"bwrap", "--args", "3"}, "build.py"},
       {Backend::runc, {"runc", "--root", "/tmp/state", "run"}, "cloche-one"},
-      {Backend::crun, {"crun", "--root", "/tmp/state", "run"}, "cloche-one"},
+      {Backend::crun, {"crun", "--root", "/tmp/state", "--cgroup-manager=disabled", "run"}, "cloche-one"},
       {Backend::runsc, {"runsc", "--root", "/tmp/state", "--rootless", "--network=none"}, "cloche-one"},
   };
   for (const auto& [backend, begins, ends] : rows) {
@@ -130,6 +130,13 @@ TEST(Staged, OnlyGvisorIsSpeechless) {
     const bool landlock = std::any_of(spec.layers.begin(), spec.layers.end(),
                                       [](const Layer& layer) { return layer.id == LayerId::landlock; });
     EXPECT_EQ(landlock, !gvisor) << name_of(backend);
+  }
+}
+
+TEST(Staged, OnlyCrunSeesNoGroups) {
+  for (Backend backend : backends) {
+    EXPECT_EQ((staged(backend, default_plan()).jail.flags & wire::groupless) != 0, backend == Backend::crun)
+        << name_of(backend);
   }
 }
 

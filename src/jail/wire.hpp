@@ -91,9 +91,10 @@ enum PlanFlag : uint32_t {
   staged = 1U << 6,      // the mounts are put into a fresh /tmp of its own mount namespace first
   lowered = 1U << 7,     // becomes the outside ids before it is executed
   speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
+  groupless = 1U << 10,  // the host's cgroups are covered: the box refuses to see some kinds of them
 };
-inline constexpr uint32_t all_plan_flags =
-    privileged | terminal | debugging | watched_memory | alone | staged | open | lowered | speechless;
+inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory | alone |
+                                           staged | open | lowered | speechless | groupless;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 
