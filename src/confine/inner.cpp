@@ -79,6 +79,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   } else {
     add_rules(words, plan, options.landlock_abi);
   }
+  if (plan.terminal && options.control) words.flag("--terminal");
   if (plan.debugging) words.flag("--debugging");
   if (options.watched) words.flag("--watched");
   if (options.around == Around::host) words.flag("--alone");

@@ -73,11 +73,13 @@ class Config {
     out_.end_array();
   }
 
+  // No descriptor comes out of it: its input and output are a terminal already, which the runner has made.
+  bool speechless() const { return options_.kernel == BoxKernel::gvisor; }
   unsigned uid() const { return options_.inside_uid.value_or(plan_.inside_uid); }
   unsigned gid() const { return options_.inside_gid.value_or(plan_.inside_gid); }
 
   void add_process() {
-    out_.key("process").begin_object().member("terminal", false);
+    out_.key("process").begin_object().member("terminal", plan_.terminal && speechless());
     out_.key("user").begin_object().member("uid", uid()).member("gid", gid()).end_object();
     Texts args = {std::string(jail_inside)};
     for (auto& word : inner_arguments(plan_, options_.parts.inner)) args.push_back(std::move(word));

@@ -196,7 +196,8 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   spec.backend = backend;
   wire::PlanText& jail = spec.jail;
   jail.flags = wire::staged | (resources.privileged ? wire::privileged | wire::lowered : 0U) |
-               (speechless ? wire::speechless : 0U) | (backend == Backend::crun ? wire::groupless : 0U);
+               (speechless ? wire::speechless : 0U) | (speechless && plan.terminal ? wire::terminal : 0U) |
+               (backend == Backend::crun ? wire::groupless : 0U);
   // The namespace that the stage is made in maps one id, and to itself.
   jail.outside_uid = resources.outside_uid;
   jail.outside_gid = resources.outside_gid;
@@ -220,8 +221,6 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   jail.programs = {parts.program};
   jail.env = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
               "XDG_RUNTIME_DIR=/tmp"};
-  spec.as_run = judged;
-  spec.as_run->terminal = false;
   spec.by_descendants = speechless;
   spec.layers = layers_of(backend, probe, resources);
   return spec;

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "jail/command.hpp"
 #include "jail/descendants.hpp"
 #include "jail/groups.hpp"
 #include "jail/handover.hpp"
@@ -63,6 +64,14 @@ void take_outside_ids(const Plan& plan) {
   must(::setresuid(plan.outside_uid, plan.outside_uid, plan.outside_uid), Step::become_ids);
 }
 
+// For a box that no descriptor comes out of: it finds its input and output at a terminal of the host's. By
+// the call's own id, which has it then.
+void take_terminal(const Plan& plan) {
+  const int slave = make_terminal(plan, "/dev/ptmx");
+  for (int fd = 0; fd < 3; ++fd) must(::dup2(slave, fd), Step::terminal);
+  ::close(slave);
+}
+
 // Nothing of ours goes into the box but stdio and the control socket. The number before it is taken too:
 // runtimes that pass descriptors on pass them on without gaps.
 void choose_descriptors(const Plan& plan) {
@@ -92,6 +101,7 @@ struct RunnersKeeper : Keeper {
   if (plan.has(wire::staged)) prepare_stage(plan);
   if (plan.has(wire::lowered)) take_outside_ids(plan);
   die_with(keeper);  // again: a change of ids cleared it
+  if (plan.has(wire::terminal)) take_terminal(plan);
   must(::chdir("/"), Step::working_directory);
   ::umask(022);
   choose_descriptors(plan);

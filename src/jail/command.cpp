@@ -165,8 +165,8 @@ int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 
 
 }  // namespace
 
-int make_terminal(const wire::Plan& plan) {
-  const int master = must(::open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
+int make_terminal(const wire::Plan& plan, const char* device) {
+  const int master = must(::open(device, O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
   const int unlocked = 0;
   must(::ioctl(master, TIOCSPTLCK, &unlocked), Step::terminal);
   const winsize size{static_cast<unsigned short>(plan.rows), static_cast<unsigned short>(plan.columns), 0, 0};
@@ -175,6 +175,14 @@ int make_terminal(const wire::Plan& plan) {
   send_with({.kind = ReportKind::terminal}, master);
   ::close(master);
   return slave;
+}
+
+void wait_for_size() {
+  // A signal that comes first has nobody to reach yet.
+  for (char word = 0; word != SIGWINCH;) {
+    if (::recv(wire::control_fd, &word, 1, 0) == 1 || errno == EINTR) continue;
+    ::_exit(125);  // the supervisor is gone
+  }
 }
 
 void prepare_signals() {
@@ -194,8 +202,8 @@ int open_signals() {
   return must(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), Step::start_command);
 }
 
-void run_command_within(const wire::Plan& plan, int root, int signals, pid_t parent) {
-  const pid_t command = start_reported(plan, -1, root);
+void run_command_within(const wire::Plan& plan, int terminal, int root, int signals, pid_t parent) {
+  const pid_t command = start_reported(plan, terminal, root);
   const Ending ending = wait_within(command, signals, parent);
   // Process 1 of a box takes everything along by ending.
   if (kernel::getpid() != 1) end_descendants();

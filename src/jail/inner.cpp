@@ -170,6 +170,8 @@ wire::Plan read_plan_of(int argc, char** argv) {
       plan.flags |= wire::watched_memory;
     } else if (in.next_is("--alone")) {
       plan.flags |= wire::alone;
+    } else if (in.next_is("--terminal")) {
+      plan.flags |= wire::terminal;
     } else if (in.next_is("--open")) {
       plan.flags |= wire::open;
     } else if (in.next_is("--become")) {
@@ -181,6 +183,7 @@ wire::Plan read_plan_of(int argc, char** argv) {
   plan.argv = in.rest();
   // Whether files are restricted is never left unsaid, and rules mean that they are.
   if (plan.argv.empty() || !landlock_said || (plan.landlock_abi == 0 && !plan.rules.empty())) Reader::wrong();
+  if (plan.has(wire::terminal) && voice() != Voice::socket) Reader::wrong();  // there is nobody to hold it
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
 }
@@ -202,6 +205,13 @@ void become(wire::Plan& plan) {
   map_ids(plan, "self");
   must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
   must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
+}
+
+// Of the box's own instance, or of the host's where there is no box.
+int make_terminal_within(const wire::Plan& plan) {
+  const int slave = make_terminal(plan, "/dev/ptmx");
+  wait_for_size();
+  return slave;
 }
 
 // What is taken away from this process and, with it, from the command.
@@ -233,6 +243,7 @@ void run_inner(int argc, char** argv) {
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
+  const int terminal = plan.has(wire::terminal) ? make_terminal_within(plan) : -1;
   set_limits(plan);
   const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
   if (locked) lock(plan);
@@ -243,7 +254,7 @@ void run_inner(int argc, char** argv) {
   prepare_signals();
   const int signals = open_signals();
   if (locked) filter_calls(plan);
-  run_command_within(plan, root, signals, parent);
+  run_command_within(plan, terminal, root, signals, parent);
 }
 
 }  // namespace cloche::jail

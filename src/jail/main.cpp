@@ -116,7 +116,7 @@ int close_all_but(int root, Keeper& keeper) {
   const int root = close_all_but(enter_view(plan, trees), keeper);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
-  const int terminal = plan.has(wire::terminal) ? make_terminal(plan) : -1;
+  const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
   set_limits(plan);
   drop_capabilities();
   // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.
