@@ -68,6 +68,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   if (options.becomes) {
     words.flag("--become", std::to_string(plan.inside_uid) + ":" + std::to_string(plan.inside_gid));
   }
+  if (options.given_away) words.flag("--give-away", *options.given_away);
   words.flag("--umask", octal(plan.umask));
   words.flag("--directory", plan.directory);
   for (const auto& [resource, value] : limits_for(plan.limits)) {

@@ -27,6 +27,7 @@ struct InnerOptions {
   Around around = Around::box;
   uint64_t others = 0;   // processes of the same user that the kernel counts along
   bool becomes = false;  // the box has given it another id than the plan says, and only that one
+  std::optional<std::string> given_away = {};  // a directory of the box that the command must not own
   bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
 };
 

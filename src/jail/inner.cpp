@@ -26,6 +26,9 @@ using wire::Step;
 
 wire::Storage storage;
 
+const char* given_away = nullptr;  // by --give-away
+constexpr uid_t nobody = 65534;
+
 struct Named {
   const char* name;
   uint32_t value;
@@ -174,6 +177,8 @@ wire::Plan read_plan_of(int argc, char** argv) {
       plan.flags |= wire::terminal;
     } else if (in.next_is("--open")) {
       plan.flags |= wire::open;
+    } else if (in.next_is("--give-away")) {
+      given_away = in.word();
     } else if (in.next_is("--become")) {
       read_ids(in, plan);
     } else {
@@ -239,6 +244,9 @@ void run_inner(int argc, char** argv) {
     fail(Step::session_keyring, errno);  // one that is forbidden to us is forbidden to the command
   }
   offer_to_oom_killer();
+  // While the right to it is ours.
+  if (given_away != nullptr)
+    must(static_cast<int>(::syscall(SYS_chown, given_away, nobody, nobody)), Step::seal_root);
   if (plan.inside_uid != 0) become(plan);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   must(::chdir(plan.directory), Step::working_directory);

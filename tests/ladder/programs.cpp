@@ -64,8 +64,22 @@ std::vector<Program> reading() {
   };
 }
 
+// The places of a view where a file can be made.
+constexpr const char* where_it_writes =
+    "for place in / /dev /dev/shm /dev/pts /tmp /run /proc /proc/sys /sys /sys/fs /etc /var /usr $GRANT .; "
+    "do "
+    "{ : > $place/cloche-ladder; } 2>/dev/null && echo $place; done; true";
+
 std::vector<Program> writing() {
   return {
+      {.name = "writes-nowhere-else",
+       .script = where_it_writes,
+       .answer = {0, "/dev/shm\n/tmp\n.\n"},
+       .exceptions = {{"subprocess", {0, ".\n"}, "there is no view: memory of its own is elsewhere"}}},
+      {.name = "readonly-writes-nowhere",
+       .script = where_it_writes,
+       .answer = {0, ""},
+       .flags = {"--profile", "readonly"}},
       {"writes-the-workspace", "echo made > made.txt && cat made.txt", {0, "made\n"}, Answer{0, "made\n"}},
       {"writes-its-home", "echo kept > $HOME/x && cat $HOME/x", {0, "kept\n"}},
       {"writes-its-temporary", "echo kept > $TMPDIR/x && cat $TMPDIR/x", {0, "kept\n"}},
