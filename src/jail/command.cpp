@@ -160,10 +160,9 @@ Ending wait_within(pid_t command, int signals, pid_t parent) {
   }
 }
 
-// As a shell says it; only people and a box's own runtime look at it.
-int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
-
 }  // namespace
+
+int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
 int make_terminal(const wire::Plan& plan, const char* device) {
   const int master = must(::open(device, O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);

@@ -22,6 +22,8 @@ void prepare_signals();
 
 // What the kernel sends an inner jail when its parent has died.
 inline constexpr int parent_died = SIGPWR;
+// As a shell says it; of a jail in a box that is its own exit code.
+int exit_code_of(int status);
 // For run_command_within(), before the filter.
 int open_signals();
 // The same in a box of somebody else's: also ends when the supervisor says so or the parent is gone, and

@@ -137,8 +137,13 @@ void read_control(Reader& in) {
 
 // A box without a way to pass a socket into it: the reports are left in a file that its keeper reads.
 void read_report(Reader& in) {
-  const int fd = ::open(in.word(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int fd = ::open(in.word(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (fd < 0 || ::dup2(fd, wire::control_fd) < 0) fail(Step::read_plan, errno);
+  uint64_t seal = 0;
+  if (::read(fd, &seal, sizeof seal) != static_cast<ssize_t>(sizeof seal)) fail(Step::read_plan, EBADMSG);
+  must(static_cast<int>(::syscall(SYS_ftruncate, fd, 0)),
+       Step::read_plan);  // before there is anybody else to read it
+  seal_with(seal);
   speak_by(Voice::file);
 }
 

@@ -27,10 +27,8 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -39,7 +37,7 @@
 
 #include "jail/box.hpp"
 #include "jail/command.hpp"
-#include "jail/groups.hpp"
+#include "jail/ending.hpp"
 #include "jail/handover.hpp"
 #include "jail/inner.hpp"
 #include "jail/kernel.hpp"
@@ -200,19 +198,7 @@ bool obey(const First& first) {
     if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
     if (events[1].revents != 0 && !obey(first)) events[1].fd = -1;
   }
-  rusage usage{};
-  int status = 0;
-  ::wait4(first.pid, &status, 0, &usage);
-  const auto cpu_us = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-                                            usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  wire::Report report{.kind = wire::ReportKind::gone,
-                      .status = status,
-                      .cpu_us = cpu_us,
-                      .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024};
-  read_groups(start, report);
-  remove_groups(start);
-  send(report);
-  ::_exit(0);
+  take_leave(start, reaped(first.pid));
 }
 
 }  // namespace

@@ -213,6 +213,7 @@ struct Report {
   uint64_t memory_peak_bytes = 0;  // the cgroups' last numbers
   uint64_t memory_kills = 0;
   uint64_t processes_denied = 0;
+  uint64_t seal = 0;  // of a report in a file: see box.hpp
 };
 
 const char* name_of(Step step);
