@@ -56,6 +56,26 @@ TEST(Boxes, WhatIsWritableIsBoundAndNothingElse) {
   }
 }
 
+// gVisor puts memory that everybody can write where a bundle leaves it room.
+TEST(Boxes, GvisorsOwnMemoryIsAsThePlanHasIt) {
+  for (const auto& [name, plan] : cases()) {
+    const JsonValue config = config_of(plan, options_for_gvisor(plan));
+    std::map<std::string, bool> sealed;
+    for (const auto& mount : config.find("mounts")->items) {
+      const auto& words = mount.find("options")->items;
+      sealed[text_of(mount, "destination")] =
+          std::any_of(words.begin(), words.end(), [](const JsonValue& word) { return word.text == "ro"; });
+    }
+    for (const auto& entry : plan.view) {
+      if (entry.target != "/tmp" && entry.target != "/dev/shm") continue;
+      ASSERT_TRUE(sealed.contains(entry.target)) << name << " " << entry.target;
+      EXPECT_EQ(sealed[entry.target], !may_write(entry.access)) << name << " " << entry.target;
+    }
+    EXPECT_FALSE(sealed["/dev"]) << "/dev/null could not be written";
+    EXPECT_NE(oci_config(plan, options_for_gvisor(plan)).find("--give-away"), std::string::npos) << name;
+  }
+}
+
 TEST(Boxes, BubblewrapUnsharesTheNetworkUnlessHostsAreDeclared) {
   ConfinementPlan plan = default_plan();
   EXPECT_TRUE(has_words(bwrap_arguments(plan, {}), {"--unshare-net"}));
@@ -243,7 +263,8 @@ TEST(Boxes, ABundleCountsByACgroupAlone) {
   const JsonValue* resources = config.find("linux")->find("resources");
   ASSERT_NE(resources, nullptr);
   EXPECT_EQ(resources->find("memory")->find("limit")->integer, 64 << 20);
-  EXPECT_EQ(resources->find("pids")->find("limit")->integer, 21);
+  EXPECT_EQ(resources->find("pids")->find("limit")->integer, 21 + 256)
+      << "the runtime's own threads are counted there too";
   EXPECT_TRUE(oci_missing(plan, options).empty());
   options.kernel = BoxKernel::gvisor;
   EXPECT_EQ(oci_config(plan, options).find("\"pids\""), std::string::npos)

@@ -37,9 +37,14 @@ Result<void> judge(const Wish& wish) {
   return {};
 }
 
+struct Refused {
+  Backend backend;
+  Offer offer;
+};
+
 struct Found {
   std::optional<Backend> backend = {};
-  Offer missing = {};  // of the first that was tried, which is the one that was meant
+  std::vector<Refused> refused = {};  // all that were tried before it
 };
 
 Found first_that_works(std::span<const Backend> candidates, const Offers& offers) {
@@ -50,9 +55,22 @@ Found first_that_works(std::span<const Backend> candidates, const Offers& offers
       found.backend = backend;
       return found;
     }
-    if (found.missing.why.empty()) found.missing = std::move(offer);
+    found.refused.push_back({backend, std::move(offer)});
   }
   return found;
+}
+
+// With the name of the backend, unless the sentence begins with it.
+std::string named_reason(const Refused& refused) {
+  const std::string name(name_of(refused.backend));
+  return refused.offer.why.starts_with(name) ? refused.offer.why : name + ": " + refused.offer.why;
+}
+
+std::string reasons_of(const std::vector<Refused>& all) {
+  if (all.size() == 1) return all.front().offer.why;
+  std::string text;
+  for (const auto& one : all) text += (text.empty() ? "" : "; ") + named_reason(one);
+  return text;
 }
 
 }  // namespace
@@ -73,26 +91,32 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
     choice.backend = candidates.front();
     return choice;
   }
-  Offer wanted;
+  std::optional<Error> wanted;
   for (std::optional<Rung> rung = wish.rung; rung; rung = next_below(*rung)) {
     const Found found = first_that_works(*rung == wish.rung ? candidates : backends_of(*rung), offers);
     if (found.backend) {
       choice.backend = *found.backend;
       return choice;
     }
-    if (wanted.why.empty()) wanted = found.missing;
+    const std::string why = reasons_of(found.refused);
+    if (!wanted) {  // the fix of the first, which is the one that was meant
+      const Offer& first = found.refused.front().offer;
+      wanted = Error{Fault::missing_layer, why, 0, first.fix, first.layer};
+    }
     if (!degrades) {
-      choice.backend =
-          candidates.front();  // what fails now may be mended: the call itself says why, or works
+      // What fails now may be mended: the call itself says why the first does, or works.
+      choice.backend = candidates.front();
+      for (size_t at = 1; at < found.refused.size(); ++at)
+        choice.notes.push_back("not by another backend either: " + named_reason(found.refused[at]));
       return choice;
     }
     if (const auto below = next_below(*rung)) {
       choice.notes.push_back("the rung " + std::string(name_of(*rung)) +
                              " is missing here, stepped down to " + std::string(name_of(*below)) + ": " +
-                             found.missing.why);
+                             why);
     }
   }
-  return Error{Fault::missing_layer, wanted.why, 0, wanted.fix, wanted.layer};
+  return *std::move(wanted);
 }
 
 }  // namespace cloche

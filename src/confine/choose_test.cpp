@@ -107,6 +107,20 @@ TEST(Choose, ByDefaultNothingIsTriedBelowTheRung) {
   EXPECT_NE(degraded.value().notes[0].find("native is not here"), std::string::npos);
 }
 
+// Each backend of a rung fails for a reason of its own, and mending any of them is enough.
+TEST(Choose, EveryBackendThatWasTriedSaysWhy) {
+  const auto degraded =
+      choose({.rung = Rung::container, .missing = Missing::degrade}, offering({Backend::native}));
+  ASSERT_TRUE(degraded.ok());
+  ASSERT_EQ(degraded.value().notes.size(), 1U);
+  EXPECT_NE(degraded.value().notes[0].find("crun is not here; runc is not here"), std::string::npos);
+  const auto refused = choose({.rung = Rung::container}, offering({}));
+  ASSERT_TRUE(refused.ok());
+  EXPECT_EQ(refused.value().backend, Backend::crun) << "whose reason the call itself gives";
+  ASSERT_EQ(refused.value().notes.size(), 1U);
+  EXPECT_EQ(refused.value().notes[0], "not by another backend either: runc is not here");
+}
+
 // off x required x door x permitted by a file.
 TEST(Choose, TheOptOutIsHonouredWhereItIsTheOperatorsWord) {
   for (bool off : {false, true}) {

@@ -68,6 +68,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   if (options.becomes) {
     words.flag("--become", std::to_string(plan.inside_uid) + ":" + std::to_string(plan.inside_gid));
   }
+  if (options.given_away) words.flag("--give-away", *options.given_away);
   words.flag("--umask", octal(plan.umask));
   words.flag("--directory", plan.directory);
   for (const auto& [resource, value] : limits_for(plan.limits)) {
@@ -80,6 +81,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   } else {
     add_rules(words, plan, options.landlock_abi);
   }
+  if (plan.terminal && options.control) words.flag("--terminal");
   if (plan.debugging) words.flag("--debugging");
   if (options.watched) words.flag("--watched");
   if (options.around == Around::host) words.flag("--alone");

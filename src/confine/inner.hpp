@@ -28,6 +28,7 @@ struct InnerOptions {
   // Processes of the same user that the kernel counts along; nothing: a cgroup counts without them.
   std::optional<uint64_t> others = 0;
   bool becomes = false;  // the box has given it another id than the plan says, and only that one
+  std::optional<std::string> given_away = {};  // a directory of the box that the command must not own
   bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
 };
 

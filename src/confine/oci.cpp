@@ -1,5 +1,7 @@
 #include "confine/oci.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <set>
 #include <string_view>
@@ -71,23 +73,31 @@ class Config {
     out_.end_array();
   }
 
+  // No descriptor comes out of it: its input and output are a terminal already, which the runner has made.
+  bool speechless() const { return options_.kernel == BoxKernel::gvisor; }
+  // In gVisor a read-only /dev has no /dev/null that can be written, so the command must not be its owner.
+  bool gives_dev_away() const { return options_.kernel == BoxKernel::gvisor && has_dev(plan_); }
   unsigned uid() const { return options_.inside_uid.value_or(plan_.inside_uid); }
   unsigned gid() const { return options_.inside_gid.value_or(plan_.inside_gid); }
 
   void add_process() {
-    out_.key("process").begin_object().member("terminal", false);
+    out_.key("process").begin_object().member("terminal", plan_.terminal && speechless());
     out_.key("user").begin_object().member("uid", uid()).member("gid", gid()).end_object();
     Texts args = {std::string(jail_inside)};
-    for (auto& word : inner_arguments(plan_, options_.parts.inner)) args.push_back(std::move(word));
+    InnerOptions inner = options_.parts.inner;
+    if (gives_dev_away()) inner.given_away = "/dev";
+    for (auto& word : inner_arguments(plan_, inner)) args.push_back(std::move(word));
     list("args", args);
     Texts environment;
     for (const auto& [name, value] : plan_.environment) environment.push_back(name + "=" + value);
     list("env", environment);
     out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
     out_.key("capabilities").begin_object();
-    // Without it nobody may map the id 0 of a box to another one inside; the jail gives it up with everything
-    // else.
-    const Texts held = options_.parts.inner.becomes ? Texts{"CAP_SETFCAP"} : Texts{};
+    // What the jail needs and gives up with everything else: without the first nobody may map the id 0 of a
+    // box to another one inside.
+    Texts held;
+    if (options_.parts.inner.becomes) held.emplace_back("CAP_SETFCAP");
+    if (gives_dev_away()) held.emplace_back("CAP_CHOWN");
     for (const std::string_view set : {"bounding", "effective", "inheritable", "permitted", "ambient"})
       list(set, set == "inheritable" || set == "ambient" ? Texts{} : held);
     out_.end_object();
@@ -98,6 +108,9 @@ class Config {
   void add_limits() {
     out_.key("rlimits").begin_array();
     for (const auto& [resource, value] : limits_for(plan_.limits)) {
+      // The runtime's own threads would count: the jail sets this one, in a user namespace of the command's
+      // own. In gVisor nobody but the command counts.
+      if (resource == RLIMIT_NPROC && options_.kernel == BoxKernel::hosts) continue;
       const auto highest = options_.highest_limits.find(resource);
       const uint64_t number =
           highest == options_.highest_limits.end() ? value : std::min(value, highest->second);
@@ -118,8 +131,8 @@ class Config {
     out_.key("mounts").begin_array();
     if (has_dev(plan_)) {
       Texts options = {"nosuid", "noexec", "mode=0755", "size=" + std::to_string(dev_bytes)};
-      // gVisor would refuse to open /dev/null for writing there.
-      if (options_.kernel == BoxKernel::hosts) options.emplace_back("ro");
+      // gVisor would refuse to open /dev/null for writing there: see gives_dev_away().
+      if (!gives_dev_away()) options.emplace_back("ro");
       add_mount("/dev", "tmpfs", "tmpfs", options);
     }
     for (size_t at = 0; at < plan_.view.size(); ++at) add_entry(plan_.view[at], at);
@@ -146,7 +159,8 @@ class Config {
         if (!is_made_in_dev(entry)) add_tree(entry, at);
         return;
       case EntryKind::tmpfs:
-        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry)) add_memory(entry, entry.size_bytes);
+        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry) || sentry_fills(entry))
+          add_memory(entry, entry.size_bytes);
         return;
       case EntryKind::proc:
         // The jail may have an id map to write there; Landlock is over the command by then.
@@ -156,6 +170,16 @@ class Config {
         return add_mount(entry.target, "devpts", "devpts",
                          {"nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620"});
     }
+  }
+
+  // gVisor puts memory of its own, for everybody to write, where a bundle has nothing.
+  bool sentry_fills(const ViewEntry& entry) const {
+    if (options_.kernel != BoxKernel::gvisor) return false;
+    if (entry.target == "/dev/shm") return true;
+    return entry.target == "/tmp" &&
+           std::none_of(plan_.view.begin(), plan_.view.end(), [&](const ViewEntry& other) {
+             return &other != &entry && is_beneath(entry.target, other.target);
+           });
   }
 
   // "ro" is said of the one mount; "rro" also of the host's mounts that come along below it. gVisor has no
@@ -216,8 +240,10 @@ class Config {
     out_.begin_object().member("allow", false).member("access", "rwm").end_object().end_array();
     out_.key("memory").begin_object().member("limit", plan_.limits.memory_bytes).end_object();
     // The sentry's own threads would count as well: there the limit of each process holds, in its kernel.
-    if (options_.kernel == BoxKernel::hosts)
-      out_.key("pids").begin_object().member("limit", plan_.limits.processes + 1).end_object();
+    if (options_.kernel == BoxKernel::hosts) {
+      const uint64_t most = plan_.limits.processes + 1 + runtime_threads;
+      out_.key("pids").begin_object().member("limit", most).end_object();
+    }
     out_.end_object();
   }
 

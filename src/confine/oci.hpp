@@ -25,6 +25,10 @@ struct IdMapping {
 // and has no Landlock.
 enum class BoxKernel { hosts, gvisor };
 
+// As many as its language sees fit; a group counts them along with the command, whose own processes the jail
+// limits by RLIMIT_NPROC, in a user namespace that nobody else is in.
+inline constexpr uint64_t runtime_threads = 256;
+
 struct OciOptions {
   std::string root = "rootfs";  // made from rootfs_entries(); relative to the bundle or absolute
   BoxParts parts;               // sources by path alone: a bundle has no descriptors

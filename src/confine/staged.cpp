@@ -118,15 +118,12 @@ std::vector<std::string> runtime_words(Backend backend, const std::string& name)
             "/tmp/bundle",
             name};
   }
-  return {std::string(name_of(backend)),
-          "--root",
-          "/tmp/state",
-          "run",
-          "--bundle",
-          "/tmp/bundle",
-          "--preserve-fds",
-          "2",
-          name};
+  std::vector<std::string> words = {std::string(name_of(backend)), "--root", "/tmp/state"};
+  // The call has its group already. Crun sees none either (groupless): it refuses a host with both versions
+  // at once even when it is to leave them alone.
+  if (backend == Backend::crun) words.emplace_back("--cgroup-manager=disabled");
+  words.insert(words.end(), {"run", "--bundle", "/tmp/bundle", "--preserve-fds", "2", name});
+  return words;
 }
 
 // One id can be mapped without subordinate ones, and a runtime needs it to be 0; gVisor makes a namespace of
@@ -199,7 +196,8 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   spec.backend = backend;
   wire::PlanText& jail = spec.jail;
   jail.flags = wire::staged | (resources.privileged ? wire::privileged | wire::lowered : 0U) |
-               (speechless ? wire::speechless : 0U);
+               (speechless ? wire::speechless : 0U) | (speechless && plan.terminal ? wire::terminal : 0U) |
+               (backend == Backend::crun ? wire::groupless : 0U);
   // The namespace that the stage is made in maps one id, and to itself.
   jail.outside_uid = resources.outside_uid;
   jail.outside_gid = resources.outside_gid;
@@ -223,8 +221,6 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   jail.programs = {parts.program};
   jail.env = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
               "XDG_RUNTIME_DIR=/tmp"};
-  spec.as_run = judged;
-  spec.as_run->terminal = false;
   spec.by_descendants = speechless;
   spec.layers = layers_of(backend, probe, resources);
   return spec;

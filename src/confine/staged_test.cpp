@@ -105,7 +105,7 @@ TEST(Staged, EachRuntimeIsStartedItsOwnWay) {
   const Row rows[] = {
       {Backend::bwrap, {"bwrap", "--args", "3"}, "build.py"},
       {Backend::runc, {"runc", "--root", "/tmp/state", "run"}, "cloche-one"},
-      {Backend::crun, {"crun", "--root", "/tmp/state", "run"}, "cloche-one"},
+      {Backend::crun, {"crun", "--root", "/tmp/state", "--cgroup-manager=disabled", "run"}, "cloche-one"},
       {Backend::runsc, {"runsc", "--root", "/tmp/state", "--rootless", "--network=none"}, "cloche-one"},
   };
   for (const auto& [backend, begins, ends] : rows) {
@@ -130,6 +130,31 @@ TEST(Staged, OnlyGvisorIsSpeechless) {
     const bool landlock = std::any_of(spec.layers.begin(), spec.layers.end(),
                                       [](const Layer& layer) { return layer.id == LayerId::landlock; });
     EXPECT_EQ(landlock, !gvisor) << name_of(backend);
+  }
+}
+
+// Whoever can send it out makes it inside; gVisor's runner makes it before.
+TEST(Staged, ATerminalIsMadeByTheJailOrByTheRunner) {
+  for (const bool wanted : {true, false}) {
+    ConfinementPlan plan = default_plan();
+    plan.terminal = wanted;
+    for (Backend backend : backends) {
+      const LaunchSpec spec = staged(backend, plan);
+      const bool gvisor = backend == Backend::runsc;
+      const bool inside =
+          told(spec).find("--terminal") != std::string::npos || has(spec.jail.argv, "--terminal");
+      EXPECT_EQ(inside, wanted && !gvisor) << name_of(backend);
+      EXPECT_EQ((spec.jail.flags & wire::terminal) != 0, wanted && gvisor) << name_of(backend);
+      EXPECT_EQ(told(spec).find("\"terminal\": true") != std::string::npos, wanted && gvisor)
+          << name_of(backend);
+    }
+  }
+}
+
+TEST(Staged, OnlyCrunSeesNoGroups) {
+  for (Backend backend : backends) {
+    EXPECT_EQ((staged(backend, default_plan()).jail.flags & wire::groupless) != 0, backend == Backend::crun)
+        << name_of(backend);
   }
 }
 

@@ -81,7 +81,6 @@ std::string reworded(const ConfinementPlan& plan, const Places& places, std::str
 ConfinementPlan on_host(const ConfinementPlan& plan, const SubprocessParts& parts) {
   const auto places = moved_places(plan, parts.scratch);
   ConfinementPlan run = plan;
-  run.terminal = false;
   run.directory = moved(plan, places, plan.directory);
   for (auto& word : run.argv) word = reworded(plan, places, word);
   for (auto& variable : run.environment) {

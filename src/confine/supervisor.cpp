@@ -83,10 +83,12 @@ class Call {
   int wait_ms() const;
   void keep_time();
   void move_flows();
+  void heed_keys(std::string_view typed);
   void hear();
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
   void open_terminal(OwnedFd master);
   void take_signals();
+  void pass_on(int number);
   void keeper_ended();
   void give_up_on_keeper();
   // The box ended before the command was reached, and by itself.
@@ -129,12 +131,16 @@ Result<void> Call::start() {
                cgroup_));
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
-  if (plan_.terminal) return {};  // the flows begin when the jail sends the terminal
   const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
+  // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
+  // before.
+  if (!plan_.terminal || spec_.backend != Backend::native) {
+    errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
+                                   streams_.keep_most);
+  }
+  if (plan_.terminal) return {};
   input_ = Flow::into_command(streams_.input, std::move(jail_.input));
   output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
-                                 streams_.keep_most);
-  errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
                                  streams_.keep_most);
   return {};
 }
@@ -201,9 +207,7 @@ void Call::move_flows() {
   }
   const uint64_t typed_before = input_.bytes();
   input_.move(~0ULL);
-  if (plan_.terminal && input_.bytes() != typed_before && insistence_.insists(input_.last_taken(), now_ms_)) {
-    end_everything();
-  }
+  if (plan_.terminal && input_.bytes() != typed_before) heed_keys(input_.last_taken());
   output_.move(left);
   errors_.move(left > output_.bytes() + errors_.bytes() - total
                    ? left - (output_.bytes() + errors_.bytes() - total)
@@ -214,6 +218,15 @@ void Call::move_flows() {
       errors_.end_source();
     }
   }
+}
+
+void Call::heed_keys(std::string_view typed) {
+  if (insistence_.insists(typed, now_ms_)) return end_everything();
+  // No signal reaches a command in a speechless box, and an interrupt that does nothing helps nobody.
+  const bool speechless = (spec_.jail.flags & wire::speechless) != 0;
+  if (!speechless || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
+  said_.signal_passed = SIGINT;
+  end_everything();
 }
 
 void Call::give_up_on_keeper() {
@@ -284,6 +297,15 @@ void Call::open_terminal(OwnedFd master) {
   master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   input_ = Flow::into_command(streams_.terminal, std::move(for_input));
   output_ = Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, streams_.keep_most);
+  // A jail in a box of somebody else's was not told the size, and waits for it.
+  if ((spec_.jail.flags & wire::terminal) != 0) return;
+  copy_window_size(streams_.terminal, master_.get());
+  pass_on(SIGWINCH);
+}
+
+void Call::pass_on(int number) {
+  const char byte = static_cast<char>(number);
+  (void)::send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 void Call::take_signals() {
@@ -295,8 +317,7 @@ void Call::take_signals() {
     return;
   }
   if (!control_) return;
-  const char byte = static_cast<char>(number);
-  (void)::send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+  pass_on(number);
   said_.signal_passed = number;
   grace_deadline_ms_ = std::min(grace_deadline_ms_, now_ms_ + grace_ms);
 }

@@ -27,6 +27,12 @@ void copy_window_size(int from, int to) {
   if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
 }
 
+bool interrupts(int terminal, std::string_view typed) {
+  termios now{};
+  if (::tcgetattr(terminal, &now) != 0 || (now.c_lflag & ISIG) == 0) return false;
+  return typed.find(static_cast<char>(now.c_cc[VINTR])) != std::string_view::npos;
+}
+
 bool Insistence::insists(std::string_view typed, uint64_t now_ms) {
   constexpr char ctrl_c = 0x03;
   for (char key : typed) {

@@ -28,6 +28,9 @@ struct WindowSize {
 WindowSize window_size_of(int terminal);
 void copy_window_size(int from, int to);
 
+// Whether a key that was typed is one that the terminal, as its user has set it, takes for an interrupt.
+bool interrupts(int terminal, std::string_view typed);
+
 // Ctrl-C goes to the command, which may ignore it. Three within a second mean that the person insists.
 class Insistence {
  public:

@@ -86,6 +86,19 @@ TEST_F(Terminal, WhatIsNoneIsLeftAlone) {
   const RawTerminal not_a_terminal(file.get());
 }
 
+TEST_F(Terminal, TakesTheKeyThatItsUserSetForAnInterrupt) {
+  EXPECT_TRUE(interrupts(master_.get(), "abc\x03"));
+  EXPECT_FALSE(interrupts(master_.get(), "abc"));
+  termios other = settings();
+  other.c_cc[VINTR] = 'x';
+  ASSERT_EQ(::tcsetattr(slave_.get(), TCSANOW, &other), 0);
+  EXPECT_TRUE(interrupts(master_.get(), "x"));
+  EXPECT_FALSE(interrupts(master_.get(), "\x03"));
+  const RawTerminal raw(slave_.get());  // an editor's: every key is data
+  EXPECT_FALSE(interrupts(master_.get(), "x"));
+  EXPECT_FALSE(interrupts(-1, "x"));
+}
+
 TEST_F(Terminal, HandsItsSizeOn) {
   int other_master = -1;
   int other_slave = -1;

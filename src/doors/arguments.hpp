@@ -22,6 +22,7 @@ struct RunArguments {
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};
   std::optional<std::string> skill = {};
+  std::vector<std::string> notes = {};  // what was said on the way, for --json
 
   bool is_recorded() const { return run || task || skill; }
   // What the front can plan without reading anything.

@@ -48,7 +48,7 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   RecordedRun& record = *prepared.value();
   const auto notes = configure_run(arguments.request, environment, installation.value());
   if (!notes.ok()) return cannot_judge(notes.error(), arguments);
-  for (const auto& note : notes.value()) complain("note: " + visible(note));
+  say_notes(notes.value(), arguments);
   record.note(notes.value());
   const auto explained = explain_run(arguments.request, environment, installation.value());
   if (!explained.ok()) return cannot_judge(explained.error(), arguments);

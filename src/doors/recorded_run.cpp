@@ -32,7 +32,7 @@ Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environmen
   const HostNames names = names_under(session, &*skill);
   Settled settled = TRY(settle_grants(std::move(declared), names));
   const Authority& authority = settled.authority;
-  for (const auto& note : authority.notes) complain("note: " + visible(note));
+  say_notes(authority.notes, arguments);
   RunRequest& request = arguments.request;
   request.grants.insert(request.grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});

@@ -90,9 +90,15 @@ Result<void> check_descriptors(const RunArguments& arguments, const CallersDescr
 
 }  // namespace
 
+void say_notes(const std::vector<std::string>& notes, RunArguments& arguments) {
+  for (const auto& note : notes) complain("note: " + visible(note));
+  arguments.notes.insert(arguments.notes.end(), notes.begin(), notes.end());
+}
+
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
-  if (arguments.json) print(to_json(outcome, digest) + "\n");
-  if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, to_json(outcome, digest) + "\n");
+  const auto json = [&] { return to_json(outcome, digest, arguments.notes) + "\n"; };
+  if (arguments.json) print(json());
+  if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
   // A variable that was left out has ended nothing.
   const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
                                    [](const Denial& denial) { return denial.by != "env"; });

@@ -22,6 +22,8 @@ struct CallersDescriptors {
 
 // An error of our own machinery as the end of a run.
 Outcome outcome_of(const Error& error);
+// Says them on stderr, and keeps them for --json.
+void say_notes(const std::vector<std::string>& notes, RunArguments& arguments);
 // Says how it went, on the channels that the words asked for, and gives the exit code.
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments);
 

@@ -12,6 +12,7 @@
 #include "base/directory.hpp"
 #include "base/sys.hpp"
 #include "confine/kernel_rules.hpp"
+#include "confine/oci.hpp"
 #include "confine/staged.hpp"
 #include "confine/subprocess.hpp"
 #include "store/tree_steps.hpp"
@@ -50,11 +51,20 @@ uint64_t threads_of(unsigned uid) {
   return threads;
 }
 
-// What a group counts of gVisor is its own threads and those that run the command's for it, and a start that
-// meets the limit ends without a reason. How many processes the command has the sentry itself limits; the
-// group holds the sentry.
+// A group counts what the box is made of along with the command: bubblewrap's process that waits, a runtime's
+// threads, the sentry's and those that run the command's for it. A start that meets the limit there ends
+// without a reason. So the group has room for them and holds the box; the command's own are counted where
+// nobody else is, by RLIMIT_NPROC in a user namespace of theirs or in the sentry.
 Limits counted_by_group(Backend backend, Limits limits) {
-  if (backend == Backend::runsc) limits.processes = limits.processes * 8 + 1024;
+  switch (backend) {
+    case Backend::bwrap: limits.processes += 8; break;
+    case Backend::crun:
+    case Backend::runc: limits.processes += runtime_threads; break;
+    case Backend::runsc: limits.processes = limits.processes * 8 + 1024; break;
+    case Backend::native:
+    case Backend::subprocess:
+    case Backend::none: break;
+  }
   return limits;
 }
 

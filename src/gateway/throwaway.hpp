@@ -1,11 +1,10 @@
-// An empty directory of Cloche's own to try something in; gone with everything in it when we are done.
+// An empty directory of Cloche's own to try something in; gone with everything in it when we are done, or,
+// where we were killed in between, when the next one for the same purpose is made.
 #pragma once
-
-#include <stdlib.h>
 
 #include <string>
 
-#include "base/directory.hpp"
+#include "base/fd.hpp"
 
 namespace cloche {
 
@@ -13,16 +12,8 @@ class Throwaway {
  public:
   // In /var/tmp, because the host's /tmp is not what a command sees there; in /tmp where that is all one can
   // write to, on a host that is read-only otherwise.
-  explicit Throwaway(const std::string& purpose) {
-    for (const char* directory : {"/var/tmp", "/tmp"}) {
-      path_ = std::string(directory) + "/cloche-" + purpose + "-XXXXXX";
-      if (::mkdtemp(path_.data()) != nullptr) return;
-    }
-    path_.clear();
-  }
-  ~Throwaway() {
-    if (!path_.empty()) remove_tree(path_);
-  }
+  explicit Throwaway(const std::string& purpose);
+  ~Throwaway();
   Throwaway(const Throwaway&) = delete;
   Throwaway& operator=(const Throwaway&) = delete;
 
@@ -30,6 +21,7 @@ class Throwaway {
 
  private:
   std::string path_;
+  OwnedFd lock_;  // on the directory, as long as somebody uses it
 };
 
 }  // namespace cloche

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,8 +13,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "jail/command.hpp"
 #include "jail/descendants.hpp"
-#include "jail/groups.hpp"
+#include "jail/ending.hpp"
 #include "jail/handover.hpp"
 #include "jail/inner.hpp"
 #include "jail/kernel.hpp"
@@ -31,6 +31,9 @@ using wire::Step;
 constexpr const char* stage = "/tmp";
 // Known to the keeper as well: the two share a table of descriptors until the runner executes.
 constexpr int report_fd = 40;
+// Lies in that file for the inner jail to take, and is in what it says before there is a command: nobody else
+// ever had it. Chosen before the runner is made, so that both know it.
+uint64_t seal = 0;
 
 // A mount namespace of its own, and under an ordinary user a user namespace that allows it.
 void leave_the_hosts_mounts(const Plan& plan) {
@@ -51,16 +54,26 @@ void prepare_stage(const Plan& plan) {
   leave_the_hosts_mounts(plan);
   clone_trees(plan, trees);
   fill_stage(plan, trees, stage);
+  if (plan.has(wire::groupless)) cover("/sys/fs/cgroup");
   if (!plan.has(wire::speechless)) return;
   const int report =
       must(::open("/tmp/report", O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666), Step::write_text);
   must(::fchmod(report, 0666), Step::write_text);  // the box's own ids need not be ours
+  if (::write(report, &seal, sizeof seal) != static_cast<ssize_t>(sizeof seal)) fail(Step::write_text, errno);
   must(::dup2(report, report_fd), Step::write_text);
 }
 
 void take_outside_ids(const Plan& plan) {
   must(::setresgid(plan.outside_gid, plan.outside_gid, plan.outside_gid), Step::become_ids);
   must(::setresuid(plan.outside_uid, plan.outside_uid, plan.outside_uid), Step::become_ids);
+}
+
+// For a box that no descriptor comes out of: it finds its input and output at a terminal of the host's. By
+// the call's own id, which has it then.
+void take_terminal(const Plan& plan) {
+  const int slave = make_terminal(plan, "/dev/ptmx");
+  for (int fd = 0; fd < 3; ++fd) must(::dup2(slave, fd), Step::terminal);
+  ::close(slave);
 }
 
 // Nothing of ours goes into the box but stdio and the control socket. The number before it is taken too:
@@ -92,6 +105,7 @@ struct RunnersKeeper : Keeper {
   if (plan.has(wire::staged)) prepare_stage(plan);
   if (plan.has(wire::lowered)) take_outside_ids(plan);
   die_with(keeper);  // again: a change of ids cleared it
+  if (plan.has(wire::terminal)) take_terminal(plan);
   must(::chdir("/"), Step::working_directory);
   ::umask(022);
   // The two share a table until exec; here there is none.
@@ -177,47 +191,55 @@ void wait_for(const Runner& runner, bool speechless) {
   }
 }
 
-// What was said in a box that has no socket. Nothing at all: its runtime never came to the command.
-void pass_reports_on() {
-  wire::Report report;
-  bool any = false;
-  for (uint32_t i = 0; i < 4; ++i) {
-    const auto at = static_cast<off_t>(i * sizeof report);
-    if (::pread(report_fd, &report, sizeof report, at) != static_cast<ssize_t>(sizeof report)) break;
-    any = true;
-    const bool told = report.kind == wire::ReportKind::failed || report.kind == wire::ReportKind::ended ||
-                      report.kind == wire::ReportKind::not_executed;
-    if (told) send(report);
-  }
-  if (!any) send({.kind = wire::ReportKind::failed, .step = Step::start_box});
+// Nobody took the number: the runtime never came to the jail in its box.
+bool was_reached() {
+  uint64_t first = 0;
+  const ssize_t got = ::pread(report_fd, &first, sizeof first, 0);
+  return got != static_cast<ssize_t>(sizeof first) || first != seal;
 }
 
-[[noreturn]] void conclude(const wire::Start& start, const Runner& runner) {
-  rusage usage{};
-  int status = 0;
-  ::wait4(runner.pid, &status, 0, &usage);
+// What the inner jail said last, and whatever the command wrote there.
+bool read_last(wire::Report& report) {
+  struct stat file {};
+  if (::fstat(report_fd, &file) != 0) return false;
+  const auto at = file.st_size - static_cast<off_t>(sizeof report);
+  return at >= 0 && ::pread(report_fd, &report, sizeof report, at) == static_cast<ssize_t>(sizeof report);
+}
+
+// Whether nobody but the jail can have said it.
+bool is_believed(const wire::Report& report, int status) {
+  using wire::ReportKind;
+  if (report.kind == ReportKind::ended)
+    return WIFEXITED(status) && WEXITSTATUS(status) == exit_code_of(report.status);
+  return (report.kind == ReportKind::failed || report.kind == ReportKind::not_executed) &&
+         report.seal == seal;
+}
+
+// What was said in a box that has no socket. `status` is the runtime's.
+void pass_report_on(int status) {
+  if (!was_reached()) return send({.kind = wire::ReportKind::failed, .step = Step::start_box});
+  wire::Report report;
+  if (read_last(report) && is_believed(report, status)) send(report);
+}
+
+// Nobody is left by now who could write a report.
+[[noreturn]] void conclude(const wire::Start& start, const Runner& runner, bool speechless) {
+  const wire::Report gone = reaped(runner.pid);
   end_descendants();
-  const auto cpu_us = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-                                            usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  wire::Report report{.kind = wire::ReportKind::gone,
-                      .status = status,
-                      .cpu_us = cpu_us,
-                      .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024};
-  read_groups(start, report);
-  remove_groups(start);
-  send(report);
-  ::_exit(0);
+  if (speechless) pass_report_on(gone.status);
+  take_leave(start, gone);
 }
 
 }  // namespace
 
 void keep_box(const wire::Start& start) {
   must(::prctl(PR_SET_CHILD_SUBREAPER, 1), Step::parent_death);
+  must(static_cast<int>(::syscall(SYS_getrandom, &seal, sizeof seal, 0)), Step::start_box);
   const Runner runner = create_runner(start);
   Word word;
   if (!wait_for_plan(word)) {
     kernel::pidfd_send_signal(runner.pidfd, SIGKILL);
-    conclude(start, runner);
+    conclude(start, runner, false);
   }
   const bool speechless = read_plan().has(wire::speechless);
   if (::write(runner.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
@@ -225,8 +247,7 @@ void keep_box(const wire::Start& start) {
   let_stdio_go(runner);
   if (speechless) send({.kind = wire::ReportKind::started});
   wait_for(runner, speechless);
-  if (speechless) pass_reports_on();
-  conclude(start, runner);
+  conclude(start, runner, speechless);
 }
 
 }  // namespace cloche::jail

@@ -67,14 +67,18 @@ Failure execute(const wire::Plan& plan) {
   return failure;
 }
 
-[[noreturn]] void become_command(const wire::Plan& plan, int terminal, volatile Failure* failure) {
-  // A session of its own: its signals to "my group" reach nobody else.
+// A session of its own: its signals to "my group" reach nobody else.
+void begin_session(int terminal) {
   ::setsid();
   if (terminal >= 0) {
     for (int fd = 0; fd < 3; ++fd) ::dup2(terminal, fd);
     ::ioctl(0, TIOCSCTTY, 0);
   }
   reset_signals();
+}
+
+[[noreturn]] void become_command(const wire::Plan& plan, int terminal, volatile Failure* failure) {
+  begin_session(terminal);
   // Last before exec: whatever was open above stdio, by whomever, ends here.
   kernel::close_range(3, ~0U);
   const Failure why = execute(plan);
@@ -94,6 +98,7 @@ __attribute__((noinline)) pid_t start(const wire::Plan& plan, int terminal, vola
 // do what it forbids; the two have one table of descriptors until the listener is in it.
 struct Asking {
   const wire::Plan& plan;
+  int terminal = -1;
   int listener = -1;
   Failure failure = {};
   bool filtered = false;
@@ -101,8 +106,7 @@ struct Asking {
 
 int become_asking_command(void* given) {
   auto& asking = *static_cast<Asking*>(given);
-  ::setsid();
-  reset_signals();
+  begin_session(asking.terminal);  // in the table of both; the other has no use for its first three
   asking.filtered = filter_calls_asking(asking.plan, asking.listener);
   if (asking.filtered && kernel::leave_descriptors(3) == 0) {
     asking.failure = execute(asking.plan);
@@ -155,12 +159,13 @@ pid_t start_reported(const wire::Plan& plan, int terminal, int root) {
   return command;
 }
 
-pid_t start_asking_reported(const wire::Plan& plan, int root, int& listener) {
-  Asking asking{plan};
+pid_t start_asking_reported(const wire::Plan& plan, int terminal, int root, int& listener) {
+  Asking asking{plan, terminal};
   const pid_t command = start_asking(asking);
   if (command < 0) fail(Step::start_command, errno);
   if (!asking.filtered) fail(Step::seccomp, asking.failure.number);
   if (asking.failure.number != 0) report_not_executed(asking.failure);
+  if (terminal >= 0) ::close(terminal);
   report_started(root);
   listener = asking.listener;
   prepare_listener(listener);
@@ -218,13 +223,12 @@ Ending wait_within(pid_t command, int signals, int listener, pid_t parent) {
   }
 }
 
-// As a shell says it; only people and a box's own runtime look at it.
-int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
-
 }  // namespace
 
-int make_terminal(const wire::Plan& plan) {
-  const int master = must(::open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
+int exit_code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
+
+int make_terminal(const wire::Plan& plan, const char* device) {
+  const int master = must(::open(device, O_RDWR | O_NOCTTY | O_CLOEXEC), Step::terminal);
   const int unlocked = 0;
   must(::ioctl(master, TIOCSPTLCK, &unlocked), Step::terminal);
   const winsize size{static_cast<unsigned short>(plan.rows), static_cast<unsigned short>(plan.columns), 0, 0};
@@ -233,6 +237,14 @@ int make_terminal(const wire::Plan& plan) {
   send_with({.kind = ReportKind::terminal}, master);
   ::close(master);
   return slave;
+}
+
+void wait_for_size() {
+  // A signal that comes first has nobody to reach yet.
+  for (char word = 0; word != SIGWINCH;) {
+    if (::recv(wire::control_fd, &word, 1, 0) == 1 || errno == EINTR) continue;
+    ::_exit(125);  // the supervisor is gone
+  }
 }
 
 void prepare_signals() {
@@ -252,10 +264,10 @@ int open_signals() {
   return must(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), Step::start_command);
 }
 
-void run_command_within(const wire::Plan& plan, int root, int signals, pid_t parent) {
+void run_command_within(const wire::Plan& plan, int terminal, int root, int signals, pid_t parent) {
   int listener = -1;
-  const pid_t command =
-      plan.has(wire::alone) ? start_asking_reported(plan, root, listener) : start_reported(plan, -1, root);
+  const pid_t command = plan.has(wire::alone) ? start_asking_reported(plan, terminal, root, listener)
+                                              : start_reported(plan, terminal, root);
   const Ending ending = wait_within(command, signals, listener, parent);
   // Process 1 of a box takes everything along by ending.
   if (kernel::getpid() != 1) end_descendants();

@@ -27,6 +27,9 @@ using wire::Step;
 
 wire::Storage storage;
 
+const char* given_away = nullptr;  // by --give-away
+constexpr uid_t nobody = 65534;
+
 struct Named {
   const char* name;
   uint32_t value;
@@ -136,8 +139,13 @@ void read_control(Reader& in) {
 
 // A box without a way to pass a socket into it: the reports are left in a file that its keeper reads.
 void read_report(Reader& in) {
-  const int fd = ::open(in.word(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  const int fd = ::open(in.word(), O_RDWR | O_APPEND | O_CLOEXEC);
   if (fd < 0 || ::dup2(fd, wire::control_fd) < 0) fail(Step::read_plan, errno);
+  uint64_t seal = 0;
+  if (::read(fd, &seal, sizeof seal) != static_cast<ssize_t>(sizeof seal)) fail(Step::read_plan, EBADMSG);
+  must(static_cast<int>(::syscall(SYS_ftruncate, fd, 0)),
+       Step::read_plan);  // before there is anybody else to read it
+  seal_with(seal);
   speak_by(Voice::file);
 }
 
@@ -172,8 +180,12 @@ wire::Plan read_plan_of(wire::Words words) {
       plan.flags |= wire::watched_memory;
     } else if (in.next_is("--alone")) {
       plan.flags |= wire::alone;
+    } else if (in.next_is("--terminal")) {
+      plan.flags |= wire::terminal;
     } else if (in.next_is("--open")) {
       plan.flags |= wire::open;
+    } else if (in.next_is("--give-away")) {
+      given_away = in.word();
     } else if (in.next_is("--become")) {
       read_ids(in, plan);
     } else {
@@ -184,6 +196,7 @@ wire::Plan read_plan_of(wire::Words words) {
   // Whether files are restricted is never left unsaid, and rules mean that they are.
   if (plan.has(wire::alone) && plan.has(wire::open)) Reader::wrong();
   if (plan.argv.empty() || !landlock_said || (plan.landlock_abi == 0 && !plan.rules.empty())) Reader::wrong();
+  if (plan.has(wire::terminal) && voice() != Voice::socket) Reader::wrong();  // there is nobody to hold it
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
 }
@@ -205,6 +218,13 @@ void become(wire::Plan& plan) {
   map_ids(plan, "self");
   must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
   must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
+}
+
+// Of the box's own instance, or of the host's where there is no box.
+int make_terminal_within(const wire::Plan& plan) {
+  const int slave = make_terminal(plan, "/dev/ptmx");
+  wait_for_size();
+  return slave;
 }
 
 // What is taken away from this process and, with it, from the command.
@@ -236,10 +256,14 @@ void run_inner(wire::Words words, wire::Words environment) {
     fail(Step::session_keyring, errno);  // one that is forbidden to us is forbidden to the command
   }
   offer_to_oom_killer();
+  // While the right to it is ours.
+  if (given_away != nullptr)
+    must(static_cast<int>(::syscall(SYS_chown, given_away, nobody, nobody)), Step::seal_root);
   if (plan.inside_uid != 0) become(plan);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
+  const int terminal = plan.has(wire::terminal) ? make_terminal_within(plan) : -1;
   set_limits(plan);
   const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
   if (locked) lock(plan);
@@ -254,7 +278,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   } else if (locked) {
     filter_calls(plan);
   }
-  run_command_within(plan, root, signals, parent);
+  run_command_within(plan, terminal, root, signals, parent);
 }
 
 }  // namespace cloche::jail

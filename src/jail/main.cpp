@@ -25,10 +25,8 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,7 +36,7 @@
 #include "jail/box.hpp"
 #include "jail/command.hpp"
 #include "jail/doors.hpp"
-#include "jail/groups.hpp"
+#include "jail/ending.hpp"
 #include "jail/handover.hpp"
 #include "jail/inner.hpp"
 #include "jail/kernel.hpp"
@@ -107,7 +105,7 @@ int close_all_but(int root, Keeper& keeper) {
   const int root = close_all_but(enter_view(plan, trees), keeper);
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
-  const int terminal = plan.has(wire::terminal) ? make_terminal(plan) : -1;
+  const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
   set_limits(plan);
   drop_capabilities();
   // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.
@@ -191,19 +189,7 @@ bool obey(const First& first) {
     if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
     if (events[1].revents != 0 && !obey(first)) events[1].fd = -1;
   }
-  rusage usage{};
-  int status = 0;
-  ::wait4(first.pid, &status, 0, &usage);
-  const auto cpu_us = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
-                                            usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
-  wire::Report report{.kind = wire::ReportKind::gone,
-                      .status = status,
-                      .cpu_us = cpu_us,
-                      .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024};
-  read_groups(start, report);
-  remove_groups(start);
-  send(report);
-  ::_exit(0);
+  take_leave(start, reaped(first.pid));
 }
 
 }  // namespace

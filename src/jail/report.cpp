@@ -12,6 +12,15 @@ namespace cloche::jail {
 namespace {
 
 Voice spoken = Voice::socket;
+uint64_t seal = 0;
+
+// Not what is said while the command can read it.
+wire::Report sealed(wire::Report report) {
+  const bool before_it =
+      report.kind == wire::ReportKind::failed || report.kind == wire::ReportKind::not_executed;
+  report.seal = before_it ? seal : 0;
+  return report;
+}
 
 void tell_people(const wire::Report& report) {
   Text<256> line;
@@ -30,11 +39,13 @@ void tell_people(const wire::Report& report) {
 
 void speak_by(Voice voice) { spoken = voice; }
 Voice voice() { return spoken; }
+void seal_with(uint64_t number) { seal = number; }
 
 void send(const wire::Report& report) {
   if (spoken == Voice::people) return tell_people(report);
   if (spoken == Voice::file) {
-    (void)!::write(wire::control_fd, &report, sizeof report);
+    const wire::Report written = sealed(report);
+    (void)!::write(wire::control_fd, &written, sizeof written);
     return;
   }
   // A supervisor that is gone cannot be told; its end of the socket is watched elsewhere.

@@ -309,6 +309,11 @@ int enter_view(const wire::Plan& plan, const Trees& trees) {
   return root;
 }
 
+void cover(const char* place) {
+  if (::access(place, F_OK) != 0) return;
+  must(kernel::move_mount(empty_root(MOUNT_ATTR_RDONLY), AT_FDCWD, place), Step::root_mount);
+}
+
 void fill_stage(const wire::Plan& plan, const Trees& trees, const char* place) {
   // Without flags: a runtime in a user namespace of its own could take none of them away, and fails where it
   // tries.

@@ -101,9 +101,10 @@ enum PlanFlag : uint32_t {
   lowered = 1U << 7,     // becomes the outside ids before it is executed
   speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
   unboxed = 1U << 10,    // there is no box: its program is the inner jail, which needs no exec to be one
+  groupless = 1U << 11,  // the host's cgroups are covered: the box refuses to see some kinds of them
 };
 inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory | alone |
-                                           staged | open | lowered | speechless | unboxed;
+                                           staged | open | lowered | speechless | unboxed | groupless;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 
@@ -122,7 +123,7 @@ struct Plan {
   std::span<Rule> rules;
   std::span<Limit> limits;
   std::span<Door> doors;  // none: no network but loopback
-  Words programs;  // tried in this order
+  Words programs;         // tried in this order
   Words argv;
   Words env;
 
@@ -226,6 +227,7 @@ struct Report {
   uint64_t memory_peak_bytes = 0;  // the cgroups' last numbers
   uint64_t memory_kills = 0;
   uint64_t processes_denied = 0;
+  uint64_t seal = 0;  // of a report in a file: see box.hpp
 };
 
 const char* name_of(Step step);

@@ -101,10 +101,14 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.member("reason", outcome.reason);
 }
 
-std::string to_json(const Outcome& outcome, const std::string& plan_digest) {
+std::string to_json(const Outcome& outcome, const std::string& plan_digest,
+                    const std::vector<std::string>& notes) {
   JsonWriter out;
   out.begin_object();
   write_members(out, outcome, plan_digest);
+  out.key("notes").begin_array();
+  for (const auto& note : notes) out.value(note);
+  out.end_array();
   return out.end_object().text();
 }
 

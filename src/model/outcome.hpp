@@ -80,6 +80,7 @@ std::vector<std::string> quarantine_lines(const Outcome& outcome);
 class JsonWriter;
 void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest);
 // The JSON of `run --json`, one line.
-std::string to_json(const Outcome& outcome, const std::string& plan_digest);
+std::string to_json(const Outcome& outcome, const std::string& plan_digest,
+                    const std::vector<std::string>& notes = {});
 
 }  // namespace cloche

@@ -33,7 +33,7 @@ TEST(Outcome, OfADefaultOneHasEveryKey) {
       R"("stdout_bytes":0,"stderr_bytes":0,"truncated":false,"lossy":false,)"
       R"("usage":{"wall_ms":0,"cpu_ms":0,"max_rss_bytes":0},"backend":"native","layers":[],"denials":[],)"
       R"("network":[],"network_failures":[],)"
-      R"("quarantined":[],"restored":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":""})");
+      R"("quarantined":[],"restored":[],"look_gap":null,"proof":"","plan_digest":"sha256:00","reason":"","notes":[]})");
 }
 
 TEST(Outcome, OfAFullOneHasEveryValue) {
@@ -54,7 +54,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.proof = "sha256:proof";
   outcome.reason = "because";
   EXPECT_EQ(
-      to_json(outcome, "sha256:ff"),
+      to_json(outcome, "sha256:ff", {"stepped down"}),
       R"({"outcome":"limit","exit_code":137,"signal":9,"limit":"memory","stdout":"out\n","stderr":"err",)"
       R"("stdout_bytes":4,"stderr_bytes":3,"truncated":true,"lossy":false,)"
       R"("usage":{"wall_ms":1,"cpu_ms":2,"max_rss_bytes":3,"memory_peak_bytes":4,"memory_overshoot_bytes":5},)"
@@ -64,7 +64,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("network_failures":["b.org:443 could not be reached"],)"
       R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],"restored":[".npmrc"],)"
       R"("look_gap":"too deep","proof":"sha256:proof","plan_digest":"sha256:ff",)"
-      R"("reason":"because"})");
+      R"("reason":"because","notes":["stepped down"]})");
 }
 
 TEST(Outcome, WhatWasTakenAwayIsSaidInLines) {

@@ -136,6 +136,31 @@ TEST_P(Conformance, ThePromisesAreTheSameOnEveryRung) {
   EXPECT_EQ(traces_left(before, 2), "");
 }
 
+// How many children it gets, the command itself not counted.
+constexpr const char* count_forks = R"(
+import os, time
+count = 0
+try:
+  while count < 20:
+    if os.fork() == 0:
+      time.sleep(5)
+      os._exit(0)
+    count += 1
+except BlockingIOError: pass
+print(count, flush=True)
+)";
+
+// What a box is made of is no part of it: the same number means the same on every rung.
+TEST_P(Conformance, AProcessLimitCountsTheCommandsOwnAlone) {
+  if (backend() == "subprocess" && as() == As::nobody)
+    GTEST_SKIP() << "skipped: without a box and a cgroup the kernel counts all that the user has running";
+  for (const int limit : {1, 2, 9}) {
+    const Ran ran = run(
+        on_rung({"--toolchains", "none", "--pids", std::to_string(limit)}, {"python3", "-c", count_forks}));
+    EXPECT_TRUE(printed(ran, std::to_string(limit - 1) + "\n")) << "--pids " << limit;
+  }
+}
+
 // The same programs by the same identity without Cloche.
 class Control : public Conformance {
  protected:

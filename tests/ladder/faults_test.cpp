@@ -19,6 +19,18 @@ using std::chrono::seconds;
 
 constexpr double soon = 2;  // seconds
 
+// The first child of it, as soon as there is one that is called so; 0: there was none in time.
+int child_called(int parent, const std::string& name) {
+  int found = 0;
+  wait_until(soon, [&] {
+    for (const int child : children_of(parent)) {
+      if (command_of(child) == name) found = child;
+    }
+    return found != 0;
+  });
+  return found;
+}
+
 class Faults : public Rungs {
  protected:
   void SetUp() override {
@@ -45,23 +57,32 @@ class Faults : public Rungs {
     EXPECT_TRUE(!fs::exists(scratch) || fs::is_empty(scratch)) << killed;
   }
 
+  // What Cloche says when somebody of its own is killed, as soon as he is there and in the middle of the
+  // command. `victim` finds him, from the keeper.
+  std::vector<Ran> survivors_of(const std::string& who, const std::function<int(int)>& victim) {
+    std::vector<Ran> all;
+    for (const bool early : {true, false}) {
+      const std::string killed = who + (early ? " early" : "");
+      const auto marker = marker_seconds();
+      Conversation talk(endless(marker), Over::pipes);
+      EXPECT_TRUE(early || talk.hear("ready")) << killed;
+      const int keeper = child_called(talk.pid(), "cloche-jail");
+      const int found = keeper != 0 ? victim(keeper) : 0;
+      EXPECT_NE(found, 0) << "there was none: " << killed;
+      if (found != 0) kill(found, SIGKILL);
+      all.push_back(talk.finish(seconds(10)));
+      EXPECT_FALSE(all.back().timed_out) << killed;
+      EXPECT_TRUE(all.back().exit_code == 125 || all.back().exit_code == 137) << all.back().exit_code;
+      expect_nothing_left(marker, killed);
+    }
+    return all;
+  }
+
  private:
   Traces before_;
 };
 INSTANTIATE_TEST_SUITE_P(Rung, Faults, ::testing::ValuesIn(seats()),
                          [](const auto& param) { return name_of(param); });
-
-// The first child of it, as soon as there is one that is called so; 0: there was none in time.
-int child_called(int parent, const std::string& name) {
-  int found = 0;
-  wait_until(soon, [&] {
-    for (const int child : children_of(parent)) {
-      if (command_of(child) == name) found = child;
-    }
-    return found != 0;
-  });
-  return found;
-}
 
 TEST_P(Faults, ClocheIsKilledWhileItStarts) {
   for (const int delay_ms : {2, 10, 30, 100}) {
@@ -85,42 +106,14 @@ TEST_P(Faults, ClocheIsKilledInTheMiddle) {
 
 // Cloche itself lives on, and says what happened.
 TEST_P(Faults, TheKeeperIsKilled) {
-  for (const bool early : {true, false}) {
-    const auto marker = marker_seconds();
-    Conversation talk(endless(marker), Over::pipes);
-    if (!early) {
-      ASSERT_TRUE(talk.hear("ready"));
-    }
-    const int keeper = child_called(talk.pid(), "cloche-jail");
-    ASSERT_NE(keeper, 0);
-    kill(keeper, SIGKILL);
-    const Ran ran = talk.finish(seconds(10));
-    EXPECT_FALSE(ran.timed_out);
-    EXPECT_TRUE(ran.exit_code == 125 || ran.exit_code == 137) << ran.exit_code;
+  for (const Ran& ran : survivors_of("the keeper", [](int keeper) { return keeper; }))
     EXPECT_TRUE(contains(ran.err, "cloche: ")) << ran.err;
-    expect_nothing_left(marker, early ? "the keeper early" : "the keeper");
-  }
 }
 
 TEST_P(Faults, TheRuntimeIsKilled) {
   if (*GetParam().rung.package == '\0')
     GTEST_SKIP() << "skipped: there is no runtime between us and the command";
-  for (const bool early : {true, false}) {
-    const auto marker = marker_seconds();
-    Conversation talk(endless(marker), Over::pipes);
-    if (!early) {
-      ASSERT_TRUE(talk.hear("ready"));
-    }
-    const int keeper = child_called(talk.pid(), "cloche-jail");
-    ASSERT_NE(keeper, 0);
-    const int runtime = child_called(keeper, backend());
-    ASSERT_NE(runtime, 0);
-    kill(runtime, SIGKILL);
-    const Ran ran = talk.finish(seconds(10));
-    EXPECT_FALSE(ran.timed_out);
-    EXPECT_TRUE(ran.exit_code == 125 || ran.exit_code == 137) << ran.exit_code;
-    expect_nothing_left(marker, early ? "the runtime early" : "the runtime");
-  }
+  survivors_of("the runtime", [&](int keeper) { return child_called(keeper, backend()); });
 }
 
 TEST_P(Faults, ManyStartsAtOnce) {

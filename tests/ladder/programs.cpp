@@ -29,6 +29,18 @@ print("free", flush=True)
 os._exit(0)
 )";
 
+// Where a box has a file for reports: that it ended well, could not be executed or never began, as the jail
+// in there would write it (wire::Report).
+constexpr const char* forge_reports = R"(
+import os, struct, sys
+for path in ("/run/cloche-report", "/proc/1/fd/4"):
+  try: file = os.open(path, os.O_RDWR)
+  except OSError: continue
+  if path.endswith("report"): os.ftruncate(file, 0)
+  for kind in (4, 3, 0): os.write(file, struct.pack("<IIiIiI6Q", kind, 0, 2, *[0] * 9))
+sys.exit(7)
+)";
+
 constexpr const char* talk_to_itself = R"(
 import socket
 try:
@@ -64,8 +76,22 @@ std::vector<Program> reading() {
   };
 }
 
+// The places of a view where a file can be made.
+constexpr const char* where_it_writes =
+    "for place in / /dev /dev/shm /dev/pts /tmp /run /proc /proc/sys /sys /sys/fs /etc /var /usr $GRANT .; "
+    "do "
+    "{ : > $place/cloche-ladder; } 2>/dev/null && echo $place; done; true";
+
 std::vector<Program> writing() {
   return {
+      {.name = "writes-nowhere-else",
+       .script = where_it_writes,
+       .answer = {0, "/dev/shm\n/tmp\n.\n"},
+       .exceptions = {{"subprocess", {0, ".\n"}, "there is no view: memory of its own is elsewhere"}}},
+      {.name = "readonly-writes-nowhere",
+       .script = where_it_writes,
+       .answer = {0, ""},
+       .flags = {"--profile", "readonly"}},
       {"writes-the-workspace", "echo made > made.txt && cat made.txt", {0, "made\n"}, Answer{0, "made\n"}},
       {"writes-its-home", "echo kept > $HOME/x && cat $HOME/x", {0, "kept\n"}},
       {"writes-its-temporary", "echo kept > $TMPDIR/x && cat $TMPDIR/x", {0, "kept\n"}},
@@ -127,6 +153,7 @@ std::vector<Program> ending() {
       {"stopped-from-forking", python(fork_many), {0, "stopped\n"}, Answer{0, "free\n"}, {"--pids", "40"}},
       {"leaves-no-background", "(setsid sleep $MARKER >/dev/null 2>&1 &) ; echo done", {0, "done\n"}},
       {"exit-code", "exit 7", {7, ""}, Answer{7, ""}},
+      {.name = "cannot-forge-its-end", .answer = {7, ""}, .argv = {"python3", "-c", forge_reports}},
       {"signal", "kill -TERM $$", {143, ""}, Answer{143, ""}},
       {"crash", "kill -SEGV $$", {139, ""}, Answer{139, ""}},
       {.name = "stdin",

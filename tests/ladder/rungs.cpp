@@ -29,10 +29,19 @@ bool is_our_group(const std::string& name) {
 std::string bare_words(const std::string& backend, As as) {
   if (backend == "bwrap") return "bwrap --unshare-all --ro-bind / / /bin/true";
   const bool gvisor = backend == "runsc";
-  const std::string flags = gvisor ? "--network=none --platform=ptrace --ignore-cgroups" : "";
-  return "\"$CLOCHE\" wrap --backend oci " + std::string(gvisor ? "--runtime runsc " : "") +
-         "--bundle bundle -- /bin/true >/dev/null 2>&1 && " + backend + " --root \"$PWD/containers\" " +
-         flags + (gvisor && as == As::nobody ? " --rootless" : "") + " run --bundle bundle ladder-$$";
+  const std::string bundle = "\"$CLOCHE\" wrap --backend oci " +
+                             std::string(gvisor ? "--runtime runsc " : "") +
+                             "--bundle bundle -- /bin/true >/dev/null 2>&1 && ";
+  const std::string root = backend + " --root \"$PWD/containers\" ";
+  const std::string run = " run --bundle bundle ladder-$$";
+  if (gvisor) {
+    const std::string flags = "--network=none --platform=ptrace --ignore-cgroups";
+    return bundle + root + flags + (as == As::nobody ? " --rootless" : "") + run;
+  }
+  if (backend != "crun") return bundle + root + run;
+  // It refuses groups of both versions at once, so it is shown none.
+  return bundle + "unshare --mount" + (as == As::nobody ? " --map-current-user --keep-caps" : "") +
+         " sh -c 'mount -t tmpfs none /sys/fs/cgroup && " + root + "--cgroup-manager=disabled" + run + "'";
 }
 
 std::string without_bare_tool(const Seat& seat) {
@@ -143,8 +152,8 @@ std::vector<int> children_of(int parent) {
 }
 
 std::string command_of(int process) {
-  const std::string name = read_process(process, "comm");
-  return name.substr(0, name.find('\n'));
+  const std::string words = read_process(process, "cmdline");
+  return words.substr(0, words.find('\0'));
 }
 
 void adopt_orphans() { prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }

@@ -1,0 +1,49 @@
+// A terminal in front of `cloche run`, whichever box the command is in: it has one of its own, of the
+// caller's size, and an interrupt that is typed ends it.
+#include "everyday/conversation.hpp"
+#include "ladder/rungs.hpp"
+#include "run/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Terminals : public Rungs {
+ protected:
+  Conversation talk(const std::string& script) const {
+    return Conversation(on_rung({"--toolchains", "none"}, {"bash", "-c", script}), Over::terminal, {31, 97});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Rung, Terminals, ::testing::ValuesIn(seats()),
+                         [](const auto& param) { return name_of(param); });
+
+TEST_P(Terminals, TheCommandHasOneOfTheCallersSize) {
+  auto with = talk("test -t 0 -a -t 1 -a -t 2 && stty size && read -r line && echo \"<$line>\"; exit 7");
+  ASSERT_TRUE(with.hear("31 97")) << with.heard();
+  with.send("typed\r");
+  EXPECT_TRUE(with.hear("<typed>")) << with.heard();
+  EXPECT_TRUE(exited(with.finish(), 7));
+  EXPECT_TRUE(with.settings_restored());
+}
+
+// The sentry tells the command of no signal from outside: there the call ends.
+TEST_P(Terminals, AnInterruptThatIsTypedReachesTheCommand) {
+  const auto marker = marker_seconds();
+  auto with = talk("trap 'echo told; exit 9' INT; echo ready; sleep " + marker);
+  ASSERT_TRUE(with.hear("ready")) << with.heard();
+  with.send("\x03");
+  const Ran ran = with.finish();
+  EXPECT_TRUE(exited(ran, backend() == "runsc" ? 130 : 9)) << with.heard();
+  EXPECT_EQ(contains(with.heard(), "told"), backend() != "runsc");
+  EXPECT_TRUE(with.settings_restored());
+  EXPECT_TRUE(all_gone(marker, 2));
+}
+
+// Job control needs a controlling terminal, which a shell finds by its name.
+TEST_P(Terminals, ItIsTheControllingTerminal) {
+  auto with = talk("{ echo by name > /dev/tty; } 2>/dev/null || echo none");
+  EXPECT_TRUE(with.hear(backend() == "runsc" ? "none" : "by name")) << with.heard();
+  EXPECT_TRUE(exited(with.finish(), 0));
+}
+
+}  // namespace
+}  // namespace cloche::test
