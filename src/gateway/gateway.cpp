@@ -3,6 +3,8 @@
 #include "gateway/guarded_function.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -65,6 +67,21 @@ Outcome acted(const ToolReply& reply) {
   outcome.backend = "in-process";
   outcome.output = reply.text;
   outcome.output_bytes = reply.text.size();
+  return outcome;
+}
+
+bool is_called_off(const CallContext& context) {
+  pollfd stop{context.stop, POLLIN, 0};
+  return context.stop >= 0 && ::poll(&stop, 1, 0) > 0;
+}
+
+// As one that was ended while it ran, but that it never did.
+Outcome called_off() {
+  Outcome outcome;
+  outcome.end = End::signaled;
+  outcome.signal = SIGKILL;
+  outcome.exit_code = 128 + SIGKILL;
+  outcome.reason = "cancelled before it began: whoever asked for it wants it no more";
   return outcome;
 }
 
@@ -203,7 +220,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   Effect effect;
   if (judged.judgement.permit) {
-    effect = carry_out(judged, *judged.judgement.permit, record.decided.task_id, result.call_id);
+    effect = carry_out(judged, *judged.judgement.permit, context, record);
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
     effect.raw = effect.shown = effect.outcome.reason;
@@ -243,14 +260,21 @@ Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallC
   return task_grants(home);
 }
 
-Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const std::string& task,
-                                   const std::string& call_id) {
+Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const CallContext& context,
+                                   const CallRecord& record) {
   const Launch& launch = permit.launch();
-  if (launch.function) return ask_function(*launch.function, call_id);
-  return launch.argv.empty() ? act(launch, judged, task) : start(judged, launch, call_id);
+  if (is_called_off(context)) {
+    Effect effect{.outcome = called_off()};
+    effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
+    return effect;
+  }
+  if (launch.function) return ask_function(*launch.function, record.call_id);
+  return launch.argv.empty() ? act(launch, judged, record.decided.task_id)
+                             : start(judged, launch, context, record.call_id);
 }
 
-Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::string& call_id) {
+Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallContext& context,
+                               const std::string& call_id) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
   auto input = input_of(launch.input.value_or(""));
@@ -263,6 +287,8 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   Streams streams;
   streams.input = input.value().get();
   streams.keep_most = judged.plan->limits.output_bytes;
+  streams.stop = context.stop;
+  streams.heard = context.heard;
   if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
   const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
