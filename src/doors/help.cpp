@@ -324,7 +324,7 @@ std::string approve_help() {
 }
 
 std::string hook_help() {
-  return "cloche hook [--workspace DIR]\n"
+  return "cloche hook [--workspace DIR] [--timeout 25s]\n"
          "cloche hook --install claude|codex [--settings FILE] [--yes]\n"
          "cloche hook --uninstall claude|codex [--settings FILE] [--yes]\n"
          "\n"
@@ -340,6 +340,7 @@ std::string hook_help() {
          "because nothing confines it: where you can, use `cloche mcp` with the agent's own tools off.\n"
          "\n"
          "  --workspace DIR     the project (default: what the agent says it was started in)\n"
+         "  --timeout TIME      how long judging may take before it is a no (default 25s, at most 50s)\n"
          "  --install AGENT     shows the change to its settings, asks, and makes it\n"
          "  --uninstall AGENT   takes it out again\n"
          "  --settings FILE     another file than the user's own settings\n"

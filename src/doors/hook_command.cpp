@@ -148,6 +148,7 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
     Action action;
   };
   constexpr Option options[] = {{"--workspace", &HookArguments::workspace, Action::judge},
+                                {"--timeout", &HookArguments::timeout, Action::judge},
                                 {"--settings", &HookArguments::settings, Action::judge},
                                 {"--install", &HookArguments::agent, Action::install},
                                 {"--uninstall", &HookArguments::agent, Action::uninstall}};

@@ -19,6 +19,7 @@ struct HookArguments {
   std::string workspace = {};  // --workspace: else as hook_place() has it
   std::string agent = {};      // of an installation: claude or codex
   std::string settings = {};   // --settings: which file; else the user's own
+  std::string timeout = {};    // --timeout: the front's
   bool yes = false;            // --yes: do not ask before it is changed
 };
 

@@ -7,6 +7,7 @@
 #include "base/sys.hpp"
 #include "confine/watched_child.hpp"
 #include "doors/print.hpp"
+#include "model/limits.hpp"
 
 namespace cloche {
 namespace {
@@ -14,7 +15,8 @@ namespace {
 using How = WatchedEnd::How;
 
 // Below what agents give a hook before they go on without it (60 s and more).
-constexpr uint64_t judging_ms = 25'000;
+constexpr uint64_t standard_ms = 25'000;
+constexpr uint64_t longest_ms = 50'000;
 constexpr size_t most_reply = size_t{32} << 20;
 constexpr int refused = 2;
 
@@ -23,10 +25,26 @@ int refuse(const std::string& why) {
   return refused;
 }
 
+// --timeout, which is ours: the judge only passes over it.
+Result<uint64_t> judging_ms(std::span<char* const> words) {
+  constexpr std::string_view flag = "--timeout";
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string_view word = words[at];
+    const bool glued = word.starts_with("--timeout=");
+    if (word != flag && !glued) continue;
+    if (!glued && at + 1 == words.size()) return usage_error("--timeout needs a value");
+    const uint64_t asked = TRY(parse_duration_ms(flag, glued ? word.substr(flag.size() + 1) : words[at + 1]));
+    if (asked <= longest_ms) return asked;
+    return usage_error("--timeout is at most " + show_duration_ms(longest_ms) +
+                       ", because agents go on without a hook that takes longer");
+  }
+  return standard_ms;
+}
+
 std::string why_not(const WatchedEnd& end) {
   switch (end.how) {
     case How::killed: return "the judge was ended by signal " + std::to_string(end.number);
-    case How::too_late: return "the judge had no answer in " + std::to_string(judging_ms / 1000) + " s";
+    case How::too_late: return "the judge had no answer in time";
     case How::too_long: return "the judge's answer had no end";
     case How::interrupted: return "the hook was told to end";
     case How::exited: break;
@@ -54,10 +72,12 @@ int hook_front(const std::string& full, std::span<char* const> words, char* cons
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);  // ignored, the kernel would forget how the judge ended
+  const auto time_ms = judging_ms(words);
+  if (!time_ms.ok()) return refuse(describe(time_ms.error()));
   const WatchedProgram judge{.path = full,
                              .arguments = {words.begin(), words.end()},
                              .environment = environment,
-                             .deadline_ms = sys::monotonic_ms() + judging_ms,
+                             .deadline_ms = sys::monotonic_ms() + time_ms.value(),
                              .most_output = most_reply};
   const auto end = run_watched(judge);
   if (!end.ok()) return refuse(describe(end.error()));
