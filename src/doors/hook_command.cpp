@@ -87,6 +87,7 @@ class Judge {
                                            .workspace = place_.workspace,
                                            .directory = place_.directory,
                                            .task = place_.task,
+                                           .profile = place_.profile,
                                            .approved = advice.approved},
                                           wall_clock_ms()));
     return reply_instead(call_.input, cloche + " run --call " + id);
@@ -183,7 +184,7 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   const auto tool = understand_hook_tool(call);
   if (!tool.ok()) return reply_deny(describe(tool.error()));
   const HookPlace place = TRY(hook_place(call, arguments.workspace, environment));
-  auto gateway = TRY(Gateway::open(hook_session(place.workspace, place.directory, place.task), environment));
+  auto gateway = TRY(Gateway::open(hook_session(place), environment));
   return Judge(call, place, *gateway).reply(tool.value());
 }
 

@@ -20,6 +20,7 @@ struct HookCall {
   JsonValue input = {};        // an object, as the agent would carry it out
   std::string directory = {};  // where the agent stands: absolute and plain
   std::string session = {};    // the agent's own name for it; may be anything
+  bool plans_only = false;     // its person wants a plan, and nothing changed meanwhile
 };
 
 inline constexpr size_t most_hook_bytes = size_t{8} << 20;

@@ -23,6 +23,9 @@ TEST(HookInput, OfBothAgents) {
   EXPECT_EQ(claude.value().directory, "/p");
   EXPECT_EQ(claude.value().session, "7f3a");
   EXPECT_EQ(to_json(claude.value().input), R"({"command":"ls","description":"d"})");
+  EXPECT_FALSE(claude.value().plans_only);
+  std::string planning = claudes;
+  EXPECT_TRUE(read_hook_call(planning.replace(planning.find("default"), 7, "plan")).value().plans_only);
   const auto codex = read_hook_call(codexs);
   ASSERT_TRUE(codex.ok()) << codex.error().what;
   EXPECT_EQ(codex.value().agent, Agent::codex);
