@@ -89,11 +89,13 @@ class Call {
   void open_terminal(OwnedFd master);
   void take_signals();
   void pass_on(int number);
+  void take_stop();
+  void show(const Flow& flow, size_t kept_before) const;
   void keeper_ended();
   void give_up_on_keeper();
   // The box ended before the command was reached, and by itself.
   bool never_started() const {
-    return !said_.hit && (said_.failed || (!said_.started && !said_.not_executed));
+    return !said_.hit && !said_.cancelled && (said_.failed || (!said_.started && !said_.not_executed));
   }
   void end_everything();
   void stop_for(LimitHit hit);
@@ -146,9 +148,10 @@ Result<void> Call::start() {
 }
 
 void Call::turn() {
-  std::array<pollfd, 7> events = {{{control_.get(), POLLIN, 0},
+  std::array<pollfd, 8> events = {{{control_.get(), POLLIN, 0},
                                    {keeper_.pidfd.get(), POLLIN, 0},
                                    {streams_.signals, POLLIN, 0},
+                                   {end_ms_ == 0 && !gone_ ? streams_.stop : -1, POLLIN, 0},
                                    input_.wants(),
                                    output_.wants(),
                                    errors_.wants(),
@@ -159,7 +162,8 @@ void Call::turn() {
   now_ms_ = sys::monotonic_ms();
   if (events[0].revents != 0) hear();
   if (events[2].revents != 0) take_signals();
-  if (events[6].revents != 0) network_->turn();
+  if (events[3].revents != 0) take_stop();
+  if (events[7].revents != 0) network_->turn();
   move_flows();
   if (!gone_ && events[1].revents != 0) keeper_ended();
   keep_time();
@@ -208,10 +212,14 @@ void Call::move_flows() {
   const uint64_t typed_before = input_.bytes();
   input_.move(~0ULL);
   if (plan_.terminal && input_.bytes() != typed_before) heed_keys(input_.last_taken());
+  const size_t output_before = output_.kept().size();
+  const size_t errors_before = errors_.kept().size();
   output_.move(left);
   errors_.move(left > output_.bytes() + errors_.bytes() - total
                    ? left - (output_.bytes() + errors_.bytes() - total)
                    : 0);
+  show(output_, output_before);
+  show(errors_, errors_before);
   if (left == 0) {  // nothing more is read: the rest is not passed on
     if (said_.hit && said_.hit->limit == LimitId::output) {
       output_.end_source();
@@ -227,6 +235,11 @@ void Call::heed_keys(std::string_view typed) {
   if (!speechless || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
   said_.signal_passed = SIGINT;
   end_everything();
+}
+
+void Call::show(const Flow& flow, size_t kept_before) const {
+  if (streams_.heard && flow.kept().size() > kept_before)
+    streams_.heard(std::string_view(flow.kept()).substr(kept_before));
 }
 
 void Call::give_up_on_keeper() {
@@ -322,6 +335,11 @@ void Call::take_signals() {
   grace_deadline_ms_ = std::min(grace_deadline_ms_, now_ms_ + grace_ms);
 }
 
+void Call::take_stop() {
+  said_.cancelled = !said_.ended;  // what has ended by itself is not called back
+  end_everything();
+}
+
 void Call::keeper_ended() {
   // What it said before it ended. Of `first`, which may live a moment longer, there is nothing more to hear.
   for (size_t before = ~size_t{0}; control_ && !said_.gone && before != heard_;) {
@@ -369,7 +387,7 @@ Result<Outcome> Call::conclude() {
     if (by_itself) return box_error(said_.failed, spec_.backend, errors_.kept());
     return Error{Fault::system, "the box was ended from outside before the command began", 0, "run it again"};
   }
-  if (said_.failed) return step_error(*said_.failed, spec_.jail);
+  if (said_.failed && !said_.cancelled) return step_error(*said_.failed, spec_.jail);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;

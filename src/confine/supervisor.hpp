@@ -2,13 +2,15 @@
 //
 // Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll
 // loop, in the calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin,
-// stdout and stderr, and the caller's signals. Nothing in the loop blocks, so the deadline is met whatever
-// anybody holds open. To end a call it closes its sending direction of the control socket; the keeper then
-// kills the first process of the sandbox, and the kernel kills the rest. The call is over when the keeper
-// says `gone`: no process of the sandbox exists any more.
+// stdout and stderr, the caller's signals, and whatever says that nobody wants the call any more. Nothing in
+// the loop blocks, so the deadline is met whatever anybody holds open. To end a call it closes its sending
+// direction of the control socket; the keeper then kills the first process of the sandbox, and the kernel
+// kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any more.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "confine/cgroup.hpp"
@@ -27,6 +29,9 @@ struct Streams {
   bool raw = false;                     // pass every escape sequence to a terminal
   int signals = -1;                     // a signalfd with what should reach the command; -1: none
   size_t keep_most = size_t{16} << 20;  // of each kept stream
+  int stop = -1;  // readable once nobody wants the command any more: then everything ends; -1: never
+  // Of what is kept, each piece as it comes. In the loop: it must not wait for anybody.
+  std::function<void(std::string_view)> heard = {};
 };
 
 // `network` answers for a plan that has hosts; without one nobody does.

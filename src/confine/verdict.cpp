@@ -140,6 +140,9 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   Outcome outcome;
   if (reports.hit) {
     outcome = limited(*reports.hit, plan.limits);
+  } else if (reports.cancelled) {
+    outcome = ended(SIGKILL);
+    outcome.reason = "cancelled: whoever asked for it wants it no more, and everything it started was ended";
   } else if (used_up_its_time(reports, plan.limits)) {
     outcome = limited({LimitId::cpu, "one process alone used it"}, plan.limits);
   } else if (reports.not_executed) {

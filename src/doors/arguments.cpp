@@ -170,6 +170,7 @@ const Option options[] = {
     {"--skill", true, keep<&RunArguments::skill>},
     {"--run", true, keep<&RunArguments::run>},
     {"--task", true, keep<&RunArguments::task>},
+    {"--call", true, keep<&RunArguments::call>},
 };
 
 const Option* find_option(std::string_view name) {
@@ -274,6 +275,11 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
     ++at;
   }
   if (arguments.help) return arguments;
+  if (arguments.call) {
+    if (words.size() != (std::string_view(words[0]).starts_with("--call=") ? 1U : 2U))
+      return usage_error("--call ID stands alone: everything else was said when the hook judged it");
+    return arguments;
+  }
   TRY(settle_rung(arguments));
   // Who names a host wants the profile that has a network, unless he or a file of the configuration says
   // otherwise.

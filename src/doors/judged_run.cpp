@@ -2,6 +2,7 @@
 
 #include "doors/arguments.hpp"
 #include "doors/explain_command.hpp"
+#include "doors/kept_run.hpp"
 #include "doors/print.hpp"
 #include "doors/recorded_run.hpp"
 #include "gateway/asking.hpp"
@@ -19,7 +20,8 @@ ApprovalSubject subject_of(const Explanation& explanation) {
       .tool = "run",
       .plan = *explanation.plan,
       .files = files_named(launch.named_files, {explanation.plan->directory, explanation.plan->workspace}),
-      .reasons = reasons_to_ask(explanation.judgement)};
+      .reasons = reasons_to_ask(explanation.judgement),
+      .approvers = approvers_of(explanation.judgement)};
 }
 
 // A dry run answers as `explain` does, a run as a run.
@@ -37,6 +39,7 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   auto parsed = parse_run(words);
   if (!parsed.ok() || parsed.value().help) return run_door(words, environment, callers);
   RunArguments& arguments = parsed.value();
+  if (arguments.call) return kept_run_door(*arguments.call, environment);
   const auto installation = find_installation(environment);
   if (!installation.ok()) return cannot_judge(installation.error(), arguments);
   if (arguments.task && !arguments.run) {

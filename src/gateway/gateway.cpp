@@ -3,6 +3,8 @@
 #include "gateway/guarded_function.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -65,6 +67,21 @@ Outcome acted(const ToolReply& reply) {
   outcome.backend = "in-process";
   outcome.output = reply.text;
   outcome.output_bytes = reply.text.size();
+  return outcome;
+}
+
+bool is_called_off(const CallContext& context) {
+  pollfd stop{context.stop, POLLIN, 0};
+  return context.stop >= 0 && ::poll(&stop, 1, 0) > 0;
+}
+
+// As one that was ended while it ran, but that it never did.
+Outcome called_off() {
+  Outcome outcome;
+  outcome.end = End::signaled;
+  outcome.signal = SIGKILL;
+  outcome.exit_code = 128 + SIGKILL;
+  outcome.reason = "cancelled before it began: whoever asked for it wants it no more";
   return outcome;
 }
 
@@ -184,7 +201,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     }
     return fail(error);
   };
-  const auto home = task_home(asked, context);
+  const auto home = home_of(asked, context);
   if (!home.ok()) return give_up(home.error());
   auto judging = judge(session_, asked, {context.skill, home.value(), dials()});
   if (!judging.ok()) return give_up(judging.error());
@@ -203,7 +220,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   Effect effect;
   if (judged.judgement.permit) {
-    effect = carry_out(judged, *judged.judgement.permit, record.decided.task_id, result.call_id);
+    effect = carry_out(judged, *judged.judgement.permit, context, record);
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
     effect.raw = effect.shown = effect.outcome.reason;
@@ -232,7 +249,7 @@ Result<std::string> Gateway::write_down(CallRecord& record) {
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
-Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallContext& context) const {
+Result<std::vector<Grant>> Gateway::home_of(const ToolCall& asked, const CallContext& context) const {
   if (!context.task || !run_) return std::vector<Grant>{};
   // For what will be refused at the door nothing is made.
   const RegisteredTool* tool = session_.registry.find(asked.tool);
@@ -243,14 +260,21 @@ Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallC
   return task_grants(home);
 }
 
-Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const std::string& task,
-                                   const std::string& call_id) {
+Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const CallContext& context,
+                                   const CallRecord& record) {
   const Launch& launch = permit.launch();
-  if (launch.function) return ask_function(*launch.function, call_id);
-  return launch.argv.empty() ? act(launch, judged, task) : start(judged, launch, call_id);
+  if (is_called_off(context)) {
+    Effect effect{.outcome = called_off()};
+    effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
+    return effect;
+  }
+  if (launch.function) return ask_function(*launch.function, record.call_id);
+  return launch.argv.empty() ? act(launch, judged, record.decided.task_id)
+                             : start(judged, launch, context, record.call_id);
 }
 
-Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::string& call_id) {
+Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallContext& context,
+                               const std::string& call_id) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
   auto input = input_of(launch.input.value_or(""));
@@ -263,11 +287,17 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::
   Streams streams;
   streams.input = input.value().get();
   streams.keep_most = judged.plan->limits.output_bytes;
+  streams.output = context.passed_on.output;
+  streams.errors = context.passed_on.errors;
+  streams.signals = context.passed_on.signals;
+  streams.stop = context.stop;
+  streams.heard = context.heard;
   if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
   const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
+  if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {

@@ -5,9 +5,11 @@
 // the answers have locks of their own, and each call has its own processes and descriptors.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "gateway/asking.hpp"
@@ -21,11 +23,24 @@
 
 namespace cloche {
 
+// Where a program's output goes when it is not kept for a model. -1: it is kept.
+struct PassedOn {
+  int output = -1;
+  int errors = -1;
+  int signals = -1;  // a signalfd with what should reach the command
+};
+
 // Whose call it is.
 struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
   std::string role = "agent";
   const Skill* skill = nullptr;  // none: what the session's options say
+  int stop =
+      -1;  // a descriptor that is readable once nobody wants the call any more; -1: it is never called off
+  // What the call prints, piece by piece while it runs. On the call's own thread: it must not wait for
+  // anybody.
+  std::function<void(std::string_view)> heard = {};
+  PassedOn passed_on = {};
 };
 
 // What is written down of a call before it happens; of one that could not be judged, that it was asked for.
@@ -70,6 +85,9 @@ class Gateway {
   Result<void> set_enabled(bool enabled);
   Dials dials() const;
 
+  // What a call of that task would have for a home: made where it is missing, and part of its plan.
+  Result<std::vector<Grant>> home_of(const ToolCall& asked, const CallContext& context) const;
+
   // The homes of its tasks end here; until then calls of one task share them.
   void end_tasks();
 
@@ -87,10 +105,10 @@ class Gateway {
   };
   // A call that had no effect: its decision and its end. The id, empty without a record.
   Result<std::string> write_down(CallRecord& record);
-  Result<std::vector<Grant>> task_home(const ToolCall& asked, const CallContext& context) const;
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
-  Effect carry_out(Judged& judged, const Permit& permit, const std::string& task, const std::string& call_id);
-  Effect start(Judged& judged, const Launch& launch, const std::string& call_id);
+  Effect carry_out(Judged& judged, const Permit& permit, const CallContext& context,
+                   const CallRecord& record);
+  Effect start(Judged& judged, const Launch& launch, const CallContext& context, const std::string& call_id);
   Effect act(const Launch& launch, const Judged& judged, const std::string& task);
   Effect ask_function(const FunctionCall& call, const std::string& call_id);
 

@@ -111,8 +111,12 @@ void take_ceilings(SessionOptions& said, const Settings& settings) {
   const auto level = asked_for(said.asked.autonomy, ceilings.level, standard.level);
   ceilings.level = with_flag(settings.autonomy, level, "--autonomy").value;
   const auto commands = asked_for(said.asked.commands, ceilings.commands, standard.commands);
-  ceilings.commands = with_flag(settings.commands, commands, "--commands").value;
-  ceilings.unasked = std::min(ceilings.unasked, ceilings.commands);
+  Setting<CommandProfile> configured = settings.commands;
+  if (said.door == Door::agent && !configured.is_said()) configured.value = CommandProfile::any;
+  ceilings.commands = with_flag(configured, commands, "--commands").value;
+  // An agent works here: rules and the glass decide, and what a command looks like does not.
+  ceilings.unasked =
+      said.door == Door::agent ? ceilings.commands : std::min(ceilings.unasked, ceilings.commands);
 }
 
 bool is_in_approvals(const Executor& executor, const std::vector<std::string>& approved) {

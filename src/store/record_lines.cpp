@@ -54,6 +54,7 @@ void add_verdicts(JsonWriter& out, const std::vector<Verdict>& verdicts) {
     if (!verdict.reason.empty()) field(out, "reason", verdict.reason);
     if (!verdict.rule.empty()) field(out, "rule", verdict.rule);
     if (!verdict.fix.empty()) field(out, "fix", verdict.fix);
+    if (verdict.approvers != Approvers::anyone) out.member("approver", name_of(verdict.approvers));
     out.end_object();
   }
   out.end_array();
@@ -81,6 +82,7 @@ void add_decided(JsonWriter& out, const DecisionRecord& decided) {
   field(out, "plan_digest", decided.plan_digest);
   if (!decided.runs.empty()) field(out, "runs", decided.runs);
   out.member("opaque", decided.opaque);
+  if (decided.advisory) out.member("advisory", true);
   add_items(out, "notes", decided.notes,
             [&](const std::string& note) { out.raw(quote_within(note, max_item_bytes)); });
 }
