@@ -19,7 +19,8 @@ ApprovalSubject subject_of(const Explanation& explanation) {
       .tool = "run",
       .plan = *explanation.plan,
       .files = files_named(launch.named_files, {explanation.plan->directory, explanation.plan->workspace}),
-      .reasons = reasons_to_ask(explanation.judgement)};
+      .reasons = reasons_to_ask(explanation.judgement),
+      .approvers = approvers_of(explanation.judgement)};
 }
 
 // A dry run answers as `explain` does, a run as a run.

@@ -94,6 +94,13 @@ std::vector<std::string> reasons_to_ask(const Judgement& judgement) {
   return reasons;
 }
 
+Approvers approvers_of(const Judgement& judgement) {
+  Approvers strictest = Approvers::anyone;
+  for (const auto& verdict : judgement.gates)
+    if (verdict.decision == Decision::ask) strictest = std::max(strictest, verdict.approvers);
+  return strictest;
+}
+
 std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
                                       const std::vector<std::string>& directories) {
   FileHasher hasher(directories);
@@ -118,6 +125,7 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
   auto answer = guarded_ask(approver, question.value());    // nobody else waits for it meanwhile
   if (!answer) return refuse("whoever was asked failed instead of answering, which is no yes");
   // A no is spent by this very call: the next one is a new question, with an answer of its own.
+  if (answer->decision != Decision::allow && !answer->reason.empty()) return refuse(answer->reason);
   if (answer->decision != Decision::allow)
     return refuse("nobody said yes to this very call", "answer y at the terminal, or do something else");
   {

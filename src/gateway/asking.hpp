@@ -15,6 +15,9 @@ namespace cloche {
 // Why somebody has to be asked, one sentence for each gate that wants it.
 std::vector<std::string> reasons_to_ask(const Judgement& judgement);
 
+// Who may answer: the strictest of the gates that ask.
+Approvers approvers_of(const Judgement& judgement);
+
 // What words of a command name beneath these directories, the first of which relative ones are taken from, is
 // part of what is approved: another content is another question. Also behind an = or glued to an option, and
 // modules of python. What lies there and cannot be read, or is too much, has no hash, and then nobody is

@@ -227,6 +227,7 @@ ApprovalSubject subject_of(const Judged& judged) {
   if (judged.c.intent.launch && launch.script) subject.input = launch.script->code;
   if (launch.action) subject.input = launch.action->content;
   subject.reasons = reasons_to_ask(judged.judgement);
+  subject.approvers = approvers_of(judged.judgement);
   return subject;
 }
 

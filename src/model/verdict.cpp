@@ -11,6 +11,8 @@ std::string_view name_of(Decision decision) {
   return "deny";
 }
 
+std::string_view name_of(Approvers approvers) { return approvers == Approvers::anyone ? "any" : "operator"; }
+
 std::string_view name_of(GateId gate) {
   switch (gate) {
     case GateId::loadout: return "loadout";

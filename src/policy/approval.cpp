@@ -134,7 +134,7 @@ Result<Question> make_question(const ApprovalSubject& subject) {
   }
 
   const ConfinementPlan& plan = subject.plan;
-  Question question{approval_digest(subject), {}};
+  Question question{approval_digest(subject), {}, subject.approvers};
   std::string& text = question.text;
   add_line(text, "tool", escape_for_person(subject.tool));
   add_line(text, "command", plan.argv.empty() ? "none: it acts within Cloche" : shown_command(plan));

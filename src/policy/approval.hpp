@@ -29,11 +29,13 @@ struct ApprovalSubject {
   std::string input = {};                 // what it is fed: stdin, code, a file's new content
   std::vector<ExecutedFile> files = {};   // in any order
   std::vector<std::string> reasons = {};  // why somebody has to be asked
+  Approvers approvers = Approvers::anyone;
 };
 
 struct Question {
   std::string digest;  // "sha256:...": what an answer is bound to
   std::string text;    // lines of printable ASCII, everything else escaped; bounded
+  Approvers approvers = Approvers::anyone;
 };
 
 // An error when it cannot be asked: a file without a hash, or more than a person can be shown.
@@ -51,6 +53,7 @@ struct Answer {
   Decision decision = Decision::deny;  // allow or deny
   uint64_t expires_ms = 0;             // on the clock of whoever asks; no longer good then
   uint64_t uses = 0;                   // how often it may still be spent
+  std::string reason = {};             // of a no: why, and what to do; empty: somebody said it
 };
 
 struct AnswerTerms {
@@ -90,6 +93,8 @@ class Approver {
   virtual ~Approver() = default;
   // Whatever goes wrong is a no.
   virtual Answer ask(const Question& question) = 0;
+  // Whether there is anybody here at all: a client that can be asked, a terminal.
+  virtual bool can_ask() const { return true; }
 };
 
 }  // namespace cloche

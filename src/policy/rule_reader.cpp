@@ -25,10 +25,12 @@ class RuleReader {
   Result<Rule> read(const JsonValue& value, size_t number) const {
     const std::string id = "permissions.rules[" + std::to_string(number) + "]";
     if (!value.is_object()) return fail(value.line, id + " is not an object");
-    TRY(refuse_unknown(value, {"tool", "args", "action", "reason", "match", "not_match"}));
+    TRY(refuse_unknown(value, {"tool", "args", "action", "approver", "reason", "match", "not_match"}));
     Rule rule{.id = id, .line = value.line};
     rule.tool = TRY(read_tool(value));
     rule.action = TRY(read_action(value, "action"));
+    if (const auto* approver = value.find("approver"))
+      rule.approvers = TRY(read_approvers(*approver, rule.action));
     if (const auto* args = value.find("args")) rule.arguments = TRY(read_arguments(*args, rule.tool));
     if (const auto* reason = value.find("reason")) rule.reason = TRY(read_reason(*reason));
     if (const auto* examples = value.find("match")) rule.match = TRY(read_examples(*examples, rule));
@@ -63,6 +65,16 @@ class RuleReader {
       return fail(tool->line,
                   "tool must be a name of letters, digits and _-.:/@, or a glob of them with * and ?");
     return std::string(canonical_tool(tool->text));
+  }
+
+  Result<Approvers> read_approvers(const JsonValue& value, Decision action) const {
+    // On a rule that asks nobody it would look like a promise.
+    if (action != Decision::ask)
+      return fail(value.line, "approver says who may answer, and only a rule with action ask has a question");
+    if (value.is_string())
+      for (Approvers approvers : {Approvers::anyone, Approvers::operator_alone})
+        if (value.text == name_of(approvers)) return approvers;
+    return fail(value.line, "approver must be any or operator");
   }
 
   Result<std::vector<ArgumentPattern>> read_arguments(const JsonValue& args, const std::string& tool) const {

@@ -24,10 +24,13 @@ std::string explain(const Rule& rule) {
   return text;
 }
 
-std::string remedy(Decision decision, const std::string& where) {
-  switch (decision) {
+std::string remedy(const Rule& rule, const std::string& where) {
+  switch (rule.action) {
     case Decision::allow: return {};
-    case Decision::ask: return "answer when asked, or allow it by a rule before " + where;
+    case Decision::ask:
+      return (rule.approvers == Approvers::operator_alone ? "let the operator answer by `cloche approve`"
+                                                          : "answer when asked") +
+             std::string(", or allow it by a rule before ") + where;
     case Decision::deny: break;
   }
   return "do it in a way that the rule does not name, or change " + where;
@@ -138,8 +141,8 @@ std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
                 "send less at once, or write simpler patterns");
   if (const Rule* rule = first_match(call)) {
     const std::string where = place(source_, rule->line);
-    return Verdict{GateId::rules, rule->action, shown(explain(*rule), 200), rule->id + " " + where,
-                   remedy(rule->action, where)};
+    return Verdict{GateId::rules,          rule->action,         shown(explain(*rule), 200),
+                   rule->id + " " + where, remedy(*rule, where), rule->approvers};
   }
   const Decision decision = otherwise_.value_or(Decision::deny);
   const std::string where = place(source_, otherwise_line_);
@@ -161,14 +164,18 @@ Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
   if (!plain) return deny("cmd and command are one argument and both are given", "send one of them");
   if (auto refused = refuse_unjudgeable(*plain)) return *std::move(refused);
   Verdict strictest{GateId::rules, Decision::allow, "no permission rules are set"};
+  Approvers approvers = Approvers::anyone;  // the strictest of all files that ask
   bool judged = false;
   for (const auto* file : {&files.managed, &files.user, &files.project}) {
     if (!*file) continue;
     auto verdict = (*file)->judge(*plain);
-    if (!verdict || (judged && verdict->decision <= strictest.decision)) continue;
+    if (!verdict) continue;
+    approvers = std::max(approvers, verdict->approvers);
+    if (judged && verdict->decision <= strictest.decision) continue;
     strictest = *std::move(verdict);
     judged = true;
   }
+  if (strictest.decision == Decision::ask) strictest.approvers = approvers;
   return strictest;
 }
 

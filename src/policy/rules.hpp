@@ -56,6 +56,7 @@ struct Rule {
   std::string tool = {};                        // a name, or a glob with * and ?
   std::vector<ArgumentPattern> arguments = {};  // every one must match; none: whatever the arguments
   Decision action = Decision::deny;
+  Approvers approvers = Approvers::anyone;  // of an ask
   std::string reason = {};
   std::vector<RuleExample> match = {};
   std::vector<RuleExample> not_match = {};

@@ -72,6 +72,33 @@ TEST(Rules, TheVerdictSaysWhoDecidedAndWhatToDo) {
   EXPECT_EQ(allowed.fix, "");
 }
 
+TEST(Rules, TheStrictestOfAllFilesThatAskSaysWhoMayAnswer) {
+  const RuleFile anyone = must_read(R"({"rules": [{"tool": "*", "action": "ask", "approver": "any"}]})");
+  const RuleFile unsaid = must_read(R"({"default": "ask"})");
+  const RuleFile ours = must_read(R"({"rules": [{"tool": "*", "action": "ask", "approver": "operator"}]})");
+  const RuleFile allows = must_read(R"({"default": "allow"})");
+  const RuleFile denies = must_read(R"({"default": "deny"})");
+  struct Row {
+    RuleFiles files;
+    Decision decision;
+    Approvers approvers;
+  };
+  const Row rows[] = {
+      {{.user = anyone}, Decision::ask, Approvers::anyone},
+      {{.user = unsaid}, Decision::ask, Approvers::anyone},
+      {{.user = ours}, Decision::ask, Approvers::operator_alone},
+      {{.managed = ours, .user = anyone}, Decision::ask, Approvers::operator_alone},
+      {{.managed = unsaid, .project = ours}, Decision::ask, Approvers::operator_alone},
+      {{.managed = ours, .user = allows}, Decision::ask, Approvers::operator_alone},
+      {{.managed = ours, .user = denies}, Decision::deny, Approvers::anyone},
+  };
+  for (const auto& row : rows) {
+    const Verdict verdict = rules_gate(row.files, shell("make"));
+    EXPECT_EQ(verdict.decision, row.decision);
+    EXPECT_EQ(verdict.approvers, row.approvers) << verdict.rule;
+  }
+}
+
 TEST(Rules, AliasesAreTheSameCall) {
   const RuleFile file = must_read(R"({"rules": [
     {"tool": "run_shell_command", "args": {"command": "^make"}, "action": "allow", "match": ["make all"]},
@@ -137,6 +164,12 @@ TEST(Rules, AFileThatIsNotUnderstoodIsRefused) {
       {R"({"rule": []})", "rules.json:1: unknown key \"rule\""},
       {R"({"rules": {}})", "rules.json:1: permissions.rules must be a list"},
       {R"({"rules": null})", "rules.json:1: permissions.rules must be a list"},
+      {R"({"rules": [{"tool": "*", "action": "ask", "approver": "me"}]})",
+       "rules.json:1: approver must be any or operator"},
+      {R"({"rules": [{"tool": "*", "action": "ask", "approver": true}]})",
+       "rules.json:1: approver must be any or operator"},
+      {R"({"rules": [{"tool": "*", "action": "allow", "approver": "operator"}]})",
+       "rules.json:1: approver says who may answer, and only a rule with action ask has a question"},
       {R"({"default": "maybe"})", "rules.json:1: default must be allow, deny or ask"},
       {R"({"default": null})", "rules.json:1: default must be allow, deny or ask"},
       {R"({"rules": [1]})", "rules.json:1: permissions.rules[0] is not an object"},
