@@ -11,6 +11,7 @@
 #include "doors/explain_command.hpp"
 #include "doors/judged_run.hpp"
 #include "doors/log_command.hpp"
+#include "doors/mcp_command.hpp"
 #include "doors/new_command.hpp"
 #include "doors/print.hpp"
 #include "doors/profiles_command.hpp"
@@ -34,6 +35,7 @@ int main(int argc, char** argv) {
     return call_door(words.subspan(2), environment, approver);
   }
   if (command == "tools") return tools_door(words.subspan(2), environment);
+  if (command == "mcp") return mcp_door(words.subspan(2), environment);
   if (command == "doctor") return doctor_door(words.subspan(2), environment);
   if (command == "profiles") return profiles_door(words.subspan(2), environment);
   if (command == "config") return config_door(words.subspan(2), environment);

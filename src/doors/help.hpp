@@ -15,5 +15,6 @@ std::string log_help();
 std::string profiles_help();
 std::string config_help();
 std::string wrap_help();
+std::string mcp_help();
 
 }  // namespace cloche

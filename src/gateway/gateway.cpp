@@ -23,8 +23,6 @@
 namespace cloche {
 namespace {
 
-constexpr std::string_view task_without_name = "main";
-
 Outcome failed(const Error& error) {
   Outcome outcome;
   outcome.end = End::failed;

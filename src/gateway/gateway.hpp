@@ -35,6 +35,9 @@ struct CallContext {
   std::function<void(std::string_view)> heard = {};
 };
 
+// Whose transcript calls without a task are in.
+inline constexpr std::string_view task_without_name = "main";
+
 // What is written down of a call before it happens; of one that could not be judged, that it was asked for.
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
@@ -69,6 +72,7 @@ class Gateway {
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }
   Run* record() { return run_.get(); }
+  const Run* record() const { return run_.get(); }
 
   // Between calls, by any thread: a call that has begun keeps what it began with. Never beyond what the
   // managed file says; the user's and the project's rules for tools hold as before.
