@@ -24,13 +24,15 @@ bool CallQueue::wait_until_idle(unsigned most_ms) {
                         [&] { return waiting_.empty() && running_ == 0; });
 }
 
-void CallQueue::close() {
-  {
-    const std::lock_guard held(lock_);
-    closing_ = true;
-    waiting_.clear();
-  }
+void CallQueue::stop_beginning() {
+  const std::lock_guard held(lock_);
+  closing_ = true;
+  waiting_.clear();
   something_.notify_all();
+}
+
+void CallQueue::close() {
+  stop_beginning();
   for (auto& thread : threads_) thread.join();
   threads_.clear();
 }

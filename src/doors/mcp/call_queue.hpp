@@ -31,7 +31,8 @@ class CallQueue {
   bool add(std::function<void()> work, size_t bytes);
   // True once nothing waits and nothing runs; false when that takes longer.
   bool wait_until_idle(unsigned most_ms);
-  // Nothing that waits begins any more; returns when what runs has ended.
+  void stop_beginning();  // what waits is forgotten
+  // The same, and returns when what runs has ended.
   void close();
 
  private:

@@ -217,7 +217,7 @@ bool Server::begin(Flight& flight) {
 }
 
 void Server::fly(const SharedFlight& flight) {
-  if (!begin(*flight)) return land(flight, flight->cut_off ? Response(ending()) : Response(Empty{}));
+  if (!begin(*flight)) return land(flight, ending());  // called off, so nobody hears it
   if (!flight->stop)
     return land(flight, RpcError{RpcError::internal_error, describe(system_error("make an event"))});
   land(flight, carry_out(*flight));
@@ -271,29 +271,41 @@ void Server::land(const SharedFlight& flight, const Response& response) {
   bool wanted = true;
   {
     const std::lock_guard held(flights_lock_);
-    flights_.erase(flight->id);  // before the answer: with it the client may use the id again
-    wanted = !flight->called_off || flight->cut_off;
+    // Before the answer: with it the client may use the id again.
+    wanted = flights_.erase(flight->id) > 0 && (!flight->called_off || flight->cut_off);
     flight->stop.reset();
   }
   outbox_.finish(flight->progress, wanted ? write(flight->era, flight->id, response) : "");
 }
 
-bool Server::end(unsigned grace_ms) {
-  conversation_.end();  // nobody can answer any more
-  if (!queue_.wait_until_idle(grace_ms)) {
-    std::vector<std::string> ids;
-    {
-      const std::lock_guard held(flights_lock_);
-      for (const auto& [id, flight] : flights_) {
-        flight->cut_off = !flight->called_off;
-        ids.push_back(id);
+// What waits is told so, what runs is ended and then answered.
+void Server::cut_off() {
+  std::vector<SharedFlight> waiting;
+  std::vector<std::string> running;
+  {
+    const std::lock_guard held(flights_lock_);
+    for (const auto& [id, flight] : flights_) {
+      flight->cut_off = !flight->called_off;
+      if (flight->stop) {
+        running.push_back(id);
+      } else {
+        flight->called_off = true;
+        waiting.push_back(flight);
       }
     }
-    for (const auto& id : ids) call_off(id);
-    if (!queue_.wait_until_idle(end_within_ms)) return false;
   }
-  queue_.close();
-  return true;
+  for (const auto& id : running) call_off(id);
+  for (const auto& flight : waiting) {
+    if (!flight->call.name.empty()) land(flight, ending());
+  }
+}
+
+bool Server::end(unsigned grace_ms) {
+  conversation_.end();  // nobody can answer any more
+  if (queue_.wait_until_idle(grace_ms)) return true;
+  queue_.stop_beginning();
+  cut_off();
+  return queue_.wait_until_idle(end_within_ms);
 }
 
 }  // namespace cloche::mcp

@@ -80,6 +80,7 @@ class Server {
   std::optional<RpcError> listen(const SharedFlight& flight);
   std::optional<RpcError> check_state(Flight& flight);
   void call_off(const std::string& id);
+  void cut_off();
 
   // On a thread of the queue.
   void fly(const SharedFlight& flight);
