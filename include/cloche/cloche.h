@@ -19,4 +19,5 @@
 #include "base/environment.hpp"
 #include "base/result.hpp"
 #include "doors/terminal_approver.hpp"
+#include "gateway/filed_approver.hpp"
 #include "gateway/gateway.hpp"

@@ -6,9 +6,11 @@
 #include <span>
 #include <string_view>
 
+#include "doors/approve_command.hpp"
 #include "doors/call_command.hpp"
 #include "doors/config_command.hpp"
 #include "doors/explain_command.hpp"
+#include "doors/hook_command.hpp"
 #include "doors/judged_run.hpp"
 #include "doors/log_command.hpp"
 #include "doors/mcp_command.hpp"
@@ -18,6 +20,17 @@
 #include "doors/run_command.hpp"
 #include "doors/terminal_approver.hpp"
 #include "doors/wrap_command.hpp"
+#include "gateway/filed_approver.hpp"
+
+namespace {
+
+// None: then the operator cannot be asked, and the approver says so.
+std::string state_of(const cloche::Environment& environment) {
+  const auto installation = cloche::find_installation(environment);
+  return installation.ok() ? installation.value().state : "";
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   using namespace cloche;
@@ -27,13 +40,17 @@ int main(int argc, char** argv) {
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
   if (command == "run") {
-    TerminalApprover approver;
+    TerminalApprover terminal;
+    FiledApprover approver({.state = state_of(environment), .inner = &terminal});
     return judged_run_door(words.subspan(2), environment, {}, approver);
   }
   if (command == "call") {
-    TerminalApprover approver;
+    TerminalApprover terminal;
+    FiledApprover approver({.state = state_of(environment), .inner = &terminal});
     return call_door(words.subspan(2), environment, approver);
   }
+  if (command == "approve") return approve_door(words.subspan(2), environment);
+  if (command == "hook") return hook_door(words.subspan(2), environment);
   if (command == "tools") return tools_door(words.subspan(2), environment);
   if (command == "mcp") return mcp_door(words.subspan(2), environment);
   if (command == "doctor") return doctor_door(words.subspan(2), environment);

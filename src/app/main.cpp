@@ -10,6 +10,7 @@
 #include "base/sys.hpp"
 #include "doors/arguments.hpp"
 #include "doors/help.hpp"
+#include "doors/hook_front.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "store/config_paths.hpp"
@@ -26,10 +27,14 @@ bool was_open(int fd) {
   return false;
 }
 
+std::string path_of_full() {
+  const auto own = sys::read_link("/proc/self/exe");
+  return std::string(own.ok() ? parent_of(own.value()) : "") + "/cloche-full";
+}
+
 // The other commands need more libraries than fit into a start of microseconds.
 int hand_over(char** argv) {
-  const auto own = sys::read_link("/proc/self/exe");
-  const std::string full = std::string(own.ok() ? parent_of(own.value()) : "") + "/cloche-full";
+  const std::string full = path_of_full();
   ::execve(full.c_str(), argv, environ);
   complain(describe(system_error("execute " + full)) + "; it belongs beside cloche: build or install both");
   return 125;
@@ -66,6 +71,11 @@ int main(int argc, char** argv) {
     // What this host cannot build here, another backend of the same rung may, or a rung that the operator
     // allows.
     return run_door(words.subspan(2), environment, callers, [&] { return hand_over(argv); });
+  }
+  if (command == "hook" && is_hook_judgement(words.subspan(2))) {
+    if (callers.output) return hook_front(path_of_full(), words, environ);
+    complain("stdout is closed and nobody could hear the answer, so the call is refused");
+    return 2;
   }
   // Every other command is there to print something. The number is taken by now, so only we can tell.
   if (!callers.output) {

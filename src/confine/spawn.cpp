@@ -14,6 +14,7 @@ namespace {
 struct Image {
   const char* program;
   char* const* argv;
+  char* const* environment;
   int* fds;  // the child's to change: it has a table of its own
   int count;
 };
@@ -26,7 +27,6 @@ struct Image {
 // Runs in the child, which borrows our memory until it executes: system calls only, and nothing is changed
 // but `failed` and the numbers.
 [[noreturn]] void become(const Image& image, volatile int* failed) {
-  char* environment[] = {nullptr};
   // First above every number that is assigned to, so that no assignment overwrites a source.
   for (int i = 0; i < image.count; ++i) {
     image.fds[i] = ::fcntl(image.fds[i], F_DUPFD, image.count);
@@ -37,7 +37,7 @@ struct Image {
   sigset_t none;
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
-  ::execve(image.program, image.argv, environment);
+  ::execve(image.program, image.argv, image.environment);
   give_up(failed);
 }
 
@@ -51,12 +51,15 @@ __attribute__((noinline)) pid_t fork_into(const Image& image, volatile int* fail
 
 }  // namespace
 
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds) {
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds,
+                      char* const* environment) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
   for (auto& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
-  const Image image{program.c_str(), argv.data(), fds.data(), static_cast<int>(fds.size())};
+  char* nothing[] = {nullptr};
+  const Image image{program.c_str(), argv.data(), environment != nullptr ? environment : nothing, fds.data(),
+                    static_cast<int>(fds.size())};
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -65,7 +68,7 @@ Result<Spawned> spawn(const std::string& program, std::vector<std::string> argum
   const pid_t pid = fork_into(image, &failed);
   const int fork_error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (pid < 0) return system_error("start the jail", fork_error);
+  if (pid < 0) return system_error("start " + program, fork_error);
   if (failed != 0) {
     siginfo_t ended{};
     ::waitid(P_PID, static_cast<id_t>(pid), &ended, WEXITED);

@@ -1,4 +1,4 @@
-// Starting the jail: the only place that makes a process.
+// Starting the jail, or cloche-full where it is watched: the only place that makes a process.
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,9 @@ struct Spawned {
   OwnedFd pidfd;
 };
 
-// Executes `program` with these arguments, an empty environment, and `fds[i]` as descriptor i; nothing else
-// is open.
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds);
+// Executes `program` with these arguments, an empty environment unless one is given, and `fds[i]` as
+// descriptor i; nothing else is open.
+Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds,
+                      char* const* environment = nullptr);
 
 }  // namespace cloche

@@ -162,6 +162,7 @@ const Option options[] = {
     {"--skill", true, keep<&RunArguments::skill>},
     {"--run", true, keep<&RunArguments::run>},
     {"--task", true, keep<&RunArguments::task>},
+    {"--call", true, keep<&RunArguments::call>},
 };
 
 const Option* find_option(std::string_view name) {
@@ -266,6 +267,11 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
     ++at;
   }
   if (arguments.help) return arguments;
+  if (arguments.call) {
+    if (words.size() != (std::string_view(words[0]).starts_with("--call=") ? 1U : 2U))
+      return usage_error("--call ID stands alone: everything else was said when the hook judged it");
+    return arguments;
+  }
   TRY(settle_rung(arguments));
   arguments.request.argv.assign(words.begin() + static_cast<long>(at), words.end());
   if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");

@@ -23,7 +23,9 @@ struct RunArguments {
   std::optional<std::string> task = {};
   std::optional<std::string> skill = {};
 
-  bool is_recorded() const { return run || task || skill; }
+  std::optional<std::string> call = {};  // what a hook has kept; then nothing else is said
+
+  bool is_recorded() const { return run || task || skill || call; }
   // What the front can plan without reading anything.
   bool has_shipped_profile() const {
     return request.profile_name.empty() || shipped_profile(request.profile_name);

@@ -21,6 +21,8 @@ std::string main_help() {
          "  cloche config [--json]             what the configuration comes to here, and who said so\n"
          "  cloche wrap --backend B -- CMD     the same plan for bubblewrap, an OCI runtime or macOS, "
          "printed\n"
+         "  cloche approve [yes|no ID]         the operator's answer to a question that waits\n"
+         "  cloche hook                        a PreToolUse hook for Claude Code and Codex\n"
          "  cloche doctor [--json]             what this host can enforce, proven by running it\n"
          "  cloche --version\n"
          "\n"
@@ -290,6 +292,7 @@ std::string wrap_help() {
          "  cloche wrap --backend seatbelt --profile readonly -- make -n\n";
 }
 
+<<<<<<< HEAD
 std::string mcp_help() {
   return "cloche mcp [flags]\n"
          "\n"
@@ -318,6 +321,72 @@ std::string mcp_help() {
          "  cloche mcp --workspace ./proj\n"
          "  cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md\n"
          "  claude mcp add cloche -- cloche mcp --workspace ./proj\n";
+=======
+std::string approve_help() {
+  return "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]\n"
+         "\n"
+         "Your answer to a call that waits for one: a rule says ask with `approver: operator`, or nobody at "
+         "the "
+         "agent's\n"
+         "end could be asked. A yes lets the identical call pass once within an hour; a no refuses it for an "
+         "hour. What\n"
+         "is approved is that very command with those very files: anything changed is another question. "
+         "Questions wait\n"
+         "for 8 hours.\n"
+         "\n"
+         "  list               what waits, and what was answered and not yet used (default)\n"
+         "  show ID            everything that a yes would cover\n"
+         "  yes ID, no ID      the answer\n"
+         "  --watch            waits for questions and asks each at this terminal; Ctrl-C ends it\n"
+         "  --json             for programs: {\"questions\": [...]}, or the one question\n"
+         "\n"
+         "Whoever owns Cloche's state directory is the operator. An agent that runs under your own id "
+         "outside "
+         "the glass\n"
+         "could do the same: then this is advice, and `cloche doctor` says so.\n"
+         "\n"
+         "Exit codes: 0; 2 usage; 125 there is no such question, or it was answered, used or has expired.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche approve\n"
+         "  cloche approve show k3vqw7ma\n"
+         "  cloche approve yes k3vqw7ma\n"
+         "  cloche approve --watch\n";
+}
+
+std::string hook_help() {
+  return "cloche hook [--workspace DIR] [--timeout 25s]\n"
+         "cloche hook --install claude|codex [--settings FILE] [--yes]\n"
+         "cloche hook --uninstall claude|codex [--settings FILE] [--yes]\n"
+         "\n"
+         "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON on "
+         "stdout. "
+         "A Bash\n"
+         "command comes back as `cloche run --call ID`: it runs under the glass as the script that was "
+         "judged. "
+         "What the\n"
+         "agent does itself (Read, Write, Edit, WebFetch, mcp__*) is judged by the same gates and recorded "
+         "as "
+         "advisory,\n"
+         "because nothing confines it: where you can, use `cloche mcp` with the agent's own tools off.\n"
+         "\n"
+         "  --workspace DIR     the project (default: what the agent says it was started in)\n"
+         "  --timeout TIME      how long judging may take before it is a no (default 25s, at most 50s)\n"
+         "  --install AGENT     shows the change to its settings, asks, and makes it\n"
+         "  --uninstall AGENT   takes it out again\n"
+         "  --settings FILE     another file than the user's own settings\n"
+         "  --yes               without asking\n"
+         "\n"
+         "Whatever goes wrong ends with exit 2 and a sentence, which an agent takes for a no; everything "
+         "else "
+         "than that\n"
+         "and an answer it would take for a yes.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche hook --install claude\n"
+         "  cloche hook --uninstall claude\n"
+         "  cloche log show last               what was judged and what ran\n";
+>>>>>>> appr
 }
 
 }  // namespace cloche

@@ -2,6 +2,7 @@
 
 #include "doors/arguments.hpp"
 #include "doors/explain_command.hpp"
+#include "doors/kept_run.hpp"
 #include "doors/print.hpp"
 #include "doors/recorded_run.hpp"
 #include "gateway/asking.hpp"
@@ -38,6 +39,7 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   auto parsed = parse_run(words);
   if (!parsed.ok() || parsed.value().help) return run_door(words, environment, callers);
   RunArguments& arguments = parsed.value();
+  if (arguments.call) return kept_run_door(*arguments.call, environment);
   const auto installation = find_installation(environment);
   if (!installation.ok()) return cannot_judge(installation.error(), arguments);
   if (arguments.task && !arguments.run) {

@@ -43,11 +43,7 @@ Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environmen
 // What was passed on to the caller was not kept.
 std::string result_text(const Outcome& outcome) {
   Outcome kept = outcome;
-  const auto passed_on = [](std::string& text, uint64_t bytes) {
-    if (text.empty() && bytes > 0) text = "(" + std::to_string(bytes) + " bytes, passed on)";
-  };
-  passed_on(kept.output, outcome.output_bytes);
-  passed_on(kept.errors, outcome.error_bytes);
+  name_passed_on(kept);
   return raw_text(kept, "run");
 }
 

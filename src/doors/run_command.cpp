@@ -20,7 +20,10 @@
 namespace cloche {
 namespace {
 
-// What the caller's terminal or another process sends us is for the command.
+int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
+
+}  // namespace
+
 OwnedFd take_over_signals() {
   sigset_t set;
   sigemptyset(&set);
@@ -28,10 +31,6 @@ OwnedFd take_over_signals() {
   ::sigprocmask(SIG_BLOCK, &set, nullptr);
   return OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
-
-int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
-
-}  // namespace
 
 Outcome outcome_of(const Error& error) {
   Outcome outcome;

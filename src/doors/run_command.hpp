@@ -6,6 +6,7 @@
 #include <span>
 
 #include "base/environment.hpp"
+#include "base/fd.hpp"
 #include "doors/arguments.hpp"
 #include "gateway/run.hpp"
 #include "model/outcome.hpp"
@@ -22,6 +23,8 @@ struct CallersDescriptors {
 
 // An error of our own machinery as the end of a run.
 Outcome outcome_of(const Error& error);
+// What the caller's terminal or another process sends us is for the command: a signalfd with all of it.
+OwnedFd take_over_signals();
 // Says how it went, on the channels that the words asked for, and gives the exit code.
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments);
 

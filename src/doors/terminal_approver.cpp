@@ -178,6 +178,11 @@ Reply ask_at(const std::string& terminal, const std::string& text, uint64_t time
 
 }  // namespace
 
+bool TerminalApprover::can_ask() const {
+  const auto fd = sys::open(terminal_, O_RDWR | O_NOCTTY | O_NONBLOCK);
+  return fd.ok() && ::isatty(fd.value().get()) == 1 && !in_background(fd.value().get());
+}
+
 Answer TerminalApprover::ask(const Question& question) {
   const std::lock_guard alone(one_at_a_time_);
   const Reply reply = ask_at(terminal_, question.text, timeout_ms_);

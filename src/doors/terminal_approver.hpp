@@ -23,6 +23,8 @@ class TerminalApprover : public Approver {
 
   // On the clock of sys::monotonic_ms().
   Answer ask(const Question& question) override;
+  // Whether we stand in the foreground of that terminal.
+  bool can_ask() const override;
 
  private:
   uint64_t timeout_ms_;

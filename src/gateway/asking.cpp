@@ -121,6 +121,9 @@ bool Questions::spend(const std::string& digest) {
 std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver) {
   const auto question = make_question(subject());
   if (!question.ok()) return refuse(question.error().what, question.error().fix);
+  if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
+    return refuse("only the operator may answer, and nobody here speaks for him",
+                  "ask with a FiledApprover, which `cloche approve` answers");
   if (spend(question.value().digest)) return std::nullopt;  // answered for the session
   auto answer = guarded_ask(approver, question.value());    // nobody else waits for it meanwhile
   if (!answer) return refuse("whoever was asked failed instead of answering, which is no yes");

@@ -120,6 +120,23 @@ TEST(Questions, WhyNotIsSaidAsItWas) {
   EXPECT_NE(unasked->reason.find("/w/big"), std::string::npos);
 }
 
+TEST(Questions, WhereTheOperatorMustAnswerNobodyElseIsAsked) {
+  class Operators : public Scripted {
+   public:
+    using Scripted::Scripted;
+    bool speaks_for_operator() const override { return true; }
+  };
+  ApprovalSubject one = subject();
+  one.approvers = Approvers::operator_alone;
+  Questions questions;
+  Scripted client(Reply::session);
+  EXPECT_TRUE(questions.ask([&] { return one; }, client));
+  EXPECT_EQ(client.asked, 0);
+  Operators operators(Reply::once);
+  EXPECT_FALSE(questions.ask([&] { return one; }, operators));
+  EXPECT_EQ(operators.asked, 1);
+}
+
 // A no is about one call. Whoever is asked again may have changed their mind.
 TEST(Questions, EachQuestionHasItsOwnAnswer) {
   Questions questions;

@@ -30,6 +30,7 @@ class FiledApprover : public Approver {
   explicit FiledApprover(FiledApproverOptions options) : options_(std::move(options)) {}
 
   Answer ask(const Question& question) override;
+  bool speaks_for_operator() const override { return true; }
 
  private:
   Result<Answer> ask_operator(const Question& question) const;

@@ -199,7 +199,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     }
     return fail(error);
   };
-  const auto home = task_home(asked, context);
+  const auto home = home_of(asked, context);
   if (!home.ok()) return give_up(home.error());
   auto judging = judge(session_, asked, {context.skill, home.value(), dials()});
   if (!judging.ok()) return give_up(judging.error());
@@ -247,7 +247,7 @@ Result<std::string> Gateway::write_down(CallRecord& record) {
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
-Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallContext& context) const {
+Result<std::vector<Grant>> Gateway::home_of(const ToolCall& asked, const CallContext& context) const {
   if (!context.task || !run_) return std::vector<Grant>{};
   // For what will be refused at the door nothing is made.
   const RegisteredTool* tool = session_.registry.find(asked.tool);
@@ -285,6 +285,9 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
   Streams streams;
   streams.input = input.value().get();
   streams.keep_most = judged.plan->limits.output_bytes;
+  streams.output = context.passed_on.output;
+  streams.errors = context.passed_on.errors;
+  streams.signals = context.passed_on.signals;
   streams.stop = context.stop;
   streams.heard = context.heard;
   if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
@@ -292,6 +295,7 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
   auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
+  if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {

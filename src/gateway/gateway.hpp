@@ -23,6 +23,13 @@
 
 namespace cloche {
 
+// Where a program's output goes when it is not kept for a model. -1: it is kept.
+struct PassedOn {
+  int output = -1;
+  int errors = -1;
+  int signals = -1;  // a signalfd with what should reach the command
+};
+
 // Whose call it is.
 struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
@@ -33,6 +40,7 @@ struct CallContext {
   // What the call prints, piece by piece while it runs. On the call's own thread: it must not wait for
   // anybody.
   std::function<void(std::string_view)> heard = {};
+  PassedOn passed_on = {};
 };
 
 // Whose transcript calls without a task are in.
@@ -81,6 +89,9 @@ class Gateway {
   Result<void> set_enabled(bool enabled);
   Dials dials() const;
 
+  // What a call of that task would have for a home: made where it is missing, and part of its plan.
+  Result<std::vector<Grant>> home_of(const ToolCall& asked, const CallContext& context) const;
+
   // The homes of its tasks end here; until then calls of one task share them.
   void end_tasks();
 
@@ -98,7 +109,6 @@ class Gateway {
   };
   // A call that had no effect: its decision and its end. The id, empty without a record.
   Result<std::string> write_down(CallRecord& record);
-  Result<std::vector<Grant>> task_home(const ToolCall& asked, const CallContext& context) const;
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
   Effect carry_out(Judged& judged, const Permit& permit, const CallContext& context,
                    const CallRecord& record);

@@ -21,6 +21,7 @@ struct DecisionRecord {
   std::vector<Verdict> verdicts = {};
   std::string plan_digest = {};         // empty: there is no plan
   std::string runs = {};                // the canonical quoting of what would run; empty: no program
+  bool advisory = false;                // the agent does it itself: judged, and nothing of it enforced
   bool opaque = false;                  // what runs could not be judged; only the glass answers for it
   std::vector<std::string> notes = {};  // what was dropped, skipped or degraded on the way
 };

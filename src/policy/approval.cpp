@@ -75,6 +75,20 @@ std::string shown_command(const ConfinementPlan& plan) {
   return text;
 }
 
+std::string command_line(const ApprovalSubject& subject) {
+  if (subject.by_agent) return "none: the agent does it itself, and nothing confines it";
+  return subject.plan.argv.empty() ? "none: it acts within Cloche" : shown_command(subject.plan);
+}
+
+void add_confinement(std::string& text, const ConfinementPlan& plan) {
+  add_line(text, "may write", shown_list(written_by(plan)));
+  add_line(text, "network", plan.hosts.empty() ? "none" : shown_list(hosts_of(plan)));
+  add_line(text, "variables", shown_list(variables_of(plan)));
+  add_line(text, "isolation",
+           std::string(name_of(plan.rung)) + ", at most " + show_duration_ms(plan.limits.wall_ms) + " and " +
+               show_size(plan.limits.memory_bytes));
+}
+
 bool is_live(const Answer& answer, const std::string& digest, uint64_t now_ms) {
   return answer.digest == digest && !digest.empty() && answer.uses > 0 && now_ms < answer.expires_ms;
 }
@@ -123,6 +137,7 @@ std::string approval_digest(const ApprovalSubject& subject) {
     add(file.path);
     add(file.sha256);
   }
+  if (subject.by_agent) add("by the agent itself");
   return "sha256:" + sum.finish();
 }
 
@@ -137,15 +152,10 @@ Result<Question> make_question(const ApprovalSubject& subject) {
   Question question{approval_digest(subject), {}, subject.approvers};
   std::string& text = question.text;
   add_line(text, "tool", escape_for_person(subject.tool));
-  add_line(text, "command", plan.argv.empty() ? "none: it acts within Cloche" : shown_command(plan));
+  add_line(text, "command", command_line(subject));
   if (!subject.input.empty()) add_line(text, "input", escape_for_person(subject.input));
   add_line(text, "in", shown_word(plan.directory));
-  add_line(text, "may write", shown_list(written_by(plan)));
-  add_line(text, "network", plan.hosts.empty() ? "none" : shown_list(hosts_of(plan)));
-  add_line(text, "variables", shown_list(variables_of(plan)));
-  add_line(text, "isolation",
-           std::string(name_of(plan.rung)) + ", at most " + show_duration_ms(plan.limits.wall_ms) + " and " +
-               show_size(plan.limits.memory_bytes));
+  if (!subject.by_agent) add_confinement(text, plan);
   for (const auto& file : subject.files)
     add_line(text, "runs", shown_word(file.path) + " (sha256 " + file.sha256.substr(0, 16) + ")");
   for (size_t i = 0; i < std::min<size_t>(subject.reasons.size(), 5); ++i)

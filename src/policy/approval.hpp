@@ -30,6 +30,7 @@ struct ApprovalSubject {
   std::vector<ExecutedFile> files = {};   // in any order
   std::vector<std::string> reasons = {};  // why somebody has to be asked
   Approvers approvers = Approvers::anyone;
+  bool by_agent = false;  // the agent does it itself: `input` is all that is known, and no plan holds
 };
 
 struct Question {
@@ -95,6 +96,8 @@ class Approver {
   virtual Answer ask(const Question& question) = 0;
   // Whether there is anybody here at all: a client that can be asked, a terminal.
   virtual bool can_ask() const { return true; }
+  // Whether its yes is the operator's own: where a rule wants that, no other is asked.
+  virtual bool speaks_for_operator() const { return false; }
 };
 
 }  // namespace cloche

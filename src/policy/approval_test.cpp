@@ -44,6 +44,20 @@ TEST(Approval, TheQuestionShowsThePlan) {
                 "What these files import or call is not covered by your answer.\n");
 }
 
+TEST(Approval, WhatTheAgentDoesItselfIsCalledThat) {
+  ApprovalSubject one{.tool = "mcp__a__b", .input = R"({"x":1})", .reasons = {"why"}, .by_agent = true};
+  one.plan.directory = "/project";
+  const Question question = make_question(one).value();
+  EXPECT_EQ(question.text,
+            "tool        mcp__a__b\n"
+            "command     none: the agent does it itself, and nothing confines it\n"
+            "input       {\"x\":1}\n"
+            "in          /project\n"
+            "asked since why\n");
+  one.by_agent = false;
+  EXPECT_NE(approval_digest(one), question.digest);
+}
+
 TEST(Approval, NothingButPrintableAsciiIsShown) {
   const std::pair<std::string, const char*> rows[] = {
       {"plain text", "plain text"},

@@ -81,6 +81,7 @@ void add_decided(JsonWriter& out, const DecisionRecord& decided) {
   field(out, "plan_digest", decided.plan_digest);
   if (!decided.runs.empty()) field(out, "runs", decided.runs);
   out.member("opaque", decided.opaque);
+  if (decided.advisory) out.member("advisory", true);
   add_items(out, "notes", decided.notes,
             [&](const std::string& note) { out.raw(quote_within(note, max_item_bytes)); });
 }

@@ -126,6 +126,14 @@ Outcome refused_by(const Verdict& verdict) {
   return outcome;
 }
 
+void name_passed_on(Outcome& outcome) {
+  const auto name = [](std::string& text, uint64_t bytes) {
+    if (text.empty() && bytes > 0) text = "(" + std::to_string(bytes) + " bytes, passed on)";
+  };
+  name(outcome.output, outcome.output_bytes);
+  name(outcome.errors, outcome.error_bytes);
+}
+
 std::string raw_text(const Outcome& outcome, const std::string& program) {
   if (std::string text = unstarted(outcome, program); !text.empty()) return text;
   return laid_out(outcome, outcome.output, outcome.errors);

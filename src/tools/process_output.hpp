@@ -30,6 +30,9 @@ std::string within_budget(const std::string& text, const OutputBudget& budget);
 std::string quarantine_text(const Outcome& outcome);
 
 std::string refusal_text(const Verdict& verdict);
+
+// Of output that went on to the caller how much it was, in its place: for the record.
+void name_passed_on(Outcome& outcome);
 Outcome refused_by(const Verdict& verdict);
 // Of a program that was started or could not be; `program` is its name.
 std::string raw_text(const Outcome& outcome, const std::string& program);

@@ -1,0 +1,197 @@
+#include "doors/approve_command.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/sys.hpp"
+#include "doors/approve_watch.hpp"
+#include "doors/help.hpp"
+#include "doors/print.hpp"
+#include "gateway/run.hpp"
+#include "jail/wire.hpp"
+
+namespace cloche {
+namespace {
+
+using Action = ApproveArguments::Action;
+
+struct ActionName {
+  std::string_view name;
+  Action action;
+  bool takes_id;
+};
+constexpr ActionName actions[] = {{"list", Action::list, false},
+                                  {"show", Action::show, true},
+                                  {"yes", Action::yes, true},
+                                  {"no", Action::no, true},
+                                  {"--watch", Action::watch, false}};
+
+Error bad_usage(const std::string& what) { return usage_error(what, "see cloche approve --help"); }
+
+std::string_view state_of(const FiledQuestion& filed) {
+  if (!filed.answer) return "waiting";
+  return *filed.answer == Decision::allow ? "approved" : "refused";
+}
+
+// "command     make test": what it is about, on one line.
+std::string summary_of(const FiledQuestion& filed) {
+  const std::string& text = filed.question.text;
+  const auto line_after = [&](std::string_view name) {
+    const size_t at = text.find(name);
+    if (at == std::string::npos) return std::string();
+    return text.substr(at + name.size(), text.find('\n', at) - at - name.size());
+  };
+  const std::string tool = text.starts_with("tool ") ? line_after("tool        ") : "";
+  const std::string command = line_after("command     ");
+  const std::string summary =
+      tool + ": " + (command.starts_with("none: ") ? line_after("input       ") : command);
+  return summary.size() <= 70 ? summary : summary.substr(0, 67) + "...";
+}
+
+std::string age_of(uint64_t since_ms, uint64_t now_ms) {
+  const uint64_t seconds = now_ms > since_ms ? (now_ms - since_ms) / 1000 : 0;
+  if (seconds < 120) return std::to_string(seconds) + " s";
+  return seconds < 7200 ? std::to_string(seconds / 60) + " min" : std::to_string(seconds / 3600) + " h";
+}
+
+std::string padded(std::string_view text, size_t width) {
+  std::string out(text);
+  out.resize(std::max(out.size() + 2, width), ' ');
+  return out;
+}
+
+void write_question(JsonWriter& out, const FiledQuestion& filed) {
+  out.begin_object().member("id", filed.id).member("state", state_of(filed));
+  out.member("digest", filed.question.digest).member("approver", name_of(filed.question.approvers));
+  out.member("workspace", filed.workspace).member("asked_ms", filed.asked_ms);
+  out.member("expires_ms", filed.expires_ms).member("text", filed.question.text).end_object();
+}
+
+std::string to_json(const FiledQuestion& filed) {
+  JsonWriter out;
+  write_question(out, filed);
+  return out.take();
+}
+
+// Under the glass there is a state directory like any other, and nothing in it: an answer given there would
+// look like one.
+bool is_under_the_glass() {
+  const auto name = sys::read_small_file("/proc/sys/kernel/hostname");
+  const auto status = sys::read_file("/proc/self/status", 64 << 10);
+  return name.ok() && status.ok() && name.value() == std::string(wire::sandbox_hostname) + "\n" &&
+         status.value().find("\nNoNewPrivs:\t1\n") != std::string::npos &&
+         status.value().find("\nSeccomp:\t2\n") != std::string::npos;
+}
+
+int fail(const Error& error, bool json) {
+  const int code = error.fault == Fault::usage ? 2 : 125;
+  if (json) {
+    JsonWriter out;
+    out.begin_object().member("error", describe(error)).end_object();
+    print(out.text() + "\n");
+  }
+  complain(describe(error));
+  return code;
+}
+
+Result<int> give(const Approvals& approvals, const ApproveArguments& arguments) {
+  const uint64_t now_ms = wall_clock_ms();
+  FiledQuestion filed = TRY(approvals.find(arguments.id, now_ms));
+  // Before it counts, so that whoever types the wrong id sees it; and what was shown is what is answered.
+  if (!arguments.json && ::isatty(1) == 1) print(approval_text(filed, now_ms));
+  filed.answer = arguments.action == Action::yes ? Decision::allow : Decision::deny;
+  TRY(approvals.answer(filed, *filed.answer, now_ms));
+  if (arguments.json) return print_all(to_json(filed) + "\n", 0);
+  return print_all(filed.answer == Decision::allow
+                       ? "Approved " + filed.id + ": the identical call passes once within the hour.\n"
+                       : "Refused " + filed.id + ": the identical call is refused for the next hour.\n",
+                   0);
+}
+
+Result<int> carry_out(const ApproveArguments& arguments, const Environment& environment) {
+  if (is_under_the_glass())
+    return refusal("this runs under the glass, where nobody can approve anything",
+                   "run it in a terminal of your own");
+  const Installation installation = TRY(find_installation(environment));
+  const Approvals approvals = TRY(Approvals::open(installation.state));
+  const uint64_t now_ms = wall_clock_ms();
+  switch (arguments.action) {
+    case Action::list: {
+      const auto questions = approvals.list(now_ms);
+      return print_all(arguments.json ? approvals_json(questions) + "\n" : approvals_table(questions, now_ms),
+                       0);
+    }
+    case Action::show: {
+      const FiledQuestion filed = TRY(approvals.find(arguments.id, now_ms));
+      return print_all(arguments.json ? to_json(filed) + "\n" : approval_text(filed, now_ms), 0);
+    }
+    case Action::yes:
+    case Action::no: return give(approvals, arguments);
+    case Action::watch: return watch_approvals(approvals);
+    case Action::help: break;
+  }
+  return print_all(approve_help(), 0);
+}
+
+}  // namespace
+
+Result<ApproveArguments> parse_approve(std::span<char* const> words) {
+  ApproveArguments arguments;
+  const ActionName* action = nullptr;
+  for (const std::string_view word : words) {
+    if (word == "--help" || word == "-h") return ApproveArguments{.action = Action::help};
+    if (word == "--json") {
+      arguments.json = true;
+      continue;
+    }
+    const auto* named = std::find_if(std::begin(actions), std::end(actions),
+                                     [&](const ActionName& one) { return one.name == word; });
+    if (action == nullptr && named != std::end(actions)) {
+      action = named;
+    } else if (action != nullptr && action->takes_id && arguments.id.empty() && !word.starts_with('-')) {
+      arguments.id = word;
+    } else {
+      return bad_usage("'" + std::string(word) + "' does not fit here");
+    }
+  }
+  if (action != nullptr) arguments.action = action->action;
+  if (action != nullptr && action->takes_id && arguments.id.empty())
+    return bad_usage(std::string(action->name) + " needs an id");
+  if (arguments.action == Action::watch && arguments.json) return bad_usage("--watch speaks to a person");
+  return arguments;
+}
+
+std::string approvals_json(const std::vector<FiledQuestion>& questions) {
+  JsonWriter out;
+  out.begin_object().key("questions").begin_array();
+  for (const auto& filed : questions) write_question(out, filed);
+  return out.end_array().end_object().take();
+}
+
+std::string approvals_table(const std::vector<FiledQuestion>& questions, uint64_t now_ms) {
+  if (questions.empty()) return "No question waits.\n";
+  std::string text;
+  for (const auto& filed : questions)
+    text += padded(filed.id, 11) + padded(state_of(filed), 10) + padded(age_of(filed.asked_ms, now_ms), 9) +
+            summary_of(filed) + "\n";
+  return text + "See one whole with `cloche approve show ID`.\n";
+}
+
+std::string approval_text(const FiledQuestion& filed, uint64_t now_ms) {
+  return "question    " + filed.id + ", " + std::string(state_of(filed)) + ", asked " +
+         age_of(filed.asked_ms, now_ms) + " ago\n" +
+         (filed.workspace.empty() ? "" : "workspace   " + escape_for_person(filed.workspace) + "\n") +
+         filed.question.text;
+}
+
+int approve_door(std::span<char* const> words, const Environment& environment) {
+  const auto arguments = parse_approve(words);
+  if (!arguments.ok()) return fail(arguments.error(), false);
+  if (arguments.value().action == Action::help) return print_all(approve_help(), 0);
+  const auto code = carry_out(arguments.value(), environment);
+  return code.ok() ? code.value() : fail(code.error(), arguments.value().json);
+}
+
+}  // namespace cloche

@@ -1,0 +1,202 @@
+#include "doors/hook_command.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/path.hpp"
+#include "base/random_word.hpp"
+#include "base/sys.hpp"
+#include "doors/help.hpp"
+#include "doors/hook_install.hpp"
+#include "doors/hook_place.hpp"
+#include "doors/hook_reply.hpp"
+#include "doors/hook_tools.hpp"
+#include "doors/print.hpp"
+#include "gateway/advise.hpp"
+#include "gateway/filed_approver.hpp"
+#include "store/kept_calls.hpp"
+
+namespace cloche {
+namespace {
+
+using Action = HookArguments::Action;
+using Kind = HookTool::Kind;
+
+constexpr int refused = 2;
+
+// To its end, so that the agent is never stopped while it writes; what is more than we judge is not kept.
+Result<std::string> read_input() {
+  std::string text = TRY(sys::read_beginning(0, most_hook_bytes + 1));
+  if (text.size() <= most_hook_bytes) return text;
+  char rest[65536];
+  while (::read(0, rest, sizeof rest) > 0) continue;
+  return refusal("the hook's input is longer than " + std::to_string(most_hook_bytes >> 20) + " MiB");
+}
+
+// Beside us. The agent gives it to a shell, so it may hold nothing that a shell acts on.
+Result<std::string> path_of_cloche() {
+  const std::string own = TRY(sys::read_link("/proc/self/exe"));
+  const std::string path = std::string(parent_of(own)) + "/cloche";
+  const bool plain =
+      path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") ==
+      std::string::npos;
+  if (!plain) return refusal("Cloche is installed in " + path + ", which a shell would not take as one word");
+  return path;
+}
+
+// An agent without a person at a terminal has nobody to ask.
+OnAsk who_answers(const HookCall& call) {
+  if (call.agent != Agent::claude) return OnAsk::file;
+  return sys::open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK).ok() ? OnAsk::hand_back : OnAsk::file;
+}
+
+class Judge {
+ public:
+  Judge(const HookCall& call, const HookPlace& place, Gateway& gateway)
+      : call_(call),
+        place_(place),
+        gateway_(gateway),
+        context_{.task = place.task},
+        on_ask_(who_answers(call)),
+        approver_({.state = gateway.session().installation.state, .workspace = place.workspace}),
+        asked_{call.tool, to_json(call.input)} {}
+
+  Result<std::string> reply(const HookTool& tool) {
+    switch (tool.kind) {
+      case Kind::command: return reply_to_command(tool);
+      case Kind::file: return reply_to_files(tool);
+      case Kind::fetch: return say(TRY(advise(gateway_, asked_, tool.judged, context_, approver_, on_ask_)));
+      case Kind::foreign: return reply_by_rules(Decision::allow);
+      case Kind::unknown: break;
+    }
+    return reply_by_rules(Decision::ask);
+  }
+
+ private:
+  Result<std::string> reply_to_command(const HookTool& tool) {
+    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context_, approver_));
+    if (advice.decision != Decision::allow) return reply_deny(advice.reason);
+    const std::string cloche = TRY(path_of_cloche());
+    const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
+    const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
+                                           .arguments = tool.judged.arguments,
+                                           .workspace = place_.workspace,
+                                           .directory = place_.directory,
+                                           .task = place_.task,
+                                           .approved = advice.approved},
+                                          wall_clock_ms()));
+    return reply_instead(call_.input, cloche + " run --call " + id);
+  }
+
+  // Of several the first that may not be decides.
+  Result<std::string> reply_to_files(const HookTool& tool) {
+    for (const auto& file : tool.files) {
+      const auto leads_to = where_it_leads(place_.directory, file.path);
+      if (!leads_to.ok()) return reply_deny(describe(leads_to.error()));
+      const ToolCall judged = judged_at(file, place_.workspace, leads_to.value());
+      const Advice advice = TRY(advise(gateway_, asked_, judged, context_, approver_, on_ask_));
+      if (advice.decision != Decision::allow) return say(advice);
+    }
+    return reply_no_objection();
+  }
+
+  Result<std::string> reply_by_rules(Decision unsaid) {
+    return say(TRY(advise_by_rules(gateway_, asked_, unsaid, context_, approver_, on_ask_)));
+  }
+
+  // An allow would be more than we can promise of what nothing confines.
+  static std::string say(const Advice& advice) {
+    if (advice.decision == Decision::allow) return reply_no_objection();
+    return advice.decision == Decision::ask ? reply_ask(advice.reason) : reply_deny(advice.reason);
+  }
+
+  const HookCall& call_;
+  const HookPlace& place_;
+  Gateway& gateway_;
+  CallContext context_;
+  OnAsk on_ask_;
+  FiledApprover approver_;
+  ToolCall asked_;
+};
+
+int refuse(const Error& error) {
+  complain(describe(error));
+  return refused;
+}
+
+int judge_from_stdin(const HookArguments& arguments, const Environment& environment) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody hears a judge whose front has gone
+  const auto input = read_input();
+  if (!input.ok()) return refuse(input.error());
+  const auto reply = answer_hook(input.value(), arguments, environment);
+  if (!reply.ok()) return refuse(reply.error());
+  return print_all(reply.value(), 0) == 0 ? 0 : refused;
+}
+
+Error bad_usage(const std::string& what) { return usage_error(what, "see cloche hook --help"); }
+
+}  // namespace
+
+Result<HookArguments> parse_hook(std::span<char* const> words) {
+  struct Option {
+    std::string_view flag;
+    std::string HookArguments::*value;
+    Action action;
+  };
+  constexpr Option options[] = {{"--workspace", &HookArguments::workspace, Action::judge},
+                                {"--timeout", &HookArguments::timeout, Action::judge},
+                                {"--settings", &HookArguments::settings, Action::judge},
+                                {"--install", &HookArguments::agent, Action::install},
+                                {"--uninstall", &HookArguments::agent, Action::uninstall}};
+  HookArguments arguments;
+  for (size_t at = 0; at < words.size(); ++at) {
+    const std::string word = words[at];
+    if (word == "--help" || word == "-h") return HookArguments{.action = Action::help};
+    if (word == "--yes") {
+      arguments.yes = true;
+      continue;
+    }
+    const std::string flag = word.substr(0, word.find('='));
+    const auto* option = std::find_if(std::begin(options), std::end(options),
+                                      [&](const Option& one) { return one.flag == flag; });
+    if (option == std::end(options)) return bad_usage("'" + word + "' does not fit here");
+    const bool glued = flag.size() < word.size();
+    if (!glued && ++at == words.size()) return bad_usage(flag + " needs a value");
+    std::string value = glued ? word.substr(flag.size() + 1) : std::string(words[at]);
+    if (value.empty() || !(arguments.*option->value).empty()) return bad_usage(flag + " needs one value");
+    arguments.*option->value = std::move(value);
+    if (option->action != Action::judge) arguments.action = option->action;
+  }
+  const bool judges = arguments.action == Action::judge;
+  if (judges && (arguments.yes || !arguments.settings.empty()))
+    return bad_usage("--yes and --settings are for --install and --uninstall");
+  return arguments;
+}
+
+Result<std::string> answer_hook(std::string_view input, const HookArguments& arguments,
+                                const Environment& environment) {
+  const HookCall call = TRY(read_hook_call(input));
+  const auto tool = understand_hook_tool(call);
+  if (!tool.ok()) return reply_deny(describe(tool.error()));
+  const HookPlace place = TRY(hook_place(call, arguments.workspace, environment));
+  auto gateway = TRY(Gateway::open(hook_session(place.workspace, place.directory, place.task), environment));
+  return Judge(call, place, *gateway).reply(tool.value());
+}
+
+int hook_door(std::span<char* const> words, const Environment& environment) {
+  const auto arguments = parse_hook(words);
+  if (!arguments.ok()) return refuse(arguments.error());
+  switch (arguments.value().action) {
+    case Action::help: return print_all(hook_help(), 0);
+    case Action::install:
+    case Action::uninstall: return install_hook(arguments.value(), environment);
+    case Action::judge: break;
+  }
+  return judge_from_stdin(arguments.value(), environment);
+}
+
+}  // namespace cloche

@@ -1,0 +1,84 @@
+#include "doors/hook_place.hpp"
+
+#include <sys/stat.h>
+
+#include "base/path.hpp"
+#include "base/sha256.hpp"
+#include "base/shown.hpp"
+#include "base/sys.hpp"
+#include "store/run_place.hpp"
+
+namespace cloche {
+namespace {
+
+// An agent's own name for its session, when it can be one of ours.
+std::string task_of(const std::string& session) {
+  if (check_task_id(session).ok() && session.size() <= 48) return session;
+  return "session-" + sha256(session).substr(0, 16);
+}
+
+Result<std::string> resolved(const std::string& directory, const std::string& what) {
+  auto held = sys::hold(directory);
+  if (!held.ok()) return refusal(what + " " + shown(directory) + " cannot be opened: " + held.error().what);
+  return std::move(held).value().path;
+}
+
+bool is_link(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
+}
+
+bool has_dots(std::string_view path) {
+  for (const auto name : components_of(path))
+    if (name == "..") return true;
+  return false;
+}
+
+}  // namespace
+
+Result<HookPlace> hook_place(const HookCall& call, const std::string& said_workspace,
+                             const Environment& environment) {
+  std::string root = said_workspace;
+  if (root.empty() && call.agent == Agent::claude) root = environment.get("CLAUDE_PROJECT_DIR");
+  if (root.empty()) root = call.directory;
+  HookPlace place{.workspace = TRY(resolved(root, "the project")), .task = task_of(call.session)};
+  place.directory = TRY(resolved(call.directory, "the directory"));
+  if (!is_beneath(place.workspace, place.directory))
+    return refusal(
+        "the agent stands in " + shown(place.directory) + ", outside its project " + shown(place.workspace),
+        "cd back, or start the agent there");
+  return place;
+}
+
+Result<std::string> where_it_leads(const std::string& directory, const std::string& path) {
+  if (path.find('\0') != std::string::npos) return refusal("the path has a NUL in it");
+  std::string there = path.starts_with('/') ? path : directory + "/" + path;
+  std::string rest;
+  // Up to what is there; what is not has no links in it.
+  while (true) {
+    const auto held = sys::hold(there);
+    if (held.ok()) return rest.empty() ? held.value().path : tidied(held.value().path, rest);
+    if (held.error().number != ENOENT) return held.error();
+    if (is_link(there)) return refusal(shown(path) + " is a link that leads nowhere yet");
+    const size_t slash = there.find_last_of('/');
+    if (slash == std::string::npos || there == "/") return held.error();
+    rest = there.substr(slash + 1) + (rest.empty() ? "" : "/" + rest);
+    if (has_dots(rest)) return refusal(shown(path) + " goes up from a place that is not there");
+    there.resize(slash == 0 ? 1 : slash);
+  }
+}
+
+SessionOptions hook_session(const std::string& workspace, const std::string& directory,
+                            const std::string& task) {
+  SessionOptions options = default_session();
+  options.door = Door::agent;
+  options.operators.workspace = workspace;
+  options.operators.directory = directory;
+  // The agent has its own time-out for a command; ours is that of `cloche run`.
+  options.operators.limits.wall_ms = Limits{}.wall_ms;
+  options.operators.limits.output_bytes = Limits{}.output_bytes;
+  options.run_name = run_of_task(task, options.operators);
+  return options;
+}
+
+}  // namespace cloche

@@ -1,0 +1,37 @@
+#include "doors/hook_reply.hpp"
+
+#include "base/json.hpp"
+
+namespace cloche {
+namespace {
+
+// Long enough for every sentence of ours; an agent puts it before its model.
+constexpr size_t longest_reason = 4096;
+
+std::string reply(std::string_view decision, const std::string& reason, const std::string& updated = {}) {
+  JsonWriter out;
+  out.begin_object().key("hookSpecificOutput").begin_object().member("hookEventName", "PreToolUse");
+  out.member("permissionDecision", decision);
+  // An empty reason would turn a deny into nothing.
+  out.member("permissionDecisionReason", reason.empty() ? "refused" : reason.substr(0, longest_reason));
+  if (!updated.empty()) out.key("updatedInput").raw(updated);
+  return out.end_object().end_object().take() + "\n";
+}
+
+}  // namespace
+
+std::string reply_no_objection() { return "{}\n"; }
+std::string reply_ask(const std::string& reason) { return reply("ask", "Cloche: " + reason); }
+std::string reply_deny(const std::string& reason) { return reply("deny", "Cloche: " + reason); }
+
+std::string reply_instead(const JsonValue& input, const std::string& command) {
+  JsonWriter out;
+  out.begin_object();
+  for (const auto& member : input.members) {
+    out.key(member.name);
+    member.name == "command" ? out.value(command) : out.raw(to_json(member.value));
+  }
+  return reply("allow", "Cloche: it runs under the glass", out.end_object().take());
+}
+
+}  // namespace cloche

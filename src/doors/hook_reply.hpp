@@ -1,0 +1,21 @@
+// What a PreToolUse hook answers, exactly as both agents read it. Codex refuses an object with a key that it
+// does not know, and then lets the call through: nothing may be added here. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/json_text.hpp"
+#include "doors/hook_input.hpp"
+#include "model/verdict.hpp"
+
+namespace cloche {
+
+// Nothing is said for or against it: the agent's own permissions decide.
+std::string reply_no_objection();
+// The agent's person is asked. For Claude alone; Codex has no such answer.
+std::string reply_ask(const std::string& reason);
+std::string reply_deny(const std::string& reason);
+// Only ever with what runs under the glass in the command's place; the other arguments stay as they were.
+std::string reply_instead(const JsonValue& input, const std::string& command);
+
+}  // namespace cloche

@@ -1,0 +1,122 @@
+#include "doors/hook_tools.hpp"
+
+#include "base/json.hpp"
+#include "base/path.hpp"
+#include "base/shown.hpp"
+
+namespace cloche {
+namespace {
+
+using Kind = HookTool::Kind;
+
+// The agent's tool, what of ours does the same, and which of its arguments say where and what.
+struct FileTool {
+  std::string_view agents;
+  std::string_view ours;
+  std::string_view path;
+  std::string_view content = {};
+  std::string_view replaced = {};
+};
+constexpr FileTool file_tools[] = {
+    {"Read", "read_artifact", "file_path"},
+    {"NotebookRead", "read_artifact", "notebook_path"},
+    {"Write", "write_artifact", "file_path", "content"},
+    {"Edit", "edit_artifact", "file_path", "new_string", "old_string"},
+    {"MultiEdit", "write_artifact", "file_path", "edits"},
+    {"NotebookEdit", "write_artifact", "notebook_path", "new_source"},
+    {"LS", "list_artifacts", "path"},
+    {"Glob", "list_artifacts", "path"},
+    {"Grep", "search_artifacts", "path"},
+};
+// These look everywhere beneath where the agent stands, unless they are told where.
+bool may_lack_path(std::string_view ours) { return ours == "list_artifacts" || ours == "search_artifacts"; }
+
+// The lines of a patch that name a file, as Codex writes them.
+constexpr std::string_view patch_marks[] = {
+    "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "};
+
+Error bad(const HookCall& call, std::string_view argument) {
+  return refusal(shown(call.tool, 80) + " has no argument " + std::string(argument) + " that can be judged");
+}
+
+Result<std::string> text_of(const HookCall& call, std::string_view argument) {
+  const JsonValue* value = call.input.find(argument);
+  if (value == nullptr || !value->is_string() || value->text.empty()) return bad(call, argument);
+  return value->text;
+}
+
+// Text as it is, anything else as JSON, nothing as nothing.
+std::string content_of(const HookCall& call, std::string_view argument) {
+  const JsonValue* value = argument.empty() ? nullptr : call.input.find(argument);
+  if (value == nullptr) return {};
+  return value->is_string() ? value->text : to_json(*value);
+}
+
+Result<HookTool> command_of(const HookCall& call) {
+  JsonWriter out;
+  out.begin_object().member("code", TRY(text_of(call, "command"))).member("interpreter", "bash").end_object();
+  return HookTool{.kind = Kind::command, .judged = {"run_script", out.take()}};
+}
+
+Result<HookTool> fetch_of(const HookCall& call) {
+  JsonWriter out;
+  out.begin_object().member("url", TRY(text_of(call, "url"))).end_object();
+  return HookTool{.kind = Kind::fetch, .judged = {"http_get", out.take()}};
+}
+
+Result<HookTool> file_of(const HookCall& call, const FileTool& row) {
+  HookFile file{.tool = std::string(row.ours)};
+  const bool anywhere = may_lack_path(row.ours) && call.input.find(row.path) == nullptr;
+  file.path = anywhere ? call.directory : TRY(text_of(call, row.path));
+  file.content = content_of(call, row.content);
+  file.replaced = content_of(call, row.replaced);
+  // An edit of nothing makes the file.
+  if (file.tool == "edit_artifact" && file.replaced.empty()) file.tool = "write_artifact";
+  return HookTool{.kind = Kind::file, .judged = {call.tool, to_json(call.input)}, .files = {file}};
+}
+
+Result<HookTool> patch_of(const HookCall& call) {
+  const std::string patch = TRY(text_of(call, "command"));
+  HookTool tool{.kind = Kind::file, .judged = {call.tool, to_json(call.input)}};
+  for (size_t at = 0; at < patch.size();) {
+    const size_t end = std::min(patch.find('\n', at), patch.size());
+    std::string_view line = std::string_view(patch).substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    for (const auto mark : patch_marks)
+      if (line.starts_with(mark))
+        tool.files.push_back({"write_artifact", std::string(line.substr(mark.size())), patch});
+    at = end + 1;
+  }
+  if (tool.files.empty()) return bad(call, "command");
+  return tool;
+}
+
+}  // namespace
+
+Result<HookTool> understand_hook_tool(const HookCall& call) {
+  if (call.tool == "Bash") return command_of(call);
+  if (call.tool == "WebFetch") return fetch_of(call);
+  if (call.tool == "apply_patch") return patch_of(call);
+  for (const auto& row : file_tools)
+    if (row.agents == call.tool) return file_of(call, row);
+  return HookTool{.kind = call.tool.starts_with("mcp__") ? Kind::foreign : Kind::unknown,
+                  .judged = {call.tool, to_json(call.input)}};
+}
+
+ToolCall judged_at(const HookFile& file, const std::string& workspace, const std::string& leads_to) {
+  std::string path = leads_to;  // elsewhere: as it is, and the gate says what is wrong with it
+  if (leads_to == workspace) {
+    path.clear();
+  } else if (is_beneath(workspace, leads_to)) {
+    path = leads_to.substr(workspace == "/" ? 1 : workspace.size() + 1);
+  }
+  JsonWriter out;
+  out.begin_object();
+  if (!path.empty() || !may_lack_path(file.tool)) out.member("path", path);
+  if (file.tool == "write_artifact") out.member("content", file.content);
+  if (file.tool == "edit_artifact") out.member("old", file.replaced).member("new", file.content);
+  if (file.tool == "search_artifacts") out.member("pattern", ".");
+  return {file.tool, out.end_object().take()};
+}
+
+}  // namespace cloche

@@ -1,0 +1,50 @@
+#include "doors/kept_run.hpp"
+
+#include "base/sys.hpp"
+#include "doors/hook_place.hpp"
+#include "doors/run_command.hpp"
+#include "gateway/gateway.hpp"
+#include "store/approvals.hpp"
+#include "store/kept_calls.hpp"
+
+namespace cloche {
+namespace {
+
+// Somebody was asked when the hook judged it: his yes was to that very question, and this is a no to every
+// other.
+class AnsweredBefore : public Approver {
+ public:
+  explicit AnsweredBefore(std::string digest) : digest_(std::move(digest)) {}
+  Answer ask(const Question& question) override {
+    const bool same = !digest_.empty() && question.digest == digest_;
+    Answer answer = make_answer(question, same ? Reply::once : Reply::no, sys::monotonic_ms());
+    if (!same)
+      answer.reason = "what was approved is not what would run now; let the agent make the call again";
+    return answer;
+  }
+  bool speaks_for_operator() const override { return true; }  // who could answer was settled then
+
+ private:
+  std::string digest_;
+};
+
+Result<CallResult> run_kept(const std::string& id, const Environment& environment) {
+  const Installation installation = TRY(find_installation(environment));
+  const KeptCalls calls = TRY(KeptCalls::open(installation.state));
+  const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
+  auto gateway = TRY(Gateway::open(hook_session(kept.workspace, kept.directory, kept.task), environment));
+  AnsweredBefore approver(kept.approved);
+  const OwnedFd signals = take_over_signals();
+  const CallContext context{.task = kept.task,
+                            .passed_on = {.output = 1, .errors = 2, .signals = signals.get()}};
+  return gateway->call({kept.tool, kept.arguments}, context, approver);
+}
+
+}  // namespace
+
+int kept_run_door(const std::string& id, const Environment& environment) {
+  const auto ran = run_kept(id, environment);
+  return finish_run(ran.ok() ? ran.value().outcome : outcome_of(ran.error()), "", RunArguments{});
+}
+
+}  // namespace cloche

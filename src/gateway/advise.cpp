@@ -1,0 +1,152 @@
+#include "gateway/advise.hpp"
+
+#include "base/json_text.hpp"
+#include "policy/rules.hpp"
+#include "store/task_home.hpp"
+#include "tools/process_output.hpp"
+
+namespace cloche {
+namespace {
+
+// Keeps which question was answered with yes.
+class Listening : public Approver {
+ public:
+  explicit Listening(Approver& inner) : inner_(inner) {}
+  Answer ask(const Question& question) override {
+    Answer answer = inner_.ask(question);
+    if (answer.decision == Decision::allow) approved = question.digest;
+    return answer;
+  }
+  bool can_ask() const override { return inner_.can_ask(); }
+  bool speaks_for_operator() const override { return inner_.speaks_for_operator(); }
+
+  std::string approved;
+
+ private:
+  Approver& inner_;
+};
+
+Result<void> write_down(Gateway& gateway, DecisionRecord decided, const Advice& advice,
+                        const Outcome& outcome) {
+  Run* run = gateway.record();
+  if (run == nullptr) return {};
+  decided.advisory = true;
+  CallRecord record{.decided = std::move(decided)};
+  record.outcome = outcome;
+  record.result = advice.reason;
+  record.call_id = TRY(run->begin(record.decided));
+  return run->finish(record, record.result);
+}
+
+// What the agent will do is not ours to see: that nothing stood against it is all there is to write.
+Outcome outcome_of(const Advice& advice, const Verdict& last) {
+  if (advice.decision == Decision::deny) return refused_by(last);
+  Outcome outcome;
+  outcome.end = End::exited;
+  outcome.exit_code = 0;
+  outcome.backend = "advisory";
+  return outcome;
+}
+
+Advice advice_of(const Judgement& judgement) {
+  Advice advice{.decision = judgement.decision, .approvers = approvers_of(judgement)};
+  if (advice.decision != Decision::allow) advice.reason = refusal_text(decisive(judgement));
+  return advice;
+}
+
+bool goes_back(const Judgement& judgement, OnAsk on_ask) {
+  return on_ask == OnAsk::hand_back && approvers_of(judgement) == Approvers::anyone;
+}
+
+ApprovalSubject subject_by_agent(const ToolCall& asked, const Judgement& judgement,
+                                 const std::string& workspace) {
+  ApprovalSubject subject{.tool = asked.tool, .input = asked.arguments, .by_agent = true};
+  subject.plan.directory = subject.plan.workspace = workspace;
+  subject.reasons = reasons_to_ask(judgement);
+  subject.approvers = approvers_of(judgement);
+  return subject;
+}
+
+// The answer in the judgement's place.
+void settle(Judgement& judgement, const std::optional<Verdict>& no) {
+  const Verdict yes{GateId::approval, Decision::allow, "approved"};
+  judgement.gates.push_back(no ? *no : yes);
+  judgement.by = GateId::approval;
+  judgement.decision = no ? Decision::deny : Decision::allow;
+}
+
+// Only ever asked about by name and words: what would happen, nobody here can know.
+Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
+                Approver& approver) {
+  Listening listening(approver);
+  const auto subject = [&] { return subject_by_agent(asked, judgement, workspace); };
+  const auto no = Questions().ask(subject, listening);
+  std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
+  settle(judgement, no);
+  Advice advice = advice_of(judgement);
+  advice.approved = listening.approved;
+  return advice;
+}
+
+Result<Advice> finish(Gateway& gateway, Judgement& judgement, DecisionRecord decided, const ToolCall& asked,
+                      Approver& approver, OnAsk on_ask) {
+  Advice advice = advice_of(judgement);
+  if (advice.decision == Decision::ask && !goes_back(judgement, on_ask))
+    advice = answered(judgement, asked, gateway.session().workspace, approver);
+  decided.decision = judgement.decision;
+  decided.verdicts = judgement.gates;
+  TRY(write_down(gateway, std::move(decided), advice, outcome_of(advice, decisive(judgement))));
+  return advice;
+}
+
+Result<RuleCall> rule_call(const ToolCall& asked) {
+  RuleCall call{.tool = asked.tool};
+  const JsonValue arguments = TRY(read_json(asked.arguments, "", {.bytes = size_t{16} << 20}));
+  for (const auto& member : arguments.members)
+    call.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
+  return call;
+}
+
+bool names_a_rule(const Verdict& verdict) { return verdict.rule.starts_with("permissions.rules["); }
+
+}  // namespace
+
+Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
+                      const CallContext& context, Approver& approver, OnAsk on_ask) {
+  Judged judged =
+      TRY(judge(gateway.session(), judged_as, {.skill = context.skill, .dials = gateway.dials()}));
+  return finish(gateway, judged.judgement, decision_of(judged, asked, context), asked, approver, on_ask);
+}
+
+Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision unsaid,
+                               const CallContext& context, Approver& approver, OnAsk on_ask) {
+  Verdict verdict = rules_gate(gateway.session().rules, TRY(rule_call(asked)));
+  if (!names_a_rule(verdict) && verdict.decision < unsaid)
+    verdict = {GateId::rules,
+               unsaid,
+               "nobody here knows what the tool " + shown(asked.tool, 80) + " does",
+               {},
+               "allow it by a rule that names it"};
+  Judgement judgement{.gates = {verdict}, .decision = verdict.decision, .by = GateId::rules};
+  return finish(gateway, judgement, undecided(asked, context), asked, approver, on_ask);
+}
+
+Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
+                     const CallContext& context, Approver& approver) {
+  const auto home = TRY(gateway.home_of(judged_as, context));
+  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials()}));
+  Advice advice = advice_of(judged.judgement);
+  if (advice.decision == Decision::ask) {
+    Listening listening(approver);
+    const auto no = Questions().ask([&] { return subject_of(judged); }, listening);
+    answer(judged, gateway.session(), no);
+    advice = advice_of(judged.judgement);
+    advice.approved = listening.approved;
+  }
+  if (advice.decision != Decision::allow)
+    TRY(write_down(gateway, decision_of(judged, asked, context), advice,
+                   outcome_of(advice, decisive(judged.judgement))));
+  return advice;
+}
+
+}  // namespace cloche

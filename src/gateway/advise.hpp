@@ -1,0 +1,35 @@
+// A call that the agent carries out itself: judged by the gates, asked about and written down as advisory,
+// because nothing here confines it. What comes back is what the agent is to be told.
+#pragma once
+
+#include <string>
+
+#include "gateway/gateway.hpp"
+#include "policy/approval.hpp"
+
+namespace cloche {
+
+struct Advice {
+  Decision decision = Decision::deny;
+  std::string reason = {};    // of what is not allowed, for the model
+  std::string approved = {};  // digest of the question that was answered with yes
+  Approvers approvers = Approvers::anyone;
+};
+
+// Where an ask stays an ask because whoever drives the agent can put it to its person.
+enum class OnAsk { file, hand_back };
+
+// Asked for as `asked`, judged as `judged`, one of our tools.
+Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
+                      const CallContext& context, Approver& approver, OnAsk on_ask);
+
+// A tool that is nobody's here: rules alone judge it. Without a rule that names it, `unsaid` decides.
+Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision unsaid,
+                               const CallContext& context, Approver& approver, OnAsk on_ask);
+
+// A command that will run under the glass by and by: judged and asked about; written down only when it is
+// refused, because the run itself leaves its own record.
+Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
+                     const CallContext& context, Approver& approver);
+
+}  // namespace cloche

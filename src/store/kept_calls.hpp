@@ -1,0 +1,48 @@
+// Commands that a hook has judged and the agent is about to start by their id: `cloche run --call ID`. Files
+// on the shelf STATE/calls. Only the id goes through the agent and its shell; the command stays here, and is
+// given out once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.hpp"
+#include "store/shelf.hpp"
+
+namespace cloche {
+
+struct KeptCall {
+  std::string tool = {};
+  std::string arguments = {};  // JSON
+  std::string workspace = {};
+  std::string directory = {};  // where it starts
+  std::string task = {};       // calls of one agent's session share a home
+  std::string approved = {};   // digest of the question that somebody said yes to; empty: nobody was asked
+
+  bool operator==(const KeptCall&) const = default;
+};
+
+struct KeptCallTerms {
+  uint64_t good_for_ms = 60ULL * 60 * 1000;
+  size_t most = 1000;
+};
+
+class KeptCalls {
+ public:
+  static Result<KeptCalls> open(const std::string& state, const KeptCallTerms& terms = {});
+
+  // Its id: 26 letters that nobody can guess.
+  Result<std::string> keep(const KeptCall& call, uint64_t now_ms) const;
+  // It is gone afterwards: of several that ask for one id, one gets it.
+  Result<KeptCall> take(const std::string& id, uint64_t now_ms) const;
+
+ private:
+  KeptCalls(Shelf shelf, const KeptCallTerms& terms) : shelf_(std::move(shelf)), terms_(terms) {}
+
+  void prune(uint64_t now_ms) const;
+
+  Shelf shelf_;
+  KeptCallTerms terms_;
+};
+
+}  // namespace cloche

@@ -1,0 +1,92 @@
+// The hook in an agent's settings: shown, asked about, put in and taken out again.
+#include "everyday/conversation.hpp"
+#include "hook/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class HookInstall : public Hook {
+ protected:
+  static constexpr const char* mine = "{\n   \"model\": \"x\",  \"hooks\": {\"Stop\": []}\n}";
+  fs::path claude() const { return home() / ".claude/settings.json"; }
+  fs::path codex() const { return home() / ".codex/hooks.json"; }
+  Ran hook_words(const Words& flags) const {
+    Words all = {"hook"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    return cloche_in_state(all);
+  }
+};
+
+TEST_P(HookInstall, InAndOutAgain) {
+  scene().write("home/.claude/settings.json", mine, 0640);
+  const Ran in = hook_words({"--install", "claude", "--yes"});
+  EXPECT_TRUE(exited(in, 0));
+  EXPECT_TRUE(contains(in.out, "+ ") && contains(in.out, cloche() + " hook || exit 2")) << in.out;
+  const auto json = parse_json(read_file(claude()));
+  ASSERT_TRUE(json);
+  const Json& groups = (*json)["hooks"]["PreToolUse"];
+  ASSERT_EQ(groups.array.size(), 1U);
+  EXPECT_EQ(groups.array[0]["matcher"].string, "*");
+  EXPECT_EQ(groups.array[0]["hooks"].array.at(0)["command"].string, cloche() + " hook || exit 2");
+  EXPECT_EQ((*json)["model"].string, "x");
+  EXPECT_EQ(fs::status(claude()).permissions(), fs::perms(0640));
+  EXPECT_TRUE(refused(hook_words({"--install", "claude", "--yes"}), {125}, {"already"}));
+  EXPECT_TRUE(exited(hook_words({"--uninstall", "claude", "--yes"}), 0));
+  EXPECT_EQ(read_file(claude()), mine);
+  EXPECT_TRUE(refused(hook_words({"--uninstall", "claude", "--yes"}), {125}, {"not set up"}));
+}
+
+TEST_P(HookInstall, WhatIsInstalledWorks) {
+  EXPECT_TRUE(exited(hook_words({"--install", "codex", "--yes"}), 0));
+  const auto json = parse_json(read_file(codex()));
+  ASSERT_TRUE(json);
+  const std::string line = (*json)["hooks"]["PreToolUse"].array.at(0)["hooks"].array.at(0)["command"].string;
+  Command agent = words({});
+  agent.argv = {"sh", "-c", line};
+  agent.input = call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})");
+  EXPECT_TRUE(exited(run(agent), 0));
+  agent.input = "nonsense";
+  EXPECT_TRUE(exited(run(agent), 2));
+}
+
+TEST_P(HookInstall, ThroughALinkAndNotInItsPlace) {
+  scene().write("dotfiles/settings.json", mine);
+  EXPECT_TRUE(exited(outside("mkdir -p " + (home() / ".claude").string() + " && ln -s " +
+                             (scene_root() / "dotfiles/settings.json").string() + " " + claude().string()),
+                     0));
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0));
+  EXPECT_TRUE(fs::is_symlink(claude()));
+  EXPECT_TRUE(contains(read_file(scene_root() / "dotfiles/settings.json"), "PreToolUse"));
+}
+
+TEST_P(HookInstall, NeverUnasked) {
+  scene().write("home/.claude/settings.json", mine);
+  EXPECT_TRUE(refused(hook_words({"--install", "claude"}), {125}, {"no terminal"}));
+  EXPECT_EQ(read_file(claude()), mine);
+  for (const char* reply : {"\r", "n\r", "yep\r"}) {
+    Conversation no(words({"hook", "--install", "claude"}), Over::terminal);
+    EXPECT_TRUE(no.hear("else: no > ")) << no.heard();
+    no.send(reply);
+    EXPECT_TRUE(exited(no.finish(), 1));
+    EXPECT_EQ(read_file(claude()), mine);
+  }
+  Conversation yes(words({"hook", "--install", "claude"}), Over::terminal);
+  EXPECT_TRUE(yes.hear("else: no > "));
+  yes.send("y\r");
+  EXPECT_TRUE(exited(yes.finish(), 0));
+  EXPECT_TRUE(contains(read_file(claude()), "PreToolUse"));
+}
+
+TEST_P(HookInstall, WhatIsNotUnderstoodStaysAsItIs) {
+  for (const char* text : {"[]", "nonsense", R"({"hooks": []})"}) {
+    scene().write("home/.claude/settings.json", text);
+    EXPECT_EQ(hook_words({"--install", "claude", "--yes"}).exit_code, 125);
+    EXPECT_EQ(read_file(claude()), text);
+  }
+  EXPECT_TRUE(refused(hook_words({"--install", "cursor", "--yes"}), {2}, {"claude or codex"}));
+}
+
+FOR_EVERYONE(HookInstall);
+
+}  // namespace
+}  // namespace cloche::test

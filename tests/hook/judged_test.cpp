@@ -1,0 +1,110 @@
+// What an agent does itself: judged by the gates, never allowed outright, and written down as advisory.
+#include "hook/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class HookJudged : public Hook {
+ protected:
+  std::string at(const std::string& name) const { return quoted((workspace() / name).string()); }
+};
+
+TEST_P(HookJudged, TheGatesAnswerForEachTool) {
+  file("a.txt", "x");
+  EXPECT_TRUE(exited(outside("ln -s /etc/passwd out; ln -s /etc/nowhere dangling; mkdir -p sub"), 0));
+  struct Row {
+    std::string tool;
+    std::string input;
+    std::string decision;
+    std::string words;
+  };
+  const Row rows[] = {
+      {"Read", R"({"file_path": )" + at("a.txt") + "}", "", ""},
+      {"Read", R"({"file_path": "a.txt"})", "", ""},
+      {"Read", R"({"file_path": )" + at("not/there") + "}", "", ""},
+      {"Read", R"({"file_path": "/etc/passwd"})", "deny", "not in the workspace"},
+      {"Read", R"({"file_path": )" + at("sub/../../x") + "}", "deny", "not in the workspace"},
+      {"Read", R"({"file_path": )" + at("out") + "}", "deny", "not in the workspace"},
+      {"Write", R"({"file_path": )" + at("new.txt") + R"(, "content": "x"})", "", ""},
+      {"Write", R"({"file_path": )" + at("out") + R"(, "content": "x"})", "deny", "absolute path"},
+      {"Write", R"({"file_path": )" + at("dangling") + R"(, "content": "x"})", "deny", "leads nowhere"},
+      {"Write", R"({"file_path": )" + at("none/../../x") + R"(, "content": "x"})", "deny", "goes up"},
+      {"Write", R"({"file_path": )" + at(".git/hooks/x") + R"(, "content": "x"})", "deny", "protected"},
+      {"Edit", R"({"file_path": )" + at("a.txt") + R"(, "old_string": "x", "new_string": "y"})", "", ""},
+      {"Edit", R"({"file_path": )" + at(".envrc") + R"(, "old_string": "x", "new_string": "y"})", "deny", ""},
+      {"NotebookEdit", R"({"notebook_path": )" + at("n.ipynb") + R"(, "new_source": ""})", "", ""},
+      {"NotebookEdit", R"({"notebook_path": "/n.ipynb", "new_source": ""})", "deny", ""},
+      {"Grep", R"({"pattern": "x"})", "", ""},
+      {"Grep", R"({"pattern": "x", "path": "/etc"})", "deny", "not in the workspace"},
+      {"WebFetch", R"({"url": "https://example.org/", "prompt": "p"})", "deny", "network"},
+      {"mcp__server__tool", R"({"any": [1, 2]})", "", ""},
+      {"Read", R"({"path": "a.txt"})", "deny", "file_path"},
+      {"Task", "{}", "deny", "waiting for approval"},
+  };
+  for (const auto& row : rows) {
+    const HookSaid said = hook(row.tool, row.input);
+    EXPECT_EQ(said.decision, row.decision) << row.tool << row.input << said.reason;
+    EXPECT_TRUE(contains(said.reason, row.words)) << said.reason;
+  }
+}
+
+TEST_P(HookJudged, ItIsWrittenDownAsAdvisory) {
+  (void)hook("Read", R"({"file_path": "a.txt"})");
+  (void)hook("Read", R"({"file_path": "/etc/passwd"})");
+  const std::string last = read_file(state() / "last");
+  const auto lines = json_lines(fs::path(last.substr(0, last.find('\n'))) / "tool_calls" / "s-1.jsonl");
+  ASSERT_EQ(lines.size(), 2U);
+  for (const auto& line : lines) {
+    EXPECT_EQ(line["tool"].string, "Read");
+    EXPECT_TRUE(line["advisory"].boolean);
+  }
+  EXPECT_EQ(lines[0]["backend"].string, "advisory");
+  EXPECT_EQ(lines[1]["outcome"].string, "refused");
+}
+
+TEST_P(HookJudged, RulesJudgeWhatNobodyKnows) {
+  rules(R"({"default": "allow", "rules": [
+    {"tool": "TodoWrite", "action": "allow"},
+    {"tool": "mcp__git__*", "args": {"branch": "^main$"}, "action": "deny", "reason": "not on main"},
+    {"tool": "run_script", "args": {"code": "sudo"}, "action": "deny", "reason": "no sudo"}]})");
+  EXPECT_EQ(hook("TodoWrite", "{}").decision, "");
+  EXPECT_EQ(hook("Task", "{}").decision, "deny") << "the default is not about what nobody knows";
+  const HookSaid main = hook("mcp__git__push", R"({"branch": "main"})");
+  EXPECT_EQ(main.decision, "deny");
+  EXPECT_TRUE(contains(main.reason, "not on main"));
+  EXPECT_EQ(hook("mcp__git__push", R"({"branch": "topic"})").decision, "");
+  EXPECT_TRUE(contains(bash("echo; sudo ls").reason, "no sudo"));
+}
+
+TEST_P(HookJudged, AModelsCdDoesNotChooseTheWorkspace) {
+  const Command started{.env = {{"CLAUDE_PROJECT_DIR", workspace() / "project"}}};
+  EXPECT_TRUE(exited(outside("mkdir -p project/sub"), 0));
+  const auto standing_in = [&](const std::string& directory) {
+    std::string call = call_of("Bash", R"({"command": "touch ../made"})");
+    const std::string here = quoted(workspace());
+    return call.replace(call.find(here), here.size(), quoted((workspace() / directory).string()));
+  };
+  const HookSaid inside = said_to(standing_in("project/sub"), started);
+  EXPECT_TRUE(exited(carry_out(inside.command), 0));
+  EXPECT_TRUE(fs::exists(workspace() / "project/made"));
+  EXPECT_TRUE(refused(hook_bytes(call_of("Bash", R"({"command": "true"})"), {}, started), {2},
+                      {"outside its project"}));
+}
+
+// Codex reads an ask as no answer at all, which is a yes; and it has no other answer than these.
+TEST_P(HookJudged, CodexIsNeverAskedAndNeverToldMoreThanItKnows) {
+  const HookSaid unknown = said_to(call_with(R"("turn_id": "1", )", "anything", "{}"));
+  EXPECT_EQ(unknown.decision, "deny");
+  const HookSaid command = said_to(call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})"));
+  EXPECT_EQ(command.decision, "allow");
+  EXPECT_TRUE(is_call_line(command.command));
+  const HookSaid patch = said_to(call_with(
+      R"("turn_id": "1", )", "apply_patch",
+      R"({"command": "*** Begin Patch\n*** Add File: ok.txt\n+x\n*** Add File: /etc/no\n+x\n*** End Patch"})"));
+  EXPECT_EQ(patch.decision, "deny");
+}
+
+FOR_EVERYONE(HookJudged);
+
+}  // namespace
+}  // namespace cloche::test
