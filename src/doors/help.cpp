@@ -292,7 +292,6 @@ std::string wrap_help() {
          "  cloche wrap --backend seatbelt --profile readonly -- make -n\n";
 }
 
-<<<<<<< HEAD
 std::string mcp_help() {
   return "cloche mcp [flags]\n"
          "\n"
@@ -321,7 +320,8 @@ std::string mcp_help() {
          "  cloche mcp --workspace ./proj\n"
          "  cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md\n"
          "  claude mcp add cloche -- cloche mcp --workspace ./proj\n";
-=======
+}
+
 std::string approve_help() {
   return "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]\n"
          "\n"
@@ -386,7 +386,6 @@ std::string hook_help() {
          "  cloche hook --install claude\n"
          "  cloche hook --uninstall claude\n"
          "  cloche log show last               what was judged and what ran\n";
->>>>>>> appr
 }
 
 }  // namespace cloche

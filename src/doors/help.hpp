@@ -15,11 +15,8 @@ std::string log_help();
 std::string profiles_help();
 std::string config_help();
 std::string wrap_help();
-<<<<<<< HEAD
 std::string mcp_help();
-=======
 std::string approve_help();
 std::string hook_help();
->>>>>>> appr
 
 }  // namespace cloche
