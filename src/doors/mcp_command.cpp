@@ -158,6 +158,8 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const std::string task = arguments.task.value_or(std::string(task_without_name));
   auto prompts = TRY(prompts_for(arguments));
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
+  if (const auto proven = gateway->prove_box({.skill = serving.skill}); !proven.ok())
+    complain("note: commands will fail here: " + visible(describe(proven.error())));
   const Wakers wakers = TRY(Wakers::open());
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));
   mcp::Server server(*gateway, std::move(catalog), std::move(serving), *outbox);

@@ -179,6 +179,13 @@ Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
   return visible_tools(session_, skill);
 }
 
+Result<void> Gateway::prove_box(const CallContext& context) const {
+  const Judged judged =
+      TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, dials()}));
+  if (!judged.plan) return {};  // no command runs here
+  return prove_planned(*judged.plan, judged.seen.facts.caller, session_.installation);
+}
+
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();

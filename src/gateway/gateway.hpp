@@ -76,6 +76,10 @@ class Gateway {
   // Never throws and never fails: whatever happens is a result that a model can be given.
   CallResult call(const ToolCall& asked, const CallContext& context, Approver& approver);
 
+  // The box that a command of such a caller runs in proves itself, so that the first call does not wait for
+  // it. An Error says why calls of commands will fail.
+  Result<void> prove_box(const CallContext& context) const;
+
   // What a model may be shown: the tools of the loadout, and no other.
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }
