@@ -21,7 +21,7 @@ constexpr const char* help =
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
     "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set,\n"
-    "            10 the rungs of the ladder\n";
+    "            10 the rungs of the ladder, 11 the MCP door\n";
 
 struct Section {
   int number;
@@ -40,6 +40,7 @@ constexpr Section sections[] = {
     {8, "the gateway's own part", measure_gateway},
     {9, "the look for the protected set", measure_protected},
     {10, "the rungs of the ladder", measure_rungs},
+    {11, "the MCP door", measure_mcp},
 };
 
 struct Arguments {

@@ -13,6 +13,7 @@
 #include "doors/hook_command.hpp"
 #include "doors/judged_run.hpp"
 #include "doors/log_command.hpp"
+#include "doors/mcp_command.hpp"
 #include "doors/new_command.hpp"
 #include "doors/print.hpp"
 #include "doors/profiles_command.hpp"
@@ -51,6 +52,7 @@ int main(int argc, char** argv) {
   if (command == "approve") return approve_door(words.subspan(2), environment);
   if (command == "hook") return hook_door(words.subspan(2), environment);
   if (command == "tools") return tools_door(words.subspan(2), environment);
+  if (command == "mcp") return mcp_door(words.subspan(2), environment);
   if (command == "doctor") return doctor_door(words.subspan(2), environment);
   if (command == "profiles") return profiles_door(words.subspan(2), environment);
   if (command == "config") return config_door(words.subspan(2), environment);

@@ -1,4 +1,4 @@
-// The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of `cloche tools`.
+// The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of the others.
 #include "doors/call_arguments.hpp"
 
 #include <string_view>
@@ -131,6 +131,12 @@ constexpr Flag flags[] = {
     {"--task", true, keep<&CallArguments::task>},
     {"--role", true, keep<&CallArguments::role>},
     {"--format", true, set_format},
+    {"--prompt", true,
+     [](CallArguments& arguments, const std::string& value) -> Result<void> {
+       if (value.empty()) return usage_error("--prompt needs a SKILL.md");
+       arguments.prompts.push_back(value);
+       return {};
+     }},
 };
 
 const Flag* find_flag(std::string_view name) {
@@ -189,7 +195,11 @@ Result<CallArguments> parse_call(std::span<char* const> words, CallWords expecte
   if (arguments.help) return arguments;
   if (arguments.options.run && arguments.options.operators.workspace)
     return usage_error("--run has its workspace in it: give --run or --workspace");
-  if (expected == CallWords::none) {
+  if (expected == CallWords::server && (arguments.format || arguments.json))
+    return usage_error("a server prints what its client asks for, and nothing by --json or --format");
+  if (expected != CallWords::server && !arguments.prompts.empty())
+    return usage_error("--prompt belongs to cloche mcp");
+  if (expected == CallWords::none || expected == CallWords::server) {
     if (!plain.empty()) return usage_error("what is " + plain[0] + "?", "see --help");
     return arguments;
   }

@@ -1,9 +1,11 @@
-// The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of `cloche tools`.
+// The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of `cloche tools`
+// and `cloche mcp`.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.hpp"
 #include "gateway/session.hpp"
@@ -18,12 +20,14 @@ struct CallArguments {
   std::optional<std::string> task = {};
   std::string role = "agent";
   std::optional<ToolFormat> format = {};
+  std::vector<std::string> prompts = {};  // skills that a server offers as prompts
   bool json = false;
   bool help = false;
 };
 
-// Whether a call is among the words, and whether its arguments may be left out: then they are {}.
-enum class CallWords { tool_and_arguments, tool, none };
+// Whether a call is among the words, and whether its arguments may be left out: then they are {}. A server
+// gets its calls later, and prints nothing but them.
+enum class CallWords { tool_and_arguments, tool, none, server };
 
 Result<CallArguments> parse_call(std::span<char* const> words,
                                  CallWords expected = CallWords::tool_and_arguments);

@@ -12,6 +12,7 @@ std::string main_help() {
          "  cloche explain call TOOL JSON      the same for a tool call of a model\n"
          "  cloche call TOOL JSON              make that call: judged, run under isolation, recorded\n"
          "  cloche tools [--format F]          the tools, as a table or as an API expects them\n"
+         "  cloche mcp [flags]                 an MCP server on stdin and stdout, for an agent\n"
          "  cloche test [FILE...]              check the examples of command shapes and rules\n"
          "  cloche new KIND NAME               write a skill, an executor or a rule that works, with its "
          "test\n"
@@ -300,6 +301,36 @@ std::string wrap_help() {
          "  cloche wrap --backend bwrap --executor tools/notes/manifest.json -- python3 tool.py\n"
          "  cloche wrap --backend oci --bundle ./box -- make test && runc run -b ./box box1\n"
          "  cloche wrap --backend seatbelt --profile readonly -- make -n\n";
+}
+
+std::string mcp_help() {
+  return "cloche mcp [flags]\n"
+         "\n"
+         "An MCP server on stdin and stdout, for a coding agent: each call of a tool is judged by every "
+         "gate, "
+         "runs under\n"
+         "kernel isolation and is recorded. Speaks 2026-07-28 and, after a handshake, 2025-11-25 down to "
+         "2024-11-05.\n"
+         "\n"
+         "  --workspace DIR       the directory that the agent works in (default: the working directory)\n"
+         "  --run DIR             or a run: the record and, in DIR/artifacts, the workspace\n"
+         "  --skill FILE          only what this SKILL.md declares; it is offered as a prompt, too\n"
+         "  --prompt FILE         offer this SKILL.md as a prompt; may be repeated\n"
+         "  --commands C          passive, full or any (default): what run_shell may start\n"
+         "  --autonomy A          readonly, supervised (default) or full\n"
+         "  --task ID             all calls share one private $HOME and /tmp, and one transcript\n"
+         "  --executors DIR       your own tools\n"
+         "and --profile, --isolation, --backend, --ro, --rw, --pass-env, --allow-protected, --role and the "
+         "limits, as cloche\n"
+         "call has them.\n"
+         "\n"
+         "Who has to be asked is asked by the client, where it can and the rule lets it; else by 'cloche "
+         "approve'.\n"
+         "\n"
+         "Examples:\n"
+         "  cloche mcp --workspace ./proj\n"
+         "  cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md\n"
+         "  claude mcp add cloche -- cloche mcp --workspace ./proj\n";
 }
 
 std::string approve_help() {

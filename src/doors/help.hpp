@@ -15,6 +15,7 @@ std::string log_help();
 std::string profiles_help();
 std::string config_help();
 std::string wrap_help();
+std::string mcp_help();
 std::string approve_help();
 std::string hook_help();
 

@@ -23,8 +23,6 @@
 namespace cloche {
 namespace {
 
-constexpr std::string_view task_without_name = "main";
-
 Outcome failed(const Error& error) {
   Outcome outcome;
   outcome.end = End::failed;
@@ -179,6 +177,13 @@ Result<void> Gateway::set_enabled(bool enabled) { return turn({.enabled = enable
 
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
   return visible_tools(session_, skill);
+}
+
+Result<void> Gateway::prove_box(const CallContext& context) const {
+  const Judged judged =
+      TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, dials()}));
+  if (!judged.plan) return {};  // no command runs here
+  return prove_planned(*judged.plan, judged.seen.facts.caller, session_.installation);
 }
 
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {

@@ -43,6 +43,9 @@ struct CallContext {
   PassedOn passed_on = {};
 };
 
+// Whose transcript calls without a task are in.
+inline constexpr std::string_view task_without_name = "main";
+
 // What is written down of a call before it happens; of one that could not be judged, that it was asked for.
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
@@ -73,10 +76,15 @@ class Gateway {
   // Never throws and never fails: whatever happens is a result that a model can be given.
   CallResult call(const ToolCall& asked, const CallContext& context, Approver& approver);
 
+  // The box that a command of such a caller runs in proves itself, so that the first call does not wait for
+  // it. An Error says why calls of commands will fail.
+  Result<void> prove_box(const CallContext& context) const;
+
   // What a model may be shown: the tools of the loadout, and no other.
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }
   Run* record() { return run_.get(); }
+  const Run* record() const { return run_.get(); }
 
   // Between calls, by any thread: a call that has begun keeps what it began with. Never beyond what the
   // managed file says; the user's and the project's rules for tools hold as before.

@@ -257,6 +257,16 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   return ran;
 }
 
+Result<void> prove_planned(const ConfinementPlan& plan, const CallerFact& caller,
+                           const Installation& installation) {
+  Seat seat = TRY(Seat::take(caller, plan.limits, installation, plan.backend));
+  const HostProbe probe = probe_host();
+  if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
+  const LaunchSpec spec = TRY(seat.render(plan, probe, installation));
+  TRY(proof_for(plan, spec, caller, probe, installation, Proving::when_needed));
+  return {};
+}
+
 Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const Installation& installation,
                         const Streams& streams, const Replan& replan) {
   std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, plan.backend));

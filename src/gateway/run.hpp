@@ -52,6 +52,11 @@ enum class Proving { when_needed, always };
 Result<Ran> run(const RunRequest& request, const Environment& environment, const Installation& installation,
                 const Streams& streams, Proving proving = Proving::when_needed);
 
+// The self-proof alone, for whoever has time before the first command and none during it. An Error: this host
+// does not keep what the plan promises.
+Result<void> prove_planned(const ConfinementPlan& plan, const CallerFact& caller,
+                           const Installation& installation);
+
 // The plan again, from facts that say more: an ordinary user's clone brings the host's mounts along.
 using Replan = std::function<Result<ConfinementPlan>(const Facts&)>;
 

@@ -21,13 +21,6 @@ std::string compact(const std::string& schema) {
   return value.ok() ? to_json(value.value()) : "{}";
 }
 
-// MCP wants an object, or no schema at all.
-bool describes_object(const std::string& schema) {
-  const auto value = read_json(schema, "schema");
-  const JsonValue* type = value.ok() ? value.value().find("type") : nullptr;
-  return type != nullptr && type->text == "object";
-}
-
 void write_mcp(JsonWriter& out, const ToolSpec& tool) {
   out.begin_object().member("name", tool.name);
   if (!tool.title.empty()) out.member("title", tool.title);
@@ -57,6 +50,18 @@ std::optional<ToolFormat> tool_format(std::string_view name) {
   if (name == "openai") return ToolFormat::openai;
   if (name == "anthropic") return ToolFormat::anthropic;
   return std::nullopt;
+}
+
+bool describes_object(const std::string& schema) {
+  const auto value = read_json(schema, "schema");
+  const JsonValue* type = value.ok() ? value.value().find("type") : nullptr;
+  return type != nullptr && type->text == "object";
+}
+
+std::string to_mcp_json(const ToolSpec& tool) {
+  JsonWriter out;
+  write_mcp(out, tool);
+  return out.take();
 }
 
 std::string to_json(const std::vector<ToolSpec>& tools, ToolFormat format) {

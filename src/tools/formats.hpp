@@ -15,5 +15,9 @@ std::optional<ToolFormat> tool_format(std::string_view name);
 
 // mcp: the result of tools/list. openai and anthropic: the value of `tools` in a request.
 std::string to_json(const std::vector<ToolSpec>& tools, ToolFormat format);
+// One item of that result.
+std::string to_mcp_json(const ToolSpec& tool);
+// MCP wants an output schema that is an object's, or none at all.
+bool describes_object(const std::string& schema);
 
 }  // namespace cloche

@@ -67,6 +67,7 @@ std::optional<std::string_view> meant_by(std::string_view name) {
 
 struct Frontmatter {
   std::string_view yaml = {};
+  std::string_view body = {};  // what follows it
   int first_line = 2;
 };
 
@@ -88,7 +89,7 @@ Result<Frontmatter> find_frontmatter(std::string_view text, const std::string& s
   while (!rest.empty()) {
     const std::string_view before = rest;
     if (take_line(rest) == "---")
-      return Frontmatter{text.substr(0, static_cast<size_t>(before.data() - text.data()))};
+      return Frontmatter{text.substr(0, static_cast<size_t>(before.data() - text.data())), rest};
   }
   return json_error(source, 1, "the frontmatter has no end: a line --- is missing");
 }
@@ -323,6 +324,10 @@ Result<Skill> read_skill(std::string_view text, const std::string& source, Trust
   if (!root.is_object())
     return json_error(source, front.first_line, "the frontmatter must be keys and values");
   return SkillReader(root, source).read(trust);
+}
+
+Result<std::string_view> skill_body(std::string_view text, const std::string& source) {
+  return TRY(find_frontmatter(text, source)).body;
 }
 
 }  // namespace cloche

@@ -17,4 +17,7 @@ inline constexpr size_t max_skill_bytes = 64 << 10;
 // misspelt.
 Result<Skill> read_skill(std::string_view text, const std::string& source, Trust trust);
 
+// What stands behind the frontmatter: the words for a model.
+Result<std::string_view> skill_body(std::string_view text, const std::string& source);
+
 }  // namespace cloche

@@ -114,6 +114,12 @@ TEST_P(Documents, CommandsOfTheReferencePrintWhatStandsThere) {
   expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/configuration.md", GetParam(), scene.root(), 6);
 }
 
+TEST_P(Documents, CommandsOfTheMcpServerPrintWhatStandsThere) {
+  Scene scene(GetParam());
+  expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/mcp.md", GetParam(), scene.workspace(), 5,
+                       {{"XDG_STATE_HOME", scene.root() / "state"}});
+}
+
 std::string shipped_skill(const std::string& name) {
   return read_file(fs::path(CLOCHE_SOURCE_DIR) / "skills" / name / "SKILL.md");
 }
@@ -289,7 +295,7 @@ TEST(Links, LeadToWhatExists) {
   for (const char* name : {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md",
                            "docs/bench.md", "docs/commands.md", "docs/skills.md", "docs/record.md",
                            "docs/files.md", "docs/tools.md", "docs/profiles.md", "docs/ladder.md",
-                           "docs/approvals.md", "docs/hook.md"}) {
+                           "docs/approvals.md", "docs/hook.md", "docs/mcp.md", "docs/egress.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

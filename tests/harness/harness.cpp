@@ -107,6 +107,16 @@ Started::~Started() {
   }
 }
 
+void Started::close_input() {
+  if (in_ >= 0) close(in_);
+  in_ = -1;
+}
+
+void Started::close_output() {
+  if (out_ >= 0) close(out_);
+  out_ = -1;
+}
+
 Ran Started::finish() {
   Ran ran;
   const auto deadline = start_ + command_.deadline;

@@ -50,6 +50,12 @@ class Started {
   Started(const Started&) = delete;
   Started& operator=(const Started&) = delete;
   int pid() const { return pid_; }
+  // For tests that talk to it: its stdin, when the command has an input, and its stdout. Ours to use, not to
+  // close.
+  int input() const { return in_; }
+  int output() const { return out_; }
+  void close_input();
+  void close_output();
   Ran finish();
 
  private:

@@ -1,0 +1,173 @@
+#include "doors/mcp/outbox.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/sys.hpp"
+#include "doors/mcp/call_queue.hpp"
+
+namespace cloche::mcp {
+namespace {
+
+constexpr OutboxLimits small{.queued_bytes = 1000, .progress_bytes = 20, .progress_every_ms = 1};
+
+// All that can be read until nothing comes for a while.
+std::string read_all_of(int fd) {
+  std::string text;
+  char room[4096];
+  pollfd event{fd, POLLIN, 0};
+  while (::poll(&event, 1, 100) > 0) {
+    const ssize_t got = ::read(fd, room, sizeof room);
+    if (got <= 0) break;
+    text.append(room, static_cast<size_t>(got));
+  }
+  return text;
+}
+
+class OutboxTest : public testing::Test {
+ protected:
+  void open(const OutboxLimits& limits = small) {
+    pipe = sys::make_pipe().value();
+    outbox = Outbox::open(
+                 pipe.write.get(), [this] { ++woken; }, limits)
+                 .value();
+  }
+  Pipe pipe;
+  std::atomic<int> woken = 0;
+  std::unique_ptr<Outbox> outbox;
+};
+
+TEST_F(OutboxTest, MessagesInOrder) {
+  open();
+  for (const char* message : {"one", "two", "three"}) outbox->send(message);
+  EXPECT_EQ(read_all_of(pipe.read.get()), "one\ntwo\nthree\n");
+}
+
+// Nobody reads: send() returns at once, and there is no room until somebody does.
+TEST_F(OutboxTest, ASlowClientStallsNobody) {
+  open();
+  const std::string message(10'000, 'x');
+  for (int i = 0; i < 50; ++i) outbox->send(message);
+  EXPECT_FALSE(outbox->has_room());
+  EXPECT_EQ(read_all_of(pipe.read.get()).size(), 50 * (message.size() + 1));
+  EXPECT_TRUE(outbox->has_room());
+  EXPECT_GE(woken, 1);
+}
+
+TEST_F(OutboxTest, ProgressComesBeforeTheResultAndNotAfterIt) {
+  open();
+  const auto progress = std::make_shared<Progress>(Progress{.token = "7"});
+  outbox->add_output(progress, "hello");
+  outbox->finish(progress, "result");
+  const std::string text = read_all_of(pipe.read.get());
+  EXPECT_EQ(
+      text,
+      R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":7,"progress":5,"message":"hello"}})"
+      "\nresult\n");
+}
+
+// What nobody took is not kept for them; the newest is.
+TEST_F(OutboxTest, ProgressIsBounded) {
+  open();
+  outbox->send(std::string(100'000, 'x'));  // more than a pipe takes: the writer waits
+  const auto progress = std::make_shared<Progress>(Progress{.token = "7"});
+  for (int i = 0; i < 1000; ++i) outbox->add_output(progress, "0123456789");
+  const std::string text = read_all_of(pipe.read.get()).substr(100'001);
+  EXPECT_NE(text.find(R"("progress":10000)"), std::string::npos) << text;
+  EXPECT_NE(text.find("[... 9980 bytes ...]"), std::string::npos) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1) << text;
+}
+
+TEST_F(OutboxTest, ACharacterInTwoPiecesIsOne) {
+  open();
+  const auto progress = std::make_shared<Progress>(Progress{.token = "7"});
+  outbox->add_output(progress, "a\xe2\x82");
+  std::string text = read_all_of(pipe.read.get());
+  EXPECT_NE(text.find(R"("message":"a")"), std::string::npos) << text;
+  outbox->add_output(progress, "\xac!");
+  text = read_all_of(pipe.read.get());
+  EXPECT_NE(text.find("\"message\":\"\xe2\x82\xac!\""), std::string::npos) << text;
+}
+
+TEST_F(OutboxTest, AClientThatIsGone) {
+  ::signal(SIGPIPE, SIG_IGN);
+  open();
+  pipe.read.reset();
+  outbox->send("x");
+  for (int i = 0; i < 200 && !outbox->is_broken(); ++i) ::usleep(5000);
+  EXPECT_TRUE(outbox->is_broken());
+  EXPECT_GE(woken, 1);
+  for (int i = 0; i < 1000; ++i) outbox->send(std::string(1000, 'x'));
+  EXPECT_TRUE(outbox->has_room()) << "it is kept for nobody";
+}
+
+TEST_F(OutboxTest, ClosingWaitsForNobodyForLong) {
+  open();
+  outbox->send(std::string(500'000, 'x'));
+  const uint64_t begin = sys::monotonic_ms();
+  outbox->close(50);
+  EXPECT_LT(sys::monotonic_ms() - begin, 1000U);
+}
+
+TEST(OutboxSocket, MessagesThroughASocket) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  const OwnedFd ours(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  const auto outbox = Outbox::open(
+                          ours.get(), [] {}, small)
+                          .value();
+  outbox->send(std::string(1'000'000, 'x'));
+  EXPECT_EQ(read_all_of(theirs.get()).size(), 1'000'001U);
+}
+
+TEST(CallQueue, FirstComeFirstServedWithinItsLimits) {
+  std::mutex lock;
+  std::condition_variable go;
+  bool open = false;
+  std::vector<int> order;
+  CallQueue queue([] {}, {.running = 1, .waiting = 3, .waiting_bytes = 100});
+  const auto work = [&](int number) {
+    return [&, number] {
+      std::unique_lock held(lock);
+      go.wait(held, [&] { return open; });
+      order.push_back(number);
+    };
+  };
+  EXPECT_TRUE(queue.add(work(0), 10));
+  EXPECT_FALSE(queue.wait_until_idle(50));  // it runs now
+  EXPECT_TRUE(queue.add(work(1), 50));
+  EXPECT_FALSE(queue.add(work(9), 60)) << "too many bytes";
+  EXPECT_TRUE(queue.add(work(2), 50));
+  EXPECT_TRUE(queue.add(work(3), 0));
+  EXPECT_FALSE(queue.add(work(9), 0)) << "too many calls";
+  {
+    const std::lock_guard held(lock);
+    open = true;
+  }
+  go.notify_all();
+  EXPECT_TRUE(queue.wait_until_idle(5000));
+  EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_TRUE(queue.add(work(4), 100)) << "there is room again";
+}
+
+TEST(CallQueue, WhatWaitsIsForgottenAtTheEnd) {
+  std::atomic<int> done = 0;
+  {
+    CallQueue queue([] {}, {.running = 1});
+    queue.add([&] { ::usleep(100'000), ++done; }, 0);
+    ::usleep(20'000);
+    queue.add([&] { ++done; }, 0);
+    queue.stop_beginning();
+    EXPECT_FALSE(queue.add([&] { ++done; }, 0));
+  }
+  EXPECT_EQ(done, 1);
+}
+
+}  // namespace
+}  // namespace cloche::mcp

@@ -1,0 +1,311 @@
+#include "doors/mcp/server.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/json.hpp"
+#include "base/sha256.hpp"
+#include "base/sys.hpp"
+#include "doors/mcp/shared_codec.hpp"
+#include "doors/mcp/stateless_codec.hpp"
+#include "doors/print.hpp"
+#include "gateway/filed_approver.hpp"
+#include "policy/gates.hpp"
+#include "store/transcript_tail.hpp"
+
+namespace cloche::mcp {
+namespace {
+
+constexpr size_t most_listening = 64;
+constexpr unsigned end_within_ms = 300;  // for calls that were told to
+
+std::string call_digest(const CallTool& call) { return sha256(call.name + "\n" + call.arguments); }
+
+std::string meta_of(const CallResult& result) {
+  JsonWriter out;
+  out.begin_object().member("cloche/call_id", result.call_id).member("cloche/run_id", result.run_id);
+  out.member("cloche/decision", name_of(result.judgement.decision)).end_object();
+  return out.take();
+}
+
+std::string log_message(LogLevel level, std::string_view text) {
+  JsonWriter out;
+  out.begin_object()
+      .member("level", name_of(level))
+      .member("logger", "cloche")
+      .member("data", text)
+      .end_object();
+  return write_notification("notifications/message", out.text());
+}
+
+RpcError ending() {
+  return {RpcError::internal_error, "not begun: the input was closed, and the server ends"};
+}
+
+}  // namespace
+
+// Who is asked what. Nothing: it is answered later.
+struct Server::Desk {
+  using AtOnce = std::optional<Response>;
+  Server& server;
+  const SharedFlight& flight;
+
+  AtOnce operator()(const Initialize& wanted) const { return server.welcome(wanted); }
+  AtOnce operator()(const Discover&) const { return Welcome{"", server.options_.instructions}; }
+  AtOnce operator()(const Ping&) const { return Empty{}; }
+  AtOnce operator()(const SetLevel& wanted) const {
+    server.agreed_.log = wanted.level;
+    return Empty{};
+  }
+  AtOnce operator()(const ListTools& list) const {
+    return page_of("tools", server.catalog_.tools, list.cursor);
+  }
+  AtOnce operator()(const ListResources& list) const {
+    return page_of("resources", server.catalog_.resources, list.cursor);
+  }
+  AtOnce operator()(const ListTemplates& list) const { return page_of("resourceTemplates", {}, list.cursor); }
+  AtOnce operator()(const ListPrompts& list) const {
+    return page_of("prompts", prompt_items(server.catalog_.prompts), list.cursor);
+  }
+  AtOnce operator()(const ReadResource& wanted) const { return server.read_resource(wanted); }
+  AtOnce operator()(const GetPrompt& wanted) const { return get_prompt(server.catalog_, wanted.name); }
+  AtOnce operator()(const Listen&) const { return server.listen(flight); }
+  AtOnce operator()(CallTool& call) const {
+    flight->call = std::move(call);
+    return server.call(flight);
+  }
+};
+
+Server::Server(Gateway& gateway, Catalog catalog, ServerOptions options, Outbox& outbox)
+    : gateway_(gateway),
+      catalog_(std::move(catalog)),
+      options_(std::move(options)),
+      outbox_(outbox),
+      conversation_([&outbox](std::string message) { outbox.send(std::move(message)); }),
+      states_(options_.state_key),
+      queue_([&outbox] { outbox.wait_for_room(); }, options_.queue) {}
+
+std::string Server::write(Era era, const std::string& id, const Response& response) {
+  return era == Era::handshake ? handshake::write_response(id, response)
+                               : stateless::write_response(id, response);
+}
+
+void Server::take_line(std::string_view text) {
+  const Line line = read_line(text);
+  if (line.batch && agreed_.version != handshake::batch_version) {
+    outbox_.send(
+        write_error("", {RpcError::invalid_request,
+                         "this version of MCP has no batches: send each message on a line of its own"}));
+    return;
+  }
+  for (const auto& message : line.messages) take(message);
+}
+
+void Server::take_too_long_line() { take(too_long()); }
+
+void Server::take(const Incoming& incoming) {
+  switch (incoming.kind) {
+    case Incoming::Kind::bad: return outbox_.send(write_error(incoming.id, incoming.problem));
+    case Incoming::Kind::request: return take_request(incoming);
+    case Incoming::Kind::notification: return take_notification(incoming);
+    case Incoming::Kind::response: (void)conversation_.take_answer(incoming.id, incoming.result); return;
+  }
+}
+
+void Server::take_request(const Incoming& incoming) {
+  const Era era = stateless::speaks(incoming) ? Era::stateless : Era::handshake;
+  Reading read =
+      era == Era::stateless ? stateless::read_request(incoming) : handshake::read_request(incoming, agreed_);
+  if (const auto* error = std::get_if<RpcError>(&read)) return outbox_.send(write(era, incoming.id, *error));
+  auto& understood = std::get<Understood>(read);
+  const auto flight = std::make_shared<Flight>();
+  flight->id = incoming.id;
+  flight->era = era;
+  flight->terms = std::move(understood.terms);
+  const auto response = std::visit(Desk{*this, flight}, understood.request);
+  if (response) outbox_.send(write(era, incoming.id, *response));
+}
+
+void Server::take_notification(const Incoming& incoming) {
+  if (incoming.method != "notifications/cancelled") return;  // the others tell us nothing that we need
+  const JsonValue* id = incoming.params.find("requestId");
+  if (id == nullptr) return;
+  call_off(id->is_number() && id->whole ? std::to_string(id->integer) : to_json(*id));
+}
+
+Response Server::welcome(const Initialize& wanted) {
+  agreed_.version = handshake::agreed_version(wanted.version);
+  agreed_.elicits = wanted.elicits && agreed_.version >= handshake::first_to_elicit;
+  return Welcome{agreed_.version, options_.instructions};
+}
+
+Response Server::read_resource(const ReadResource& wanted) const {
+  if (wanted.uri != catalog_.transcript_uri || catalog_.transcript_uri.empty())
+    return RpcError{RpcError::resource_not_found,
+                    "there is no resource " + on_one_line(wanted.uri.substr(0, 200))};
+  const std::string task = options_.task.value_or(std::string(task_without_name));
+  auto text = transcript_tail(gateway_.record()->place(), task, most_transcript_bytes);
+  if (!text.ok()) return RpcError{RpcError::internal_error, describe(text.error())};
+  return ResourceText{wanted.uri, "application/jsonl", std::move(text).value()};
+}
+
+// Known by its id from now on.
+std::optional<RpcError> Server::take_off(const SharedFlight& flight) {
+  const std::lock_guard held(flights_lock_);
+  const auto [place, is_new] = flights_.emplace(flight->id, flight);
+  if (!is_new)
+    return RpcError{RpcError::invalid_request,
+                    "the id " + flight->id + " belongs to a request that is not answered yet"};
+  return std::nullopt;
+}
+
+std::optional<RpcError> Server::listen(const SharedFlight& flight) {
+  if (listening_ >= most_listening)
+    return RpcError{RpcError::internal_error, "too many subscriptions are open: cancel one of them"};
+  if (auto error = take_off(flight)) return error;
+  ++listening_;
+  outbox_.send(stateless::write_acknowledgement(flight->id));
+  return std::nullopt;
+}
+
+std::optional<RpcError> Server::call(const SharedFlight& flight) {
+  if (gateway_.session().registry.find(flight->call.name) == nullptr)
+    return bad_params("unknown tool: " + on_one_line(flight->call.name.substr(0, 100)));
+  if (auto error = check_state(*flight)) return error;
+  if (!flight->terms.progress_token.empty())
+    flight->progress = std::make_shared<Progress>(Progress{.token = flight->terms.progress_token});
+  if (auto error = take_off(flight)) return error;
+  if (queue_.add([this, flight] { fly(flight); }, flight->call.arguments.size())) return std::nullopt;
+  const std::lock_guard held(flights_lock_);
+  flights_.erase(flight->id);
+  return RpcError{RpcError::internal_error,
+                  "too many calls are waiting: call again when some of them have ended"};
+}
+
+std::optional<RpcError> Server::check_state(Flight& flight) {
+  if (!flight.call.state) return std::nullopt;
+  const std::lock_guard held(states_lock_);
+  auto digest = states_.take(*flight.call.state, call_digest(flight.call), sys::monotonic_ms());
+  if (!digest.ok()) return bad_params(describe(digest.error()));
+  const JsonValue* answer =
+      flight.call.responses ? flight.call.responses->find(stateless::approval_key) : nullptr;
+  if (answer == nullptr) return std::nullopt;  // it is asked again
+  flight.brought = {std::move(digest).value(), choice_of(*answer)};
+  return std::nullopt;
+}
+
+void Server::call_off(const std::string& id) {
+  const std::lock_guard held(flights_lock_);
+  const auto found = flights_.find(id);
+  if (found == flights_.end()) return;  // answered already, or never asked
+  Flight& flight = *found->second;
+  flight.called_off = true;
+  const uint64_t one = 1;
+  if (flight.stop) (void)!::write(flight.stop.get(), &one, sizeof one);
+  if (!flight.call.name.empty()) return;
+  --listening_;  // a subscription has nothing that would have to end
+  flights_.erase(found);
+}
+
+bool Server::begin(Flight& flight) {
+  const std::lock_guard held(flights_lock_);
+  if (flight.called_off) return false;
+  flight.stop = OwnedFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  return true;
+}
+
+void Server::fly(const SharedFlight& flight) {
+  if (!begin(*flight)) return land(flight, ending());  // called off, so nobody hears it
+  if (!flight->stop)
+    return land(flight, RpcError{RpcError::internal_error, describe(system_error("make an event"))});
+  land(flight, carry_out(*flight));
+}
+
+Response Server::carry_out(Flight& flight) {
+  if (flight.era == Era::handshake) {
+    AskingApprover asking(conversation_, flight.stop.get(), flight.terms.elicits);
+    return carry_out(flight, asking, nullptr);
+  }
+  ReturningApprover returning(flight.brought, flight.terms.elicits);
+  return carry_out(flight, returning, &returning);
+}
+
+Response Server::carry_out(Flight& flight, Approver& approver, const ReturningApprover* returning) {
+  FiledApprover filing({.state = gateway_.session().installation.state,
+                        .workspace = gateway_.session().workspace,
+                        .inner = &approver});
+  CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
+  context.stop = flight.stop.get();
+  if (flight.progress)
+    context.heard = [&](std::string_view bytes) { outbox_.add_output(flight.progress, bytes); };
+  const CallResult result = gateway_.call({flight.call.name, flight.call.arguments}, context, filing);
+  log(flight, result);
+  if (returning == nullptr || !returning->open_question()) return response_to(result);
+  const Question& question = *returning->open_question();
+  const std::lock_guard held(states_lock_);
+  return InputRequired{question.text,
+                       states_.make({question.digest, call_digest(flight.call)}, sys::monotonic_ms())};
+}
+
+Response Server::response_to(const CallResult& result) const {
+  ToolResult response{.text = result.result, .is_error = result.is_error(), .meta = meta_of(result)};
+  const RegisteredTool* tool = gateway_.session().registry.find(result.tool);
+  const auto& structured = catalog_.structured_tools;
+  if (tool != nullptr && std::find(structured.begin(), structured.end(), tool->spec.name) != structured.end())
+    response.structured = result.structured;
+  return response;
+}
+
+void Server::log(const Flight& flight, const CallResult& result) {
+  const auto say = [&](LogLevel level, std::string_view text) {
+    if (flight.terms.log && level >= *flight.terms.log) outbox_.send(log_message(level, text));
+  };
+  for (const auto& note : result.notes) say(LogLevel::notice, note);
+  if (result.outcome.end == End::refused) say(LogLevel::info, result.tool + ": " + result.outcome.reason);
+  if (result.outcome.end == End::failed) say(LogLevel::error, result.tool + ": " + result.outcome.reason);
+}
+
+void Server::land(const SharedFlight& flight, const Response& response) {
+  bool wanted = true;
+  {
+    const std::lock_guard held(flights_lock_);
+    // Before the answer: with it the client may use the id again.
+    wanted = flights_.erase(flight->id) > 0 && (!flight->called_off || flight->cut_off);
+    flight->stop.reset();
+  }
+  outbox_.finish(flight->progress, wanted ? write(flight->era, flight->id, response) : "");
+}
+
+// What waits is told so, what runs is ended and then answered.
+void Server::cut_off() {
+  std::vector<SharedFlight> waiting;
+  std::vector<std::string> running;
+  {
+    const std::lock_guard held(flights_lock_);
+    for (const auto& [id, flight] : flights_) {
+      flight->cut_off = !flight->called_off;
+      if (flight->stop) {
+        running.push_back(id);
+      } else {
+        flight->called_off = true;
+        waiting.push_back(flight);
+      }
+    }
+  }
+  for (const auto& id : running) call_off(id);
+  for (const auto& flight : waiting) {
+    if (!flight->call.name.empty()) land(flight, ending());
+  }
+}
+
+bool Server::end(unsigned grace_ms) {
+  conversation_.end();  // nobody can answer any more
+  if (queue_.wait_until_idle(grace_ms)) return true;
+  queue_.stop_beginning();
+  cut_off();
+  return queue_.wait_until_idle(end_within_ms);
+}
+
+}  // namespace cloche::mcp

@@ -1,0 +1,45 @@
+#include "store/transcript_tail.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace cloche {
+namespace {
+
+Result<std::string> read_from(int fd, off_t begin, size_t most_bytes) {
+  std::string text(most_bytes, '\0');
+  size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got =
+        ::pread(fd, text.data() + filled, text.size() - filled, begin + static_cast<off_t>(filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read the transcript");
+    if (got == 0) break;
+    filled += static_cast<size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> transcript_tail(const RunPlace& place, const std::string& task, size_t most_bytes) {
+  TRY(check_task_id(task));
+  const OwnedFd run = TRY(hold_run_directory(place, RecordUse::read));
+  const OwnedFd transcripts = TRY(hold_transcripts(place, run.get(), RecordUse::read));
+  const std::string name = task + std::string(transcript_ending);
+  const auto file = read_record_file(transcripts.get(), name, place.transcripts() + "/" + name);
+  if (!file.ok() && file.error().number == ENOENT) return std::string();
+  if (!file.ok()) return file.error();
+  struct stat seen {};
+  if (::fstat(file.value().get(), &seen) != 0) return system_error("look at the transcript");
+  const off_t begin = std::max<off_t>(0, seen.st_size - static_cast<off_t>(most_bytes));
+  std::string text = TRY(read_from(file.value().get(), begin, most_bytes));
+  if (begin > 0) text.erase(0, text.find('\n') == std::string::npos ? text.size() : text.find('\n') + 1);
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);  // one may be being written
+  return text;
+}
+
+}  // namespace cloche

@@ -1,0 +1,173 @@
+// Questions to the client's user in both eras: what a yes is good for, and what is refused.
+#include <gtest/gtest.h>
+
+#include "mcp/driver.hpp"
+
+namespace cloche::test {
+namespace {
+
+constexpr const char* rules = R"({"permissions":{"rules":[
+  {"tool":"run_shell","args":{"cmd":"^(touch|echo) asked"},"action":"ask","reason":"it is asked about"},
+  {"tool":"run_shell","args":{"cmd":"^touch operators"},"action":"ask","approver":"operator","reason":"his to decide"},
+  {"tool":"*","action":"allow","reason":"the rest"}]}})";
+constexpr const char* elicits = R"({"elicitation":{"form":{}}})";
+const std::string touch = call_params("run_shell", R"({"cmd":"touch asked"})");
+
+class McpApprovals : public testing::Test {
+ protected:
+  McpApprovals() { scene.configure(rules); }
+  bool touched() const { return fs::exists(scene.workspace() / "asked"); }
+  McpScene scene;
+};
+
+std::string respond(const std::string& id, const std::string& result) {
+  return R"({"jsonrpc":"2.0","id":")" + id + R"(","result":)" + result + "}";
+}
+
+TEST_F(McpApprovals, TheHandshakesClientIsAskedWhileTheCallWaits) {
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  client.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" + touch + "}");
+  const auto question = client.receive();
+  ASSERT_TRUE(question);
+  EXPECT_EQ((*question)["method"].string, "elicitation/create");
+  EXPECT_NE((*question)["params"]["message"].string.find("touch asked"), std::string::npos);
+  EXPECT_EQ((*question)["params"]["requestedSchema"]["type"].string, "object");
+  EXPECT_FALSE(touched());
+  client.send(respond((*question)["id"].string, R"({"action":"accept","content":{"answer":"once"}})"));
+  EXPECT_TRUE(text_of(client.answer("1")).starts_with("exit_code: 0"));
+  EXPECT_TRUE(touched());
+}
+
+TEST_F(McpApprovals, EverythingButAYesIsANo) {
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  const std::vector<std::string> answers = {R"({"action":"decline"})",
+                                            R"({"action":"cancel"})",
+                                            R"({"action":"accept"})",
+                                            R"({"action":"accept","content":{"answer":"no"}})",
+                                            R"({"action":"accept","content":{"answer":true}})",
+                                            "{}",
+                                            "null",
+                                            "7"};
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const std::string id = std::to_string(i);
+    client.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":)" + touch + "}");
+    const auto question = client.receive();
+    ASSERT_TRUE(question);
+    client.send(respond((*question)["id"].string, answers[i]));
+    EXPECT_TRUE(text_of(client.answer(id)).starts_with("refused by approval: ")) << answers[i];
+  }
+  client.send(R"({"jsonrpc":"2.0","id":"e","method":"tools/call","params":)" + touch + "}");
+  const auto question = client.receive();
+  ASSERT_TRUE(question);
+  client.send(R"({"jsonrpc":"2.0","id":")" + (*question)["id"].string +
+              R"(","error":{"code":-1,"message":"no"}})");
+  EXPECT_TRUE(text_of(client.answer("\"e\"")).starts_with("refused by approval: "));
+  EXPECT_FALSE(touched());
+}
+
+// Of the very same call: what it reads is part of it, so one that changes its own files is asked about again.
+TEST_F(McpApprovals, AYesForTheSessionIsNotAskedAgain) {
+  const std::string echo = call_params("run_shell", R"({"cmd":"echo asked"})");
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  client.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" + echo + "}");
+  const auto question = client.receive();
+  ASSERT_TRUE(question);
+  client.send(respond((*question)["id"].string, R"({"action":"accept","content":{"answer":"session"}})"));
+  client.answer("1");
+  EXPECT_TRUE(text_of(client.ask("2", "tools/call", echo)).starts_with("exit_code: 0"));
+}
+
+TEST_F(McpApprovals, AQuestionOfACallThatIsCalledOffIsTakenBack) {
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  client.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" + touch + "}");
+  const auto question = client.receive();
+  ASSERT_TRUE(question);
+  client.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  const auto taken_back = client.receive();
+  ASSERT_TRUE(taken_back);
+  EXPECT_EQ((*taken_back)["method"].string, "notifications/cancelled");
+  EXPECT_EQ((*taken_back)["params"]["requestId"].string, (*question)["id"].string);
+  EXPECT_FALSE(touched());
+}
+
+TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {
+  McpClient client(scene);
+  client.shake_hands();
+  for (const std::string& params : {touch, stateless(touch)}) {
+    const Json refused = client.ask("1", "tools/call", params);
+    EXPECT_TRUE(refused["result"]["isError"].boolean);
+    EXPECT_NE(text_of(refused).find("cloche approve yes "), std::string::npos) << text_of(refused);
+  }
+  McpClient able(scene);
+  able.shake_hands(elicits);
+  const std::string operators = call_params("run_shell", R"({"cmd":"touch operators"})");
+  EXPECT_NE(text_of(able.ask("1", "tools/call", operators)).find("cloche approve yes "), std::string::npos);
+  EXPECT_NE(text_of(able.ask("2", "tools/call", stateless(operators, elicits))).find("cloche approve yes "),
+            std::string::npos);
+}
+
+// The stateless era: the result asks, and the call comes again.
+class McpRequestState : public McpApprovals {
+ protected:
+  Json call(const std::string& params) {
+    return client.ask(std::to_string(++id), "tools/call", stateless(params, elicits));
+  }
+  std::string state_for(const std::string& params) {
+    const Json wanted = call(params);
+    EXPECT_EQ(wanted["result"]["resultType"].string, "input_required") << client.last_line();
+    const Json& asked = wanted["result"]["inputRequests"]["approval"];
+    EXPECT_EQ(asked["method"].string, "elicitation/create");
+    EXPECT_NE(asked["params"]["message"].string.find("touch asked"), std::string::npos);
+    return wanted["result"]["requestState"].string;
+  }
+  static std::string with(const std::string& params, const std::string& state, const std::string& answer) {
+    return params.substr(0, params.size() - 1) + R"(,"requestState":")" + state +
+           R"(","inputResponses":{"approval":)" + answer + "}}";
+  }
+  const std::string yes = R"({"action":"accept","content":{"answer":"once"}})";
+  McpClient client{scene};
+  int id = 0;
+};
+
+TEST_F(McpRequestState, AYesPassesThatVeryCallOnce) {
+  const std::string state = state_for(touch);
+  EXPECT_FALSE(touched());
+  EXPECT_TRUE(text_of(call(with(touch, state, yes))).starts_with("exit_code: 0")) << client.last_line();
+  EXPECT_TRUE(touched());
+  EXPECT_EQ(code_of(call(with(touch, state, yes))), -32602) << "it was used already: " << client.last_line();
+}
+
+TEST_F(McpRequestState, ANoIsARefusalAndUsesItUp) {
+  const std::string state = state_for(touch);
+  EXPECT_TRUE(
+      text_of(call(with(touch, state, R"({"action":"decline"})"))).starts_with("refused by approval: "));
+  EXPECT_EQ(code_of(call(with(touch, state, yes))), -32602);
+  EXPECT_FALSE(touched());
+}
+
+TEST_F(McpRequestState, WhatIsAlteredForeignOrAnothersIsRefused) {
+  const std::string state = state_for(touch);
+  std::string altered = state;
+  altered.back() = altered.back() == '0' ? '1' : '0';
+  EXPECT_EQ(code_of(call(with(touch, altered, yes))), -32602);
+  EXPECT_EQ(code_of(call(with(touch, "made.up", yes))), -32602);
+  const std::string other = call_params("run_shell", R"({"cmd":"touch asked-too"})");
+  EXPECT_EQ(code_of(call(with(other, state, yes))), -32602) << "it belongs to another call";
+  McpClient another(scene);
+  EXPECT_EQ(code_of(another.ask("1", "tools/call", stateless(with(touch, state, yes), elicits))), -32602);
+  EXPECT_FALSE(touched());
+}
+
+TEST_F(McpRequestState, WithoutTheAnswerItIsAskedAgain) {
+  const std::string state = state_for(touch);
+  const Json again = call(touch.substr(0, touch.size() - 1) + R"(,"requestState":")" + state + "\"}");
+  EXPECT_EQ(again["result"]["resultType"].string, "input_required");
+  EXPECT_FALSE(touched());
+}
+
+}  // namespace
+}  // namespace cloche::test

@@ -1,0 +1,145 @@
+// What an agent does all day: calls, their progress, their cancellation, lists, and a skill that narrows
+// them.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "mcp/driver.hpp"
+
+namespace cloche::test {
+namespace {
+
+class McpCalls : public testing::TestWithParam<As> {
+ protected:
+  McpScene scene{GetParam()};
+};
+
+TEST_P(McpCalls, ACommandAFileAndARefusal) {
+  McpClient client(scene);
+  client.shake_hands();
+  const Json ran = client.ask("1", "tools/call", call_params("run_shell", R"({"cmd":"echo hi"})"));
+  EXPECT_EQ(text_of(ran), "exit_code: 0\nstdout: hi\n\nstderr: ");
+  EXPECT_FALSE(ran["result"]["isError"].boolean);
+  EXPECT_EQ(ran["result"]["structuredContent"]["stdout"].string, "hi\n");
+  const Json wrote =
+      client.ask("2", "tools/call", call_params("write_artifact", R"({"path":"a/b","content":"x"})"));
+  EXPECT_FALSE(wrote["result"]["isError"].boolean) << client.last_line();
+  EXPECT_EQ(read_file(scene.workspace() / "a/b"), "x");
+  const Json refused =
+      client.ask("3", "tools/call", call_params("read_artifact", R"({"path":"/etc/passwd"})"));
+  EXPECT_TRUE(refused["result"]["isError"].boolean);
+  EXPECT_TRUE(text_of(refused).starts_with("refused by path: ")) << text_of(refused);
+  const Json bad = client.ask("4", "tools/call", call_params("read_artifact", R"({"path":7})"));
+  EXPECT_TRUE(text_of(bad).starts_with("refused by schema: ")) << text_of(bad);
+}
+
+// DESIGN.md: the ceiling at this door is `any`, and a call without a profile has all of it.
+TEST_P(McpCalls, WithoutAProfileTheWholeCeilingCounts) {
+  const std::string git = call_params("run_shell", R"({"cmd":"git --version"})");
+  McpClient open(scene);
+  open.shake_hands();
+  EXPECT_TRUE(text_of(open.ask("1", "tools/call", git)).starts_with("exit_code: 0"));
+  McpClient narrow(scene, {"--commands", "passive"});
+  narrow.shake_hands();
+  EXPECT_TRUE(text_of(narrow.ask("1", "tools/call", git)).starts_with("refused by shape: "));
+}
+
+TEST_P(McpCalls, OutputIsProgressWhileItRuns) {
+  McpClient client(scene);
+  client.shake_hands();
+  client.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" +
+              call_params("run_script", R"({"interpreter":"bash","code":"echo one; sleep 5"})",
+                          R"("_meta":{"progressToken":"t"})") +
+              "}");
+  const auto progress = client.receive(std::chrono::seconds(4));
+  ASSERT_TRUE(progress) << "the first line comes long before the end";
+  EXPECT_EQ((*progress)["method"].string, "notifications/progress");
+  EXPECT_EQ((*progress)["params"]["progressToken"].string, "t");
+  EXPECT_EQ((*progress)["params"]["progress"].number, 4);
+  EXPECT_EQ((*progress)["params"]["message"].string, "one\n");
+}
+
+TEST_P(McpCalls, ACallThatIsCalledOffEndsWithItsTreeAndIsNotAnswered) {
+  McpClient client(scene);
+  client.shake_hands();
+  client.send(
+      R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" +
+      call_params(
+          "run_script",
+          R"({"interpreter":"bash","code":"touch begun; (sleep 1; touch late) & sleep 1; touch late"})") +
+      "}");
+  ASSERT_TRUE(wait_for_file(scene.workspace() / "begun"));
+  client.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  std::this_thread::sleep_for(Millis(1300));
+  EXPECT_FALSE(fs::exists(scene.workspace() / "late"));
+  client.ask("2", "ping");
+  EXPECT_TRUE(client.messages().size() == 0) << "it was answered";
+  // And the id is free again.
+  EXPECT_TRUE(client.ask("1", "tools/call", call_params("run_shell", R"({"cmd":"true"})")).has("result"));
+}
+
+TEST_P(McpCalls, AWaitingCallIsCalledOffBeforeItBegins) {
+  McpClient client(scene);
+  client.shake_hands();
+  for (int i = 0; i < 40; ++i)
+    client.send(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"tools/call","params":)" +
+                call_params("run_shell", R"({"cmd":"sleep 1"})") + "}");
+  client.send(R"({"jsonrpc":"2.0","id":"w","method":"tools/call","params":)" +
+              call_params("write_artifact", R"({"path":"never","content":""})") + "}");
+  client.send(R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}})");
+  for (int i = 0; i < 40; ++i) client.answer(std::to_string(i));
+  client.ask("\"p\"", "ping");
+  EXPECT_FALSE(fs::exists(scene.workspace() / "never"));
+}
+
+TEST_P(McpCalls, ASkillShowsItsLoadoutAndTheGateHoldsItToThat) {
+  const fs::path skill =
+      scene.write("skills/review/SKILL.md",
+                  "---\nname: review\ndescription: reads\ntool_loadout: [read_artifact]\n---\n"
+                  "Read, and say what you think.\n");
+  McpClient client(scene, {"--skill", skill});
+  client.shake_hands();
+  const Json tools = client.ask("1", "tools/list");
+  ASSERT_EQ(tools["result"]["tools"].array.size(), 1U);
+  EXPECT_EQ(tools["result"]["tools"].array[0]["name"].string, "read_artifact");
+  const Json refused = client.ask("2", "tools/call", call_params("run_shell", R"({"cmd":"ls"})"));
+  EXPECT_TRUE(text_of(refused).starts_with("refused by loadout: ")) << text_of(refused);
+  const Json prompt = client.ask("3", "prompts/get", R"({"name":"review"})");
+  EXPECT_EQ(prompt["result"]["messages"].array[0]["content"]["text"].string,
+            "Read, and say what you think.\n");
+}
+
+TEST_P(McpCalls, TheTranscriptGrowsWithTheCalls) {
+  McpClient client(scene);
+  client.shake_hands();
+  const Json list = client.ask("1", "resources/list");
+  ASSERT_EQ(list["result"]["resources"].array.size(), 1U);
+  const std::string uri = list["result"]["resources"].array[0]["uri"].string;
+  const auto read = [&](const std::string& id) {
+    return client.ask(id, "resources/read", R"({"uri":")" + uri + "\"}")["result"]["contents"]
+        .array[0]["text"]
+        .string;
+  };
+  EXPECT_EQ(read("2"), "");
+  client.ask("3", "tools/call", call_params("run_shell", R"({"cmd":"echo marker"})"));
+  EXPECT_NE(read("4").find("echo marker"), std::string::npos);
+  EXPECT_EQ(code_of(client.ask("5", "resources/read", R"({"uri":"file:///etc/passwd"})")), -32002);
+  EXPECT_EQ(code_of(client.ask("6", "resources/read", stateless(R"({"uri":"file:///etc/passwd"})"))), -32602);
+}
+
+TEST_P(McpCalls, CallsOfOneTaskShareAHome) {
+  McpClient client(scene, {"--task", "T-1"});
+  client.shake_hands();
+  const auto shell = [&](const std::string& id, const std::string& cmd) {
+    return text_of(client.ask(
+        id, "tools/call", call_params("run_script", R"({"interpreter":"bash","code":")" + cmd + R"("})")));
+  };
+  shell("1", "echo kept > ~/file");
+  EXPECT_NE(shell("2", "cat ~/file").find("stdout: kept"), std::string::npos);
+}
+
+INSTANTIATE_TEST_SUITE_P(As, McpCalls, testing::ValuesIn(identities()),
+                         [](const auto& each) { return name_of(each.param); });
+
+}  // namespace
+}  // namespace cloche::test

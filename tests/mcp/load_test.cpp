@@ -1,0 +1,120 @@
+// Many calls at once, clients that do not read, and floods: every request has its answer, the order is fair,
+// and memory stays within bounds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <thread>
+
+#include "mcp/driver.hpp"
+
+namespace cloche::test {
+namespace {
+
+constexpr uint64_t mebibyte = 1 << 20;
+
+std::string call_line(int id, const std::string& name, const std::string& arguments,
+                      const std::string& more = "") {
+  return R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":)" +
+         call_params(name, arguments, more) + "}";
+}
+
+class McpLoad : public testing::Test {
+ protected:
+  McpScene scene;
+};
+
+// Fair: in the order in which they came calls begin, but for those that begin at once, and none is answered
+// long after those that came after it.
+TEST_F(McpLoad, TwoHundredCallsAtOnceInFairOrder) {
+  constexpr int calls = 200;
+  constexpr int at_once = 32;
+  McpClient client(scene);
+  client.shake_hands();
+  client.warm_up();  // call c-0001
+  for (int i = 0; i < calls; ++i)
+    client.send(call_line(i, "run_shell", R"({"cmd":"echo n)" + std::to_string(i) + R"("})"));
+  for (int place = 0; place < calls; ++place) {
+    const auto answer = client.receive(std::chrono::seconds(60));
+    ASSERT_TRUE(answer) << "answer " << place;
+    const int id = static_cast<int>((*answer)["id"].number);
+    EXPECT_EQ(text_of(*answer), "exit_code: 0\nstdout: n" + std::to_string(id) + "\n\nstderr: ")
+        << client.last_line();
+    const int begun = std::stoi((*answer)["result"]["_meta"]["cloche/call_id"].string.substr(2)) - 2;
+    EXPECT_LE(std::abs(begun - id), at_once) << "call " << id << " began as number " << begun;
+    EXPECT_LE(std::abs(place - id), 3 * at_once) << "call " << id << " was answered as number " << place;
+  }
+}
+
+// It sends without reading, so the server must neither wait for it nor keep all that it would say.
+TEST_F(McpLoad, AFloodOfTenThousandRequests) {
+  constexpr int requests = 10'000;
+  McpClient client(scene);
+  client.shake_hands();
+  std::thread sender([&] {
+    for (int i = 0; i < requests; ++i)
+      client.send(i % 2 == 0
+                      ? call_line(i, "read_artifact", R"({"path":"none"})")
+                      : R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"tools/list"})");
+  });
+  std::this_thread::sleep_for(Millis(1500));
+  std::map<int, int> answers;
+  for (int i = 0; i < requests; ++i) {
+    const auto answer = client.receive(std::chrono::seconds(30));
+    if (!answer) break;
+    ++answers[static_cast<int>((*answer)["id"].number)];
+    if (answer->has("error")) {
+      EXPECT_NE((*answer)["error"]["message"].string.find("too many calls"), std::string::npos)
+          << client.last_line();
+    }
+  }
+  sender.join();
+  EXPECT_EQ(answers.size(), static_cast<size_t>(requests));
+  EXPECT_TRUE(
+      std::all_of(answers.begin(), answers.end(), [](const auto& entry) { return entry.second == 1; }));
+  EXPECT_LT(client.most_memory_bytes(), 128 * mebibyte);
+}
+
+TEST_F(McpLoad, AClientThatStopsReadingStallsNobody) {
+  McpClient client(scene);
+  client.shake_hands();
+  // Talks all the time, and nobody listens.
+  client.send(call_line(1, "run_script", R"({"interpreter":"bash","code":"yes | head -c 12000000"})",
+                        R"("_meta":{"progressToken":1})"));
+  // Fills the pipe with answers, too.
+  for (int i = 100; i < 200; ++i)
+    client.send(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"tools/list"})");
+  client.send(call_line(2, "write_artifact", R"({"path":"done","content":"x"})"));
+  EXPECT_TRUE(wait_for_file(scene.workspace() / "done")) << "another call was stalled";
+  std::this_thread::sleep_for(Millis(500));
+  EXPECT_LT(client.most_memory_bytes(), 128 * mebibyte);
+  EXPECT_TRUE(client.answer("2").has("result"));
+  EXPECT_TRUE(client.answer("1").has("result") ||
+              std::any_of(client.messages().begin(), client.messages().end(),
+                          [](const Json& message) { return message["id"].number == 1; }));
+}
+
+// Results are kept, and so there is a point from which no more calls begin until some are read.
+TEST_F(McpLoad, WhatIsNotReadIsBoundedAndNothingOfItIsLost) {
+  constexpr int requests = 500;
+  scene.write("workspace/big", std::string(30'000, 'x'));
+  McpClient client(scene);
+  client.shake_hands();
+  std::thread sender([&] {
+    for (int i = 0; i < requests; ++i) client.send(call_line(i, "read_artifact", R"({"path":"big"})"));
+  });
+  std::this_thread::sleep_for(std::chrono::seconds(2));
+  EXPECT_LT(client.most_memory_bytes(), 128 * mebibyte);
+  size_t results = 0;
+  for (int i = 0; i < requests; ++i) {
+    const auto answer = client.receive(std::chrono::seconds(30));
+    if (!answer) break;
+    results += answer->has("result") ? 1 : 0;
+  }
+  sender.join();
+  EXPECT_EQ(results, static_cast<size_t>(requests)) << "whoever is made to wait is not refused";
+  EXPECT_LT(client.most_memory_bytes(), 192 * mebibyte);
+}
+
+}  // namespace
+}  // namespace cloche::test
