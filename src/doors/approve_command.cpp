@@ -45,8 +45,9 @@ std::string summary_of(const FiledQuestion& filed) {
   };
   const std::string tool = text.starts_with("tool ") ? line_after("tool        ") : "";
   const std::string command = line_after("command     ");
-  const std::string summary =
-      tool + ": " + (command.starts_with("none: ") ? line_after("input       ") : command);
+  // Of a script, and of what the agent does itself, the words say more than the command.
+  const bool by_words = command.starts_with("none: ") || command.find(" /run/cloche/") != std::string::npos;
+  const std::string summary = tool + ": " + (by_words ? line_after("input       ") : command);
   return summary.size() <= 70 ? summary : summary.substr(0, 67) + "...";
 }
 

@@ -115,7 +115,9 @@ void write_gates(JsonWriter& out, const Judgement& judgement) {
   out.key("gates").begin_array();
   for (const auto& verdict : judgement.gates) {
     out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
-    out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", verdict.fix).end_object();
+    out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", verdict.fix);
+    if (verdict.decision == Decision::ask) out.member("approver", name_of(verdict.approvers));
+    out.end_object();
   }
   out.end_array();
 }

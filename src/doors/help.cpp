@@ -62,6 +62,7 @@ std::string run_help() {
       "  --grant debug         let it trace its own processes (gdb, strace)\n"
       "  --skill FILE          also what this SKILL.md declares: its grants and variables\n"
       "  --task ID             share $HOME and /tmp with the other calls of the task, and record\n"
+      "  --call ID             alone: what `cloche hook` has judged and kept, once\n"
       "  --run DIR             record in DIR, with the workspace in DIR/artifacts\n"
       "\n"
       "Limits, none of which can be switched off:\n";

@@ -23,9 +23,24 @@ TEST(HookInput, OfBothAgents) {
   EXPECT_EQ(claude.value().directory, "/p");
   EXPECT_EQ(claude.value().session, "7f3a");
   EXPECT_EQ(to_json(claude.value().input), R"({"command":"ls","description":"d"})");
+  EXPECT_FALSE(claude.value().plans_only);
+  std::string planning = claudes;
+  EXPECT_TRUE(read_hook_call(planning.replace(planning.find("default"), 7, "plan")).value().plans_only);
   const auto codex = read_hook_call(codexs);
   ASSERT_TRUE(codex.ok()) << codex.error().what;
   EXPECT_EQ(codex.value().agent, Agent::codex);
+}
+
+TEST(HookInput, WhoPutsAQuestionToItsPerson) {
+  const std::pair<const char*, bool> rows[] = {
+      {"default", true},  {"acceptEdits", true}, {"plan", true},      {"bypassPermissions", false},
+      {"dontAsk", false}, {"auto", false},       {"whatever", false}, {"", false}};
+  for (const auto& [mode, asks] : rows) {
+    std::string text = claudes;
+    EXPECT_EQ(read_hook_call(text.replace(text.find("default"), 7, mode)).value().puts_questions, asks)
+        << mode;
+  }
+  EXPECT_FALSE(read_hook_call(codexs).value().puts_questions);
 }
 
 TEST(HookInput, WhatIsNotUnderstoodIsRefused) {

@@ -43,6 +43,7 @@ Result<HookPlace> hook_place(const HookCall& call, const std::string& said_works
   if (root.empty()) root = call.directory;
   HookPlace place{.workspace = TRY(resolved(root, "the project")), .task = task_of(call.session)};
   place.directory = TRY(resolved(call.directory, "the directory"));
+  if (call.plans_only) place.profile = name_of(Profile::readonly);
   if (!is_beneath(place.workspace, place.directory))
     return refusal(
         "the agent stands in " + shown(place.directory) + ", outside its project " + shown(place.workspace),
@@ -68,16 +69,17 @@ Result<std::string> where_it_leads(const std::string& directory, const std::stri
   }
 }
 
-SessionOptions hook_session(const std::string& workspace, const std::string& directory,
-                            const std::string& task) {
+SessionOptions hook_session(const HookPlace& place) {
   SessionOptions options = default_session();
   options.door = Door::agent;
-  options.operators.workspace = workspace;
-  options.operators.directory = directory;
+  options.operators.workspace = place.workspace;
+  options.operators.directory = place.directory;
+  options.operators.profile_name = place.profile;
+  if (const auto shipped = shipped_profile(place.profile)) options.operators.profile = *shipped;
   // The agent has its own time-out for a command; ours is that of `cloche run`.
   options.operators.limits.wall_ms = Limits{}.wall_ms;
   options.operators.limits.output_bytes = Limits{}.output_bytes;
-  options.run_name = run_of_task(task, options.operators);
+  options.run_name = run_of_task(place.task, options.operators);
   return options;
 }
 

@@ -14,6 +14,7 @@ struct HookPlace {
   std::string workspace = {};  // resolved
   std::string directory = {};  // where the agent stands: the workspace or beneath it
   std::string task = {};       // calls of one session of the agent share a home and a record
+  std::string profile = {};    // of the sandbox; empty: as it is configured
 };
 
 // The workspace is what the operator named, else the project that the agent was started in (Claude Code names
@@ -27,7 +28,6 @@ Result<HookPlace> hook_place(const HookCall& call, const std::string& said_works
 Result<std::string> where_it_leads(const std::string& directory, const std::string& path);
 
 // What a hook's calls are judged with, and later run with: the same for both.
-SessionOptions hook_session(const std::string& workspace, const std::string& directory,
-                            const std::string& task);
+SessionOptions hook_session(const HookPlace& place);
 
 }  // namespace cloche

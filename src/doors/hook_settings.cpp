@@ -121,22 +121,29 @@ bool has_hook(const JsonValue& settings, const std::string& command) {
   return false;
 }
 
+// The same object with this member changed, or without it when nothing is left of it and it was not there
+// before.
+template <typename Change>
+JsonValue with_member(JsonValue object, std::string_view name, bool was_there, const Change& change) {
+  for (auto& member : object.members)
+    if (member.name == name) change(member.value);
+  std::erase_if(object.members, [&](const JsonMember& one) {
+    return one.name == name && !was_there && one.value.items.empty() && one.value.members.empty();
+  });
+  return object;
+}
+
 // Whether what was made of the settings is the settings with the hook, and nothing else was touched.
 bool is_right(std::string_view made, const JsonValue& before, const std::string& command) {
   const auto after = read_json(made, "", settings_limits);
   if (!after.ok() || !has_hook(after.value(), command)) return false;
-  JsonValue rest = after.value();
-  const auto drop = [](JsonValue& object, std::string_view name) {
-    std::erase_if(object.members, [&](const JsonMember& one) { return one.name == name; });
+  const auto drop_ours = [&](JsonValue& groups) {
+    std::erase_if(groups.items, [&](const JsonValue& group) { return is_ours(group, command); });
   };
-  const auto find = [](JsonValue& object, std::string_view name) {
-    return const_cast<JsonValue*>(object.find(name));
+  const auto drop_groups = [&](JsonValue& hooks) {
+    hooks = with_member(std::move(hooks), "PreToolUse", groups_of(before) != nullptr, drop_ours);
   };
-  JsonValue* hooks = find(rest, "hooks");
-  JsonValue* groups = find(*hooks, "PreToolUse");
-  std::erase_if(groups->items, [&](const JsonValue& group) { return is_ours(group, command); });
-  if (groups->items.empty() && groups_of(before) == nullptr) drop(*hooks, "PreToolUse");
-  if (hooks->members.empty() && before.find("hooks") == nullptr) drop(rest, "hooks");
+  const JsonValue rest = with_member(after.value(), "hooks", before.find("hooks") != nullptr, drop_groups);
   return canonical_json(rest) == canonical_json(before);
 }
 

@@ -1,5 +1,6 @@
 #include "doors/kept_run.hpp"
 
+#include "base/path.hpp"
 #include "base/sys.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/run_command.hpp"
@@ -28,11 +29,20 @@ class AnsweredBefore : public Approver {
   std::string digest_;
 };
 
+// Where the agent's shell stands, which knows best, as long as it is in the workspace; what somebody approved
+// starts where he was told.
+std::string directory_of(const KeptCall& kept) {
+  const auto here = sys::hold(".");
+  const bool within = here.ok() && is_beneath(kept.workspace, here.value().path);
+  return within && kept.approved.empty() ? here.value().path : kept.directory;
+}
+
 Result<CallResult> run_kept(const std::string& id, const Environment& environment) {
   const Installation installation = TRY(find_installation(environment));
   const KeptCalls calls = TRY(KeptCalls::open(installation.state));
   const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
-  auto gateway = TRY(Gateway::open(hook_session(kept.workspace, kept.directory, kept.task), environment));
+  const HookPlace place{kept.workspace, directory_of(kept), kept.task, kept.profile};
+  auto gateway = TRY(Gateway::open(hook_session(place), environment));
   AnsweredBefore approver(kept.approved);
   const OwnedFd signals = take_over_signals();
   const CallContext context{.task = kept.task,

@@ -78,6 +78,7 @@ std::string padded(std::string text, size_t width) {
 
 std::string ending_of(const LoggedCall& call) {
   if (call.outcome.empty()) return "no result";
+  if (call.advisory && call.outcome == "exited") return "advisory";
   return call.outcome == "exited" ? "exit " + call.exit : call.outcome;
 }
 

@@ -76,6 +76,21 @@ std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environm
 
 namespace {
 
+// Whoever has the operator's id has his answers. That an agent has another one, only he can know.
+void look_at_approvers(Diagnosis& diagnosis, const RuleFiles& rules) {
+  for (const auto* file : {&rules.managed, &rules.user}) {
+    if (!*file) continue;
+    for (const auto& rule : (*file)->rules()) {
+      if (rule.approvers != Approvers::operator_alone) continue;
+      diagnosis.notes.push_back("approver: operator (" + rule.id + " " + place((*file)->source(), rule.line) +
+                                ") is advisory where an agent runs outside the glass under your own id, " +
+                                std::to_string(::geteuid()) +
+                                ": it could run `cloche approve` itself; run it under another id");
+      return;
+    }
+  }
+}
+
 // What a command gets that asks for nothing, as the operator has it configured.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
   Ladder ladder(environment, installation);
@@ -85,6 +100,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   }
   const auto configured = load_configuration(environment, installation, "");
   if (!configured.ok()) return;  // said as a misconfiguration
+  look_at_approvers(diagnosis, configured.value().rules);
   RunRequest request;
   std::vector<std::string> ignored;
   const auto wish = wish_for(configured.value().settings, environment, Door::command_line);

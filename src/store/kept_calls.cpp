@@ -20,7 +20,8 @@ struct Field {
 constexpr Field fields[] = {
     {"tool", &KeptCall::tool},           {"arguments", &KeptCall::arguments},
     {"workspace", &KeptCall::workspace}, {"directory", &KeptCall::directory},
-    {"task", &KeptCall::task},           {"approved", &KeptCall::approved},
+    {"task", &KeptCall::task},           {"profile", &KeptCall::profile},
+    {"approved", &KeptCall::approved},
 };
 
 std::string text_of(const KeptCall& call, uint64_t expires_ms) {

@@ -17,6 +17,7 @@ struct KeptCall {
   std::string workspace = {};
   std::string directory = {};  // where it starts
   std::string task = {};       // calls of one agent's session share a home
+  std::string profile = {};    // of the sandbox; empty: as it is configured
   std::string approved = {};   // digest of the question that somebody said yes to; empty: nobody was asked
 
   bool operator==(const KeptCall&) const = default;

@@ -27,6 +27,7 @@ class KeptCallsTest : public testing::Test {
                 .workspace = "/ws",
                 .directory = "/ws/src",
                 .task = "s-1",
+                .profile = "readonly",
                 .approved = "sha256:one"};
 };
 

@@ -54,6 +54,7 @@ void add_verdicts(JsonWriter& out, const std::vector<Verdict>& verdicts) {
     if (!verdict.reason.empty()) field(out, "reason", verdict.reason);
     if (!verdict.rule.empty()) field(out, "rule", verdict.rule);
     if (!verdict.fix.empty()) field(out, "fix", verdict.fix);
+    if (verdict.approvers != Approvers::anyone) out.member("approver", name_of(verdict.approvers));
     out.end_object();
   }
   out.end_array();

@@ -63,6 +63,8 @@ LoggedCall logged_call(const JsonValue& line) {
   call.objections = objections_in(line);
   call.outcome = text_of(line, "outcome");
   call.exit = number_text(line, "exit");
+  const JsonValue* advisory = line.find("advisory");
+  call.advisory = advisory != nullptr && advisory->truth;
   call.wall_ms = usage == nullptr ? "" : number_text(*usage, "wall_ms");
   return call;
 }

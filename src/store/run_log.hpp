@@ -26,6 +26,7 @@ struct LoggedCall {
   std::vector<std::string> objections = {};  // "gate: decision: reason" of each gate that did not allow
   std::string outcome = {};                  // empty: it has not ended
   std::string exit = {};
+  bool advisory = false;  // the agent did it itself, or did not: nobody here knows
   std::string wall_ms = {};
 };
 

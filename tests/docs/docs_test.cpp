@@ -130,6 +130,15 @@ TEST_P(Documents, CommandsOfTheToolsPrintWhatStandsThere) {
   expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / "docs/tools.md", GetParam(), scene.root(), 25);
 }
 
+TEST_P(Documents, CommandsAboutApprovalsAndTheHookPrintWhatStandsThere) {
+  for (const char* name : {"docs/approvals.md", "docs/hook.md"}) {
+    Scene project(GetParam());
+    project.write("home/.profile", "");
+    expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / name, GetParam(), project.workspace(), 8,
+                         {{"XDG_STATE_HOME", project.root() / "state"}, {"HOME", project.root() / "home"}});
+  }
+}
+
 // The first block of this language.
 std::string code_in(const fs::path& document, const std::string& language) {
   const std::string text = read_file(document);
@@ -286,7 +295,7 @@ TEST(Links, LeadToWhatExists) {
   for (const char* name :
        {"README.md", "docs/tour.md", "docs/threat-model.md", "docs/configuration.md", "docs/bench.md",
         "docs/commands.md", "docs/skills.md", "docs/record.md", "docs/files.md", "docs/tools.md",
-        "docs/mcp.md", "docs/profiles.md", "docs/ladder.md"}) {
+        "docs/mcp.md", "docs/approvals.md", "docs/hook.md", "docs/profiles.md", "docs/ladder.md"}) {
     const fs::path document = fs::path(CLOCHE_SOURCE_DIR) / name;
     const std::string text = read_file(document);
     ASSERT_FALSE(text.empty()) << name;

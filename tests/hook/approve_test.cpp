@@ -134,6 +134,21 @@ TEST_P(Approve, AnAlteredQuestionCannotBeApproved) {
   EXPECT_TRUE(refused_by(ask("echo one"), "approval", "waiting"));
 }
 
+TEST_P(Approve, DoctorCallsItAdviceUnderOneId) {
+  const Ran doctor = cloche_in_state({"doctor", "--json"});
+  EXPECT_TRUE(contains(doctor.out, "is advisory where an agent runs outside the glass")) << doctor.out;
+}
+
+TEST_P(Approve, AnOperatorsOwnCommandIsAskedAboutTheSameWay) {
+  rules(
+      R"({"default": "allow", "rules": [{"tool": "run_shell", "args": {"cmd": "^echo"}, "action": "ask", "approver": "operator"}]})");
+  const Ran waits = cloche_in_state({"run", "--", "echo", "one"});
+  EXPECT_EQ(waits.exit_code, 126);
+  EXPECT_TRUE(exited(approve({"yes", waiting_id(waits.err)}), 0));
+  EXPECT_EQ(cloche_in_state({"run", "--", "echo", "one"}).out, "one\n");
+  EXPECT_EQ(cloche_in_state({"run", "--", "echo", "one"}).exit_code, 126);
+}
+
 TEST_P(Approve, NotFromUnderTheGlass) {
   const std::string id = waiting_id(must_wait("echo one").result());
   const fs::path programs = fs::path(cloche()).parent_path();

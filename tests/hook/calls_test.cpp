@@ -92,6 +92,20 @@ TEST_P(HookCalls, CallsOfOneSessionShareAHome) {
   EXPECT_EQ(agent_runs("cat ~/note /tmp/note").out, "one\ntwo\n");
 }
 
+TEST_P(HookCalls, WhoeverWantsAPlanHasNothingChanged) {
+  std::string planning = call_of("Bash", R"({"command": "ls > made; pwd"})");
+  const HookSaid said = said_to(planning.replace(planning.find("default"), 7, "plan"));
+  const Ran ran = carry_out(said.command);
+  EXPECT_EQ(ran.out, workspace().string() + "\n");
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(HookCalls, ItStartsWhereTheAgentsShellStands) {
+  EXPECT_TRUE(exited(outside("mkdir sub"), 0));
+  EXPECT_EQ(carry_out("cd sub && " + bash("pwd").command).out, (workspace() / "sub").string() + "\n");
+  EXPECT_EQ(carry_out("cd / && " + bash("pwd").command).out, workspace().string() + "\n");
+}
+
 TEST_P(HookCalls, TheRunIsRecorded) {
   EXPECT_TRUE(exited(agent_runs("echo a | cat"), 0));
   const Ran log = cloche_in_state({"log", "show", "last"});
