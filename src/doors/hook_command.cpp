@@ -50,7 +50,7 @@ Result<std::string> path_of_cloche() {
 
 // An agent without a person at a terminal has nobody to ask.
 OnAsk who_answers(const HookCall& call) {
-  if (call.agent != Agent::claude) return OnAsk::file;
+  if (!call.puts_questions) return OnAsk::file;
   return sys::open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK).ok() ? OnAsk::hand_back : OnAsk::file;
 }
 
@@ -131,6 +131,9 @@ int refuse(const Error& error) {
 
 int judge_from_stdin(const HookArguments& arguments, const Environment& environment) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody hears a judge whose front has gone
+  if (::isatty(0) == 1)
+    return refuse(usage_error("an agent tells the hook its call on stdin, and this is a terminal",
+                              "see cloche hook --help"));
   const auto input = read_input();
   if (!input.ok()) return refuse(input.error());
   const auto reply = answer_hook(input.value(), arguments, environment);

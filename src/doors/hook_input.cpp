@@ -41,7 +41,12 @@ Result<HookCall> read_hook_call(std::string_view text) {
   if (!is_plain_absolute(call.directory)) return bad("has a cwd that is no plain absolute path");
   if (call.directory.find('\0') != std::string::npos) return bad("has a NUL in its cwd");
   call.session = TRY(text_of(value, "session_id"));
-  if (const JsonValue* mode = value.find("permission_mode")) call.plans_only = mode->text == "plan";
+  const JsonValue* mode = value.find("permission_mode");
+  if (mode == nullptr) return call;
+  call.plans_only = mode->text == "plan";
+  // Of the other modes nobody promises that an ask reaches a person.
+  const bool asks = call.plans_only || mode->text == "default" || mode->text == "acceptEdits";
+  call.puts_questions = asks && call.agent == Agent::claude;
   return call;
 }
 

@@ -17,10 +17,11 @@ enum class Agent { claude, codex };
 struct HookCall {
   Agent agent = Agent::codex;
   std::string tool = {};
-  JsonValue input = {};        // an object, as the agent would carry it out
-  std::string directory = {};  // where the agent stands: absolute and plain
-  std::string session = {};    // the agent's own name for it; may be anything
-  bool plans_only = false;     // its person wants a plan, and nothing changed meanwhile
+  JsonValue input = {};         // an object, as the agent would carry it out
+  std::string directory = {};   // where the agent stands: absolute and plain
+  std::string session = {};     // the agent's own name for it; may be anything
+  bool plans_only = false;      // its person wants a plan, and nothing changed meanwhile
+  bool puts_questions = false;  // to its person, when a hook says ask
 };
 
 inline constexpr size_t most_hook_bytes = size_t{8} << 20;

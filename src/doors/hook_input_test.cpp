@@ -31,6 +31,18 @@ TEST(HookInput, OfBothAgents) {
   EXPECT_EQ(codex.value().agent, Agent::codex);
 }
 
+TEST(HookInput, WhoPutsAQuestionToItsPerson) {
+  const std::pair<const char*, bool> rows[] = {
+      {"default", true},  {"acceptEdits", true}, {"plan", true},      {"bypassPermissions", false},
+      {"dontAsk", false}, {"auto", false},       {"whatever", false}, {"", false}};
+  for (const auto& [mode, asks] : rows) {
+    std::string text = claudes;
+    EXPECT_EQ(read_hook_call(text.replace(text.find("default"), 7, mode)).value().puts_questions, asks)
+        << mode;
+  }
+  EXPECT_FALSE(read_hook_call(codexs).value().puts_questions);
+}
+
 TEST(HookInput, WhatIsNotUnderstoodIsRefused) {
   const std::string good = claudes;
   const auto with = [&](const std::string& from, const std::string& to) {

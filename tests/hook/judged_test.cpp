@@ -1,4 +1,7 @@
 // What an agent does itself: judged by the gates, never allowed outright, and written down as advisory.
+#include <regex>
+
+#include "everyday/conversation.hpp"
 #include "hook/fixture.hpp"
 
 namespace cloche::test {
@@ -74,6 +77,27 @@ TEST_P(HookJudged, RulesJudgeWhatNobodyKnows) {
   EXPECT_TRUE(contains(main.reason, "not on main"));
   EXPECT_EQ(hook("mcp__git__push", R"({"branch": "topic"})").decision, "");
   EXPECT_TRUE(contains(bash("echo; sudo ls").reason, "no sudo"));
+}
+
+TEST_P(HookJudged, AtATerminalClaudeAsksItsPersonUnlessTheOperatorMust) {
+  rules(R"({"default": "allow", "rules": [
+    {"tool": "read_artifact", "args": {"path": "^asked"}, "action": "ask"},
+    {"tool": "read_artifact", "args": {"path": "^ours"}, "action": "ask", "approver": "operator"}]})");
+  const auto at_terminal = [&](const std::string& call) {
+    scene().write("call.json", call);
+    Command shell = words({});
+    shell.argv = {"sh", "-c", cloche() + " hook < " + (scene_root() / "call.json").string()};
+    Conversation terminal(shell, Over::terminal);
+    return terminal.finish().out;
+  };
+  const std::string asks = R"("permissionDecision":"ask")";
+  const std::string asked = call_of("Read", R"({"file_path": "asked"})");
+  const std::string bypassing = std::regex_replace(asked, std::regex("default"), "bypassPermissions");
+  EXPECT_TRUE(contains(at_terminal(call_of("Task", "{}")), asks));
+  EXPECT_TRUE(contains(at_terminal(asked), asks));
+  for (const auto& call : {bypassing, call_of("Read", R"({"file_path": "ours"})"),
+                           call_with(R"("turn_id": "1", )", "Task", "{}")})
+    EXPECT_TRUE(contains(at_terminal(call), "waiting for approval")) << call;
 }
 
 TEST_P(HookJudged, AModelsCdDoesNotChooseTheWorkspace) {

@@ -110,6 +110,31 @@ TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {
             std::string::npos);
 }
 
+// In another terminal; and the server may have been started anew meanwhile.
+TEST_F(McpApprovals, AfterTheOperatorsYesTheIdenticalCallPassesOnce) {
+  std::string id;
+  {
+    McpClient client(scene);
+    client.shake_hands();
+    const std::string refused = text_of(client.ask("1", "tools/call", touch));
+    const size_t place = refused.find("cloche approve yes ");
+    ASSERT_NE(place, std::string::npos) << refused;
+    id = refused.substr(place + 19, refused.find_first_of("\", ", place + 19) - place - 19);
+  }
+  const Ran approved = run(scene.command({"approve", "yes", id}));
+  ASSERT_EQ(approved.exit_code, 0) << id << approved.out << approved.err;
+  McpClient client(scene);
+  client.shake_hands();
+  const std::string other = call_params("run_shell", R"({"cmd":"touch asked-too"})");
+  EXPECT_NE(text_of(client.ask("1", "tools/call", other)).find("waiting for approval"), std::string::npos);
+  EXPECT_TRUE(text_of(client.ask("2", "tools/call", touch)).starts_with("exit_code: 0"))
+      << client.last_line();
+  EXPECT_TRUE(touched());
+  fs::remove(scene.workspace() / "asked");
+  EXPECT_NE(text_of(client.ask("3", "tools/call", touch)).find("waiting for approval"), std::string::npos)
+      << "a yes is for once: " << client.last_line();
+}
+
 // The stateless era: the result asks, and the call comes again.
 class McpRequestState : public McpApprovals {
  protected:

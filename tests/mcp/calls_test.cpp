@@ -127,6 +127,19 @@ TEST_P(McpCalls, TheTranscriptGrowsWithTheCalls) {
   EXPECT_EQ(code_of(client.ask("6", "resources/read", stateless(R"({"uri":"file:///etc/passwd"})"))), -32602);
 }
 
+// An agent stands behind this door: a variable of its environment is not the operator's word.
+TEST_P(McpCalls, AVariableDoesNotTakeTheGlassAway) {
+  scene.set("CLOCHE_SANDBOX", "off");
+  const fs::path outside = scene.write("outside", "seen");
+  McpClient client(scene);
+  client.shake_hands();
+  const Json ran = client.ask(
+      "1", "tools/call",
+      call_params("run_script", R"({"interpreter":"bash","code":"cat )" + outside.string() + R"("})"));
+  EXPECT_EQ(text_of(ran).find("seen"), std::string::npos) << text_of(ran);
+  EXPECT_NE(text_of(ran).find("No such file"), std::string::npos) << text_of(ran);
+}
+
 TEST_P(McpCalls, CallsOfOneTaskShareAHome) {
   McpClient client(scene, {"--task", "T-1"});
   client.shake_hands();

@@ -29,7 +29,10 @@ std::string id_of(const Json& message) {
 
 std::map<std::string, std::string> McpScene::environment() const {
   const std::string home = scene_.root() / "home";
-  return {{"HOME", home}, {"XDG_STATE_HOME", home + "/state"}, {"XDG_CONFIG_HOME", home + "/.config"}};
+  std::map<std::string, std::string> variables = {
+      {"HOME", home}, {"XDG_STATE_HOME", home + "/state"}, {"XDG_CONFIG_HOME", home + "/.config"}};
+  variables.insert(more_.begin(), more_.end());
+  return variables;
 }
 
 Command McpScene::command(std::vector<std::string> words) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,7 @@ class McpScene {
   // The user's configuration.
   void configure(const std::string& json) { scene_.write("home/.config/cloche/config.json", json); }
   fs::path write(const fs::path& relative, const std::string& text) { return scene_.write(relative, text); }
+  void set(const std::string& variable, const std::string& value) { more_[variable] = value; }
   fs::path workspace() const { return scene_.workspace(); }
   fs::path root() const { return scene_.root(); }
   std::map<std::string, std::string> environment() const;
@@ -33,6 +35,7 @@ class McpScene {
  private:
   As as_;
   Scene scene_;
+  std::map<std::string, std::string> more_ = {};
 };
 
 class McpClient {

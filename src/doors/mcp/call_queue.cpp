@@ -10,12 +10,24 @@ bool CallQueue::add(std::function<void()> work, size_t bytes) {
     return false;
   waiting_.push_back({std::move(work), bytes});
   waiting_bytes_ += bytes;
-  if (resting_ < waiting_.size() && threads_.size() < limits_.running) {
-    threads_.emplace_back([this] { run(); });
-  } else {
-    something_.notify_one();
+  if (resting_ < waiting_.size() && threads_.size() < limits_.running) start_thread();
+  if (threads_.empty()) {  // the host gives us none: nobody would ever begin it
+    waiting_.pop_back();
+    waiting_bytes_ -= bytes;
+    return false;
   }
+  something_.notify_one();
   return true;
+}
+
+// Not std::thread, which throws where the host is out of threads: those that are there go on.
+void CallQueue::start_thread() {
+  const auto begin = [](void* queue) -> void* {
+    static_cast<CallQueue*>(queue)->run();
+    return nullptr;
+  };
+  pthread_t thread{};
+  if (::pthread_create(&thread, nullptr, begin, this) == 0) threads_.push_back(thread);
 }
 
 bool CallQueue::wait_until_idle(unsigned most_ms) {
@@ -33,7 +45,7 @@ void CallQueue::stop_beginning() {
 
 void CallQueue::close() {
   stop_beginning();
-  for (auto& thread : threads_) thread.join();
+  for (const pthread_t thread : threads_) ::pthread_join(thread, nullptr);
   threads_.clear();
 }
 

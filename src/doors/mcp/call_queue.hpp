@@ -2,12 +2,13 @@
 // made when they are first needed. What does not fit is refused at once and waits nowhere.
 #pragma once
 
+#include <pthread.h>
+
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 namespace cloche::mcp {
@@ -40,6 +41,7 @@ class CallQueue {
     std::function<void()> work;
     size_t bytes;
   };
+  void start_thread();
   void run();
 
   const std::function<void()> before_each_;
@@ -52,7 +54,7 @@ class CallQueue {
   size_t running_ = 0;
   size_t resting_ = 0;  // threads with nothing to do
   bool closing_ = false;
-  std::vector<std::thread> threads_;
+  std::vector<pthread_t> threads_;
 };
 
 }  // namespace cloche::mcp
