@@ -23,14 +23,6 @@ namespace {
 
 constexpr std::string_view task_without_name = "main";
 
-Outcome failed(const Error& error) {
-  Outcome outcome;
-  outcome.end = End::failed;
-  outcome.exit_code = 125;
-  outcome.reason = describe(error);
-  return outcome;
-}
-
 // Relayed to the command through a pipe; it never has this descriptor.
 Result<OwnedFd> input_of(const std::string& text) {
   OwnedFd fd(::memfd_create("cloche-input", MFD_CLOEXEC));
@@ -45,16 +37,6 @@ Result<RunPlace> make_place(const SessionOptions& options, const Environment& en
   if (options.run) return place_given_run(*options.run, state);
   TRY(judge_state(state, options.operators));
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
-}
-
-// A model can raise no limit, and some are the tool's own: it is not told to.
-void leave_out_advice(Outcome& outcome) {
-  const auto cut = [&](std::string& text) {
-    if (!outcome.advice.empty() && text.ends_with(outcome.advice))
-      text.resize(text.size() - outcome.advice.size());
-  };
-  cut(outcome.reason);
-  for (auto& denial : outcome.denials) cut(denial.what);
 }
 
 // What the gateway did itself: a process that never was has no exit code of its own.
@@ -82,6 +64,23 @@ class TaskResults : public Results {
 };
 
 }  // namespace
+
+Outcome failed(const Error& error) {
+  Outcome outcome;
+  outcome.end = End::failed;
+  outcome.exit_code = 125;
+  outcome.reason = describe(error);
+  return outcome;
+}
+
+void leave_out_advice(Outcome& outcome) {
+  const auto cut = [&](std::string& text) {
+    if (!outcome.advice.empty() && text.ends_with(outcome.advice))
+      text.resize(text.size() - outcome.advice.size());
+  };
+  cut(outcome.reason);
+  for (auto& denial : outcome.denials) cut(denial.what);
+}
 
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context) {
   DecisionRecord record;
@@ -203,7 +202,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   Effect effect;
   if (judged.judgement.permit) {
-    effect = carry_out(judged, *judged.judgement.permit, record.decided.task_id, result.call_id);
+    effect = carry_out(judged, {context, approver, home.value()}, record);
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
     effect.raw = effect.shown = effect.outcome.reason;
@@ -243,35 +242,34 @@ Result<std::vector<Grant>> Gateway::task_home(const ToolCall& asked, const CallC
   return task_grants(home);
 }
 
-Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const std::string& task,
-                                   const std::string& call_id) {
-  const Launch& launch = permit.launch();
-  if (launch.function) return ask_function(*launch.function, call_id);
-  return launch.argv.empty() ? act(launch, judged, task) : start(judged, launch, call_id);
+Gateway::Effect Gateway::carry_out(Judged& judged, const Asker& asker, CallRecord& record) {
+  const Launch& launch = judged.judgement.permit->launch();
+  if (launch.function) return ask_function(*launch.function, record.call_id);
+  if (launch.argv.empty()) return act(launch, judged, record.decided.task_id);
+  return launch.fetch ? fetch(judged, asker, record) : start(judged, launch, record.call_id);
+}
+
+Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const std::string& call_id) {
+  const OwnedFd input = TRY(input_of(launch.input.value_or("")));
+  const auto turn = TRY(enter_task(*judged.plan, judged.request.own));  // held until it has ended
+  Streams streams;
+  streams.input = input.get();
+  streams.keep_most = judged.plan->limits.output_bytes;
+  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
+  const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
+  return run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
 }
 
 Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const std::string& call_id) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
-  auto input = input_of(launch.input.value_or(""));
-  const auto turn = enter_task(*judged.plan, judged.request.own);  // held until it has ended
-  if (!input.ok() || !turn.ok()) {
-    effect.outcome = failed(input.ok() ? turn.error() : input.error());
-    effect.raw = effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
-    return effect;
-  }
-  Streams streams;
-  streams.input = input.value().get();
-  streams.keep_most = judged.plan->limits.output_bytes;
-  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
-  const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
-  auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
+  auto ran = this->launch(judged, launch, call_id);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
-    effect.shown += quarantine_text(effect.outcome);
+    effect.shown += egress_text(effect.outcome) + quarantine_text(effect.outcome);
     return effect;
   }
   effect.raw = raw_text(effect.outcome, launch.argv[0]);

@@ -187,6 +187,7 @@ Result<Installation> find_installation(const Environment& environment, const std
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";
+  installation.fetch = folder + "/cloche-fetch";
   installation.state = state_directory(environment);
   installation.ids = TRY(id_range(environment));
   return installation;
