@@ -6,6 +6,7 @@
 
 #include "base/sys.hpp"
 #include "doors/arguments.hpp"
+#include "policy/declared_hosts.hpp"
 #include "policy/secret_names.hpp"
 
 namespace cloche {
@@ -69,6 +70,19 @@ Result<void> add_grant(CallArguments& arguments, const std::string& value, bool 
   return {};
 }
 
+// What the operator permits, in the words of the flag; a skill may have less of it.
+Result<void> add_net(CallArguments& arguments, const std::string& value) {
+  std::vector<std::string> entries;
+  TRY(declare_host(entries, value));
+  arguments.options.ceilings.hosts.push_back(value);
+  return {};
+}
+
+Result<void> add_net_any(CallArguments& arguments, const std::string&) {
+  arguments.options.ceilings.hosts.emplace_back(any_host);
+  return {};
+}
+
 Result<void> set_format(CallArguments& arguments, const std::string& value) {
   arguments.format = tool_format(value);
   if (!arguments.format)
@@ -125,6 +139,8 @@ constexpr Flag flags[] = {
        return {};
      }},
     {"--pass-env", true, add_pass_env},
+    {"--net", true, add_net},
+    {"--net-any", false, add_net_any},
     {"--skill", true, keep<&CallArguments::skill>},
     {"--run", true, keep_option<&SessionOptions::run>},
     {"--executors", true, keep_option<&SessionOptions::executors>},
@@ -193,6 +209,10 @@ Result<CallArguments> parse_call(std::span<char* const> words, CallWords expecte
     }
   }
   if (arguments.help) return arguments;
+  // Who names a host wants the profile that has a network, as with `cloche run`.
+  RunRequest& operators = arguments.options.operators;
+  if (!arguments.options.ceilings.hosts.empty() && operators.profile_name.empty())
+    operators.profile = Profile::workspace_write;
   if (arguments.options.run && arguments.options.operators.workspace)
     return usage_error("--run has its workspace in it: give --run or --workspace");
   if (expected == CallWords::server && (arguments.format || arguments.json))

@@ -47,6 +47,14 @@ TEST(CallArguments, EachFlagAsksForOneThing) {
        }},
       {{"--ro", "/x"}, [](const auto& a) { return a.options.operators.grants.at(0).source == "/x"; }},
       {{"--pass-env", "CI"}, [](const auto& a) { return a.options.ceilings.pass_env == Words{"CI"}; }},
+      {{"--net", "a.org", "--net=localhost:80"},
+       [](const auto& a) {
+         return a.options.ceilings.hosts == Words{"a.org", "localhost:80"} &&
+                a.options.operators.profile == Profile::workspace_write;
+       }},
+      {{"--net-any"}, [](const auto& a) { return a.options.ceilings.hosts == Words{"*"}; }},
+      {{"--net", "a.org", "--profile", "readonly"},
+       [](const auto& a) { return a.options.operators.profile == Profile::readonly; }},
       {{"--timeout", "5s"}, [](const auto& a) { return a.options.operators.limits.wall_ms == 5000; }},
       {{"--autonomy", "full"}, [](const auto& a) { return a.options.ceilings.level == Autonomy::full; }},
   };
@@ -66,6 +74,7 @@ TEST(CallArguments, TheRestIsRefused) {
        {Words{}, Words{"run_shell"}, Words{"a", "b", "c"}, Words{"a", "b", "--nope"},
         Words{"a", "b", "--json=1"}, Words{"a", "b", "--commands"}, Words{"a", "b", "--commands", "all"},
         Words{"a", "b", "--autonomy", "x"}, Words{"a", "b", "--profile", "a/x"},
+        Words{"a", "b", "--net", "*"}, Words{"a", "b", "--net", "1.2.3.4"}, Words{"a", "b", "--net-any=x"},
         Words{"a", "b", "--skill", ""}, Words{"a", "b", "--format", "mcp"},
         Words{"a", "b", "--run", "x", "--workspace", "y"}, Words{"a", "b", "--timeout", "0"}}) {
     EXPECT_FALSE(parse(words).ok()) << words.size();

@@ -36,6 +36,10 @@ std::string call_help() {
          "  --ro DIR           one more directory to read; may be repeated\n"
          "  --allow-protected PATH   of the protected set, what commands may change; may be repeated\n"
          "  --pass-env NAME    one variable of yours, never a secret-shaped one; may be repeated\n"
+         "  --net HOST[:PORT]  a host that calls may reach, as of `cloche run`; with a skill of a project "
+         "the "
+         "most\n"
+         "                     that it may name; --net-any: any public name on 80 and 443; may be repeated\n"
          "  --timeout, --memory, --output, ...   limits as of `cloche run`; --output defaults to 16M\n"
          "  --json             outcome, gates, result and layers as one JSON object\n"
          "\n"
@@ -45,6 +49,7 @@ std::string call_help() {
          "  cloche call run_shell '{\"cmd\": \"python3 -m py_compile add.py\"}'\n"
          "  cloche call run_python '{\"code\": \"print(sum(range(10)))\"}'\n"
          "  cloche call write_artifact '{\"path\": \"out/report.md\", \"content\": \"...\"}' --run run1\n"
+         "  cloche call http_get '{\"url\": \"https://example.org/\"}' --net example.org\n"
          "  echo '{\"cmd\": \"ls\"}' | cloche call run_shell - --run run1 --task T-001\n";
 }
 

@@ -13,7 +13,6 @@
 
 #include "base/sys.hpp"
 #include "egress/settings.hpp"
-#include "model/network.hpp"
 
 namespace cloche {
 namespace {
@@ -23,20 +22,6 @@ constexpr size_t most_hosts_used = 1024;
 constexpr uint64_t patience_ms = 1000;  // for its last words
 
 }  // namespace
-
-std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts) {
-  std::string list;
-  std::string last;
-  for (const auto& text : hosts) {
-    const HostEntry entry = host_entry(text);
-    const bool web = entry.port == 80 || entry.port == 443;
-    std::string shown = web ? text.substr(0, text.rfind(':')) : text;
-    if (shown == last) continue;
-    list += (list.empty() ? "" : ", ") + shown;
-    last = std::move(shown);
-  }
-  return std::string(by) + ": [" + list + "]";
-}
 
 EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan)
     : start_(std::move(start)), hosts_(plan.hosts), limits_(plan.limits) {}

@@ -26,9 +26,6 @@ struct EgressStart {
   std::string declared;  // what was, for the sentences: "--net: [pypi.org]"
 };
 
-// "--net: [pypi.org, *.example.org:8443]"
-std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts);
-
 class EgressGate : public NetworkGate {
  public:
   EgressGate(EgressStart start, const ConfinementPlan& plan);

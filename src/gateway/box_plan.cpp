@@ -1,6 +1,7 @@
 #include "gateway/box_plan.hpp"
 
 #include "base/json_text.hpp"
+#include "policy/limit_words.hpp"
 #include "policy/plan_call.hpp"
 #include "store/skill_files.hpp"
 #include "tools/executor_call.hpp"
@@ -58,6 +59,7 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   const HostNames names = names_under(session, skill ? &*skill : nullptr);
   authority = TRY(settle_grants(std::move(authority), names)).authority;
   declared.request.written = names.written;
+  if (skill) narrow(declared.request.limits, skill->limits);
   auto& grants = declared.request.grants;
   grants.insert(grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) declared.request.environment.push_back({name});

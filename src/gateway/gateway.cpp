@@ -23,13 +23,7 @@
 namespace cloche {
 namespace {
 
-Outcome failed(const Error& error) {
-  Outcome outcome;
-  outcome.end = End::failed;
-  outcome.exit_code = 125;
-  outcome.reason = describe(error);
-  return outcome;
-}
+constexpr std::string_view task_without_name = "main";
 
 // Relayed to the command through a pipe; it never has this descriptor.
 Result<OwnedFd> input_of(const std::string& text) {
@@ -45,16 +39,6 @@ Result<RunPlace> make_place(const SessionOptions& options, const Environment& en
   if (options.run) return place_given_run(*options.run, state);
   TRY(judge_state(state, options.operators));
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
-}
-
-// A model can raise no limit, and some are the tool's own: it is not told to.
-void leave_out_advice(Outcome& outcome) {
-  const auto cut = [&](std::string& text) {
-    if (!outcome.advice.empty() && text.ends_with(outcome.advice))
-      text.resize(text.size() - outcome.advice.size());
-  };
-  cut(outcome.reason);
-  for (auto& denial : outcome.denials) cut(denial.what);
 }
 
 // What the gateway did itself: a process that never was has no exit code of its own.
@@ -97,6 +81,23 @@ class TaskResults : public Results {
 };
 
 }  // namespace
+
+Outcome failed(const Error& error) {
+  Outcome outcome;
+  outcome.end = End::failed;
+  outcome.exit_code = 125;
+  outcome.reason = describe(error);
+  return outcome;
+}
+
+void leave_out_advice(Outcome& outcome) {
+  const auto cut = [&](std::string& text) {
+    if (!outcome.advice.empty() && text.ends_with(outcome.advice))
+      text.resize(text.size() - outcome.advice.size());
+  };
+  cut(outcome.reason);
+  for (auto& denial : outcome.denials) cut(denial.what);
+}
 
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context) {
   DecisionRecord record;
@@ -225,7 +226,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   Effect effect;
   if (judged.judgement.permit) {
-    effect = carry_out(judged, *judged.judgement.permit, context, record);
+    effect = carry_out(judged, {context, approver, home.value()}, record);
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
     effect.raw = effect.shown = effect.outcome.reason;
@@ -265,48 +266,49 @@ Result<std::vector<Grant>> Gateway::home_of(const ToolCall& asked, const CallCon
   return task_grants(home);
 }
 
-Gateway::Effect Gateway::carry_out(Judged& judged, const Permit& permit, const CallContext& context,
-                                   const CallRecord& record) {
-  const Launch& launch = permit.launch();
-  if (is_called_off(context)) {
+Gateway::Effect Gateway::carry_out(Judged& judged, const Asker& asker, CallRecord& record) {
+  const Launch& launch = judged.judgement.permit->launch();
+  if (is_called_off(asker.context)) {
     Effect effect{.outcome = called_off()};
     effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
     return effect;
   }
   if (launch.function) return ask_function(*launch.function, record.call_id);
-  return launch.argv.empty() ? act(launch, judged, record.decided.task_id)
-                             : start(judged, launch, context, record.call_id);
+  if (launch.argv.empty()) return act(launch, judged, record.decided.task_id);
+  return launch.fetch ? fetch(judged, asker, record) : start(judged, launch, asker.context, record.call_id);
+}
+
+Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallContext& context,
+                            const std::string& call_id) {
+  const OwnedFd input = TRY(input_of(launch.input.value_or("")));
+  const auto turn = TRY(enter_task(*judged.plan, judged.request.own));  // held until it has ended
+  Streams streams;
+  streams.input = input.get();
+  streams.keep_most = judged.plan->limits.output_bytes;
+  streams.stop = context.stop;
+  if (!launch.fetch) {  // what that prints is not for the caller: the gateway reads it
+    streams.output = context.passed_on.output;
+    streams.errors = context.passed_on.errors;
+    streams.signals = context.passed_on.signals;
+    streams.heard = context.heard;
+  }
+  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
+  const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
+  return run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
 }
 
 Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallContext& context,
                                const std::string& call_id) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
-  auto input = input_of(launch.input.value_or(""));
-  const auto turn = enter_task(*judged.plan, judged.request.own);  // held until it has ended
-  if (!input.ok() || !turn.ok()) {
-    effect.outcome = failed(input.ok() ? turn.error() : input.error());
-    effect.raw = effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
-    return effect;
-  }
-  Streams streams;
-  streams.input = input.value().get();
-  streams.keep_most = judged.plan->limits.output_bytes;
-  streams.output = context.passed_on.output;
-  streams.errors = context.passed_on.errors;
-  streams.signals = context.passed_on.signals;
-  streams.stop = context.stop;
-  streams.heard = context.heard;
-  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
-  const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
-  auto ran = run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
+  auto ran = this->launch(judged, launch, context, call_id);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
-    effect.shown += quarantine_text(effect.outcome);
+    effect.shown += egress_text(effect.outcome) + quarantine_text(effect.outcome);
     return effect;
   }
   effect.raw = raw_text(effect.outcome, launch.argv[0]);

@@ -15,6 +15,7 @@
 #include "gateway/asking.hpp"
 #include "gateway/judge.hpp"
 #include "gateway/session.hpp"
+#include "model/fetch_answer.hpp"
 #include "model/outcome.hpp"
 #include "store/file_replacement.hpp"
 #include "store/record.hpp"
@@ -49,6 +50,11 @@ inline constexpr std::string_view task_without_name = "main";
 // What is written down of a call before it happens; of one that could not be judged, that it was asked for.
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context);
 DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const CallContext& context);
+
+// How a call went that our own machinery could not carry out.
+Outcome failed(const Error& error);
+// A model can raise no limit, and some are the tool's own: it is not told to.
+void leave_out_advice(Outcome& outcome);
 
 // How the file tools write: with `durable` a file is on the disk before the call's line says so.
 WriteOptions write_options(const Settings& settings);
@@ -114,9 +120,41 @@ class Gateway {
   // A call that had no effect: its decision and its end. The id, empty without a record.
   Result<std::string> write_down(CallRecord& record);
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
-  Effect carry_out(Judged& judged, const Permit& permit, const CallContext& context,
-                   const CallRecord& record);
+  // Whose call it is and who is asked, for what a call leads to.
+  struct Asker {
+    const CallContext& context;
+    Approver& approver;
+    const std::vector<Grant>& home;
+  };
+  Effect carry_out(Judged& judged, const Asker& asker, CallRecord& record);
+  Result<Ran> launch(Judged& judged, const Launch& launch, const CallContext& context,
+                     const std::string& call_id);
   Effect start(Judged& judged, const Launch& launch, const CallContext& context, const std::string& call_id);
+  // http_get, redirect by redirect (fetch.cpp).
+  struct Journey {
+    const CallContext& context;
+    std::string call_id = {};  // of the call that it is
+    std::string url = {};      // where it is now
+    int redirects = 0;
+    Outcome so_far = {};
+    std::string said = {};  // of the last answer, or why there is none
+  };
+  struct Hop {
+    CallRecord record = {};  // with how it went
+    std::optional<FetchAnswer> answer = {};
+  };
+  struct Redirect {
+    Judged judged;
+    CallRecord record = {};
+  };
+  Effect fetch(Judged& judged, const Asker& asker, CallRecord& record);
+  Hop fetch_once(Judged& judged, Journey& journey, CallRecord record);
+  Result<Redirect> redirect(const std::string& url, const Asker& asker, const Journey& journey);
+  static std::optional<Outcome> stop_before(const std::string& next, const Journey& journey);
+  static Effect journey_ended(Journey& journey, std::optional<Outcome> last);
+  Result<Judged> judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms);
+  Result<void> begin_hop(CallRecord& hop);
+  void end_hop(CallRecord& hop, std::vector<std::string>& notes);
   Effect act(const Launch& launch, const Judged& judged, const std::string& task);
   Effect ask_function(const FunctionCall& call, const std::string& call_id);
 

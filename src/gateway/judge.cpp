@@ -11,12 +11,15 @@
 #include "gateway/file_gates.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
+#include "policy/limit_words.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/view_guards.hpp"
 #include "store/operands.hpp"
+#include "store/system_facts.hpp"
 #include "tools/artifacts.hpp"
+#include "tools/http_get.hpp"
 
 namespace cloche {
 namespace {
@@ -110,6 +113,27 @@ Verdict judge_action(const FileAction& action, const Session& session, const Aut
           "write to a place that it declares"};
 }
 
+// All that a session's calls may reach, in the spelling of plans.
+Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
+  if (!ceilings.network) return {};
+  for (const auto& host : ceilings.hosts)
+    TRY(host == any_host ? declare_any_host(request.hosts) : declare_host(request.hosts, host));
+  request.declared = describe_declared(ceilings.declared_by, ceilings.hosts);
+  return {};
+}
+
+// The program that fetches, as it lies there now; held, so that it is this one that runs.
+Result<void> add_fetcher(const Session& session, Judged& judged) {
+  auto held = sys::hold(session.installation.fetch);
+  struct stat seen {};
+  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0)
+    return refusal("there is no " + session.installation.fetch, "cloche-fetch belongs beside cloche");
+  judged.request.program = Grant{.source = held.value().path, .target = std::string(fetcher_inside)};
+  judged.request.program->judged = fact_from(seen, held.value().path);
+  judged.seen.held.push_back(std::move(held.value().fd));
+  return {};
+}
+
 Result<Authority> authority_now(const Session& session, const Skill* skill, const Executor& loaded,
                                 const ToolTerms& terms) {
   const Executor executor = TRY(as_of_now(session, skill, loaded));
@@ -162,6 +186,7 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   if (terms.level == Autonomy::readonly)
     for (auto& grant : profile.grants) grant.writable = false;
   apply_profile(judged.request, profile);
+  if (view.skill != nullptr) narrow(judged.request.limits, view.skill->limits);
   TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));
@@ -170,9 +195,7 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   }
   const size_t operators_grants = judged.request.grants.size();
   judged.request.grants.insert(judged.request.grants.end(), authority.grants.begin(), authority.grants.end());
-  if (authority.ceilings.network) {
-    for (const auto& host : authority.ceilings.hosts) TRY(declare_host(judged.request.hosts, host));
-  }
+  TRY(add_hosts(judged.request, authority.ceilings));
   narrow_writes(judged, names, authority, settled.held);
   leave_out_own_files(judged, session, operators_grants);
   judged.request.written = names.written;
@@ -190,6 +213,8 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   c.ceilings.execute = authority.may_execute;
   c.facts.workspace = judged.seen.facts.workspace.path;
   c.intent = session.registry.understand(call, arguments, c.facts.workspace);
+  if (view.most_ms)
+    c.intent.timeout_ms = std::min(c.intent.timeout_ms.value_or(*view.most_ms), *view.most_ms);
   const std::vector<ShownTree> trees = shown_trees(judged.request, judged.seen.facts);
   c.facts.read_roots = roots_of(trees);
   c.facts.operands =
@@ -197,11 +222,13 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   c.schema = session.registry.schema_verdict(arguments, c.intent);
   c.rules = rules_verdict(session.rules, c, session.shapes);
   c.asks = asks_about(authority, c.intent.tool);
+  c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.launch && c.intent.launch->action)
     c.action = judge_action(*c.intent.launch->action, session, authority);
   judged.judgement = decide(c, session.shapes);
   if (judged.judgement.launch) {
     const Launch& launch = *judged.judgement.launch;
+    if (launch.fetch) TRY(add_fetcher(session, judged));
     if (!launch.argv.empty()) {
       TRY(judge_box(session, view, judged));
       TRY(observe_protected(request_for(launch, judged.request), judged.seen));

@@ -198,6 +198,7 @@ Result<Installation> find_installation(const Environment& environment, const std
   installation.jail = folder + "/cloche-jail";
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";
+  installation.fetch = folder + "/cloche-fetch";
   find_state(environment, installation);
   installation.ids = TRY(id_range(environment));
   return installation;

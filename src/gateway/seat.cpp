@@ -288,7 +288,7 @@ EgressStart Seat::egress_start(const ConfinementPlan& plan, const Installation& 
           .privileged = resources_.privileged,
           .uid = resources_.outside_uid,
           .gid = resources_.outside_gid,
-          .declared = describe_declared("declared", plan.hosts)};
+          .declared = plan.declared};
 }
 
 }  // namespace cloche

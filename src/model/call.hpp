@@ -53,6 +53,12 @@ struct FunctionCall {
 };
 std::string to_json(const FunctionCall& call);
 
+// An address that is fetched by a program of Cloche's own, which sees nothing but its network.
+struct Fetch {
+  std::string url = {};   // as it is asked for
+  std::string host = {};  // NAME:PORT, all that it may reach
+};
+
 struct Launch {
   std::vector<std::string> argv = {};      // empty: nothing is started, and the gateway itself acts
   std::vector<Variable> environment = {};  // over everything else
@@ -65,6 +71,7 @@ struct Launch {
   bool system_programs = true;  // from the system's PATH and the operator's tool_path alone
   bool fresh_home = true;       // its own $HOME and /tmp, even within a task
   bool readonly = true;         // writes nothing, whatever the sandbox profile would let it
+  bool network = false;         // reaches the hosts that are declared; else none
   std::optional<uint64_t> timeout_ms = {};
 
   WorkspaceUse workspace = WorkspaceUse::shown;
@@ -75,6 +82,7 @@ struct Launch {
   std::optional<FileAction> action = {};  // of a file tool
   std::optional<Recall> recall = {};      // of read_tool_result
   std::optional<FunctionCall> function = {};
+  std::optional<Fetch> fetch = {};
 };
 
 // What a tool understood of a call: what it would touch, and what it asks for.
@@ -104,8 +112,11 @@ struct Ceilings {
   // Unset is "every shipped tool"; an empty list is none at all.
   std::optional<std::vector<std::string>> loadout = std::vector<std::string>{};
   std::vector<std::string> pass_env = {};
-  bool network = false;                 // whether the sandbox profile has any
-  std::vector<std::string> hosts = {};  // what the skill declares: NAME, *.NAME, each with :PORT or without
+  bool network = false;  // whether the sandbox profile has any
+  std::vector<std::string> hosts =
+      {};                             // what is declared: NAME, *.NAME, each with :PORT or without; * is any
+  std::string declared_by = "--net";  // whose word that is, for sentences: "skill x, needs_network"
+  std::string network_problem = {};   // why there is no host, where a skill asks for some without a name
   Autonomy level = Autonomy::readonly;
   std::vector<std::string> executors = {};  // the user's own tools, known beside the shipped ones
   bool writes = false;                      // whether the sandbox profile lets anything be written
@@ -126,7 +137,6 @@ struct CallFacts {
   std::string workspace = {};                // resolved; empty: there is none, and every path lies outside
   std::vector<std::string> read_roots = {};  // granted by the operator, where the command sees them
   std::vector<OperandFact> operands = {};
-  bool egress = false;  // whether there is a way out by name, for those who may have one
 };
 
 struct Case {
@@ -144,6 +154,7 @@ struct Case {
   // What a file tool's path comes to, and what autonomy asks; both are judged with what tools know.
   Verdict action = {GateId::path, Decision::deny, "nobody has judged the path"};
   std::vector<std::string> asks = {};   // sentences: why autonomy wants somebody to be asked
+  bool unasked = false;                 // of a tool about which the skill says that nobody need be
   std::optional<Decision> answer = {};  // of whoever was asked; only ever to the question of this very case
 };
 

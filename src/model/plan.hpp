@@ -71,6 +71,7 @@ struct ConfinementPlan {
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
   std::vector<std::string> hosts;  // NAME:PORT and the like (model/network.hpp); empty: no network at all
+  std::string declared = {};       // who declared them, for sentences; no part of the JSON or the digest
   Limits limits;
   unsigned inside_uid = 1000;
   unsigned inside_gid = 1000;

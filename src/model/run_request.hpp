@@ -75,7 +75,8 @@ struct RunRequest {
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
   std::vector<std::string> hosts = {};  // what it may reach, as ConfinementPlan has it; empty: nothing
-  std::string toolchains = "auto";  // auto, none, or names with commas
+  std::string declared = {};            // who said so, for sentences; empty: --net did
+  std::string toolchains = "auto";      // auto, none, or names with commas
   Limits limits = {};
   std::vector<LimitId> said_limits = {};  // which of them somebody asked for
   std::optional<Rung> isolation = {};     // what somebody asks for; settled into `rung` where all have spoken
@@ -86,6 +87,7 @@ struct RunRequest {
   WorkspaceUse workspace_use = WorkspaceUse::shown;
   std::vector<Grant> own = {};            // what Cloche itself puts in: a task's home and /tmp
   std::optional<Grant> code = {};         // an executor's folder, as it was when it was loaded
+  std::optional<Grant> program = {};      // one of Cloche's own that is the command, and where it is shown
   std::vector<std::string> written = {};  // where calls can write, besides what this one is granted; resolved
   bool fresh_home = false;                // even within a task: of these nothing that can be written
   std::optional<Script> script = {};

@@ -11,6 +11,7 @@
 #include "model/call.hpp"
 #include "model/facts.hpp"
 #include "model/layers.hpp"
+#include "model/limit_word.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -47,6 +48,7 @@ struct Skill {
   std::optional<NetworkNeed> network = {};
   std::optional<std::vector<std::string>> pass_env = {};
   std::optional<std::vector<Capability>> capabilities = {};
+  std::vector<LimitWord> limits = {};           // of each, the smaller one counts
   std::vector<std::string> allowed_tools = {};  // turn an ask into an allow, and widen nothing
   std::vector<std::string> warnings = {};       // unknown keys, with file:line
 };

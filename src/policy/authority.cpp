@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/words.hpp"
+#include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
 #include "policy/host_names.hpp"
 #include "policy/secret_names.hpp"
@@ -33,6 +34,8 @@ std::string joined(const Names& names) {
 Names within(const std::string& declared, const Names& operators) {
   Names kept;
   const ReadHost wanted = read_declared_host(declared);
+  if (wanted && is_declared(*wanted.host, {std::string(any_host)}) && has(operators, any_host))
+    return {declared};
   for (const auto& text : operators) {
     const ReadHost given = read_declared_host(text);
     if (!wanted || !given) continue;
@@ -80,9 +83,9 @@ class Builder {
     take_allowed_tools(skill.allowed_tools);
     const Names hosts = skill.capabilities ? hosts_of(*skill.capabilities) : Names{};
     if (skill.network) {
-      take_network_need(*skill.network, hosts);
+      take_network_need(*skill.network, hosts, "skill " + skill.name);
     } else if (!hosts.empty()) {
-      take_hosts(hosts);
+      take_hosts(hosts, "skill " + skill.name + ", capabilities");
     }
     if (skill.capabilities) TRY(take_capabilities_of_skill(*skill.capabilities));
     return finished();
@@ -91,7 +94,7 @@ class Builder {
   Result<Authority> of_executor(const Executor& executor) {
     result_.workspace_shown = false;
     result_.ceilings.pass_env = {};
-    take_hosts(hosts_of(executor.capabilities));
+    take_hosts(hosts_of(executor.capabilities), "executor " + executor.name + ", capabilities");
     const bool declared = declares(executor.capabilities, Family::execute);
     if (!is_in_workspace(executor.folder))
       TRY(placed(judge_place(executor.folder, names_), {.written = "its folder"}));
@@ -226,25 +229,30 @@ class Builder {
     }
   }
 
-  void take_network_need(const NetworkNeed& need, const Names& capabilities) {
+  void take_network_need(const NetworkNeed& need, const Names& capabilities, const std::string& skill) {
     Names hosts = need.hosts;
     if (need.unnamed) {
       hosts = operators_.ceilings.hosts;
-      if (hosts.empty() && capabilities.empty())
+      if (hosts.empty() && capabilities.empty()) {
+        result_.ceilings.network_problem =
+            skill + " says needs_network: true and names no host, and the operator gives none";
         note("needs_network names no host, and the operator gives none: list the hosts");
+      }
     } else if (hosts.empty() && !capabilities.empty()) {
       note("the network capabilities are dropped: needs_network says that it needs none");
-      return take_hosts({});
+      return take_hosts({}, skill + ", needs_network");
     }
     for (const auto& host : capabilities) add_once(hosts, host);
-    take_hosts(hosts);
+    take_hosts(hosts, skill + ", needs_network");
   }
 
-  // The list that is left replaces the operator's.
-  void take_hosts(const Names& declared) {
+  // The list that is left replaces the operator's; `by` is whose it is, for sentences.
+  void take_hosts(const Names& declared, std::string by) {
+    result_.ceilings.declared_by = std::move(by);
     Names kept;
     for (const auto& host : declared) {
-      const Names allowed = tightens_only() ? within(host, operators_.ceilings.hosts) : Names{host};
+      const bool operators_own = !tightens_only() || has(operators_.ceilings.hosts, host);
+      const Names allowed = operators_own ? Names{host} : within(host, operators_.ceilings.hosts);
       if (allowed.empty())
         note("the host " + shown(host, 120) +
              " is dropped: a project names no host that the operator does not");
@@ -257,7 +265,6 @@ class Builder {
     } else if (!kept.empty() && use(Use::network, "the network: " + joined(kept)) == Treatment::refused) {
       kept.clear();
     }
-    result_.ceilings.network = operators_.ceilings.network && !kept.empty();
     result_.ceilings.hosts = std::move(kept);
   }
 
@@ -361,8 +368,10 @@ Result<Authority> authority_of(const OperatorDefaults& operators, const Executor
       .of_executor(executor);
 }
 
+bool is_unasked(const Authority& authority, std::string_view tool) { return has(authority.unasked, tool); }
+
 std::vector<std::string> asks_about(const Authority& authority, std::string_view tool) {
-  return has(authority.unasked, tool) ? Names{} : authority.asks;
+  return is_unasked(authority, tool) ? Names{} : authority.asks;
 }
 
 }  // namespace cloche

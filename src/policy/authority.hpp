@@ -83,6 +83,8 @@ Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* s
 Result<Authority> authority_of(const OperatorDefaults& operators, const Executor& executor,
                                const HostNames& names);
 
+// Whether the skill answers autonomy's questions about this tool.
+bool is_unasked(const Authority& authority, std::string_view tool);
 // The sentences that a call of this tool is asked about.
 std::vector<std::string> asks_about(const Authority& authority, std::string_view tool);
 

@@ -173,6 +173,15 @@ TEST(Authority, Hosts) {
       {{"a.org"}, none, {}, "", ""},
       {{"a.org"}, unnamed, {}, "a.org", "a.org"},
       {{}, unnamed, {}, "", ""},
+      // Any public name on the web's ports is a list of the operator's alone, and a ceiling like any other.
+      {{"*"}, unnamed, {}, "*", "*"},
+      {{"*"},
+       hosts({"a.org", "*.b.org", "c.org:443"}),
+       {},
+       "a.org *.b.org c.org:443",
+       "a.org *.b.org c.org:443"},
+      {{"*"}, hosts({"a.org:8443", "localhost:80"}), {}, "", "a.org:8443 localhost:80"},
+      {{"*", "localhost:80"}, hosts({"localhost:80"}), {}, "localhost:80", "localhost:80"},
       {{}, hosts({"a.org"}), {}, "", "a.org"},
       {{"a.org"}, hosts({"a.org", "b.org"}), {}, "a.org", "a.org b.org"},
       {{"*.a.org"}, hosts({"x.a.org:443"}), {}, "x.a.org:443", "x.a.org:443"},
@@ -207,7 +216,8 @@ TEST(Authority, TheSandboxProfileHasTheLastWordOnTheNetwork) {
   EXPECT_EQ(joined(authority.notes), "the sandbox profile has no network: a.org cannot be reached");
   const Authority none =
       grant(defaults(), {.name = "s", .trust = Trust::operators, .network = NetworkNeed{}});
-  EXPECT_FALSE(none.ceilings.network);
+  EXPECT_TRUE(none.ceilings.network && none.ceilings.hosts.empty())
+      << "the profile's word, and nothing to reach";
 }
 
 TEST(Authority, AllowedToolsAnswerQuestionsAndWidenNothing) {
@@ -368,7 +378,7 @@ TEST(Authority, AnExecutorHasNothingThatItDoesNotDeclare) {
   operators.ceilings.hosts = {"a.org"};
   const Authority bare = grant(operators, Executor{.name = "t", .folder = "/x/t", .trust = Trust::operators});
   EXPECT_EQ(grants_of(bare), "ro:/x/t");
-  EXPECT_FALSE(bare.workspace_shown || bare.may_execute || bare.ceilings.network);
+  EXPECT_FALSE(bare.workspace_shown || bare.may_execute);
   EXPECT_TRUE(bare.ceilings.pass_env.empty() && bare.ceilings.hosts.empty());
   EXPECT_EQ(bare.write_hints, Names{});
 }
@@ -459,7 +469,8 @@ std::string one_line(const Authority& authority) {
   text +=
       authority.write_hints ? " writes [" + joined(*authority.write_hints) + "]" : " writes as the profile";
   text += " hosts [" + joined(authority.ceilings.hosts) + "]";
-  text += authority.ceilings.network ? " network" : " no network";
+  const bool reaches = authority.ceilings.network && !authority.ceilings.hosts.empty();
+  text += reaches ? " network" : " no network";
   text += authority.may_execute ? " executes" : " does not execute";
   for (const auto& ask : authority.asks) text += "\n      ask: " + ask;
   for (const auto& note : authority.notes) text += "\n      note: " + note;

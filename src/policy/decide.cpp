@@ -51,6 +51,7 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
   } else {  // any, or an operator's command
     launch.argv = c.intent.argv;
     launch.noexec = launch.system_programs = launch.fresh_home = false;
+    launch.network = true;
   }
   launch.named_files = c.intent.argv;
   launch.input = c.intent.input;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "policy/host_names.hpp"
 
 namespace cloche {
 
@@ -14,5 +15,14 @@ namespace cloche {
 Result<void> declare_host(std::vector<std::string>& hosts, std::string_view word);
 // Any public name, on 80 and 443.
 Result<void> declare_any_host(std::vector<std::string>& hosts);
+
+// What an operator's list says for "any public name"; nobody else can write it.
+inline constexpr std::string_view any_host = "*";
+// Whether what a list says - words as declare_host takes them, or any_host - lets this host be reached.
+bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& words);
+
+// Who declared what, for sentences: "--net: [pypi.org, *.example.org:8443]". Of a plan's entries, or of the
+// words as they were written.
+std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts);
 
 }  // namespace cloche

@@ -27,6 +27,15 @@ TEST(DeclaredHosts, WhatIsNoNameIsAUsageError) {
   }
 }
 
+TEST(DeclaredHosts, AreDescribedAsTheyAreUsuallyWritten) {
+  EXPECT_EQ(describe_declared("--net", {"pypi.org:80", "pypi.org:443", "*.example.org:8443"}),
+            "--net: [pypi.org, *.example.org:8443]");
+  EXPECT_EQ(describe_declared("skill s, needs_network", {"a.org", "localhost:5432"}),
+            "skill s, needs_network: [a.org, localhost:5432]");
+  EXPECT_EQ(describe_declared("--net", {"*:80", "*:443"}), "--net: [*]");
+  EXPECT_EQ(describe_declared("--net", {}), "--net: []");
+}
+
 TEST(DeclaredHosts, AreBounded) {
   Hosts hosts;
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(declare_host(hosts, "a.org:" + std::to_string(1000 + i)).ok());

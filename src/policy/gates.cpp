@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/path.hpp"
+#include "policy/declared_hosts.hpp"
 #include "policy/host_names.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/tool_arguments.hpp"
@@ -303,7 +304,9 @@ Verdict loadout_gate(const Case& c) {
 
 Verdict shape_gate(const Case& c, const Shapes& shapes) {
   Verdict verdict = judge_shape(c, shapes);
-  if (verdict.decision == Decision::allow && starts_something(c.intent) && !c.asks.empty()) {
+  // What only fetches is the network gate's to ask about.
+  const bool fetches = c.intent.launch && c.intent.launch->fetch;
+  if (verdict.decision == Decision::allow && starts_something(c.intent) && !fetches && !c.asks.empty()) {
     verdict.decision = Decision::ask;
     verdict.reason = "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + join(c.asks);
   }
@@ -358,20 +361,37 @@ Verdict env_gate(const Case& c) {
   return verdict;
 }
 
-bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& declarations) {
-  return std::any_of(declarations.begin(), declarations.end(), [&](const std::string& text) {
-    const ReadHost declared = read_declared_host(text);
-    return declared && covers(*declared.host, wanted);
-  });
+namespace {
+
+// The hosts that a command of this call may reach, for those who read the verdict.
+Verdict reach_of_command(const Case& c) {
+  const bool starts = starts_something(c.intent) && c.origin == Case::Origin::tool_call;
+  const bool passive = is_command(c.intent) && commands_for(c.ceilings, c.intent) == CommandProfile::passive;
+  const bool launched = !c.intent.launch || c.intent.launch->network;
+  if (!starts || passive || !launched || !c.ceilings.network || c.ceilings.hosts.empty())
+    return allow(GateId::network, "the call needs no network");
+  return allow(GateId::network, "it may reach what is declared (" +
+                                    describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")");
 }
+
+std::string how_to_declare(const Case& c, const std::string& host) {
+  const bool flag = c.ceilings.declared_by == Ceilings{}.declared_by;
+  return (flag ? "" : "declare it there, or ") + ("do without; the operator can give --net " + host);
+}
+
+}  // namespace
 
 Verdict network_gate(const Case& c) {
   if (!c.intent.problem.empty()) return unreadable(GateId::network, c.intent);
-  if (c.intent.hosts.empty()) return allow(GateId::network, "the call needs no network");
-  if (!c.ceilings.network)
-    return deny(GateId::network, "the sandbox profile has no network", "use a profile that has it");
+  if (c.intent.hosts.empty()) return reach_of_command(c);
   if (c.ceilings.level == Autonomy::readonly)
     return deny(GateId::network, "autonomy readonly has no network", "the operator can raise --autonomy");
+  if (!c.ceilings.network)
+    return deny(GateId::network, "the sandbox profile has no network",
+                "do without; the operator can give --profile workspace-write");
+  if (!c.ceilings.network_problem.empty())
+    return deny(GateId::network, c.ceilings.network_problem,
+                "list the hosts in needs_network, or the operator can give --net HOST or --net-any");
   for (const auto& wanted : c.intent.hosts) {
     const ReadHost read = read_wanted_host(wanted);
     if (!read)
@@ -379,14 +399,14 @@ Verdict network_gate(const Case& c) {
                   "'" + shown(wanted) + "' is not the name of a host: " + std::string(read.problem),
                   "write NAME or NAME:PORT");
     if (!is_declared(*read.host, c.ceilings.hosts))
-      return deny(GateId::network, "the skill does not declare the host " + shown(wanted),
-                  "declare it in needs_network");
+      return deny(GateId::network,
+                  "egress: connect to " + shown(wanted) + " refused: not declared (" +
+                      describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")",
+                  how_to_declare(c, shown(wanted)));
   }
-  if (!c.facts.egress)
-    return deny(GateId::network, "reaching a host by its name is not part of this build",
-                "do without the network");
-  if (c.ceilings.level == Autonomy::supervised)
-    return {GateId::network, Decision::ask, "autonomy supervised asks before it uses the network"};
+  if (c.ceilings.level == Autonomy::supervised && !c.unasked)
+    return {GateId::network, Decision::ask,
+            "autonomy supervised asks before it uses the network: " + shown(join(c.intent.hosts))};
   return allow(GateId::network, "every host is declared");
 }
 

@@ -462,26 +462,107 @@ TEST(EnvGate, AnOperatorsSecretsStayOutsideTooWhileTheRestIsHisChoice) {
   EXPECT_EQ(env_gate(c).fix, "give it knowingly: -e NAME=VALUE");
 }
 
-TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
+std::string refusal_of(const Verdict& verdict) { return verdict.reason + "; " + verdict.fix; }
+
+// A call that wants to reach these hosts.
+Case reaching(std::vector<std::string> hosts) {
   Case c = case_of("ls");
-  EXPECT_EQ(network_gate(c).decision, Decision::allow);
-  c.intent.hosts = {"api.example.org:443"};
-  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "the profile has none";
+  c.intent.hosts = std::move(hosts);
   c.ceilings.network = true;
-  c.ceilings.level = Autonomy::readonly;
-  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "readonly has none";
   c.ceilings.level = Autonomy::full;
-  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "an empty list declares nothing";
   c.ceilings.hosts = {"*.example.org:443"};
-  EXPECT_EQ(network_gate(c).decision, Decision::deny) << "nothing here could dial it";
-  c.facts.egress = true;
+  return c;
+}
+
+TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
+  EXPECT_EQ(network_gate(case_of("ls")).decision, Decision::allow);
+  Case c = reaching({"api.example.org:443"});
   EXPECT_EQ(network_gate(c).decision, Decision::allow);
   c.ceilings.level = Autonomy::supervised;
   EXPECT_EQ(network_gate(c).decision, Decision::ask);
-  c.intent.hosts.push_back("evil.example");
-  EXPECT_EQ(network_gate(c).decision, Decision::deny);
-  c.intent.hosts = {std::string("evil.example\0.example.org", 24)};
-  EXPECT_EQ(network_gate(c).decision, Decision::deny);
+  c.unasked = true;
+  EXPECT_EQ(network_gate(c).decision, Decision::allow) << "the skill answers for this tool";
+}
+
+TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
+  const struct {
+    std::vector<std::string> wanted;
+    std::vector<std::string> declared;
+    const char* by;
+    const char* says;  // empty: allowed
+  } rows[] = {
+      {{"evil.example:443"},
+       {"api.example.org"},
+       "skill code-review, needs_network",
+       "egress: connect to evil.example:443 refused: not declared (skill code-review, "
+       "needs_network: [api.example.org]); declare it there, or do without; the operator can give --net "
+       "evil.example:443"},
+      {{"api.example.org:443", "evil.example:80"},
+       {"*.example.org"},
+       "--net",
+       "egress: connect to evil.example:80 refused: not declared (--net: [*.example.org]); "
+       "do without; the operator can give --net evil.example:80"},
+      {{"api.example.org:8443"},
+       {"*"},
+       "--net",
+       "egress: connect to api.example.org:8443 refused: not declared (--net: [*]); do "
+       "without; the operator can give --net api.example.org:8443"},
+      {{"localhost:443"},
+       {"*"},
+       "--net",
+       "egress: connect to localhost:443 refused: not declared (--net: [*]); do without; "
+       "the operator can give --net localhost:443"},
+      {{"api.example.org:80"}, {"*"}, "--net", ""},
+      {{"localhost:8080"}, {"localhost:8080"}, "--net", ""},
+      {{"a.org:443"},
+       {},
+       "skill s, needs_network",
+       "egress: connect to a.org:443 refused: not declared (skill s, needs_network: []); "
+       "declare it there, or do without; the operator can give --net a.org:443"},
+      {{"10.0.0.1:80"},
+       {"*"},
+       "--net",
+       "'10.0.0.1:80' is not the name of a host: it is an address, and hosts go by their names; "
+       "write NAME or NAME:PORT"},
+  };
+  for (const auto& row : rows) {
+    Case c = reaching(row.wanted);
+    c.ceilings.hosts = row.declared;
+    c.ceilings.declared_by = row.by;
+    const Verdict verdict = network_gate(c);
+    EXPECT_EQ(verdict.decision == Decision::allow ? "" : refusal_of(verdict), row.says) << row.wanted.back();
+  }
+  EXPECT_EQ(network_gate(reaching({std::string("evil.example\0.example.org", 24)})).decision, Decision::deny);
+}
+
+TEST(NetworkGate, ProfileAndAutonomyCapIt) {
+  Case c = reaching({"api.example.org:443"});
+  c.ceilings.network = false;
+  EXPECT_EQ(refusal_of(network_gate(c)),
+            "the sandbox profile has no network; do without; the operator can give --profile "
+            "workspace-write");
+  c = reaching({"api.example.org:443"});
+  c.ceilings.level = Autonomy::readonly;
+  EXPECT_EQ(refusal_of(network_gate(c)),
+            "autonomy readonly has no network; the operator can raise --autonomy");
+  c = reaching({"api.example.org:443"});
+  c.ceilings.hosts.clear();
+  c.ceilings.network_problem =
+      "skill s says needs_network: true and names no host, and the operator gives none";
+  EXPECT_EQ(refusal_of(network_gate(c)),
+            "skill s says needs_network: true and names no host, and the operator gives none; "
+            "list the hosts in needs_network, or the operator can give --net HOST or --net-any");
+}
+
+TEST(NetworkGate, WhatACommandMayReachIsSaid) {
+  Case c = case_of("python3 x.py", CommandProfile::full);
+  c.ceilings.network = true;
+  c.ceilings.hosts = {"a.org", "b.org:8443"};
+  EXPECT_EQ(network_gate(c).reason, "it may reach what is declared (--net: [a.org, b.org:8443])");
+  c = case_of("ls");
+  c.ceilings.network = true;
+  c.ceilings.hosts = {"a.org"};
+  EXPECT_EQ(network_gate(c).reason, "the call needs no network") << "passive commands have none";
 }
 
 // No gate passes what could not be read.

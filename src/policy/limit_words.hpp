@@ -1,4 +1,5 @@
-// Limits as configuration and profiles write them: an object of names to numbers or texts like "30s", "512M".
+// Limits as configuration, profiles and skills write them: an object of names to numbers or texts like "30s",
+// "512M".
 #pragma once
 
 #include <string>
@@ -6,15 +7,9 @@
 
 #include "base/json_text.hpp"
 #include "base/result.hpp"
-#include "model/limits.hpp"
+#include "model/limit_word.hpp"
 
 namespace cloche {
-
-struct LimitWord {
-  LimitId id = LimitId::wall;
-  uint64_t value = 0;
-  int line = 0;
-};
 
 // By the names of the flags: timeout, cpu, memory, ... Refuses what is unknown or no limit, with file:line.
 Result<std::vector<LimitWord>> read_limit_words(const JsonValue& object, const std::string& source);

@@ -26,6 +26,16 @@ ConfinementPlan plan_action(const Launch& launch, const Facts& facts) {
   return plan;
 }
 
+// What reads the answers of a stranger sees its network and nothing else, whatever the session grants.
+void leave_alone(RunRequest& request, const Fetch& fetch) {
+  request.hosts = {fetch.host};
+  request.grants.clear();
+  request.own.clear();
+  request.tool_path.clear();
+  request.environment.clear();
+  request.workspace_use = WorkspaceUse::hidden;
+}
+
 }  // namespace
 
 RunRequest request_for(const Launch& launch, RunRequest operators) {
@@ -46,6 +56,8 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   for (const auto& name : launch.pass_env) request.environment.push_back({name});
   // Last, so that what the shape says stands over what was passed.
   for (const auto& [name, value] : launch.environment) request.environment.push_back({name, value});
+  if (!launch.network) request.hosts.clear();
+  if (launch.fetch) leave_alone(request, *launch.fetch);
   return request;
 }
 

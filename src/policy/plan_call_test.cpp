@@ -44,6 +44,57 @@ std::map<std::string, std::string> environment_of(const ConfinementPlan& plan) {
   return variables;
 }
 
+// A session in which a.org can be reached.
+RunRequest with_network() {
+  RunRequest operators;
+  operators.profile = Profile::workspace_write;
+  operators.hosts = {"a.org:80", "a.org:443"};
+  operators.declared = "skill s, needs_network: [a.org]";
+  return operators;
+}
+
+TEST(PlanCall, OnlyWhatUsesTheNetworkHasIt) {
+  Launch launch = passive_launch();
+  EXPECT_TRUE(planned(launch, with_network()).hosts.empty());
+  launch.readonly = true;
+  EXPECT_TRUE(planned(launch, with_network()).hosts.empty()) << "and is not refused for it";
+  launch = passive_launch();
+  launch.network = true;
+  const ConfinementPlan plan = planned(launch, with_network());
+  EXPECT_EQ(plan.hosts, with_network().hosts);
+  EXPECT_EQ(plan.declared, "skill s, needs_network: [a.org]");
+  RunRequest by_flag = with_network();
+  by_flag.declared.clear();
+  EXPECT_EQ(planned(launch, by_flag).declared, "--net: [a.org]");
+}
+
+TEST(PlanCall, WhatFetchesSeesItsProgramAndReachesItsHostAlone) {
+  Launch launch;
+  launch.argv = {"/.cloche/fetch", "https://a.org/"};
+  launch.fetch = Fetch{"https://a.org/", "a.org:443"};
+  launch.network = true;
+  launch.readonly = false;
+  launch.pass_env = {"CI"};
+  RunRequest operators = with_network();
+  operators.grants = {{.source = "/never/looked/up", .writable = true}};
+  operators.own = {{.source = "/a/home/of/a/task", .target = "/home", .writable = true}};
+  operators.tool_path = {"/opt/tools"};
+  operators.environment = {{"SECRET", "x"}};
+  operators.program = Grant{.source = "/lib/fetch", .target = "/.cloche/fetch"};
+  operators.program->judged =
+      FileFact{.kind = FileFact::Kind::file, .path = "/lib/fetch", .device = 7, .inode = 8};
+  const ConfinementPlan plan = planned(launch, operators);
+  EXPECT_EQ(plan.hosts, std::vector<std::string>{"a.org:443"});
+  EXPECT_EQ(plan.workspace, "");
+  std::vector<std::string> owned;
+  for (const auto& entry : plan.view) {
+    if (entry.owned) owned.push_back(entry.target + " " + std::string(name_of(entry.access)));
+  }
+  EXPECT_EQ(owned, std::vector<std::string>{"/.cloche/fetch run"});
+  const auto variables = environment_of(plan);
+  EXPECT_FALSE(variables.contains("CI") || variables.contains("SECRET"));
+}
+
 TEST(PlanCall, APassivePlanExecutesNothingThatCanBeWritten) {
   for (auto profile : {Profile::workspace_write_no_network, Profile::readonly}) {
     RunRequest operators;

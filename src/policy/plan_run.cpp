@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/path.hpp"
+#include "policy/declared_hosts.hpp"
 #include "policy/guarded.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/standard_view.hpp"
@@ -180,6 +181,14 @@ Result<void> add_code(ConfinementPlan& plan, const Grant& code) {
   return {};
 }
 
+// The command itself: as it was when it was judged, and nothing beside it.
+Result<void> add_program(ConfinementPlan& plan, const Grant& program) {
+  if (!program.judged) return refusal(program.source + " was never looked at");
+  plan.view.push_back(
+      view::owned_tree(*program.judged, program.target, Access::run, "a program of Cloche's own"));
+  return {};
+}
+
 // What Cloche itself puts in. A task's home and /tmp, in place of fresh ones, may lie in Cloche's own
 // directory; the tool path, like any grant, may not.
 enum class Own { tool_path, task };
@@ -262,10 +271,17 @@ Result<void> judge_network(const RunRequest& request) {
                        request.hosts.front() + " is asked for",
                    "use --profile workspace-write, or leave the network out");
   }
-  if (backend_of(request) != Backend::native) {
-    return refusal("the backend " + std::string(name_of(backend_of(request))) +
-                       " has no network by name: only the gate of the native glass can tell names apart",
-                   "use --backend native");
+  const Backend backend = backend_of(request);
+  if (backend == Backend::subprocess || backend == Backend::none) {
+    return refusal(request.hosts.front() +
+                       " cannot be reached: without a network namespace of its own a command " +
+                       "has the host's whole network or none, and here it has none",
+                   "use --isolation namespace, or leave the network out");
+  }
+  if (backend != Backend::native) {
+    return refusal(request.hosts.front() + " cannot be reached: a box of " + std::string(name_of(backend)) +
+                       " has no network, since nobody outside could tell names apart",
+                   "use --backend native, whose network gate can");
   }
   if (request.view == View::host) {
     return refusal("--view host shows the host's own /etc/resolv.conf, so that no name would be found",
@@ -291,6 +307,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.backend = backend_of(request);
   plan.argv = request.argv;
   plan.hosts = request.hosts;
+  plan.declared = request.declared.empty() ? describe_declared("--net", request.hosts) : request.declared;
   plan.limits = request.limits;
   plan.terminal = request.terminal;
   plan.debugging = request.debugging;
@@ -313,6 +330,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   TRY(view::keep_project_config(plan, facts));
   if (request.noexec) forbid_execution(plan.view.edit());
   if (request.code) TRY(add_code(plan, *request.code));  // which runs even then
+  if (request.program) TRY(add_program(plan, *request.program));
   TRY(add_own(plan, request, facts, Own::tool_path));
   TRY(view::hide_own_files(plan, facts));
   TRY(add_own(plan, request, facts, Own::task));

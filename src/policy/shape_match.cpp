@@ -198,6 +198,7 @@ Launch launch_of(const ShapeMatch& match, const std::vector<std::string>& argv,
   launch.directory = hardening.directory;
   launch.noexec = match.shape->profile == CommandProfile::passive;
   launch.fresh_home = launch.noexec;
+  launch.network = !launch.noexec;
   launch.script = hardening.file;
   if (match.shape->profile == CommandProfile::passive) launch.timeout_ms = passive_wall_ms;
   if (!hardening.directory.empty()) {

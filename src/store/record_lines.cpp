@@ -17,7 +17,10 @@ constexpr size_t max_result_bytes = 1 << 20;
 constexpr size_t max_field_bytes = 16 << 10;
 constexpr size_t max_item_bytes = 2 << 10;
 constexpr size_t max_items = 256;
-static_assert(max_args_bytes + max_result_bytes + 40 * max_field_bytes + 2 * max_items * max_item_bytes <
+constexpr size_t max_host_bytes = 512;
+constexpr size_t max_hosts = 64;
+static_assert(max_args_bytes + max_result_bytes + 40 * max_field_bytes + 2 * max_items * max_item_bytes +
+                  2 * max_hosts * max_host_bytes <
               max_line_bytes);
 
 // A quoted text of at most `most` bytes. What is cut off is said in it, with the digest of the whole.
@@ -61,11 +64,11 @@ void add_verdicts(JsonWriter& out, const std::vector<Verdict>& verdicts) {
 }
 
 template <typename Items, typename Add>
-void add_items(JsonWriter& out, std::string_view name, const Items& items, Add add) {
+void add_items(JsonWriter& out, std::string_view name, const Items& items, Add add, size_t most = max_items) {
   out.key(name).begin_array();
-  for (size_t i = 0; i < std::min(items.size(), max_items); ++i) add(items[i]);
+  for (size_t i = 0; i < std::min(items.size(), most); ++i) add(items[i]);
   out.end_array();
-  if (items.size() > max_items) out.member(std::string(name) + "_in_all", items.size());
+  if (items.size() > most) out.member(std::string(name) + "_in_all", items.size());
 }
 
 // The keys that a decision and its call have in common.
@@ -95,6 +98,22 @@ void add_usage(JsonWriter& out, const Usage& usage) {
   out.end_object();
 }
 
+// By host; of a call that reached none there is nothing to say.
+void add_network(JsonWriter& out, const Outcome& outcome) {
+  if (!outcome.network.empty()) {
+    const auto add_use = [&](const HostUse& use) {
+      field(out.begin_object(), "host", use.name, max_host_bytes / 2).member("port", use.port);
+      out.member("connections", use.connections).member("bytes_out", use.bytes_out);
+      out.member("bytes_in", use.bytes_in).end_object();
+    };
+    add_items(out, "network", outcome.network, add_use, max_hosts);
+  }
+  if (!outcome.network_failures.empty()) {
+    const auto add_failure = [&](const std::string& what) { out.raw(quote_within(what, max_host_bytes)); };
+    add_items(out, "network_failures", outcome.network_failures, add_failure, max_hosts);
+  }
+}
+
 void add_outcome(JsonWriter& out, const Outcome& outcome) {
   out.member("outcome", name_of(outcome.end)).member("exit", outcome.exit_code);
   if (outcome.signal != 0) out.member("signal", outcome.signal);
@@ -112,6 +131,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
     field(out.begin_object(), "by", denial.by, max_item_bytes / 2);
     field(out, "what", denial.what, max_item_bytes / 2).end_object();
   });
+  add_network(out, outcome);
   if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);
   if (!outcome.restored.empty())
     add_items(out, "restored", outcome.restored,

@@ -56,6 +56,7 @@ void understand_executor(const Executor& executor, const JsonValue& arguments, c
   // Its home is kept from call to call, and no place for code that nobody has judged.
   launch.environment = {{"PYTHONNOUSERSITE", "1"}};
   launch.system_programs = launch.fresh_home = launch.readonly = false;
+  launch.network = true;
   // What runs programs of its own making is as opaque as a script.
   intent.opaque = !launch.noexec;
   intent.launch = std::move(launch);

@@ -54,7 +54,7 @@ std::string laid_out(const Outcome& outcome, std::string_view output, std::strin
   std::string text = "exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ";
   text.append(output).append("\nstderr: ").append(errors);
   if (const std::string why = ended(outcome); !why.empty()) text += "\nended: " + neutralised(why);
-  return text + quarantine_text(outcome);
+  return text + egress_text(outcome) + quarantine_text(outcome);
 }
 
 // What has no output to show: it was never started.
@@ -71,6 +71,15 @@ std::string quarantine_text(const Outcome& outcome) {
   std::string text;
   for (const auto& line : quarantine_lines(outcome)) text += "\n[" + neutralised(line) + "]";
   return text;
+}
+
+std::string egress_text(const Outcome& outcome) {
+  std::string text;
+  for (const auto& denial : outcome.denials) {
+    if (denial.by == "egress") text += "\n[" + neutralised(denial.what) + "]";
+  }
+  if (text.empty()) return text;
+  return text + "\n[trying again changes nothing: use what is declared, or say which host is needed and why]";
 }
 
 std::string neutralised(std::string_view bytes) {
@@ -148,7 +157,9 @@ std::string shown_text(const Outcome& outcome, const std::string& program, const
 std::string process_output_schema() {
   return R"({"type": "object", "additionalProperties": false, "required": ["exit_code", "stdout", "stderr"],
     "properties": {"exit_code": {"type": "integer"}, "stdout": {"type": "string"}, "stderr": {"type": "string"},
-    "ended": {"type": "string", "description": "the limit or signal that ended it"}}})";
+    "ended": {"type": "string", "description": "the limit or signal that ended it"},
+    "denials": {"type": "array", "items": {"type": "string"},
+      "description": "what the network gate refused; trying again changes nothing"}}})";
 }
 
 std::string process_output_json(const Outcome& outcome, const OutputBudget& budget) {
@@ -157,6 +168,15 @@ std::string process_output_json(const Outcome& outcome, const OutputBudget& budg
   out.begin_object().member("exit_code", outcome.exit_code);
   out.member("stdout", streams.output).member("stderr", streams.errors);
   if (const std::string why = ended(outcome); !why.empty()) out.member("ended", neutralised(why));
+  std::vector<std::string> refused;
+  for (const auto& denial : outcome.denials) {
+    if (denial.by == "egress") refused.push_back(neutralised(denial.what));
+  }
+  if (!refused.empty()) {
+    out.key("denials").begin_array();
+    for (const auto& sentence : refused) out.value(sentence);
+    out.end_array();
+  }
   return out.end_object().text();
 }
 

@@ -29,6 +29,9 @@ std::string within_budget(const std::string& text, const OutputBudget& budget);
 // What was taken out of the tree again, a line each in brackets, for the end of a result.
 std::string quarantine_text(const Outcome& outcome);
 
+// What the network gate refused while the program ran, once each, and what to do about it.
+std::string egress_text(const Outcome& outcome);
+
 std::string refusal_text(const Verdict& verdict);
 
 // Of output that went on to the caller how much it was, in its place: for the record.
@@ -38,7 +41,7 @@ Outcome refused_by(const Verdict& verdict);
 std::string raw_text(const Outcome& outcome, const std::string& program);
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget);
 
-// JSON Schema of {exit_code, stdout, stderr, ended?}.
+// JSON Schema of {exit_code, stdout, stderr, ended?, denials?}.
 std::string process_output_schema();
 std::string process_output_json(const Outcome& outcome, const OutputBudget& budget);
 

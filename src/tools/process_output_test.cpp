@@ -41,6 +41,20 @@ TEST(ProcessOutput, WhatEndedItIsSaid) {
             "exit_code: 137\nstdout: part\nstderr: \nended: the memory limit of 256M was reached");
 }
 
+TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
+  Outcome outcome = exited(6, "", "curl: (6) Could not resolve host");
+  outcome.denials = {{"env", "X is left out"},
+                     {"egress", "egress: look-up of evil.example refused: not declared (--net: [a.org])"}};
+  EXPECT_EQ(shown_text(outcome, "curl", {}),
+            "exit_code: 6\nstdout: \nstderr: curl: (6) Could not resolve host\n"
+            "[egress: look-up of evil.example refused: not declared (--net: [a.org])]\n"
+            "[trying again changes nothing: use what is declared, or say which host is needed and why]");
+  EXPECT_EQ(
+      process_output_json(outcome, {}),
+      R"json({"exit_code":6,"stdout":"","stderr":"curl: (6) Could not resolve host",)json"
+      R"json("denials":["egress: look-up of evil.example refused: not declared (--net: [a.org])"]})json");
+}
+
 TEST(ProcessOutput, NothingMovesATerminal) {
   const std::pair<std::string, std::string> rows[] = {
       {"plain \xc3\xa4 text\n\ttab", "plain \xc3\xa4 text\n\ttab"},

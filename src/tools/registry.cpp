@@ -70,10 +70,12 @@ Result<RegisteredTool> registered(ToolSpec spec) {
   return RegisteredTool{std::move(spec), std::move(input_schema), std::move(output_schema)};
 }
 
-// For rules: a text as it is, everything else as JSON.
+// For rules: a text as it is, everything else as JSON; what the tool has a spelling of its own for stays in
+// that.
 void keep_arguments(const JsonValue& arguments, Intent& intent) {
   for (const auto& member : arguments.members)
-    intent.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
+    intent.arguments.try_emplace(member.name,
+                                 member.value.is_string() ? member.value.text : to_json(member.value));
 }
 
 }  // namespace

@@ -68,8 +68,9 @@ ToolSpec run_script_spec() {
   spec.description =
       "Runs a bash, python3 or node script in the workspace: for pipes, loops, globs and whatever run_shell "
       "refuses. Nobody can judge a script beforehand, so it is recorded as opaque, needs the capability "
-      "code:exec, and only the sandbox answers for it: it writes nowhere but in the workspace and has no "
-      "network. Prefer run_shell for a single command and write_artifact for files.";
+      "code:exec, and only the sandbox answers for it: it writes nowhere but in the workspace and "
+      "reaches no host but those that the skill or the operator declares. Prefer run_shell for a single "
+      "command and write_artifact for files.";
   spec.input_schema =
       R"({"type": "object", "additionalProperties": false, "required": ["code", "interpreter"], "properties": {
     "code": {"type": "string", "maxLength": 1048576, "description": "the script"},
@@ -108,6 +109,7 @@ void understand_script(const JsonValue& arguments, Intent& intent) {
     launch.argv = interpreter.argv;
     launch.argv.push_back(launch.script->target);
     launch.noexec = launch.system_programs = launch.fresh_home = launch.readonly = false;
+    launch.network = true;
     intent.launch = std::move(launch);
     return;
   }

@@ -8,6 +8,7 @@
 #include "base/words.hpp"
 #include "base/yaml_text.hpp"
 #include "policy/host_names.hpp"
+#include "policy/limit_words.hpp"
 #include "policy/tool_glob.hpp"
 #include "tools/declaration.hpp"
 #include "tools/run_shell.hpp"
@@ -28,16 +29,14 @@ bool means_us(std::string_view name) {
 }
 
 // How a key is written as one string, where only strings may stand.
-enum class Form { word, list, network };
+enum class Form { word, list, network, limits };
 struct Key {
   std::string_view name;
   Form form;
 };
-constexpr Key our_keys[] = {{"tool_loadout", Form::list},
-                            {"commands", Form::word},
-                            {"needs_network", Form::network},
-                            {"pass_env", Form::list},
-                            {"capabilities", Form::list}};
+constexpr Key our_keys[] = {{"tool_loadout", Form::list},     {"commands", Form::word},
+                            {"needs_network", Form::network}, {"pass_env", Form::list},
+                            {"capabilities", Form::list},     {"limits", Form::limits}};
 constexpr std::string_view standard_keys[] = {"name",          "description",   "license",
                                               "compatibility", "allowed-tools", "metadata"};
 
@@ -113,13 +112,28 @@ JsonValue list_in(std::string_view text, int line) {
   }
 }
 
-Result<JsonValue> json_list_in(const std::string& text, int line, const std::string& source) {
-  auto list = read_json(text, "", {.bytes = max_skill_bytes, .comments = JsonComments::refused});
-  if (!list.ok()) return json_error(source, line, "the list in this string is not JSON");
-  JsonValue value = std::move(list).value();
+Result<JsonValue> json_in(const std::string& text, int line, const std::string& source) {
+  auto read = read_json(text, "", {.bytes = max_skill_bytes, .comments = JsonComments::refused});
+  if (!read.ok()) return json_error(source, line, "what stands in this string is not JSON");
+  JsonValue value = std::move(read).value();
   value.line = line;
   for (auto& item : value.items) item.line = line;
+  for (auto& member : value.members) member.line = member.value.line = line;
   return value;
+}
+
+// NAME=VALUE between commas or blanks.
+Result<JsonValue> limits_in(std::string_view text, int line, const std::string& source) {
+  JsonValue object{.kind = JsonValue::Kind::object, .line = line, .members = {}};
+  for (const auto& word : list_in(text, line).items) {
+    const size_t equals = word.text.find('=');
+    if (equals == std::string::npos)
+      return json_error(source, line, "limits: " + json_quote(shown(word.text, 80)) + " is not NAME=VALUE");
+    const std::string name = word.text.substr(0, equals);
+    if (object.find(name) != nullptr) return json_error(source, line, "limits: " + name + " is given twice");
+    object.members.push_back({name, line, string_at(std::string_view(word.text).substr(equals + 1), line)});
+  }
+  return object;
 }
 
 // The value that a string of metadata stands for.
@@ -132,7 +146,8 @@ Result<JsonValue> unfolded(const JsonMember& member, Form form, const std::strin
     truth.truth = text == "true";
     return truth;
   }
-  if (text.starts_with('[')) return json_list_in(text, member.value.line, source);
+  if (text.starts_with(form == Form::limits ? '{' : '[')) return json_in(text, member.value.line, source);
+  if (form == Form::limits) return limits_in(text, member.value.line, source);
   return list_in(text, member.value.line);
 }
 
@@ -177,6 +192,7 @@ class SkillReader {
     if (const auto value = TRY(declared("pass_env"))) skill_.pass_env = TRY(read_pass_env(*value));
     if (const auto value = TRY(declared("capabilities")))
       skill_.capabilities = TRY(read_capabilities(*value, source_));
+    if (const auto value = TRY(declared("limits"))) skill_.limits = TRY(read_limit_words(*value, source_));
     return std::move(skill_);
   }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "policy/limit_words.hpp"
+
 #include <fstream>
 #include <sstream>
 
@@ -29,6 +31,8 @@ std::string shown_skill(const Skill& skill) {
       text += capability.written + ">" + capability.hint + ";";
     text += "]";
   }
+  for (const auto& limit : skill.limits)
+    text += " " + std::string(info_of(limit.id).name) + "=" + show_limit(limit.id, limit.value);
   if (!skill.allowed_tools.empty()) text += " allowed=" + listed(skill.allowed_tools);
   for (const auto& warning : skill.warnings) text += " warning=" + warning;
   return text;
@@ -96,6 +100,9 @@ TEST(Skill, KeysAtTheTop) {
        "x caps=[fs:read:~/notes/**>~/notes/**;fs:write:./out/**>./out/**;code:exec>;]"},
       {"capabilities: [{kind: fs, mode: read, hints: [~/a, ~/b]}]",
        "x caps=[fs:read:~/a>~/a;fs:read:~/b>~/b;]"},
+      {"limits: {net-connections: 4, net-bytes: 10M, net-idle: 5s, net-time: 1m, timeout: 30s}",
+       "x net-connections=4 net-bytes=10M net-idle=5s net-time=1m timeout=30s"},
+      {"limits: {}", "x"},
       {"allowed-tools: run_shell, Bash(git:*) Bash(npm run test)",
        "x allowed=[run_shell Bash(git:*) Bash(npm run test)]"},
       {"allowed-tools: run_shell_command Bash(open", "x allowed=[run_shell]"},
@@ -122,11 +129,16 @@ TEST(Skill, TheSameKeysInMetadata) {
       {"cloche.pass_env: 'CI LANG'", "x env=[CI LANG]"},
       {"cloche.capabilities: 'fs:read:~/a, code:exec'", "x caps=[fs:read:~/a>~/a;code:exec>;]"},
       {"cloche.capabilities: '[\"fs:read:~/a b\"]'", "x caps=[fs:read:~/a b>~/a b;]"},
+      {"cloche.limits: 'net-connections=4, net-bytes=10M'", "x net-connections=4 net-bytes=10M"},
+      {"cloche.limits: '{\"net-idle\": \"5s\"}'", "x net-idle=5s"},
+      {"cloche.limits: 'net-bytes'", "S:4: limits: \"net-bytes\" is not NAME=VALUE"},
+      {"cloche.limits: 'net-bytes=1 net-bytes=2'", "S:4: limits: net-bytes is given twice"},
+      {"cloche.limits: '{'", "S:4: what stands in this string is not JSON"},
       {"author: [whatever]\ncloche.other: 1", "x warning=S:5: unknown key \"cloche.other\""},
       {"cloche.tool_loadout: [run_shell]", "S:4: cloche.tool_loadout must be a string (quote it), not array"},
       {"cloche.needs_network: true", "S:4: cloche.needs_network must be a string (quote it), not boolean"},
       {"cloche.tool-loadout: run_shell", "S:4: the key \"cloche.tool-loadout\" is spelt cloche.tool_loadout"},
-      {"cloche.tool_loadout: '[run_shell]'", "S:4: the list in this string is not JSON"},
+      {"cloche.tool_loadout: '[run_shell]'", "S:4: what stands in this string is not JSON"},
       {"cloche.tool_loadout: '[1]'", "S:4: an entry of tool_loadout must be a string, not number"},
       {"cloche.commands: any", "S:4: commands: only the operator gives any, with --commands any"},
   };
@@ -153,6 +165,8 @@ TEST(Skill, BothSpellingsAreFineWhenTheySayTheSame) {
       {"pass_env: [A, B]", "cloche.pass_env: 'A, B'", "cloche.pass_env: 'A'", "x env=[A B]"},
       {"capabilities: [code:exec]", "cloche.capabilities: code:exec", "cloche.capabilities: ''",
        "x caps=[code:exec>;]"},
+      {"limits: {net-bytes: 10M}", "cloche.limits: net-bytes=10M", "cloche.limits: net-bytes=1M",
+       "x net-bytes=10M"},
   };
   for (const auto& row : rows) {
     const std::string top = std::string(row.top) + "\nmetadata:\n  ";
@@ -169,6 +183,12 @@ TEST(Skill, RefusesWithTheLine) {
       {"tool_loadout:\n- run_shell\n- 1", "S:5: an entry of tool_loadout must be a string, not number"},
       {"tool_loadout: ['run_*']", "S:3: tool_loadout: \"run_*\" is not the name of a tool"},
       {"tool_loadout: ['']", "S:3: tool_loadout: \"\" is not the name of a tool"},
+      {"limits: [1]", "S:3: limits is not an object"},
+      {"limits: {net-hosts: 1}", "S:3: limits: unknown limit \"net-hosts\""},
+      {"limits: {net-bytes: 0}", "S:3: limits: --net-bytes 0 is not a size of at least one byte"},
+      {"limits: {net-bytes: lots}", "S:3: limits: --net-bytes lots is not a size like 512M, 512MiB or 1G"},
+      {"limits: {net-time: 1.5}",
+       "S:3: limits: net-time is not a whole number or a text like \"30s\" or \"512M\""},
       {"commands: [full]", "S:3: commands must be passive or full, not array"},
       {"commands: true", "S:3: commands must be passive or full, not boolean"},
       {"commands: most", "S:3: commands must be passive or full"},

@@ -1,0 +1,189 @@
+// http_get from its first address to its last.
+//
+// Each redirect is a call of its own: every gate judges it, whoever is asked is asked again, it has its own
+// two lines in the record, and it is fetched by a new process in a new sandbox that reaches that one host.
+// The call that began it all has the answer, and the sum of what its redirects cost and were refused.
+#include <algorithm>
+
+#include "gateway/gateway.hpp"
+#include "tools/http_get.hpp"
+#include "tools/process_output.hpp"
+
+namespace cloche {
+namespace {
+
+void add_use(std::vector<HostUse>& all, const HostUse& more) {
+  const auto same = std::find_if(all.begin(), all.end(), [&](const HostUse& use) {
+    return use.name == more.name && use.port == more.port;
+  });
+  if (same == all.end()) return all.push_back(more);
+  same->connections += more.connections;
+  same->bytes_out += more.bytes_out;
+  same->bytes_in += more.bytes_in;
+}
+
+// The last one's end, with what all of them used and were refused.
+Outcome together(Outcome before, Outcome last) {
+  if (last.layers.empty()) {  // nothing was started any more
+    last.layers = std::move(before.layers);
+    last.proof = std::move(before.proof);
+    last.backend = std::move(before.backend);
+  }
+  last.usage.wall_ms += before.usage.wall_ms;
+  last.usage.cpu_ms += before.usage.cpu_ms;
+  last.usage.max_rss_bytes = std::max(last.usage.max_rss_bytes, before.usage.max_rss_bytes);
+  for (const auto& use : last.network) add_use(before.network, use);
+  last.network = std::move(before.network);
+  before.denials.insert(before.denials.end(), last.denials.begin(), last.denials.end());
+  last.denials = std::move(before.denials);
+  before.network_failures.insert(before.network_failures.end(), last.network_failures.begin(),
+                                 last.network_failures.end());
+  last.network_failures = std::move(before.network_failures);
+  return last;
+}
+
+// Whole seconds, so that the same way has the same plans.
+uint64_t time_left(const Outcome& so_far) {
+  const uint64_t left = most_fetch_ms - std::min(most_fetch_ms, so_far.usage.wall_ms);
+  return (left + 999) / 1000 * 1000;
+}
+
+// A fetch that ended well and has no answer: a refusal of the egress is one, the rest is a failure.
+void settle_end(Outcome& outcome, const std::string& why) {
+  const bool refused = std::any_of(outcome.denials.begin(), outcome.denials.end(),
+                                   [](const Denial& denial) { return denial.by == "egress"; });
+  if (outcome.end != End::exited) return;
+  outcome.end = refused ? End::refused : End::exited;
+  outcome.exit_code = refused ? 126 : 1;
+  outcome.reason = why;
+}
+
+// The redirect that is not taken, and why.
+Outcome refuse_redirect(std::string why) {
+  Outcome outcome;
+  outcome.end = End::refused;
+  outcome.exit_code = 126;
+  outcome.reason = std::move(why);
+  outcome.denials.push_back({std::string(name_of(GateId::network)), outcome.reason});
+  return outcome;
+}
+
+}  // namespace
+
+// The answer, unless there is none: then the outcome says why.
+Gateway::Hop Gateway::fetch_once(Judged& judged, Journey& journey, CallRecord record) {
+  Hop hop{.record = std::move(record)};
+  const Launch& permitted = judged.judgement.permit->launch();
+  journey.url = permitted.fetch->url;
+  auto ran = launch(judged, permitted, journey.context, hop.record.call_id);
+  Outcome& outcome = hop.record.outcome;
+  outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
+  leave_out_advice(outcome);
+  if (ran.ok()) hop.record.decided.plan_digest = fast_digest_of(ran.value().plan);
+  auto answer =
+      outcome.end == End::exited && outcome.exit_code == 0 ? read_frame(outcome.output) : std::nullopt;
+  const bool answered = answer && answer->problem.empty();
+  if (answered) {
+    hop.record.result = "status: " + std::to_string(answer->status);
+  } else {
+    hop.record.result = why_not_fetched(outcome, answer);
+    settle_end(outcome, hop.record.result);
+  }
+  // The frame is between the two programs; what a reader wants is the body.
+  outcome.output = answered ? answer->body : "";
+  outcome.output_bytes = outcome.output.size();
+  if (answered) hop.answer = std::move(answer);
+  journey.so_far = together(std::move(journey.so_far), outcome);
+  journey.said = hop.record.result;
+  return hop;
+}
+
+// With one more end to it, which is then the last word.
+Gateway::Effect Gateway::journey_ended(Journey& journey, std::optional<Outcome> last) {
+  if (last) {
+    journey.said =
+        last->end == End::failed ? shown_text(*last, std::string(http_get_name), {}) : last->reason;
+    journey.so_far = together(std::move(journey.so_far), std::move(*last));
+  }
+  Effect effect{
+      .outcome = std::move(journey.so_far), .shown = neutralised(journey.said), .raw = journey.said};
+  return effect;
+}
+
+Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms) {
+  Judged judged = TRY(judge(session_, asked, {asker.context.skill, asker.home, dials(), most_ms}));
+  if (judged.judgement.decision == Decision::ask) {
+    const auto no = questions_.ask([&] { return subject_of(judged); }, asker.approver);
+    answer(judged, session_, no);
+  }
+  return judged;
+}
+
+// No record, no effect.
+Result<void> Gateway::begin_hop(CallRecord& hop) {
+  if (run_) hop.call_id = TRY(run_->begin(hop.decided));
+  return {};
+}
+
+void Gateway::end_hop(CallRecord& hop, std::vector<std::string>& notes) {
+  if (!run_) return;
+  if (const auto kept = run_->finish(hop, hop.result); !kept.ok())
+    notes.push_back("the record is not complete: " + describe(kept.error()));
+}
+
+// Of a redirect that is taken: the judged call behind it and its first line in the record.
+Result<Gateway::Redirect> Gateway::redirect(const std::string& url, const Asker& asker,
+                                            const Journey& journey) {
+  const ToolCall asked{std::string(http_get_name), http_get_arguments(url)};
+  Redirect next{.judged = TRY(judge_redirect(asked, asker, time_left(journey.so_far)))};
+  next.record.decided = decision_of(next.judged, asked, asker.context);
+  next.record.decided.notes.push_back("redirect " + std::to_string(journey.redirects + 1) +
+                                      (journey.call_id.empty() ? "" : " of call " + journey.call_id));
+  TRY(begin_hop(next.record));
+  return next;
+}
+
+// Why the way ends here although the answer is a redirect; nothing: it goes on.
+std::optional<Outcome> Gateway::stop_before(const std::string& next, const Journey& journey) {
+  if (const auto problem = problem_of_redirect(journey.url, next, journey.redirects))
+    return refuse_redirect(*problem);
+  if (time_left(journey.so_far) > 0) return std::nullopt;
+  Outcome outcome;
+  outcome.end = End::timeout;
+  outcome.exit_code = 124;
+  outcome.reason = "http_get failed: its redirects took longer than " + show_duration_ms(most_fetch_ms);
+  return outcome;
+}
+
+Gateway::Effect Gateway::fetch(Judged& judged, const Asker& asker, CallRecord& record) {
+  Journey journey{.context = asker.context, .call_id = record.call_id};
+  Hop hop = fetch_once(judged, journey, record);
+  record.decided.plan_digest = hop.record.decided.plan_digest;
+  while (hop.answer && is_redirect(*hop.answer)) {
+    const std::string next = hop.answer->location;
+    if (auto stopped = stop_before(next, journey)) return journey_ended(journey, std::move(*stopped));
+    auto taken = redirect(next, asker, journey);
+    if (!taken.ok()) return journey_ended(journey, failed(taken.error()));
+    Redirect& there = taken.value();
+    ++journey.redirects;
+    if (!there.judged.judgement.permit) {
+      there.record.outcome = refuse_redirect("redirected to " + shown(next) + ", " +
+                                             refusal_text(decisive(there.judged.judgement)));
+      there.record.result = there.record.outcome.reason;
+      end_hop(there.record, judged.notes);
+      return journey_ended(journey, std::move(there.record.outcome));
+    }
+    hop = fetch_once(there.judged, journey, std::move(there.record));
+    end_hop(hop.record, judged.notes);
+  }
+  Effect effect = journey_ended(journey, std::nullopt);
+  if (!hop.answer) return effect;
+  const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = record.call_id};
+  const Fetched fetched{journey.url, journey.redirects, std::move(*hop.answer)};
+  effect.raw = show_fetched(fetched).text;
+  effect.shown = within_budget(neutralised(effect.raw), budget);
+  effect.structured = fetched_json(fetched, budget);
+  return effect;
+}
+
+}  // namespace cloche
