@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "confine/box.hpp"
+#include "confine/box_parts.hpp"
 #include "model/layers.hpp"
 #include "model/plan.hpp"
 

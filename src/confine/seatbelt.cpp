@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "confine/box.hpp"
+#include "confine/box_parts.hpp"
 
 namespace cloche {
 namespace {

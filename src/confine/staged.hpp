@@ -1,6 +1,6 @@
-// A plan for a box that bubblewrap or an OCI runtime builds from a stage (jail/box.hpp): the same words that
-// `cloche wrap` prints, with each tree's source replaced by the checked clone that the keeper has put into
-// /tmp of the runner's own mount namespace. Pure.
+// A plan for a box that bubblewrap or an OCI runtime builds from a stage (jail/box_keeper.hpp): the same
+// words that `cloche wrap` prints, with each tree's source replaced by the checked clone that the keeper has
+// put into /tmp of the runner's own mount namespace. Pure.
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/path.hpp"
-#include "confine/box.hpp"
+#include "confine/box_parts.hpp"
 #include "confine/inner.hpp"
 #include "confine/kernel_rules.hpp"
 

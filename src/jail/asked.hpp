@@ -12,7 +12,7 @@
 namespace cloche::jail {
 
 struct Asked {
-  enum class Change : unsigned char { nothing, mode, owner, times };
+  enum class Change : unsigned char { nothing, mode, owner, times, schedule };
   // How the times lie in memory. `now` is no address at all.
   enum class Times : unsigned char { now, seconds, microseconds, nanoseconds };
 
@@ -26,6 +26,21 @@ struct Asked {
   uint32_t gid = 0;
   Times times = Times::now;
   uint64_t times_at = 0;
+
+  // When and where a thread runs.
+  struct Schedule {
+    static constexpr uint32_t most_bytes = 128;  // a mask of 1024 processors; the largest attributes
+
+    int number = 0;  // of the call
+    int thread = 0;
+    uint32_t of = 0;    // what the call calls a thread, where it can be something else
+    uint32_t word = 0;  // the policy or priority
+    uint64_t at = 0;    // the rest
+    uint32_t size = 0;
+
+    bool operator==(const Schedule&) const = default;
+  };
+  Schedule schedule = {};
 
   bool operator==(const Asked&) const = default;
 };
@@ -68,6 +83,49 @@ constexpr Asked with_times(Asked asked, Asked::Times kind, uint64_t address) {
   return asked;
 }
 
+constexpr Asked scheduled(Asked::Schedule schedule) {
+  return {.change = Asked::Change::schedule, .schedule = schedule};
+}
+// Where there is no address there is nothing to say.
+constexpr Asked scheduled_at(Asked::Schedule schedule) {
+  return schedule.at == 0 ? Asked{} : scheduled(schedule);
+}
+
+// PRIO_PROCESS and IOPRIO_WHO_PROCESS; whole groups and users are more than a thread.
+constexpr Asked prioritised(const seccomp_data& call, uint32_t process) {
+  const auto* a = call.args;
+  const auto of = static_cast<uint32_t>(a[0]);
+  if (of != process) return {};
+  return scheduled(
+      {.number = call.nr, .thread = int_of(a[1]), .of = of, .word = static_cast<uint32_t>(a[2])});
+}
+
+constexpr Asked schedule_of(const seccomp_data& call) {
+  constexpr uint32_t size_of_parameters = 4;
+  constexpr uint64_t most = Asked::Schedule::most_bytes;
+  const auto* a = call.args;
+  const int thread = int_of(a[0]);
+  switch (call.nr) {
+    case SYS_sched_setaffinity: {
+      const auto size =
+          static_cast<uint32_t>(static_cast<uint32_t>(a[1]) < most ? static_cast<uint32_t>(a[1]) : most);
+      return scheduled_at({.number = call.nr, .thread = thread, .at = a[2], .size = size});
+    }
+    case SYS_sched_setscheduler:
+      return scheduled_at({.number = call.nr,
+                           .thread = thread,
+                           .word = static_cast<uint32_t>(a[1]),
+                           .at = a[2],
+                           .size = size_of_parameters});
+    case SYS_sched_setparam:
+      return scheduled_at({.number = call.nr, .thread = thread, .at = a[1], .size = size_of_parameters});
+    case SYS_sched_setattr: return scheduled_at({.number = call.nr, .thread = thread, .at = a[1]});
+    case SYS_setpriority: return prioritised(call, 0);
+    case SYS_ioprio_set: return prioritised(call, 1);
+    default: return {};
+  }
+}
+
 }  // namespace detail
 
 // Nothing, for a call that is not the warden's or has no object.
@@ -101,7 +159,7 @@ constexpr Asked asked_by(const seccomp_data& call) {
     case SYS_futimesat: return detail::with_times(times_of(a[0], a[1]), Times::microseconds, a[2]);
     case SYS_utimensat:
       return detail::with_flags(detail::with_times(times_of(a[0], a[1]), Times::nanoseconds, a[2]), a[3]);
-    default: return {};
+    default: return detail::schedule_of(call);
   }
 }
 

@@ -232,11 +232,10 @@ constexpr void check_socket(Assembler& out) {
 // setpriority(what, who, ...) and ioprio_set, whose words for a process are 0 and 1. In the first 1 is a
 // group of processes: without a number the own one, in which nobody else is.
 constexpr void check_priority(Assembler& out) {
-  out.load_argument(1);
-  out.if_equal(0, To::next, To::refuse);
   out.load_argument(0);
-  out.if_equal(0, To::allow);
-  out.if_equal(1, To::allow, To::refuse);
+  out.if_at_least(2, To::refuse);
+  out.load_argument(1);
+  out.if_equal(0, To::allow, To::ask);
 }
 
 constexpr void check_arguments(Assembler& out, Action action, Around around) {
@@ -297,7 +296,7 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
     case Action::new_mode_2: return check_mode(out, 2, changes);
     case Action::mode_of_open: return check_mode_of_open(out, 1);
     case Action::mode_of_openat: return check_mode_of_open(out, 2);
-    case Action::of_oneself: out.load_argument(0); return out.if_equal(0, To::allow, To::refuse);
+    case Action::of_oneself: out.load_argument(0); return out.if_equal(0, To::allow, To::ask);
     case Action::of_one_oneself: return check_priority(out);
     case Action::by_warden: return out.go(To::ask);
     case Action::attributes: return out.go(To::unsupported);

@@ -33,7 +33,7 @@
 #include <cstring>
 #include <span>
 
-#include "jail/box.hpp"
+#include "jail/box_keeper.hpp"
 #include "jail/command.hpp"
 #include "jail/doors.hpp"
 #include "jail/ending.hpp"

@@ -4,14 +4,15 @@
 #include <linux/seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
 #include "jail/asked.hpp"
+#include "jail/asker.hpp"
 #include "jail/kernel.hpp"
+#include "jail/schedule.hpp"
 #include "jail/text.hpp"
 
 namespace cloche::jail {
@@ -55,26 +56,6 @@ int answer_of(int number) {
 }
 
 // ---- what the asking process has ----
-
-struct Asker {
-  int listener;
-  uint64_t id;
-  pid_t thread;
-
-  // Whether it still waits for this answer: then its number was its own all the time until now.
-  bool is_waiting() const { return ::ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0; }
-};
-
-// Up to `size` bytes, fewer where its memory ends; by whole pages, because what cannot be read ends the rest.
-size_t read_memory(const Asker& asker, uint64_t address, char* to, size_t size) {
-  constexpr uint64_t page = 4096;
-  const uint64_t first = page - address % page < size ? page - address % page : size;
-  const iovec local{to, size};
-  const iovec remote[2] = {{reinterpret_cast<void*>(address), first},  // NOLINT: not an address of ours
-                           {reinterpret_cast<void*>(address + first), size - first}};  // NOLINT
-  const auto got = ::syscall(SYS_process_vm_readv, asker.thread, &local, 1, remote, size > first ? 2 : 1, 0);
-  return got < 0 ? 0 : static_cast<size_t>(got);
-}
 
 int read_path(const Asker& asker, uint64_t address, Path& path) {
   const size_t got = read_memory(asker, address, path.text, path_room);
@@ -239,6 +220,7 @@ int carry_out(const Asker& asker, const Asked& asked) {
   TwoTimes times{};
   const bool timed = asked.change == Asked::Change::times && asked.times != Asked::Times::now;
   if (asked.change == Asked::Change::nothing) return EPERM;
+  if (asked.change == Asked::Change::schedule) return set_schedule(asker, asked.schedule);
   if (timed && !read_times(asker, asked, times)) return EPERM;
   const Handle seen(open_seen(asker, asked));
   if (seen.missing()) return answer_of(errno);
@@ -253,6 +235,7 @@ int carry_out(const Asker& asker, const Asked& asked) {
     case Asked::Change::mode: return change_mode(object.get(), of_object, place, asked.mode);
     case Asked::Change::owner: return change_owner(of_object, asked.uid, asked.gid);
     case Asked::Change::times: return change_times(object.get(), timed ? &times : nullptr);
+    case Asked::Change::schedule:
     case Asked::Change::nothing: break;
   }
   return EPERM;

@@ -26,6 +26,12 @@ inline constexpr int warden_calls[] = {
     SYS_readlink,
     SYS_chmod,
     SYS_utimensat,  // the answer
+    SYS_sched_setaffinity,
+    SYS_sched_setscheduler,
+    SYS_sched_setparam,
+    SYS_sched_setattr,
+    SYS_setpriority,
+    SYS_ioprio_set,  // likewise, of a thread of whoever asks
     SYS_read,
     SYS_recvfrom,  // signals, and the supervisor's words
     SYS_sendto,

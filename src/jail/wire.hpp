@@ -96,7 +96,7 @@ enum PlanFlag : uint32_t {
   watched_memory = 1U << 4,  // no cgroup counts: the filter that refuses memory which no process need hold
   alone = 1U << 5,           // no namespaces around it: the filter that refuses what they would keep apart
   open = 1U << 9,            // the operator wants nothing to hold
-  // Of a plan that starts a box of somebody else's (see box.hpp):
+  // Of a plan that starts a box of somebody else's (see box_keeper.hpp):
   staged = 1U << 6,      // the mounts are put into a fresh /tmp of its own mount namespace first
   lowered = 1U << 7,     // becomes the outside ids before it is executed
   speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
@@ -227,7 +227,7 @@ struct Report {
   uint64_t memory_peak_bytes = 0;  // the cgroups' last numbers
   uint64_t memory_kills = 0;
   uint64_t processes_denied = 0;
-  uint64_t seal = 0;  // of a report in a file: see box.hpp
+  uint64_t seal = 0;  // of a report in a file: see box_keeper.hpp
 };
 
 const char* name_of(Step step);

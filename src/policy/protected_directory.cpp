@@ -10,15 +10,36 @@
 namespace cloche {
 namespace {
 
-constexpr std::string_view git_meanings[] = {
-    "attributes", "commondir", "config",  "config.worktree", "git-rebase-todo", "gitdir", "head",
-    "hooks",      "info",      "modules", "objects",         "rebase-merge",    "refs",   "worktrees"};
+constexpr std::string_view git_meanings[] = {"attributes",
+                                             "branches",
+                                             "commondir",
+                                             "config",
+                                             "config.worktree",
+                                             "git-rebase-todo",
+                                             "gitdir",
+                                             "head",
+                                             "hooks",
+                                             "info",
+                                             "lfs",
+                                             "logs",
+                                             "modules",
+                                             "objects",
+                                             "rebase-apply",
+                                             "rebase-merge",
+                                             "refs",
+                                             "reftable",
+                                             "remotes",
+                                             "rr-cache",
+                                             "sequencer",
+                                             "svn",
+                                             "worktrees"};
 static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
 
 constexpr std::string_view config_reason = "commands in it are run by git, some of them by git status";
 constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
 constexpr std::string_view attributes_reason = "names filters and diff drivers, which git runs";
 constexpr std::string_view todo_reason = "git rebase --continue runs the commands after exec in it";
+constexpr std::string_view inner_link_reason = "git writes through it to where it leads";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 
 const std::string_view* meaning_of(std::string_view folded) {
@@ -34,6 +55,16 @@ GitPart part_of(std::string_view meaning) {
 }
 
 }  // namespace
+
+bool is_name_of_git(std::string_view name) {
+  return meaning_of(is_plain_name(name) ? std::string(name) : folded_name(name)) != nullptr;
+}
+
+bool is_symbolic_head(std::string_view name, std::string_view says) {
+  const auto parts = components_of(says);
+  return name == "HEAD" && says.starts_with("refs/heads/") &&
+         std::find(parts.begin(), parts.end(), "..") == parts.end();
+}
 
 bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
 
@@ -81,6 +112,8 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
     GitPart part = compared == ".git" ? GitPart::dot_git : GitPart::none;
     if (part_ == GitPart::worktrees) part = GitPart::worktree;
     subdirectories_.push_back({std::string(name), std::move(match.trail), part});
+  } else if (kind == NameKind::link) {
+    links_.emplace_back(name);
   }
 }
 
@@ -138,11 +171,41 @@ void DirectoryNames::settle_worktree() {
   }
 }
 
+void DirectoryNames::settle_links() {
+  // Compared only where it can be one already: a command may have made a hundred thousand links.
+  const std::vector<MemberName> so_far = members_;
+  for (const auto& link : links_) {
+    const bool known =
+        is_name_of_git(link) && std::any_of(so_far.begin(), so_far.end(),
+                                            [&](const MemberName& member) { return member.name == link; });
+    if (!known) members_.push_back({link, NameKind::link, MemberRule::inner_link, inner_link_reason});
+  }
+}
+
+// Whoever is inside once stays so: names like those of a repository, made in refs, change nothing.
+void DirectoryNames::settle_inside(bool is_git_part) {
+  const bool all = part_ != GitPart::none && part_ != GitPart::dot_git;
+  if (all || is_git_part) settle_links();
+  for (auto& sub : subdirectories_) {
+    const bool is_inside = all || (is_git_part && is_name_of_git(sub.name));
+    if (sub.part == GitPart::none && is_inside) sub.part = GitPart::inside;
+  }
+}
+
 void DirectoryNames::settle() {
   is_git_ = part_ == GitPart::dot_git || (find("objects") != nullptr && find("refs") != nullptr);
-  if (is_git_) return settle_git_directory();
   const bool is_worktree =
       part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
+  if (is_git_) {
+    settle_git_directory();
+  } else {
+    settle_part(is_worktree);
+  }
+  settle_inside(is_git_ || is_worktree);
+}
+
+// Of a git directory, or a worktree's.
+void DirectoryNames::settle_part(bool is_worktree) {
   if (is_worktree) settle_worktree();
   const GitName* todo = find("git-rebase-todo");
   if (part_ == GitPart::rebase && todo != nullptr) add_member(*todo, MemberRule::git_todo, todo_reason);

@@ -23,6 +23,7 @@ enum class MemberRule {
   git_link,     // by where it leads: worktrees and submodules have one, into the same tree
   git_pointer,  // likewise, of a worktree's own part of the repository
   git_todo,     // by what is in it: a rebase that stopped leaves one
+  inner_link,   // git makes none there, except HEAD long ago, and writes through those that it finds
 };
 
 struct MemberName {
@@ -33,7 +34,7 @@ struct MemberName {
 };
 
 // What a directory is to git, as far as its parent can say.
-enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase };
+enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase, inside };
 
 struct SubdirectoryName {
   std::string name;
@@ -62,12 +63,16 @@ class DirectoryNames {
   void settle_git_directory();
   void settle_rebase();
   void settle_worktree();
+  void settle_part(bool is_worktree);
+  void settle_links();
+  void settle_inside(bool is_git_part);
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
 
   Trail trail_;
   GitPart part_;
   bool is_git_ = false;
   std::vector<GitName> git_names_;
+  std::vector<std::string> links_;  // members only where git writes
   std::vector<MemberName> members_;
   std::vector<SubdirectoryName> subdirectories_;
 };
@@ -83,6 +88,12 @@ struct RootMeaning {
 // Agents keep whole checkouts in `worktrees` of their own directory (.claude/worktrees/NAME): one of these is
 // a project like any other.
 RootMeaning meaning_of_root(std::string_view root);
+
+// Of what a git directory holds. A checkout may lie in a bare repository too, and has any other name.
+bool is_name_of_git(std::string_view name);
+
+// Whether a HEAD that is a link says what git itself has it say.
+bool is_symbolic_head(std::string_view name, std::string_view says);
 
 // Of a hook that git never runs: git init copies these.
 bool is_sample_hook(std::string_view name);

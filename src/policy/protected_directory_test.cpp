@@ -50,8 +50,13 @@ TEST(ProtectedDirectory, Members) {
       {"its parts as links",
        GitPart::none,
        {"objects@", "refs@", "hooks@", "modules@"},
-       {"hooks", "modules"},
+       {"hooks", "modules", "objects", "refs"},
        true},
+      {"links in one", GitPart::dot_git, {"HEAD@", "index@", "x@", "logs/"}, {"HEAD", "index", "x"}, true},
+      {"links below one", GitPart::inside, {"main@", "topic", "more/"}, {"main"}},
+      {"links of a worktree's", GitPart::worktree, {"HEAD@", "index@"}, {"HEAD", "index"}},
+      {"links of one by what is in it", GitPart::none, {"HEAD", "commondir", "x@"}, {"commondir", "x"}},
+      {"links elsewhere", GitPart::none, {"HEAD@", "index@", "objects/"}, {}},
       {"in other letters",
        GitPart::none,
        {"Objects/", "REFS/", "Hooks/", "CONFIG"},
@@ -83,8 +88,42 @@ TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
                                                                {"INFO", GitPart::info},
                                                                {"objects", GitPart::objects},
                                                                {"worktrees", GitPart::worktrees},
-                                                               {"modules", GitPart::none}};
+                                                               {"modules", GitPart::inside}};
   EXPECT_EQ(found, wanted);
+}
+
+// Whoever makes names in refs does not make the rest of it an ordinary directory.
+TEST(ProtectedDirectory, WhatLiesInAGitDirectory) {
+  struct Below {
+    const char* what;
+    GitPart part;
+    const char* name;
+    GitPart is;
+  };
+  const Below table[] = {
+      {"its own", GitPart::dot_git, "logs", GitPart::inside},
+      {"in other letters", GitPart::dot_git, "LOGS", GitPart::inside},
+      {"a checkout's", GitPart::dot_git, "main", GitPart::none},
+      {"whatever is below", GitPart::inside, "main", GitPart::inside},
+      {"a shard of objects", GitPart::objects, "ab", GitPart::inside},
+      {"a worktree's", GitPart::worktree, "logs", GitPart::inside},
+      {"elsewhere", GitPart::none, "logs", GitPart::inside},  // by the names beside it
+  };
+  for (const auto& row : table) {
+    DirectoryNames names({}, row.part);
+    for (const char* name : {"objects", "refs", row.name}) names.add(name, NameKind::directory);
+    names.settle();
+    EXPECT_EQ(names.subdirectories().back().part, row.is) << row.what;
+  }
+}
+
+TEST(ProtectedDirectory, AHeadThatIsALink) {
+  EXPECT_TRUE(is_symbolic_head("HEAD", "refs/heads/main"));
+  EXPECT_FALSE(is_symbolic_head("HEAD", "refs/heads/../../../x"));
+  EXPECT_FALSE(is_symbolic_head("HEAD", "/refs/heads/main"));
+  EXPECT_FALSE(is_symbolic_head("HEAD", "refs/tags/main"));
+  EXPECT_FALSE(is_symbolic_head("HEAD", ""));
+  EXPECT_FALSE(is_symbolic_head("index", "refs/heads/main"));
 }
 
 TEST(MeaningOfRoot, ComesFromTheWayToIt) {

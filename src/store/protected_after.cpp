@@ -64,7 +64,7 @@ class WalkAfter {
     root_ = root;
     const auto place = memory_.enter("");
     const auto before = take_directory(remembered_);
-    const RootMeaning meaning = meaning_of_root(root_path_);
+    const RootMeaning meaning = meaning_of_tree(root_path_);
     look_in_directory({root, "", meaning.trail, meaning.part, false, 0}, before ? before->inside : "", place);
     memory_.leave(place);
     LookAfter found = findings_.take();
@@ -86,7 +86,7 @@ class WalkAfter {
     const WalkedPlace& above;
   };
 
-  void look_in_directory(const WalkedPlace& here, std::string_view remembered, TreeMemory::Place place) {
+  void look_in_directory(WalkedPlace here, std::string_view remembered, TreeMemory::Place place) {
     if (!findings_.may_go_on()) return;
     struct stat seen {};
     const bool is_old = ::fstat(here.fd, &seen) == 0 && change_of(seen) < began_;
@@ -99,8 +99,8 @@ class WalkAfter {
     names.settle();
     // One that changed in this very tick of the clock could change again without showing it.
     if (remembers_ && is_old && has_nothing(here, names)) memory_.call_quiet(place, state_of(seen));
-    const bool is_new_git = names.is_git_directory() && has_become_git(here);
-    for (const auto& member : names.members()) judge_.judge(here, member, here.way_is_new || is_new_git);
+    here.way_is_new = here.way_is_new || (names.is_git_directory() && has_become_git(here));
+    for (const auto& member : names.members()) judge_.judge(here, member, here.way_is_new);
     const RememberedNames before(remembered);
     for (const auto& sub : names.subdirectories()) {
       const std::string path = joined(here.path, sub.name);
@@ -133,7 +133,8 @@ class WalkAfter {
 
   // A directory of git's objects that nobody has touched and that has no other in it.
   bool can_be_skipped(const Step& step) const {
-    if (step.above.part != GitPart::objects || !is_object_directory(step.sub.name)) return false;
+    if (step.above.part != GitPart::objects || step.above.way_is_new || !is_object_directory(step.sub.name))
+      return false;
     const auto seen = look_in(step.from, step.name);
     return seen && S_ISDIR(seen->st_mode) && seen->st_nlink == 2 && !judge_.is_touched(*seen);
   }

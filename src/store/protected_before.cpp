@@ -22,7 +22,7 @@ class LookBefore {
       : root_(root), found_(found), held_(held), hidden_(hidden) {}
 
   Result<void> look(OwnedFd root) {
-    const RootMeaning meaning = meaning_of_root(root_);
+    const RootMeaning meaning = meaning_of_tree(root_);
     waiting_.push_back({std::move(root), "", meaning.trail, meaning.part, true});
     for (size_t count = 0; !waiting_.empty() && count < most_directories_before; ++count) {
       const Waiting next = std::move(waiting_.front());
@@ -60,7 +60,8 @@ class LookBefore {
     if (std::find(hidden_.begin(), hidden_.end(), place) != hidden_.end()) return;
     const bool leads_to_members = sub.part == GitPart::info || sub.part == GitPart::worktrees ||
                                   sub.name == "modules" || here.part == GitPart::worktrees;
-    if ((in_git && !leads_to_members) || sub.part == GitPart::objects || sub.name == "node_modules") return;
+    if ((in_git && !leads_to_members) || sub.part == GitPart::objects) return remember(here, sub.name);
+    if (sub.name == "node_modules") return;
     if (waiting_.size() >= most_directories_before) return;
     OwnedFd fd = open_child(here.fd.get(), sub.name.c_str(), directory_flags);
     if (!fd) return;  // not ours to read, or another mount: then the command does not see it either
@@ -70,6 +71,13 @@ class LookBefore {
     const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
     if (top || is_way) add_identity(fd.get(), joined(here.path, sub.name));
     waiting_.push_back({std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top});
+  }
+
+  // So that it is not new afterwards because something was made in it.
+  void remember(const Waiting& here, const std::string& name) {
+    const auto seen = look_in(here.fd.get(), name);
+    if (seen)
+      found_.push_back({fact_from(*seen, absolute(joined(here.path, name))), change_of(*seen), false});
   }
 
   void add_identity(int fd, const std::string& path) {
@@ -93,7 +101,8 @@ class LookBefore {
       held_.push_back(std::move(fd));
     }
     const bool inside = S_ISDIR(seen.st_mode) && !fact.kept;
-    if (S_ISLNK(seen.st_mode) && here.top) keep_target(fact.file.path);
+    const bool is_executed = member.rule != MemberRule::inner_link;
+    if (S_ISLNK(seen.st_mode) && is_executed && here.top) keep_target(fact.file.path);
     found_.push_back(std::move(fact));
     if (inside) add_inside(here, member.name);
   }

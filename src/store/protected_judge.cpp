@@ -69,7 +69,8 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
   if (!seen) return;
   if (member.rule == MemberRule::git_config) look_at_places(here, member, *seen);
   if (is_out_of_reach(here, member, *seen)) return;
-  if (S_ISLNK(seen->st_mode) && leads_elsewhere(joined(here.path, member.name)))
+  const bool is_executed = member.rule != MemberRule::inner_link;
+  if (is_executed && S_ISLNK(seen->st_mode) && leads_elsewhere(joined(here.path, member.name)))
     return findings_.suspect(joined(here.path, member.name), std::string(member.reason));
   if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
   switch (member.rule) {
@@ -79,6 +80,7 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
     case MemberRule::git_link: return judge_link(here, member, *seen, "gitdir: ");
     case MemberRule::git_pointer: return judge_link(here, member, *seen, "");
+    case MemberRule::inner_link: return judge_inner_link(here, member, *seen, way_is_new);
   }
 }
 
@@ -217,6 +219,15 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
     return findings_.count();
   });
   if (!read) findings_.gap("'" + path + "' could not be read");
+}
+
+// Wherever it leads: also what lies in the tree, or in the repository itself, is not to have git's lines in
+// it.
+void MemberJudge::judge_inner_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                                   bool way_is_new) {
+  if (!is_touched(seen) && !way_is_new) return;
+  if (is_symbolic_head(member.name, link_text(here.fd, member.name))) return;
+  findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
 
 // PATH after the key. Git takes config and hooks from there: in this tree they are looked at, elsewhere by

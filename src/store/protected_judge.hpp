@@ -90,6 +90,8 @@ class MemberJudge {
                    bool way_is_new);
   void judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   bool way_is_new);
+  void judge_inner_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                        bool way_is_new);
   void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   std::string_view key);
   void look_at_places(const WalkedPlace& here, const MemberName& member, const struct stat& config);

@@ -2,85 +2,16 @@
 // the two looks, and what must be taken away.
 #include "store/protected_walk.hpp"
 
-#include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <functional>
-#include <thread>
-
-#include "base/scratch.hpp"
-#include "base/sys.hpp"
+#include "store/protected_walk_fixture.hpp"
 
 namespace cloche {
 namespace {
 
 namespace fs = std::filesystem;
 
-class Tree {
- public:
-  void write(const std::string& name, const std::string& text = "x\n") {
-    fs::create_directories(at(name).parent_path());
-    std::ofstream(at(name)) << text;
-  }
-  void make(const std::string& name) { fs::create_directories(at(name)); }
-  void move(const std::string& from, const std::string& to) { fs::rename(at(from), at(to)); }
-  void link(const std::string& says, const std::string& name) { fs::create_symlink(says, at(name)); }
-  void exchange(const std::string& a, const std::string& b) {
-    EXPECT_EQ(::renameat2(AT_FDCWD, at(a).c_str(), AT_FDCWD, at(b).c_str(), RENAME_EXCHANGE), 0);
-  }
-  void hard_link(const std::string& from, const std::string& to) { fs::create_hard_link(at(from), at(to)); }
-  void repository(const std::string& name) {
-    ASSERT_FALSE(name.empty());  // or the names below would be absolute
-    for (const char* part : {"objects", "refs", "hooks"}) make(name + "/" + part);
-    write(name + "/HEAD", "ref: refs/heads/main\n");
-    write(name + "/config", "[core]\n\tbare = false\n");
-    write(name + "/hooks/pre-commit.sample");
-  }
-  fs::path at(const std::string& name) const { return fs::path(scratch_.path) / name; }
-  std::string root() const { return fs::canonical(scratch_.path); }
-
-  // Nothing that was there before has the time of what comes now.
-  static void let_the_clock_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
-
-  std::vector<ProtectedFact> before() const {
-    std::vector<ProtectedFact> found;
-    std::vector<OwnedFd> held;
-    EXPECT_TRUE(look_before(root(), found, held).ok());
-    return found;
-  }
-  LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since,
-                  const LookLimits& limits = {}, std::string_view remembered = {}) const {
-    HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};
-    LookAfter found = look_after(held, known, since, limits, remembered);
-    std::sort(found.suspects.begin(), found.suspects.end(),
-              [](const Suspect& a, const Suspect& b) { return a.path < b.path; });
-    return found;
-  }
-
- private:
-  Scratch scratch_;
-};
-
-std::vector<std::string> paths_of(const LookAfter& found) {
-  std::vector<std::string> paths;
-  for (const auto& suspect : found.suspects) paths.push_back(suspect.path);
-  return paths;
-}
-
 constexpr const char* evil_config = "[core]\n\tfsmonitor = ./x\n";
-
-struct Row {
-  const char* what;
-  std::function<void(Tree&)> stage;
-  std::function<void(Tree&)> command;
-  std::vector<std::string> suspects;
-};
 
 // Deeper than the look before goes.
 std::string deep() {
@@ -89,7 +20,7 @@ std::string deep() {
   return path;
 }
 
-const Row rows[] = {
+const WalkRow rows[] = {
     {"nothing", [](Tree& t) { t.write("a"); }, [](Tree& t) { t.write("b"); }, {}},
     {"a new file", {}, [](Tree& t) { t.write(".envrc"); }, {".envrc"}},
     {"a new one below", {}, [](Tree& t) { t.write("a/b/.mcp.json"); }, {"a/b/.mcp.json"}},
@@ -329,37 +260,12 @@ const Row rows[] = {
 };
 
 TEST(ProtectedWalk, WhatACommandLeaves) {
-  for (const auto& row : rows) {
-    Tree tree;
-    if (row.stage) row.stage(tree);
-    Tree::let_the_clock_tick();
-    const auto known = tree.before();
-    const ChangeTime since = change_time_now();
-    row.command(tree);
-    const LookAfter found = tree.after(known, since);
-    EXPECT_EQ(paths_of(found), row.suspects) << row.what;
-    EXPECT_EQ(found.gap, "") << row.what;
-    ::chmod(tree.at("a").c_str(), 0700);
-  }
+  for (const auto& row : rows) expect_suspects(row);
 }
 
 // The same with what an earlier look remembers of the tree: nothing is found less for it, and nothing more.
 TEST(ProtectedWalk, WhatACommandLeavesInARememberedTree) {
-  for (const auto& row : rows) {
-    Tree tree;
-    tree.make("some/where/else");
-    if (row.stage) row.stage(tree);
-    Tree::let_the_clock_tick();
-    const auto known = tree.before();
-    const LookAfter earlier = tree.after(known, change_time_now(), {.fewest_remembered = 1});
-    EXPECT_NE(earlier.memory, "") << row.what;
-    const ChangeTime since = change_time_now();
-    row.command(tree);
-    const LookAfter found = tree.after(known, since, {}, earlier.memory);
-    EXPECT_EQ(paths_of(found), row.suspects) << row.what;
-    EXPECT_EQ(found.gap, "") << row.what;
-    ::chmod(tree.at("a").c_str(), 0700);
-  }
+  for (const auto& row : rows) expect_suspects_in_remembered_tree(row);
 }
 
 struct MemoryRow {

@@ -1,11 +1,38 @@
 #include "store/tree_steps.hpp"
 
+#include <limits.h>
 #include <linux/openat2.h>
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
+namespace {
+
+bool is_repository(const std::string& directory) {
+  for (const char* part : {"objects", "refs", "HEAD"}) {
+    if (!look_in(AT_FDCWD, directory + "/" + part)) return false;
+  }
+  return true;
+}
+
+// Some directory on the way is a repository, and the next one is git's in it: not a checkout's.
+bool lies_in_repository(std::string_view path) {
+  while (path.size() > 1) {
+    const std::string_view name = components_of(path).back();
+    path = parent_of(path);
+    if (is_name_of_git(name) && is_repository(std::string(path))) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+RootMeaning meaning_of_tree(const std::string& root) {
+  RootMeaning meaning = meaning_of_root(root);
+  if (meaning.part == GitPart::none && lies_in_repository(root)) meaning.part = GitPart::inside;
+  return meaning;
+}
 
 OwnedFd open_child(int directory, const char* name, int flags) {
   open_how how{};
@@ -44,6 +71,13 @@ Result<OwnedFd> open_parent(int root, const std::string& path) {
     at = TRY(sys::open_at(at.get(), std::string(names[i]), O_PATH | O_DIRECTORY | O_NOFOLLOW));
   }
   return at;
+}
+
+std::string link_text(int directory, const std::string& name) {
+  char text[PATH_MAX];
+  const ssize_t length = ::readlinkat(directory, name.c_str(), text, sizeof text);
+  const bool whole = length > 0 && static_cast<size_t>(length) < sizeof text;
+  return whole ? std::string(text, static_cast<size_t>(length)) : std::string();
 }
 
 std::optional<struct stat> look_in(int directory, const std::string& name) {

@@ -28,8 +28,13 @@ OwnedFd open_child(int directory, const char* name, int flags);
 // The directory of something in the tree, opened step by step without following a link.
 Result<OwnedFd> open_parent(int root, const std::string& path);
 
+// What the way to the root of a tree says by its names, and by what is on the disk: a bare repository's logs
+// are git's under any name.
+RootMeaning meaning_of_tree(const std::string& root);
+
 std::optional<struct stat> look_in(int directory, const std::string& name);
 NameKind kind_in(int directory, const dirent& entry);
+std::string link_text(int directory, const std::string& name);  // empty: it is none, or too long
 ChangeTime change_of(const struct stat& seen);
 std::string joined(const std::string& directory, const std::string& name);
 

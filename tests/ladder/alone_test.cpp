@@ -302,6 +302,14 @@ TEST_P(Alone, WhatTheHostExecutesIsAsItWasAfterTheCall) {
   EXPECT_TRUE(printed(run(bare({"git", "log", "--format=%s"})), "one\n"));
 }
 
+TEST_P(Alone, NoHardLinkLeadsOut) {
+  scene().write("granted/rc", "the user's\n");
+  const std::string rc = scene().root() / "granted/rc";
+  EXPECT_TRUE(printed(held({"sh", "-c", "cat " + rc + "; ln " + rc + " second 2>/dev/null || echo refused"},
+                           {"--ro", scene().root() / "granted"}),
+                      "the user's\nrefused\n"));
+}
+
 TEST_P(Alone, WhatTheOperatorAllowsToChangeStaysChanged) {
   scene().write("workspace/.envrc", "old\n");
   EXPECT_TRUE(printed(held({"sh", "-c", "echo new > .envrc"}, {"--allow-protected", ".envrc"}), ""));
@@ -344,6 +352,29 @@ tried(libc.prlimit(process, 7, (ctypes.c_uint64 * 2)(64, 64), None))
   EXPECT_TRUE(printed(beside_another(""), done)) << "the control";
   EXPECT_TRUE(printed(beside_another("\"$CLOCHE\" run --isolation subprocess --env OTHER --"), refused));
   EXPECT_TRUE(printed(held({"python3", "tries.py"}), done)) << "of itself";
+}
+
+// As pthread_setaffinity_np and OpenMP do: libc knows its threads by number alone.
+TEST_P(Alone, HowItsOwnThreadsRunIsTheCommandsByNumberToo) {
+  EXPECT_TRUE(printed(held({"python3", "-c", R"(
+import os, threading
+one = {min(os.sched_getaffinity(0))}
+go, end = threading.Event(), threading.Event()
+other = threading.Thread(target=lambda: (go.set(), end.wait()))
+other.start(); go.wait()
+for thread in (os.getpid(), other.native_id):
+    os.sched_setaffinity(thread, one)
+    os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
+    os.sched_setparam(thread, os.sched_param(0))
+    os.setpriority(os.PRIO_PROCESS, thread, 7)
+    print(os.sched_getaffinity(thread) == one, os.sched_getscheduler(thread) == os.SCHED_BATCH,
+          os.getpriority(os.PRIO_PROCESS, thread))
+end.set(); other.join()
+for thread, mask in ((os.getppid(), one), (1 << 30, one), (os.getpid(), {1023})):
+    try: os.sched_setaffinity(thread, mask); print('done')
+    except OSError as error: print(error.errno)
+)"}),
+                      "True True 7\nTrue True 7\n1\n1\n22\n"));
 }
 
 TEST_P(Alone, AWholeUsersPriorityIsNotTheCommands) {

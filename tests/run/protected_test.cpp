@@ -169,6 +169,36 @@ TEST_P(Protected, AGitFileLeadsNowhereElse) {
   EXPECT_TRUE(is_there("b/.git")) << "within the tree it is looked at";
 }
 
+// Git on the host would append to the log of a branch, or write its index, wherever they lead.
+TEST_P(Protected, NoLinkStaysWhereGitWrites) {
+  NEEDS("git");
+  repository();
+  scene().write("rc", "the user's\n");
+  const std::string rc = scene().root() / "rc";
+  EXPECT_EQ(taken_after("for f in logs/refs/heads/x index COMMIT_EDITMSG objects/x refs/heads/y; do "
+                        "mkdir -p .git/${f%/*}; rm -f .git/$f; ln -s " +
+                        rc + " .git/$f; done; mv .git/logs/HEAD head; ln -s " + rc + " .git/logs/HEAD"),
+            (Paths{".git/COMMIT_EDITMSG", ".git/index", ".git/logs/HEAD", ".git/logs/refs/heads/x",
+                   ".git/objects/x", ".git/refs/heads/y"}));
+  EXPECT_TRUE(exited(outside("git checkout -q -b x; echo two > f; git commit -qam second; git fsck"), 0));
+  EXPECT_EQ(read_file(rc), "the user's\n");
+}
+
+// A second name would do the same as a link, but what lies outside can have none inside.
+TEST_P(Protected, NoHardLinkLeadsOut) {
+  NEEDS("git");
+  repository();
+  scene().write("granted/rc", "the user's\n");
+  const std::string granted = scene().root() / "granted";
+  const Answer ran = after("ln " + granted +
+                               "/rc .git/logs/x 2>/dev/null || echo refused; "
+                               "cp -l " +
+                               granted + "/rc .git/logs/x 2>/dev/null || echo refused",
+                           {"--ro", granted});
+  EXPECT_EQ(ran.json["stdout"].string, "refused\nrefused\n");
+  EXPECT_FALSE(is_there(".git/logs/x"));
+}
+
 TEST_P(Protected, AHardLinkIsNoWayAround) {
   file(".envrc", "the user's\n");
   ASSERT_TRUE(exited(outside("ln .envrc second"), 0));

@@ -87,6 +87,25 @@ mv )" + common + "/refs " + common + R"(/gone; echo end)");
   EXPECT_TRUE(printed(outer, "../..\n" + (tree() / ".git").string() + "\n"));
 }
 
+// A bare repository's parts are git's too, though no name on the way says so.
+TEST_P(Worktree, NoLinkStaysWhereGitWrites) {
+  NEEDS("git");
+  make_worktree();
+  ASSERT_TRUE(exited(outside("cd ..; git clone -q --bare main bare; mkdir -p bare/logs/refs/heads; "
+                             "git -C bare worktree add -q ../leaf -b leaf"),
+                     0));
+  const fs::path bare = scene().root() / "bare";
+  const std::vector<std::string> made = {"logs/refs/heads/x", "refs/heads/y", "objects/z",
+                                         "worktrees/leaf/COMMIT_EDITMSG"};
+  std::string script = "set -e; cd " + bare.string() + "; ";
+  for (const auto& name : made) script += "ln -s /x " + name + "; ";
+  const Ran ran = cloche_shell({"--workspace", scene().root() / "leaf"}, script + "echo end");
+  EXPECT_TRUE(contains(ran.out, "end\n")) << ran.err;
+  for (const auto& name : made)
+    EXPECT_EQ(fs::symlink_status(bare / name).type(), fs::file_type::not_found) << name << ran.err;
+  EXPECT_TRUE(contains(ran.err, "git writes through it")) << ran.err;
+}
+
 TEST_P(Worktree, AReadOnlyProfileWritesNothingThere) {
   NEEDS("git");
   make_worktree();

@@ -1,4 +1,4 @@
-#include "confine/box.hpp"
+#include "confine/box_parts.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -3,13 +3,11 @@
 // Theory of operation. Two processes of ours, and whatever the box is made of:
 //
 //   keeper   what the supervisor executed, as for a sandbox of our own (main.cpp). It is a subreaper:
-//   whatever the box
-//            starts and lets go of becomes its child, and when the box ends or the supervisor vanishes it
-//            ends every one of them before it says `gone`.
-//   runner   joins the cgroups, stages the sources, takes the ids of the call and becomes the box's program.
-//   It dies
-//            with the keeper. Where there is no box (unboxed) it goes on as the inner jail itself: a second
-//            exec of the same program would take as long as everything it does.
+//            whatever the box starts and lets go of becomes its child, and when the box ends or the
+//            supervisor vanishes it ends every one of them before it says `gone`.
+//   runner   joins the cgroups, stages the sources, takes the ids of the call and becomes the box's
+//            program. It dies with the keeper. Where there is no box (unboxed) it goes on as the inner jail
+//            itself: a second exec of the same program would take as long as everything it does.
 //
 // Staging: in a mount namespace of the runner's own a fresh tmpfs lies on /tmp, and in it a clone of each
 // tree of the plan, checked to be what was judged, with its flags and, under root, idmapped; and the files

@@ -1,4 +1,4 @@
-#include "jail/box.hpp"
+#include "jail/box_keeper.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -1,0 +1,118 @@
+// A tree to stage, the two looks at it, and rows of what a command does in between.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/scratch.hpp"
+#include "base/sys.hpp"
+#include "store/protected_walk.hpp"
+
+namespace cloche {
+
+class Tree {
+ public:
+  void write(const std::string& name, const std::string& text = "x\n") {
+    std::filesystem::create_directories(at(name).parent_path());
+    std::ofstream(at(name)) << text;
+  }
+  void make(const std::string& name) { std::filesystem::create_directories(at(name)); }
+  void move(const std::string& from, const std::string& to) { std::filesystem::rename(at(from), at(to)); }
+  void link(const std::string& says, const std::string& name) {
+    std::filesystem::create_symlink(says, at(name));
+  }
+  void exchange(const std::string& a, const std::string& b) {
+    EXPECT_EQ(::renameat2(AT_FDCWD, at(a).c_str(), AT_FDCWD, at(b).c_str(), RENAME_EXCHANGE), 0);
+  }
+  void hard_link(const std::string& from, const std::string& to) {
+    std::filesystem::create_hard_link(at(from), at(to));
+  }
+  void repository(const std::string& name) {
+    ASSERT_FALSE(name.empty());  // or the names below would be absolute
+    for (const char* part : {"objects", "refs", "hooks"}) make(name + "/" + part);
+    write(name + "/HEAD", "ref: refs/heads/main\n");
+    write(name + "/config", "[core]\n\tbare = false\n");
+    write(name + "/hooks/pre-commit.sample");
+  }
+  std::filesystem::path at(const std::string& name) const {
+    return std::filesystem::path(scratch_.path) / name;
+  }
+  std::string root() const { return std::filesystem::canonical(scratch_.path); }
+
+  // Nothing that was there before has the time of what comes now.
+  static void let_the_clock_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
+
+  std::vector<ProtectedFact> before() const {
+    std::vector<ProtectedFact> found;
+    std::vector<OwnedFd> held;
+    EXPECT_TRUE(look_before(root(), found, held).ok());
+    return found;
+  }
+  LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since,
+                  const LookLimits& limits = {}, std::string_view remembered = {}) const {
+    HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};
+    LookAfter found = look_after(held, known, since, limits, remembered);
+    std::sort(found.suspects.begin(), found.suspects.end(),
+              [](const Suspect& a, const Suspect& b) { return a.path < b.path; });
+    return found;
+  }
+
+ private:
+  Scratch scratch_;
+};
+
+inline std::vector<std::string> paths_of(const LookAfter& found) {
+  std::vector<std::string> paths;
+  for (const auto& suspect : found.suspects) paths.push_back(suspect.path);
+  return paths;
+}
+
+struct WalkRow {
+  const char* what;
+  std::function<void(Tree&)> stage;
+  std::function<void(Tree&)> command;
+  std::vector<std::string> suspects;
+};
+
+inline void expect_suspects(const WalkRow& row) {
+  Tree tree;
+  if (row.stage) row.stage(tree);
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  const ChangeTime since = change_time_now();
+  row.command(tree);
+  const LookAfter found = tree.after(known, since);
+  EXPECT_EQ(paths_of(found), row.suspects) << row.what;
+  EXPECT_EQ(found.gap, "") << row.what;
+  ::chmod(tree.at("a").c_str(), 0700);
+}
+
+inline void expect_suspects_in_remembered_tree(const WalkRow& row) {
+  Tree tree;
+  tree.make("some/where/else");
+  if (row.stage) row.stage(tree);
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  const LookAfter earlier = tree.after(known, change_time_now(), {.fewest_remembered = 1});
+  EXPECT_NE(earlier.memory, "") << row.what;
+  const ChangeTime since = change_time_now();
+  row.command(tree);
+  const LookAfter found = tree.after(known, since, {}, earlier.memory);
+  EXPECT_EQ(paths_of(found), row.suspects) << row.what;
+  EXPECT_EQ(found.gap, "") << row.what;
+  ::chmod(tree.at("a").c_str(), 0700);
+}
+
+}  // namespace cloche
