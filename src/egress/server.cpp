@@ -109,6 +109,7 @@ void Server::say_what_was_used() {
   for (const auto& count : counts_) {
     if (count->connections > 0) speaker_.used(*count);
   }
+  speaker_.finish();
 }
 
 }  // namespace cloche::egress
