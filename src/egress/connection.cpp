@@ -57,27 +57,27 @@ void Connection::ready(Side side, uint32_t events) {
   }
 }
 
-// True when there is something new.
-bool Connection::read_head() {
+// Everything there is for now, up to what is judged at once.
+Connection::Heard Connection::read_head() {
   std::array<char, size_t{16} << 10> room;
-  bool new_bytes = false;
   while (head_.size() < most_head) {
     const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return new_bytes;
-    if (got <= 0) {
-      end();  // it went without a word
-      return false;
-    }
+    if (got < 0 && errno == EAGAIN) break;
+    if (got < 0) return Heard::broken;
+    if (got == 0) return Heard::all;
     head_.append(room.data(), static_cast<size_t>(got));
-    new_bytes = true;
   }
-  return new_bytes;
+  return Heard::so_far;
 }
 
 void Connection::judge() {
-  if (!read_head()) return;
-  requests_ ? judge_request() : judge_hello();
+  const size_t before = head_.size();
+  const Heard heard = read_head();
+  if (heard == Heard::broken) return end();
+  if (head_.size() > before) requests_ ? judge_request() : judge_hello();
+  // A client may say that it has ended right behind its request, and still wants the answer.
+  if (heard == Heard::all && state_ == State::judging) end();
 }
 
 void Connection::judge_hello() {
@@ -223,8 +223,9 @@ void Connection::look_at_clock() {
   if (lookup_) lookup_->look_at_clock();
   switch (state_) {
     case State::judging:
-      if (now - began_ms_ > greeting_ms) refuse(EgressReason::too_long_idle);
-      return;
+      if (now - began_ms_ <= greeting_ms) return;
+      return refuse(requests_ ? EgressReason::bad_request : EgressReason::bad_hello,
+                    "it was not said within ten seconds which host it is for");
     case State::dialling:
       if (now - moved_ms_ <= dial_ms) return;
       last_error_ = ETIMEDOUT;

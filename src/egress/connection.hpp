@@ -62,7 +62,8 @@ class Connection : public Mortal, public Asker {
   void judge_hello();
   void judge_request();
   bool judge_requests();
-  bool read_head();
+  enum class Heard { so_far, all, broken };
+  Heard read_head();
   void dial();
   void dial_next();
   void found(const std::vector<IpAddress>& addresses) override;
