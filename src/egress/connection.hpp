@@ -70,8 +70,9 @@ class Connection : public Mortal, public Asker {
   void not_found(EgressReason why) override;
   void dialled();
   void relay();
-  Moved move_out();
-  Moved move_requests();
+  Moved move_out(uint64_t most);
+  Moved move_requests(uint64_t most);
+  bool is_spent() const;  // of bytes
   void end();
   void break_off();
   void refuse(EgressReason reason, std::string_view detail = {});
