@@ -1,4 +1,4 @@
-// The ten sections. Each measures, adds its table and, where the project promised a number, its targets.
+// The eleven sections. Each measures, adds its table and, where the project promised a number, its targets.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,7 @@ Result<void> measure_rules(const Scene& scene, Pace pace, Report& report);      
 Result<void> measure_gateway(const Scene& scene, Pace pace, Report& report);        // 8
 Result<void> measure_protected(const Scene& scene, Pace pace, Report& report);      // 9
 Result<void> measure_rungs(const Scene& scene, Pace pace, Report& report);          // 10
+Result<void> measure_egress(const Scene& scene, Pace pace, Report& report);         // 11
 
 // Section 1's table, also of numbers that were measured elsewhere.
 Table start_cost_table(int section, const std::string& title, const ByName& samples);
