@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/sys.hpp"
+#include "loopback_server.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {
@@ -21,7 +22,7 @@ constexpr const char* help =
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
     "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set,\n"
-    "            10 the rungs of the ladder, 11 the MCP door\n";
+    "            10 the rungs of the ladder, 11 the MCP door, 12 the network by name\n";
 
 struct Section {
   int number;
@@ -41,6 +42,7 @@ constexpr Section sections[] = {
     {9, "the look for the protected set", measure_protected},
     {10, "the rungs of the ladder", measure_rungs},
     {11, "the MCP door", measure_mcp},
+    {12, "the network by name", measure_egress},
 };
 
 struct Arguments {
@@ -116,6 +118,7 @@ std::optional<int> serve_ourselves(int argc, char** argv) {
   };
   if (mode == "--spin" && argc == 3) return spin(number_at(2)) == 0 ? 1 : 0;
   if (mode == "--hog" && argc == 3) hog_memory(argv[2]);
+  if (mode == "--net-client" && argc == 6) return be_client(argv[2], argv[3], argv[4], number_at(5));
   if (mode == "--samples" && argc == 4) {
     const auto printed = print_samples(argv[2], number_at(3));
     if (!printed.ok()) say(describe(printed.error()));

@@ -58,7 +58,7 @@ Result<Scene> Scene::create(Programs programs) {
   if (programs == Programs::copied) {
     scene.programs_ = scene.root_ + "/bin";
     TRY(make_directory(scene.programs_));
-    for (const char* program : {"cloche", "cloche-full", "cloche-jail", "cloche-probe"}) {
+    for (const char* program : {"cloche", "cloche-full", "cloche-jail", "cloche-probe", "cloche-egress"}) {
       TRY(copy_program(CLOCHE_BIN_DIR "/" + std::string(program), scene.program(program)));
     }
     TRY(copy_program(self, scene.program("cloche-bench")));
@@ -78,6 +78,7 @@ Installation Scene::installation() const {
   Installation installation;
   installation.jail = program("cloche-jail");
   installation.probe = program("cloche-probe");
+  installation.egress = program("cloche-egress");
   installation.state = root_ + "/state/cloche";  // where the command line keeps it too
   return installation;
 }

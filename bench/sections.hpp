@@ -23,6 +23,7 @@ Result<void> measure_gateway(const Scene& scene, Pace pace, Report& report);    
 Result<void> measure_protected(const Scene& scene, Pace pace, Report& report);      // 9
 Result<void> measure_rungs(const Scene& scene, Pace pace, Report& report);          // 10
 Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report);            // 11
+Result<void> measure_egress(const Scene& scene, Pace pace, Report& report);         // 12
 
 // Section 1's table, also of numbers that were measured elsewhere.
 Table start_cost_table(int section, const std::string& title, const ByName& samples);

@@ -35,6 +35,7 @@ Connection::Connection(House& house, OwnedFd client, const HostName& host, bool 
 Connection::~Connection() { end(); }
 
 void Connection::start() {
+  if (is_spent()) return refuse(EgressReason::too_many_bytes);
   send_at_once(client_.get());
   if (!house_.loop.watch(client_.get(), client_end_)) return end();
   if (count_.port == tls_port || count_.port == http_port) return judge();
@@ -57,27 +58,27 @@ void Connection::ready(Side side, uint32_t events) {
   }
 }
 
-// True when there is something new.
-bool Connection::read_head() {
+// Everything there is for now, up to what is judged at once.
+Connection::Heard Connection::read_head() {
   std::array<char, size_t{16} << 10> room;
-  bool new_bytes = false;
   while (head_.size() < most_head) {
     const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return new_bytes;
-    if (got <= 0) {
-      end();  // it went without a word
-      return false;
-    }
+    if (got < 0 && errno == EAGAIN) break;
+    if (got < 0) return Heard::broken;
+    if (got == 0) return Heard::all;
     head_.append(room.data(), static_cast<size_t>(got));
-    new_bytes = true;
   }
-  return new_bytes;
+  return Heard::so_far;
 }
 
 void Connection::judge() {
-  if (!read_head()) return;
-  requests_ ? judge_request() : judge_hello();
+  const size_t before = head_.size();
+  const Heard heard = read_head();
+  if (heard == Heard::broken) return end();
+  if (head_.size() > before) requests_ ? judge_request() : judge_hello();
+  // A client may say that it has ended right behind its request, and still wants the answer.
+  if (heard == Heard::all && state_ == State::judging) end();
 }
 
 void Connection::judge_hello() {
@@ -176,14 +177,16 @@ void Connection::dialled() {
   relay();
 }
 
-Moved Connection::move_out() {
-  if (!requests_) return out_.splice(client_.get(), server_.get(), house_.pipes, count_.bytes_out);
-  return move_requests();
+bool Connection::is_spent() const { return *count_.host_bytes > house_.settings.bytes; }
+
+Moved Connection::move_out(uint64_t most) {
+  if (!requests_) return out_.splice(client_.get(), server_.get(), house_.pipes, most, count_.bytes_out);
+  return move_requests(most);
 }
 
-Moved Connection::move_requests() {
+Moved Connection::move_requests(uint64_t most) {
   std::array<char, size_t{16} << 10> room;
-  for (size_t taken = 0; taken < size_t{1} << 20;) {
+  for (size_t taken = 0; taken < std::min(most, uint64_t{1} << 20);) {
     if (const Moved held = out_.send_held(server_.get(), count_.bytes_out); held != Moved::more) return held;
     const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::broken;
@@ -197,10 +200,12 @@ Moved Connection::move_requests() {
 
 void Connection::relay() {
   const uint64_t before = count_.bytes_in + count_.bytes_out;
-  Moved out = out_ended_ ? Moved::waits : move_out();
+  // One more than it may have shows that it wants more.
+  const uint64_t most = house_.settings.bytes - std::min(house_.settings.bytes, *count_.host_bytes) + 1;
+  const Moved out = out_ended_ ? Moved::waits : move_out(most);
   if (over()) return;  // a request was refused
-  Moved in =
-      in_ended_ ? Moved::waits : in_.splice(server_.get(), client_.get(), house_.pipes, count_.bytes_in);
+  const Moved in = in_ended_ ? Moved::waits
+                             : in_.splice(server_.get(), client_.get(), house_.pipes, most, count_.bytes_in);
   const uint64_t moved = count_.bytes_in + count_.bytes_out - before;
   if (moved > 0) moved_ms_ = house_.loop.now_ms();
   *count_.host_bytes += moved;
@@ -213,8 +218,8 @@ void Connection::relay() {
     in_ended_ = true;
     ::shutdown(client_.get(), SHUT_WR);
   }
+  if (is_spent()) return refuse(EgressReason::too_many_bytes);
   if (out_ended_ && in_ended_) return end();
-  if (*count_.host_bytes > house_.settings.bytes) return refuse(EgressReason::too_many_bytes);
   if (out == Moved::more || in == Moved::more) house_.loop.again(client_end_);
 }
 
@@ -223,8 +228,9 @@ void Connection::look_at_clock() {
   if (lookup_) lookup_->look_at_clock();
   switch (state_) {
     case State::judging:
-      if (now - began_ms_ > greeting_ms) refuse(EgressReason::too_long_idle);
-      return;
+      if (now - began_ms_ <= greeting_ms) return;
+      return refuse(requests_ ? EgressReason::bad_request : EgressReason::bad_hello,
+                    "it was not said within ten seconds which host it is for");
     case State::dialling:
       if (now - moved_ms_ <= dial_ms) return;
       last_error_ = ETIMEDOUT;

@@ -62,15 +62,17 @@ class Connection : public Mortal, public Asker {
   void judge_hello();
   void judge_request();
   bool judge_requests();
-  bool read_head();
+  enum class Heard { so_far, all, broken };
+  Heard read_head();
   void dial();
   void dial_next();
   void found(const std::vector<IpAddress>& addresses) override;
   void not_found(EgressReason why) override;
   void dialled();
   void relay();
-  Moved move_out();
-  Moved move_requests();
+  Moved move_out(uint64_t most);
+  Moved move_requests(uint64_t most);
+  bool is_spent() const;  // of bytes
   void end();
   void break_off();
   void refuse(EgressReason reason, std::string_view detail = {});

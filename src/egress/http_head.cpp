@@ -189,6 +189,12 @@ std::string_view read_lines(std::string_view head, const Destination& destinatio
 
 }  // namespace
 
+std::string_view problem_of_request_line(std::string_view line, const Destination& destination) {
+  RequestHead ignored;
+  bool is_first_version = false;
+  return read_line(line, destination, ignored, is_first_version);
+}
+
 RequestHead read_request_head(std::string_view head, const Destination& destination) {
   RequestHead result;
   result.refused = read_lines(head, destination, result);

@@ -24,6 +24,10 @@ struct RequestHead {
   std::string_view refused = {};  // empty: it is a request to the destination
 };
 
+// The first line alone, without its end. What cannot become a request is refused as soon as that has come:
+// who speaks HTTP/0.9 sends no more, and waits.
+std::string_view problem_of_request_line(std::string_view line, const Destination& destination);
+
 // `head` is whole: it ends with the empty line, and holds no control characters but the ends of lines and
 // tabs.
 RequestHead read_request_head(std::string_view head, const Destination& destination);

@@ -206,6 +206,8 @@ TEST(HttpRequest, IsRefusedWhereItsEndIsInDoubt) {
       {"TLS", std::string("\x16\x03\x01\x02", 4), "control character"},
       {"an empty line in front", "\r\n" + get, "empty line"},
       {"HTTP/0.9", "GET /\r\n\r\n", "request line is malformed"},
+      {"HTTP/0.9, of which no more comes", "GET /\r\n", "request line is malformed"},
+      {"HTTP/2, before more comes", "PRI * HTTP/2.0\r\n", "HTTP/2 without TLS"},
       {"HTTP/1.2", "GET / HTTP/1.2\r\nHost: example.org\r\n\r\n", "version of the request"},
       {"http in small letters", "GET / http/1.1\r\nHost: example.org\r\n\r\n", "version of the request"},
       {"two spaces", "GET  / HTTP/1.1\r\nHost: example.org\r\n\r\n", "request line is malformed"},

@@ -33,7 +33,7 @@ constexpr Allowed allowed_calls[] = {
     {SYS_sendto, "the answers, and the questions"},
     {SYS_splice, "bytes from one socket to the other, without a look"},
     {SYS_pipe2, "what they are spliced through"},
-    {SYS_fcntl, "how much such a pipe holds"},
+    {SYS_fcntl, "how much such a pipe holds; and a spare descriptor"},
     {SYS_accept4, "who came to a door"},
     {SYS_connect, "the address that was judged"},
     {SYS_shutdown, "the end of one direction"},

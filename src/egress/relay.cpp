@@ -4,13 +4,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace cloche::egress {
 namespace {
 
 constexpr size_t most_a_turn = size_t{4} << 20;  // then the other connections have theirs
-constexpr int pipe_bytes = 1 << 20;
+constexpr size_t pipe_bytes = size_t{1} << 20;
 constexpr size_t most_free = 16;
 
 bool would_wait() { return errno == EAGAIN || errno == EINTR; }
@@ -26,7 +27,7 @@ RelayPipe PipePool::borrow() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return {};
   // Larger where the user's share of pipe memory allows it; the usual size works as well.
-  (void)::fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);
+  (void)::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
   return {OwnedFd(ends[0]), OwnedFd(ends[1])};
 }
 
@@ -47,9 +48,9 @@ Moved Relay::send_held(int target, uint64_t& counted) {
   return Moved::more;
 }
 
-Moved Relay::fill(int source, size_t& taken) {
-  const ssize_t got =
-      ::splice(source, nullptr, pipe_.write.get(), nullptr, pipe_bytes, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+Moved Relay::fill(int source, size_t most, size_t& taken) {
+  const ssize_t got = ::splice(source, nullptr, pipe_.write.get(), nullptr, std::min(most, pipe_bytes),
+                               SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
   if (got < 0) return would_wait() ? Moved::waits : Moved::broken;
   if (got == 0) {
     source_ended_ = true;
@@ -72,14 +73,15 @@ Moved Relay::drain(int target, uint64_t& counted) {
   return Moved::more;
 }
 
-Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t& counted) {
+Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t most, uint64_t& counted) {
   if (const Moved held = send_held(target, counted); held != Moved::more) return held;
   if (!pipe_.read) pipe_ = pipes.borrow();
   if (!pipe_.read) return Moved::broken;
   Moved moved = Moved::more;
-  for (size_t taken = 0; moved == Moved::more && taken < most_a_turn;) {
+  const auto turn = static_cast<size_t>(std::min<uint64_t>(most, most_a_turn));
+  for (size_t taken = 0; moved == Moved::more && taken < turn;) {
     moved = drain(target, counted);
-    if (moved == Moved::more) moved = source_ended_ ? Moved::ended : fill(source, taken);
+    if (moved == Moved::more) moved = source_ended_ ? Moved::ended : fill(source, turn - taken, taken);
     if (moved == Moved::ended && in_pipe_ > 0) moved = Moved::more;
   }
   if (in_pipe_ == 0 && moved != Moved::broken) pipes.give_back(std::move(pipe_)), pipe_ = {};

@@ -40,14 +40,14 @@ class Relay {
   void hold(std::string_view bytes) { held_.append(bytes); }
   bool holds() const { return held_begin_ < held_.size(); }
 
-  // `counted` grows by what has left towards the target.
-  Moved splice(int source, int target, PipePool& pipes, uint64_t& counted);
+  // At most `most` bytes are taken from the source. `counted` grows by what has left towards the target.
+  Moved splice(int source, int target, PipePool& pipes, uint64_t most, uint64_t& counted);
   // Only what is held.
   Moved send_held(int target, uint64_t& counted);
   void drop(PipePool& pipes);
 
  private:
-  Moved fill(int source, size_t& taken);
+  Moved fill(int source, size_t most, size_t& taken);
   Moved drain(int target, uint64_t& counted);
 
   std::string held_;

@@ -15,6 +15,7 @@ constexpr const char* reasons[] = {
     "the TLS greeting is for %A",
     "%A",
     "too many connections at once; the operator can raise --net-connections",
+    "no more files can be opened for it; the operator can raise the limit (ulimit -Hn)",
     "too many bytes to and from it; the operator can raise --net-bytes",
     "nothing moved on it for too long; the operator can raise --net-idle",
     "it was open for too long; the operator can raise --net-time",

@@ -47,7 +47,7 @@ size_t RequestStream::take(std::string_view held) {
 
 size_t RequestStream::take_head(std::string_view held) {
   const size_t end = end_of_head(held);
-  if (end > max_head_bytes || (end == 0 && held.size() >= max_head_bytes))
+  if (refused_.empty() && (end > max_head_bytes || (end == 0 && held.size() >= max_head_bytes)))
     refused_ = "the request's head is too long";
   if (end == 0 || !refused_.empty()) return 0;
   const RequestHead head = read_request_head(held.substr(0, end), destination_);
@@ -69,6 +69,8 @@ size_t RequestStream::end_of_head(std::string_view held) {
         refused_ = "an empty line stands where a request begins";
         return 0;
       }
+      if (line_begin_ == 0) refused_ = problem_of_request_line(held.substr(0, scanned_), destination_);
+      if (!refused_.empty()) return 0;
       const bool empty = scanned_ == line_begin_;
       line_begin_ = ++scanned_ + 1;
       if (empty) return line_begin_;

@@ -1,5 +1,6 @@
 #include "egress/server.hpp"
 
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
@@ -35,6 +36,7 @@ bool Server::run(std::vector<OwnedFd> doors) {
     listeners_.push_back(std::make_unique<Listener>(*this, std::move(doors[i])));
     if (!loop_.watch(listeners_.back()->fd.get(), *listeners_.back())) return false;
   }
+  keep_spare();
   while (!control_.closed) {
     loop_.turn(connections_.empty() ? 60'000 : tick_ms);
     look_at_clock();
@@ -47,11 +49,29 @@ void Server::accept_from(Listener& listener) {
   for (int i = 0; i < most_accepts; ++i) {
     OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!client && errno == EINTR) continue;
+    if (!client && errno == EMFILE && turn_away(listener)) continue;
     if (!client) return;
     take(std::move(client));
   }
   loop_.again(listener);
 }
+
+// No descriptor is left. Who waits at the door would wait for ever, because nobody is told of it again: the
+// spare one is for saying no.
+bool Server::turn_away(Listener& listener) {
+  spare_.reset();
+  OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  Door door;
+  const NamedHost* host =
+      client && door_of(client.get(), door) ? names_.named(offset_of(door.address)) : nullptr;
+  if (host != nullptr) speaker_.refused(EgressReason::too_many_files, {host->name, door.port});
+  const bool turned = static_cast<bool>(client);
+  end_abruptly(client);
+  keep_spare();
+  return turned;
+}
+
+void Server::keep_spare() { spare_ = OwnedFd(::fcntl(egress_control_fd, F_DUPFD_CLOEXEC, 0)); }
 
 void Server::take(OwnedFd client) {
   Door door;
@@ -109,6 +129,7 @@ void Server::say_what_was_used() {
   for (const auto& count : counts_) {
     if (count->connections > 0) speaker_.used(*count);
   }
+  speaker_.finish();
 }
 
 }  // namespace cloche::egress

@@ -29,6 +29,8 @@ class Server {
   };
 
   void accept_from(Listener& listener);
+  bool turn_away(Listener& listener);
+  void keep_spare();
   void take(OwnedFd client);
   void look_at_clock();
   HostCount& count_for(const std::string& name, uint16_t port);
@@ -43,6 +45,7 @@ class Server {
   DnsService dns_;
   House house_;
   Control control_;
+  OwnedFd spare_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::unique_ptr<uint64_t>> totals_;  // of bytes, one for each name
   std::vector<std::unique_ptr<HostCount>> counts_;

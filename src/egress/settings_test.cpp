@@ -1,10 +1,14 @@
 #include "egress/settings.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <thread>
 
 #include "egress/lookup.hpp"
 #include "egress/name_book.hpp"
 #include "egress/report.hpp"
+#include "egress/speaker.hpp"
 
 namespace cloche {
 namespace {
@@ -124,6 +128,27 @@ TEST(EgressReport, WhatTheProcessSaysIsTakenForNoMoreThanItIs) {
   EXPECT_EQ(describe(odd, "x"), "egress: connect to a?[2Jb?c:443 refused: not declared (x)");
   odd.name.fill('a');  // without its NUL
   EXPECT_NE(describe(odd, "x").find(std::string(256, 'a')), std::string::npos);
+}
+
+// A busy gateway hears later, but it hears of every host.
+TEST(Speaker, KeepsWhatTheGatewayIsTooSlowToHear) {
+  constexpr size_t hosts = 1000;
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+  OwnedFd ours(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  egress::Speaker speaker(ours.get());
+  for (size_t i = 0; i < hosts; ++i)
+    speaker.used({.name = "h" + std::to_string(i), .port = 443, .connections = 1});
+  size_t heard = 0;
+  std::thread gateway([&] {
+    EgressMessage message;
+    while (::recv(theirs.get(), &message, sizeof message, 0) == static_cast<ssize_t>(sizeof message)) ++heard;
+  });
+  speaker.finish();
+  ours.reset();
+  gateway.join();
+  EXPECT_EQ(heard, hosts);
 }
 
 TEST(ResolverFiles, TakeWhatTheyUnderstand) {

@@ -8,6 +8,7 @@ namespace cloche::egress {
 namespace {
 
 constexpr size_t most_said = 256;
+constexpr size_t most_waiting = 4096;
 
 template <size_t size>
 void put(std::array<char, size>& field, std::string_view text) {
@@ -29,8 +30,19 @@ EgressMessage message_about(EgressNews news, EgressReason reason, const Speaker:
 }  // namespace
 
 void Speaker::say(const EgressMessage& message) {
-  (void)::send(control_, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (waiting_.size() < most_waiting) waiting_.push_back(message);
+  send_waiting(MSG_DONTWAIT);
 }
+
+void Speaker::send_waiting(int flags) {
+  while (!waiting_.empty()) {
+    const EgressMessage& message = waiting_.front();
+    if (::send(control_, &message, sizeof message, MSG_NOSIGNAL | flags) < 0) return;
+    waiting_.pop_front();
+  }
+}
+
+void Speaker::finish() { send_waiting(0); }
 
 void Speaker::refused(EgressReason reason, const About& about) {
   std::string key = std::string(about.name) + ":" + std::to_string(about.port) + ":" +

@@ -1,7 +1,8 @@
-// What an egress process says to its gateway. Never waits: a gateway that does not listen loses news, and the
-// relays go on.
+// What an egress process says to its gateway. Never waits while there is something to relay: what the gateway
+// is too slow to hear is kept for the next time, up to a bound, and the last words wait for it.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,12 +34,16 @@ class Speaker {
   void refused(EgressReason reason, const About& about);
   void failed(EgressReason reason, const About& about);
   void used(const HostCount& count);
+  // Until everything has been heard, or the gateway is gone.
+  void finish();
 
  private:
   void say(const EgressMessage& message);
+  void send_waiting(int flags);
 
   int control_;
   std::vector<std::string> said_;  // each decision once
+  std::deque<EgressMessage> waiting_;
 };
 
 }  // namespace cloche::egress

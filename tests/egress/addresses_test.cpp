@@ -1,0 +1,152 @@
+// What a declared name resolves to outside is judged before it is dialled, whoever answers for the name.
+#include <algorithm>
+
+#include "egress/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+using Kind = DnsAnswer::Kind;
+
+class Addresses : public Egress {
+ protected:
+  // One connection to each name at the echo's port, in one call.
+  Called echo(const std::vector<std::string>& names) {
+    Words words = {"talk"};
+    Words hosts;
+    for (const auto& name : names) {
+      hosts.push_back(name + ":7000");
+      words.push_back(file(name, name + " 7000 9 0 0\nping"));
+    }
+    return client(hosts, words);
+  }
+};
+
+TEST_P(Addresses, ThatAreNotPublicAreRefusedBeforeTheyAreDialled) {
+  const std::vector<std::string> refused = {"127.0.0.1",
+                                            "0.0.0.0",
+                                            "10.1.2.3",
+                                            "172.16.1.1",
+                                            "192.168.1.1",
+                                            "169.254.169.254",
+                                            "100.64.0.1",
+                                            "100.100.100.200",
+                                            "224.0.0.1",
+                                            "255.255.255.255",
+                                            "198.18.0.1",
+                                            "198.51.100.7",
+                                            "240.0.0.1",
+                                            own_address,
+                                            "::1",
+                                            "::",
+                                            "fe80::1",
+                                            "fd00:ec2::254",
+                                            "ff02::1",
+                                            "64:ff9b::5db8:d823",
+                                            "2002:5db8:d823::1",
+                                            "::ffff:93.184.216.35",
+                                            "2001:0:1::1",
+                                            own_address6};
+  const std::vector<std::string> there = {"10.1.2.3", "169.254.169.254", "100.64.0.1", "64:ff9b::5db8:d823"};
+  const size_t earlier = stage().echo.accepted();
+  for (const auto& address : there)
+    ASSERT_TRUE(reachable(address, echo_port))
+        << address << ": it would not be refused, it would not be there";
+  std::vector<std::string> names;
+  for (const auto& address : refused) {
+    names.push_back("a" + std::to_string(names.size()) + ".refused.cloche.test");
+    stage().dns.tell(names.back(), address);
+  }
+  ASSERT_TRUE(soon([&] { return stage().echo.accepted() == earlier + there.size(); }));
+  const size_t before = stage().echo.accepted();
+  const Called called = echo(names);
+  for (size_t i = 0; i < names.size(); ++i) {
+    EXPECT_TRUE(called.denied("connect to " + names[i] + ":7000 refused: it resolves to "))
+        << refused[i] << called;
+    EXPECT_TRUE(contains(called.out, names[i] + " reset\n")) << refused[i] << called;
+  }
+  EXPECT_TRUE(called.used.empty()) << called;
+  EXPECT_EQ(stage().echo.accepted(), before);
+}
+
+TEST_P(Addresses, OfTheHostsOwnFileAreJudgedAsWell) {
+  const Called called = echo({"private-in-file.cloche.test", "from-file.cloche.test"});
+  EXPECT_TRUE(called.denied("private-in-file.cloche.test:7000 refused: it resolves to 10.1.2.3")) << called;
+  EXPECT_TRUE(contains(called.out, "from-file.cloche.test seen ping")) << called;
+}
+
+// Rebinding: the name is looked up once for a connection, and what was judged is what is dialled.
+TEST_P(Addresses, ThatChangeBetweenLookUpsAreJudgedEachTime) {
+  const std::string name = std::string(name_of(as())) + ".rebind.cloche.test";
+  stage().dns.tell(
+      name, {{.addresses = {tool_address}}, {.addresses = {"10.1.2.3"}}, {.addresses = {tool_address}}});
+  const std::string script = file("again", name + " 7000 9 0 0\nping");
+  const size_t before = stage().echo.accepted();
+  const Called called = client({name + ":7000"}, {"talk", script, script, script});
+  EXPECT_EQ(called.out, name + " seen ping\n" + name + " reset\n" + name + " seen ping\n") << called;
+  EXPECT_EQ(called.use_of(name + ":7000").connections, 2) << called;
+  EXPECT_EQ(stage().echo.accepted(), before + 2);
+}
+
+TEST_P(Addresses, OfBothKindsLeadToThePublicOneAlone) {
+  stage().dns.tell(
+      "mixed.cloche.test",
+      {{.addresses = {"10.1.2.3", "127.0.0.1", tool_address, "fd00:ec2::254", "169.254.169.254"}}});
+  const Called called = echo({"mixed.cloche.test"});
+  EXPECT_EQ(called.out, "mixed.cloche.test seen ping\n") << called;
+  EXPECT_EQ(called.use_of("mixed.cloche.test:7000").connections, 1) << called;
+}
+
+TEST_P(Addresses, BehindAnAliasAreJudged) {
+  stage().dns.tell("alias.cloche.test", {{.addresses = {tool_address}, .alias = "cdn.example"}});
+  stage().dns.tell("bad-alias.cloche.test", {{.addresses = {"192.168.1.1"}, .alias = "cdn.example"}});
+  const Called called = echo({"alias.cloche.test", "bad-alias.cloche.test"});
+  EXPECT_EQ(called.out, "alias.cloche.test seen ping\nbad-alias.cloche.test reset\n") << called;
+  EXPECT_TRUE(called.denied("bad-alias.cloche.test:7000 refused: it resolves to 192.168.1.1")) << called;
+}
+
+TEST_P(Addresses, FromForgedAnswersAreNotTaken) {
+  stage().dns.tell("forged.cloche.test", {{.kind = Kind::forged, .addresses = {tool_address}}});
+  const Called called = echo({"forged.cloche.test"});
+  EXPECT_EQ(called.out, "forged.cloche.test seen ping\n") << called;
+}
+
+// A resolver that is of no use fails the connection, with a sentence; it takes no decision.
+TEST_P(Addresses, ThatNobodyKnowsAreAFailureNotADenial) {
+  stage().dns.tell("failed.cloche.test", {{.kind = Kind::failed}});
+  stage().dns.tell("malformed.cloche.test", {{.kind = Kind::malformed}});
+  stage().dns.tell("truncated.cloche.test", {{.kind = Kind::truncated, .addresses = {tool_address}}});
+  const Called called = echo(
+      {"nobody-knows.cloche.test", "failed.cloche.test", "malformed.cloche.test", "truncated.cloche.test"});
+  EXPECT_TRUE(called.failed(
+      "egress: nobody-knows.cloche.test:7000 could not be reached: the resolver knows no address of it"))
+      << called;
+  for (const char* name : {"failed", "malformed", "truncated"})
+    EXPECT_TRUE(called.failed("egress: " + std::string(name) +
+                              ".cloche.test:7000 could not be reached: the resolver"))
+        << name << called;
+  EXPECT_TRUE(called.denials.empty()) << called;
+}
+
+TEST_P(Addresses, OfAResolverThatIsSilentAreGivenUp) {
+  stage().dns.tell("silent.cloche.test", {{.kind = Kind::silent}});
+  const Called called = echo({"silent.cloche.test"});
+  EXPECT_TRUE(called.failed("silent.cloche.test:7000 could not be reached: the resolver does not answer"))
+      << called;
+  EXPECT_LT(called.ran.seconds, 12) << called;
+}
+
+TEST_P(Addresses, WhereNobodyListensAreAFailure) {
+  stage().dns.tell("closed.cloche.test", tool_address);
+  const std::string script = file("closed", "closed.cloche.test 7999 9 0 0\nping");
+  const Called called = client({"closed.cloche.test:7999"}, {"talk", script});
+  EXPECT_EQ(called.out, "closed.cloche.test reset\n") << called;
+  EXPECT_TRUE(called.failed("egress: closed.cloche.test:7999 could not be reached: Connection refused"))
+      << called;
+  EXPECT_TRUE(called.denials.empty()) << called;
+}
+
+FOR_EVERYONE(Addresses);
+
+}  // namespace
+}  // namespace cloche::test

@@ -1,0 +1,121 @@
+// How much a call may have of the network: each limit cuts, says so exactly, and is counted.
+#include "egress/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class NetLimits : public Egress {
+ protected:
+  std::string talk_to(const std::string& name, uint16_t port, const std::string& bytes = {}) {
+    return file("talk-" + std::to_string(port), name + " " + std::to_string(port) + " 99 0 0\n" + bytes);
+  }
+};
+
+TEST_P(NetLimits, ConnectionsAtOnce) {
+  const Called called = client({"tool.cloche.test:7000"}, {"hold", "tool.cloche.test", "7000", "9"},
+                               {"--net-connections", "4"});
+  EXPECT_EQ(called.out, "held 4\n") << called;
+  EXPECT_TRUE(called.denied(
+      "egress: connect to tool.cloche.test:7000 refused: too many connections at once; the operator "
+      "can raise --net-connections"))
+      << called;
+  EXPECT_EQ(called.use_of("tool.cloche.test:7000").connections, 4) << called;
+}
+
+// The operator's own limit: nobody waits at a door for ever because there is no descriptor for him.
+TEST_P(NetLimits, FilesOfTheGate) {
+  Command command =
+      command_of({"tool.cloche.test:7000"}, {client_program(), "hold", "tool.cloche.test", "7000", "90"});
+  command.argv.insert(command.argv.begin(), {"prlimit", "--nofile=120:120"});
+  const Called called = read(run(command));
+  EXPECT_TRUE(called.out.starts_with("held ")) << called;
+  EXPECT_NE(called.out, "held 90\n") << called;
+  EXPECT_TRUE(
+      called.denied("egress: connect to tool.cloche.test:7000 refused: no more files can be opened for it") ||
+      called.failed("tool.cloche.test:7000 could not be reached: "))
+      << called;
+}
+
+TEST_P(NetLimits, ConnectionsThatEndedMakeRoom) {
+  const std::string script = talk_to("tool.cloche.test", echo_port, "ping");
+  const Called called =
+      client({"tool.cloche.test:7000"}, {"talk", script, script, script, script, script, script},
+             {"--net-connections", "2"});
+  EXPECT_TRUE(called.denials.empty()) << called;
+  EXPECT_EQ(called.use_of("tool.cloche.test:7000").connections, 6) << called;
+}
+
+TEST_P(NetLimits, BytesOfAHost) {
+  const Called called = client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "100000000"},
+                               {"--net-bytes", "1M"});
+  EXPECT_TRUE(contains(called.out, " reset\n")) << called;
+  EXPECT_TRUE(called.denied(
+      "egress: the connection to tool.cloche.test:7002 was ended: too many bytes to and from it; the "
+      "operator can raise --net-bytes"))
+      << called;
+  const HostUsed used = called.use_of("tool.cloche.test:7002");
+  EXPECT_GT(used.bytes_in, 1 << 20) << called;
+  EXPECT_LE(used.bytes_in, 2 << 20) << "no more than what fits into one pipe beyond it\n" << called;
+}
+
+// A transfer that would be over in one turn is cut as well, and later connections have nothing left.
+TEST_P(NetLimits, BytesOfAShortTransferAndOfAllConnectionsTogether) {
+  if (!stage().web.running()) GTEST_SKIP() << "skipped: nginx or openssl is not installed";
+  NEEDS("curl");
+  const Called called =
+      shell({"web.cloche.test"},
+            "curl -s http://web.cloche.test/big | wc -c; curl -s http://web.cloche.test/hello | wc -c",
+            {"--net-bytes", "64K"});
+  EXPECT_TRUE(called.denied("egress: the connection to web.cloche.test:80 was ended: too many bytes"))
+      << called;
+  EXPECT_LT(called.use_of("web.cloche.test:80").bytes_in, size_t{256} << 10) << called;
+  EXPECT_EQ(last_line(called.out), "0") << called;
+}
+
+TEST_P(NetLimits, IdleConnections) {
+  const Called called = client({"tool.cloche.test:7003"}, {"talk", talk_to("tool.cloche.test", deaf_port)},
+                               {"--net-idle", "400ms"});
+  EXPECT_EQ(called.out, "tool.cloche.test reset\n") << called;
+  EXPECT_TRUE(called.denied(
+      "egress: the connection to tool.cloche.test:7003 was ended: nothing moved on it for too long; the "
+      "operator can raise --net-idle"))
+      << called;
+}
+
+TEST_P(NetLimits, TimeOfAConnection) {
+  const Called called =
+      client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "100000000000000"},
+             {"--net-time", "400ms"});
+  EXPECT_TRUE(contains(called.out, " reset\n")) << called;
+  EXPECT_TRUE(called.denied(
+      "egress: the connection to tool.cloche.test:7002 was ended: it was open for too long; the operator "
+      "can raise --net-time"))
+      << called;
+}
+
+TEST_P(NetLimits, DenialsAreOnStderrForAPerson) {
+  const Ran ran = cloche_run({"--net", "tool.cloche.test:7003", "--net-idle", "300ms"},
+                             {client_program(), "talk", talk_to("tool.cloche.test", deaf_port)});
+  EXPECT_TRUE(contains(
+      ran.err, "egress: the connection to tool.cloche.test:7003 was ended: nothing moved on it for too long"))
+      << ran.err;
+  const Ran look = cloche_run({"--net", "tool.cloche.test"}, {"getent", "hosts", "evil.example"});
+  EXPECT_TRUE(contains(
+      look.err, "egress: look-up of evil.example refused: not declared (declared: [tool.cloche.test])"))
+      << look.err;
+}
+
+// A client that has said everything, and still listens; and one that says it byte by byte.
+TEST_P(NetLimits, HalfClosedAndSlowConnectionsGoOn) {
+  const std::string half = file("half", "tool.cloche.test 7000 99 0 1\nping");
+  const std::string slow = file("slow", "tool6.cloche.test 7000 1 20 0\nslowly");
+  const Called called = client({"tool.cloche.test:7000", "tool6.cloche.test:7000"}, {"talk", half, slow});
+  EXPECT_TRUE(contains(called.out, "tool.cloche.test seen ping\n")) << called;
+  EXPECT_TRUE(contains(called.out, "tool6.cloche.test seen s")) << called;
+  EXPECT_EQ(called.use_of("tool6.cloche.test:7000").bytes_out, 6) << called;
+}
+
+FOR_EVERYONE(NetLimits);
+
+}  // namespace
+}  // namespace cloche::test
