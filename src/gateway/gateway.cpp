@@ -23,8 +23,6 @@
 namespace cloche {
 namespace {
 
-constexpr std::string_view task_without_name = "main";
-
 // Relayed to the command through a pipe; it never has this descriptor.
 Result<OwnedFd> input_of(const std::string& text) {
   OwnedFd fd(::memfd_create("cloche-input", MFD_CLOEXEC));
