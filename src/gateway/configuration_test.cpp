@@ -121,12 +121,13 @@ TEST(Configure, LimitsRungAndNotes) {
   request.said_limits = {LimitId::wall};
   std::vector<std::string> notes;
   const Configuration configuration =
-      configured({.user = R"({"limits": {"timeout": "5s", "pids": 9}})",
+      configured({.user = R"({"limits": {"timeout": "5s", "pids": 9, "net-connections": 7}})",
                   .project = R"({"limits": {"memory": "64G", "nofile": 100}})"});
   ASSERT_TRUE(configure(request, configuration.settings, notes).ok());
   EXPECT_EQ(request.limits.wall_ms, 9000U);
   EXPECT_EQ(request.limits.processes, 9U);
   EXPECT_EQ(request.limits.open_files, 100U);
+  EXPECT_EQ(request.limits.net_connections, 7U);
   EXPECT_EQ(request.limits.memory_bytes, Limits{}.memory_bytes);
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0], "P:1: limits: memory stays at 4G: a project can only lower it");

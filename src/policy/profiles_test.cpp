@@ -153,10 +153,11 @@ TEST(Profiles, ARequestOnlyBecomesSmaller) {
   RunRequest request;
   request.limits.memory_bytes = 1ULL << 30;
   apply_profile(request, custom(R"({"extends": "workspace-write", "ro": ["/srv"],
-                                    "limits": {"memory": "8G", "pids": 5}, "isolation": "gvisor"})"));
+                                    "limits": {"memory": "8G", "pids": 5, "net-bytes": "1M"}, "isolation": "gvisor"})"));
   EXPECT_EQ(request.profile, Profile::workspace_write);
   EXPECT_EQ(request.limits.memory_bytes, 1ULL << 30);
   EXPECT_EQ(request.limits.processes, 5U);
+  EXPECT_EQ(request.limits.net_bytes, 1ULL << 20);
   EXPECT_EQ(request.isolation, Rung::gvisor);
   ASSERT_EQ(request.grants.size(), 1U);
   EXPECT_EQ(request.grants[0].source, "/srv");

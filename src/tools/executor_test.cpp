@@ -117,6 +117,8 @@ TEST(Executor, LimitsOnlyNarrow) {
       {R"("limits": {"timeout": "30s", "nofile": 64, "fsize": "1M", "disk": "1M", "files": 10, "tmp": "1M"})",
        "fine"},
       {R"("limits": {"cpu_s": 2})", "fine"},
+      {R"("limits": {"net-connections": 4, "net-bytes": "10M", "net-idle": "5s", "net-time": "1m"})", "fine"},
+      {R"("limits": {"net-bytes": "8G"})", "m:2: limits: net-bytes can only be less than the default, 4G"},
       {R"("limits": {"timeout_s": 1.5})",
        "m:2: timeout_s must be a whole number or a string like \"30s\" or \"512M\", not number"},
       {R"("limits": {"timeout_s": true})",

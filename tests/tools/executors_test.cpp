@@ -86,9 +86,10 @@ std::set<std::string> lines_of(const Json& plan) {
 
 using Lines = std::set<std::string>;
 
-// Of the system's own: which of these there are is the host's affair.
+// Of the system's own: which of these there are is the host's affair. Where names lead is the plan's.
 bool is_of_system(const std::string& line) {
-  if (contains(line, "target:/dev/shm")) return false;
+  for (const char* own : {"target:/dev/shm", "target:/etc/hosts ", "target:/etc/resolv.conf "})
+    if (contains(line, own)) return false;
   for (const char* root : {"/usr", "/bin", "/sbin", "/lib", "/opt", "/etc", "/dev", "/proc"}) {
     const std::string target = std::string("target:") + root;
     if (line.starts_with("view ") && contains(line, target)) return true;
