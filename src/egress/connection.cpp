@@ -15,9 +15,9 @@ namespace {
 
 constexpr uint16_t tls_port = 443;
 constexpr uint16_t http_port = 80;
-constexpr uint64_t greeting_ms = 10'000;  // for the client to say whom it wants
-constexpr uint64_t dial_ms = 10'000;      // of each address
-constexpr size_t most_head = size_t{64} << 10;
+constexpr uint64_t greeting_ms = 10'000;        // for the client to say whom it wants
+constexpr uint64_t dial_ms = 10'000;            // of each address
+constexpr size_t most_head = size_t{20} << 10;  // a little more than any hello or head may have
 
 }  // namespace
 
@@ -62,7 +62,8 @@ void Connection::ready(Side side, uint32_t events) {
 Connection::Heard Connection::read_head() {
   std::array<char, size_t{16} << 10> room;
   while (head_.size() < most_head) {
-    const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
+    const size_t most = std::min(room.size(), most_head - head_.size());
+    const ssize_t got = ::recv(client_.get(), room.data(), most, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) break;
     if (got < 0) return Heard::broken;
@@ -106,6 +107,7 @@ bool Connection::judge_requests() {
   }
   out_.hold(std::string_view(head_).substr(0, step.forward));
   head_.erase(0, step.forward);
+  if (head_.empty()) give_back_memory(head_);
   return true;
 }
 
@@ -172,7 +174,7 @@ void Connection::dialled() {
   state_ = State::relaying;
   if (!requests_) {
     out_.hold(head_);
-    head_ = {};
+    give_back_memory(head_);
   }
   relay();
 }

@@ -43,7 +43,7 @@ Moved Relay::send_held(int target, uint64_t& counted) {
     held_begin_ += static_cast<size_t>(sent);
     counted += static_cast<uint64_t>(sent);
   }
-  held_ = {};
+  give_back_memory(held_);
   held_begin_ = 0;
   return Moved::more;
 }

@@ -26,6 +26,10 @@ class PipePool {
   std::vector<RelayPipe> free_;
 };
 
+// Assigning nothing to a string keeps what it had, and a thousand connections would keep a thousand times
+// that.
+inline void give_back_memory(std::string& text) { std::string().swap(text); }
+
 enum class Moved {
   waits,   // for the source to have more, or for the target to take more
   more,    // it has had its turn, and could go on

@@ -97,6 +97,17 @@ TEST_P(Addresses, OfBothKindsLeadToThePublicOneAlone) {
   EXPECT_EQ(called.use_of("mixed.cloche.test:7000").connections, 1) << called;
 }
 
+// 93.184.217.2 is there and has no web server; the next address does.
+TEST_P(Addresses, AreTriedInTurn) {
+  stage().dns.tell("in-turn.cloche.test", {{.addresses = {"93.184.217.2", tool_address}}});
+  const std::string script =
+      file("in-turn", "in-turn.cloche.test 80 99 0 0\nGET / HTTP/1.1\r\nHost: in-turn.cloche.test\r\n\r\n");
+  const Called called = client({"in-turn.cloche.test"}, {"talk", script});
+  EXPECT_EQ(called.out, "in-turn.cloche.test seen seen\n") << called;
+  EXPECT_EQ(called.use_of("in-turn.cloche.test:80").connections, 1) << called;
+  EXPECT_TRUE(called.failures.empty()) << called;
+}
+
 TEST_P(Addresses, BehindAnAliasAreJudged) {
   stage().dns.tell("alias.cloche.test", {{.addresses = {tool_address}, .alias = "cdn.example"}});
   stage().dns.tell("bad-alias.cloche.test", {{.addresses = {"192.168.1.1"}, .alias = "cdn.example"}});

@@ -88,6 +88,15 @@ TEST_P(Isolation, LocalhostIsTheHostsAndTheNumberIsTheSandboxsOwn) {
   EXPECT_EQ(server.accepted(), 2U);
 }
 
+// A named host's port is free on the loopback; below a wildcard any address could be asked for, and it is
+// not.
+TEST_P(Isolation, PortsOfNamedHostsStayTheSandboxsOwn) {
+  const Called called = client({"tool.cloche.test:7000"}, {"listen", "7000"});
+  EXPECT_EQ(called.out, "own\n") << called;
+  const Called below = client({"*.cloche.test:7000"}, {"listen", "7000"});
+  EXPECT_EQ(below.out, "EADDRINUSE\n") << below;
+}
+
 TEST_P(Isolation, LoopbackServicesThatWereNotNamedStayOutOfReach) {
   const Listening listening = listen_on_loopback();
   TcpServer server(listening.fd, Manner::banner);

@@ -72,6 +72,29 @@ TEST_P(EgressProcess, HoldsAThousandConnectionsInLittleMemory) {
   EXPECT_EQ(called.use_of("tool.cloche.test:7000").connections, 1000) << called;
 }
 
+// The same when each of them has said all it can, and waits for a server that never answers.
+TEST_P(EgressProcess, HoldsAThousandThatHaveSaidMuchInLittleMemory) {
+  stage().dns.tell("dead.cloche.test", dead_address);
+  file("wait.py", R"(import os, resource, socket, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (2048, 2048))
+request = b'POST / HTTP/1.1\r\nHost: dead.cloche.test\r\nContent-Length: 999999\r\n\r\n' + bytes(100000)
+held = []
+for i in range(1000):
+  s = socket.create_connection(('dead.cloche.test', 80)); s.setblocking(False)
+  s.send(request)
+  held.append(s)
+open('said', 'w').close()
+while not os.path.exists('done'): time.sleep(0.05)
+)");
+  Started call(command_of({"dead.cloche.test"}, {"/usr/bin/python3", "wait.py"}));
+  ASSERT_TRUE(soon([&] { return fs::exists(workspace() / "said"); }));
+  const int gate = gate_of(call.pid());
+  ASSERT_GT(gate, 0);
+  EXPECT_LT(peak_bytes(gate), size_t{64} << 20);
+  file("done", "");
+  EXPECT_EQ(read(call.finish()).exit_code, 0);
+}
+
 FOR_EVERYONE(EgressProcess);
 
 }  // namespace

@@ -9,6 +9,12 @@ namespace {
 
 fs::path proc(int pid) { return "/proc/" + std::to_string(pid); }
 
+size_t memory_of(int pid, const std::string& field) {
+  size_t kilobytes = 0;
+  std::istringstream(status_of(pid)[field]) >> kilobytes;
+  return kilobytes << 10;
+}
+
 }  // namespace
 
 int gate_of(int gateway) {
@@ -48,10 +54,8 @@ std::vector<std::string> files_of(int pid) {
   return out;
 }
 
-size_t resident_bytes(int pid) {
-  size_t kilobytes = 0;
-  std::istringstream(status_of(pid)["VmRSS"]) >> kilobytes;
-  return kilobytes << 10;
-}
+size_t resident_bytes(int pid) { return memory_of(pid, "VmRSS"); }
+
+size_t peak_bytes(int pid) { return memory_of(pid, "VmHWM"); }
 
 }  // namespace cloche::test

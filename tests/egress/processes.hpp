@@ -15,5 +15,6 @@ std::map<std::string, std::string> status_of(int pid);
 // What its descriptors lead to.
 std::vector<std::string> files_of(int pid);
 size_t resident_bytes(int pid);
+size_t peak_bytes(int pid);  // the most it ever had
 
 }  // namespace cloche::test
