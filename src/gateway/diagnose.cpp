@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "confine/probe.hpp"
 #include "gateway/throwaway.hpp"
 
 namespace cloche {
@@ -44,6 +46,14 @@ std::vector<LayerHealth> healthy(const Ran& ran) {
     layers.push_back(std::move(health));
   }
   return layers;
+}
+
+// Where the kernel only said no, the host's own switches may say which one is to be turned.
+Error with_one_fix(Error error) {
+  const bool by_user_namespaces = error.layer == name_of(LayerId::user_ids) && error.number == EPERM;
+  std::string fix = by_user_namespaces ? fix_for_user_namespaces(user_namespace_switches()) : std::string();
+  if (!fix.empty()) error.fix = std::move(fix);
+  return error;
 }
 
 std::vector<LayerHealth> unhealthy(const Error& error) {
@@ -136,8 +146,9 @@ Diagnosis diagnose(const Environment& environment, const Installation& installat
   }
   auto ran = run(in_scratch(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
   if (!ran.ok()) {
-    diagnosis.problem = describe(ran.error());
-    diagnosis.layers = unhealthy(ran.error());
+    const Error error = with_one_fix(ran.error());
+    diagnosis.problem = describe(error);
+    diagnosis.layers = unhealthy(error);
     return diagnosis;
   }
   diagnosis.active = ran.value().outcome.exit_code == 0;
