@@ -73,6 +73,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   words.flag("--directory", plan.directory);
   for (const auto& [resource, value] : limits_for(plan.limits)) {
     if (resource == RLIMIT_NPROC && !options.others) continue;
+    if (resource == RLIMIT_CPU && options.processor_by_host) continue;
     const uint64_t counted = resource == RLIMIT_NPROC ? value + *options.others : value;
     words.flag("--limit", std::string(name_of_resource(resource)) + "=" + std::to_string(counted));
   }

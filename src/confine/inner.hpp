@@ -29,6 +29,9 @@ struct InnerOptions {
   std::optional<uint64_t> others = 0;
   bool becomes = false;  // the box has given it another id than the plan says, and only that one
   std::optional<std::string> given_away = {};  // a directory of the box that the command must not own
+  // The box's kernel counts processor time by a clock of its own, in which a process runs on while the host
+  // has no processor for it: only the supervisor counts, by what the host says.
+  bool processor_by_host = false;
   bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
 };
 

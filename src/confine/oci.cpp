@@ -111,6 +111,7 @@ class Config {
       // The runtime's own threads would count: the jail sets this one, in a user namespace of the command's
       // own. In gVisor nobody but the command counts.
       if (resource == RLIMIT_NPROC && options_.kernel == BoxKernel::hosts) continue;
+      if (resource == RLIMIT_CPU && options_.parts.inner.processor_by_host) continue;
       const auto highest = options_.highest_limits.find(resource);
       const uint64_t number =
           highest == options_.highest_limits.end() ? value : std::min(value, highest->second);

@@ -30,12 +30,25 @@ long sysctl(const char* path, long absent) {
 
 }  // namespace
 
+UserNamespaceSwitches user_namespace_switches() {
+  return {.most = sysctl("/proc/sys/user/max_user_namespaces", 1),
+          .by_users = sysctl("/proc/sys/kernel/unprivileged_userns_clone", 1),
+          .restricted = sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0)};
+}
+
+std::string fix_for_user_namespaces(const UserNamespaceSwitches& switches) {
+  if (switches.most <= 0) return "sysctl -w user.max_user_namespaces=15000";
+  if (switches.by_users == 0) return "sysctl -w kernel.unprivileged_userns_clone=1";
+  if (switches.restricted != 0) return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
+  return {};
+}
+
 HostProbe probe_host() {
   HostProbe probe;
   probe.landlock_abi = offered_landlock();
   probe.has_filter = ::prctl(PR_GET_SECCOMP) >= 0;
   probe.user_namespaces = sysctl("/proc/sys/user/max_user_namespaces", 1) > 0;
-  if (!probe.user_namespaces) probe.user_namespaces_fix = "sysctl -w user.max_user_namespaces=15000";
+  if (!probe.user_namespaces) probe.user_namespaces_fix = fix_for_user_namespaces({.most = 0});
   return probe;
 }
 

@@ -207,6 +207,7 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   box.inner.watched = resources.memory_by == "watched";
   if (speechless) {
     box.inner.landlock_abi = 0;
+    box.inner.processor_by_host = true;
     box.inner.report = std::string(report_inside);
   } else {
     box.inner.control = wire::control_fd;

@@ -127,6 +127,8 @@ TEST(Staged, OnlyGvisorIsSpeechless) {
     EXPECT_EQ((spec.jail.flags & wire::speechless) != 0, gvisor) << name_of(backend);
     EXPECT_EQ(spec.by_descendants, gvisor) << name_of(backend);
     EXPECT_EQ(told(spec).find(report_inside) != std::string::npos, gvisor) << name_of(backend);
+    const bool ended_inside = told(spec).find("cpu=") != std::string::npos || has(spec.jail.argv, "cpu=3601");
+    EXPECT_EQ(ended_inside, !gvisor) << name_of(backend) << ": gVisor's clock is not the host's";
     const bool landlock = std::any_of(spec.layers.begin(), spec.layers.end(),
                                       [](const Layer& layer) { return layer.id == LayerId::landlock; });
     EXPECT_EQ(landlock, !gvisor) << name_of(backend);

@@ -1,3 +1,4 @@
+#include <iterator>
 #include <string>
 
 #include "base/json.hpp"
@@ -35,7 +36,9 @@ RungHealth health_of(const Diagnosis& diagnosis, Rung rung) {
   }
   if (health.available) return health;
   for (const auto& [backend, offer] : diagnosis.backends) {
-    if (rung_of(backend) == rung) health.why += (health.why.empty() ? "" : "; ") + offer.why;
+    // Often all of a rung fail for one reason.
+    if (rung_of(backend) != rung || health.why.find(offer.why) != std::string::npos) continue;
+    health.why += (health.why.empty() ? "" : "; ") + offer.why;
   }
   return health;
 }
@@ -50,7 +53,40 @@ std::string rungs_as_text(const Diagnosis& diagnosis) {
     if (!health.available && !health.fix.empty()) line += "; " + on_one_line(health.fix);
     text += line + "\n";
   }
-  if (!diagnosis.in_force.empty()) text += "  a command gets              " + diagnosis.in_force + "\n";
+  const bool refused = diagnosis.in_force.empty() || !diagnosis.misconfiguration.empty();
+  text += "  a command gets              " + (refused ? "nothing: it is refused" : diagnosis.in_force) + "\n";
+  return text;
+}
+
+// For whoever cannot have the default: the strongest rung that he can have, in the words that ask for it.
+std::string way_out(const Diagnosis& diagnosis) {
+  for (auto rung = std::rbegin(all_rungs); rung != std::rend(all_rungs); ++rung) {
+    if (health_of(diagnosis, *rung).available)
+      return "What works here, by your choice: cloche run --isolation " + std::string(name_of(*rung)) + "\n";
+  }
+  return {};
+}
+
+std::string layer_as_text(const LayerHealth& layer) {
+  std::string line = layer.enforced ? "  holds    " : "  MISSING  ";
+  line += name_of(layer.id);
+  line.resize(30, ' ');
+  line += (layer.enforced ? layer.by : layer.fix) + "\n";
+  if (layer.enforced) line += std::string(30, ' ') + "proven by: " + layer.proof + "\n";
+  return line;
+}
+
+std::string layers_as_text(const Diagnosis& diagnosis) {
+  std::string text;
+  std::string untried;
+  for (const auto& layer : diagnosis.layers) {
+    if (layer.tried) {
+      text += layer_as_text(layer);
+    } else {
+      untried += " " + std::string(name_of(layer.id));
+    }
+  }
+  if (!untried.empty()) text += "  not tried, because that one is missing:" + untried + "\n";
   return text;
 }
 
@@ -95,15 +131,7 @@ std::string as_json(const Diagnosis& diagnosis) {
 }
 
 std::string as_text(const Diagnosis& diagnosis) {
-  std::string text;
-  for (const auto& layer : diagnosis.layers) {
-    std::string line = layer.enforced ? "  holds    " : "  MISSING  ";
-    line += name_of(layer.id);
-    line.resize(30, ' ');
-    line += layer.enforced ? layer.by : layer.fix;
-    text += line + "\n";
-    if (layer.enforced) text += std::string(30, ' ') + "proven by: " + layer.proof + "\n";
-  }
+  std::string text = layers_as_text(diagnosis);
   if (diagnosis.overshoot_bytes) {
     text += "  note     memory is watched, not charged: the worst overshoot of three tries was " +
             std::to_string(*diagnosis.overshoot_bytes >> 20) +
@@ -113,7 +141,8 @@ std::string as_text(const Diagnosis& diagnosis) {
   if (!diagnosis.misconfiguration.empty())
     text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
   text += rungs_as_text(diagnosis);
-  if (!diagnosis.active) return text + "The default is refused on this host: " + diagnosis.problem + "\n";
+  if (!diagnosis.active)
+    return text + "The default is refused on this host: " + diagnosis.problem + "\n" + way_out(diagnosis);
   if (diagnosis.in_force == "none")
     return text + "ISOLATION IS OFF by the operator's own switch: NOTHING HOLDS.\n";
   text += "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n";

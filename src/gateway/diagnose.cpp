@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "confine/probe.hpp"
 #include "gateway/throwaway.hpp"
 
 namespace cloche {
@@ -40,18 +42,26 @@ std::vector<LayerHealth> healthy(const Ran& ran) {
     LayerHealth health{.id = layer.id, .enforced = true, .by = layer.by, .proof = {}, .fix = {}};
     const auto checks = ran.proof.by_layer.find(layer.id);
     // Scoping is on when Landlock is; in namespaces of its own there is nobody outside to try it on.
-    health.proof = checks != ran.proof.by_layer.end() ? checks->second : "by the kernel's word alone";
+    health.proof = checks != ran.proof.by_layer.end() ? checks->second : "the kernel's word alone";
     layers.push_back(std::move(health));
   }
   return layers;
 }
 
+// Where the kernel only said no, the host's own switches may say which one is to be turned.
+Error with_one_fix(Error error) {
+  const bool by_user_namespaces = error.layer == name_of(LayerId::user_ids) && error.number == EPERM;
+  std::string fix = by_user_namespaces ? fix_for_user_namespaces(user_namespace_switches()) : std::string();
+  if (!fix.empty()) error.fix = std::move(fix);
+  return error;
+}
+
 std::vector<LayerHealth> unhealthy(const Error& error) {
   std::vector<LayerHealth> layers;
   for (LayerId id : required_by(Rung::namespaces)) {
-    LayerHealth health{.id = id, .enforced = false, .by = {}, .proof = {}, .fix = {}};
-    const bool to_blame = name_of(id) == error.layer;
-    health.fix = to_blame ? error.fix : "not tried: the proof did not get that far";
+    LayerHealth health{.id = id, .by = {}, .proof = {}, .fix = {}};
+    health.tried = name_of(id) == error.layer;
+    health.fix = health.tried ? error.fix : "not tried: the proof did not get that far";
     layers.push_back(std::move(health));
   }
   return layers;
@@ -91,6 +101,12 @@ void look_at_approvers(Diagnosis& diagnosis, const RuleFiles& rules) {
   }
 }
 
+// The one candidate of a wish was chosen untried. No isolation at all always works.
+bool works(const Diagnosis& diagnosis, Backend backend) {
+  return std::none_of(diagnosis.backends.begin(), diagnosis.backends.end(),
+                      [&](const BackendHealth& one) { return one.backend == backend && !one.offer.works; });
+}
+
 // What a command gets that asks for nothing, as the operator has it configured.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
   Ladder ladder(environment, installation);
@@ -111,7 +127,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   if (const auto fits = configure(request, configured.value().settings, ignored); !fits.ok()) return;
   auto choice = take_box(request, wish.value(), ladder);
   if (!choice.ok()) return;
-  diagnosis.in_force = name_of(choice.value().backend);
+  if (works(diagnosis, choice.value().backend)) diagnosis.in_force = name_of(choice.value().backend);
   for (auto& note : choice.value().notes) diagnosis.notes.push_back(std::move(note));
 }
 
@@ -130,8 +146,9 @@ Diagnosis diagnose(const Environment& environment, const Installation& installat
   }
   auto ran = run(in_scratch(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
   if (!ran.ok()) {
-    diagnosis.problem = describe(ran.error());
-    diagnosis.layers = unhealthy(ran.error());
+    const Error error = with_one_fix(ran.error());
+    diagnosis.problem = describe(error);
+    diagnosis.layers = unhealthy(error);
     return diagnosis;
   }
   diagnosis.active = ran.value().outcome.exit_code == 0;

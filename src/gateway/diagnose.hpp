@@ -13,6 +13,7 @@ namespace cloche {
 struct LayerHealth {
   LayerId id = LayerId::user_ids;
   bool enforced = false;
+  bool tried = true;  // not all are, once one is missing
   std::string by;     // the mechanism
   std::string proof;  // the checks that held
   std::string fix;    // what would provide it

@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 
 namespace cloche::test {
@@ -222,7 +222,10 @@ fs::path Scene::write(const fs::path& relative, const std::string& text, unsigne
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // A process whose file in /proc is read may end meanwhile: what was read until then, without an exception.
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
 }
 
 }  // namespace cloche::test

@@ -52,6 +52,9 @@ const std::string without_tools =
     "/usr/bin; do "
     "[ -e $directory/$tool ] && mount --bind /dev/null $directory/$tool; done; done; ";
 
+// Some put another /tmp over the host's, in a mount namespace of their own.
+bool programs_are_in_tmp() { return std::string(CLOCHE_TEST_BIN_DIR).starts_with("/tmp/"); }
+
 TEST_P(Hosts, WithoutUserNamespacesTheDefaultRefusesAndSaysWhatToDo) {
   const Ran native = without_user_namespaces("cloche run -- touch ran");
   EXPECT_TRUE(refused(native, {125}, {"missing layer user-ids", "user namespaces", "max_user_namespaces"}));
@@ -86,6 +89,23 @@ TEST_P(Hosts, WithoutUserNamespacesTheDoctorKnowsWhatWorks) {
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_TRUE(contains(ran.out, "sysctl -w user.max_user_namespaces")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "a command gets              nothing: it is refused")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "cloche run --isolation subprocess\n")) << ran.out;
+  const std::string blamed = "  MISSING  ";
+  EXPECT_EQ(ran.out.find(blamed), ran.out.rfind(blamed)) << "what was not tried is not missing: " << ran.out;
+}
+
+TEST_P(Hosts, TheDoctorKnowsThatAStepDownIsAllowed) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = without_user_namespaces("cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "a command gets              subprocess")) << ran.out;
+}
+
+TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
+  if (programs_are_in_tmp()) GTEST_SKIP() << "skipped: the programs lie in /tmp, which this test covers";
+  const Ran ran = on_host("mount -t tmpfs -o noexec,mode=1777 none /tmp; cloche doctor");
+  EXPECT_EQ(ran.exit_code, 0) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
 
 TEST_P(Hosts, ABackendThatIsNotInstalledIsNamedWithItsPackage) {
@@ -119,9 +139,6 @@ TEST_P(Hosts, WithoutACgroupMemoryIsWatched) {
   EXPECT_TRUE(printed(ran, "subprocess 137\nnamespace 137\n"));
   EXPECT_TRUE(contains(ran.err, "watched")) << ran.err;
 }
-
-// These put another /tmp over the host's, in a mount namespace of their own.
-bool programs_are_in_tmp() { return std::string(CLOCHE_TEST_BIN_DIR).starts_with("/tmp/"); }
 
 TEST_P(Hosts, ATmpThatRunsNothingDisturbsNobody) {
   if (programs_are_in_tmp()) GTEST_SKIP() << "skipped: the programs lie in /tmp, which this test covers";
@@ -204,6 +221,7 @@ TEST_P(Contained, TheDoctorIsRight) {
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_TRUE(contains(ran.out, "user-ids")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "a command gets              nothing: it is refused")) << ran.out;
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#include "confine/probe.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cloche {
+namespace {
+
+TEST(UserNamespaces, TheOneCommandThatAllowsThem) {
+  struct Row {
+    UserNamespaceSwitches switches;
+    const char* fix;
+  };
+  const Row rows[] = {
+      {{}, ""},
+      {{.most = 0}, "sysctl -w user.max_user_namespaces=15000"},
+      {{.by_users = 0}, "sysctl -w kernel.unprivileged_userns_clone=1"},
+      {{.restricted = 1}, "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
+      {{.most = 0, .by_users = 0, .restricted = 1}, "sysctl -w user.max_user_namespaces=15000"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(fix_for_user_namespaces(row.switches), row.fix);
+}
+
+}  // namespace
+}  // namespace cloche
