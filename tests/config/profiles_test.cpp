@@ -130,23 +130,21 @@ TEST_P(Profiles, TheyMayNotLieInTheWorkspace) {
       refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {"lies in the workspace"}));
 }
 
-TEST_P(Profiles, TheNetworkOfOneIsRefusedWhereNobodyCanReachOut) {
+// Only judged: the name is somebody's.
+TEST_P(Profiles, ADeclaredHostIsReachedUnderTheOneThatHasANetwork) {
   scene().write("skills/net/SKILL.md",
                 "---\nname: net\ndescription: d\nneeds_network: [api.example.org]\n---\n");
-  const Words get = {"call",
-                     "http_get",
-                     R"({"url": "https://api.example.org/"})",
-                     "--skill",
-                     (root() / "skills/net/SKILL.md").string(),
-                     "--autonomy",
-                     "full"};
+  const Words get = {"explain",    "call",
+                     "http_get",   R"({"url": "https://api.example.org/"})",
+                     "--skill",    (root() / "skills/net/SKILL.md").string(),
+                     "--autonomy", "full"};
   const Ran without = cloche_words(get);
   EXPECT_TRUE(exited(without, 126) && contains(without.out, "the sandbox profile has no network"))
       << without.out;
   Words with = get;
   with.insert(with.end(), {"--profile", "workspace-write"});
   const Ran ran = cloche_words(with);
-  EXPECT_TRUE(exited(ran, 126) && contains(ran.out, "is not part of this build")) << ran.out;
+  EXPECT_TRUE(exited(ran, 0) && contains(ran.out, "every host is declared")) << ran.out;
   EXPECT_TRUE(exited(shell("touch made", {"--profile", "workspace-write"}), 0));
 }
 
