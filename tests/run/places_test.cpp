@@ -319,10 +319,13 @@ TEST_P(Grants, OfAMissingSourceAreRefused) {
 
 TEST_P(Grants, OfSecretsAreTheOperatorsToGive) {
   const auto keys = scene().write("home/.ssh/id_ed25519", "key\n").parent_path();
-  const Ran ran = cloche_shell({"--rw", keys},
-                               "cat " + keys.string() + "/id_ed25519; echo new > " + keys.string() + "/new",
-                               {.env = {{"HOME", scene().root() / "home"}}});
-  EXPECT_TRUE(printed(ran, "key\n"));
+  const auto reading_and_writing = [&](const std::vector<std::string>& flags) {
+    return cloche_shell(flags, "cat " + keys.string() + "/id_ed25519; echo new > " + keys.string() + "/new",
+                        {.env = {{"HOME", scene().root() / "home"}}});
+  };
+  EXPECT_TRUE(refused(reading_and_writing({"--rw", keys}), {125}, {"protected set", "--allow-protected"}));
+  EXPECT_FALSE(fs::exists(keys / "new"));
+  EXPECT_TRUE(printed(reading_and_writing({"--rw", keys, "--allow-protected", keys}), "key\n"));
   EXPECT_EQ(read_file(keys / "new"), "new\n");
 }
 
