@@ -101,7 +101,7 @@ TEST_P(NetLimits, DenialsAreOnStderrForAPerson) {
       << ran.err;
   const Ran look = cloche_run({"--net", "tool.cloche.test"}, {"getent", "hosts", "evil.example"});
   EXPECT_TRUE(contains(
-      look.err, "egress: look-up of evil.example refused: not declared (declared: [tool.cloche.test])"))
+      look.err, "egress: look-up of evil.example refused: not declared (--net: [tool.cloche.test])"))
       << look.err;
 }
 

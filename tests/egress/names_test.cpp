@@ -34,7 +34,7 @@ print(socket.getaddrinfo('web.cloche.test.', 80, socket.AF_INET)[0][4][0])
   for (const char* name :
        {"secret-data.evil.example", "web.cloche.test.evil.example", "x.web.cloche.test", "leak"})
     EXPECT_TRUE(called.denied("egress: look-up of " + std::string(name) +
-                              " refused: not declared (declared: [web.cloche.test])"))
+                              " refused: not declared (--net: [web.cloche.test])"))
         << called;
 }
 

@@ -21,7 +21,7 @@ class Programs : public Egress {
     const Called not_named = call({"other.cloche.test"}, argv, flags);
     EXPECT_NE(not_named.exit_code, 0) << not_named;
     EXPECT_TRUE(
-        not_named.denied("egress: look-up of web.cloche.test refused: not declared (declared: "
+        not_named.denied("egress: look-up of web.cloche.test refused: not declared (--net: "
                          "[other.cloche.test])"))
         << not_named;
     EXPECT_TRUE(not_named.used.empty()) << not_named;
