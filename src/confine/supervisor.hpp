@@ -38,7 +38,6 @@ struct Streams {
 // An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is
 // watched.
 Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
-                          const Cgroup* cgroup, const Streams& streams,
-                          NetworkGate* network = nullptr);
+                          const Cgroup* cgroup, const Streams& streams, NetworkGate* network = nullptr);
 
 }  // namespace cloche

@@ -20,7 +20,7 @@ struct Installation {
   std::string probe;   // cloche-probe, the program of the self-proof
   std::string egress;  // cloche-egress, which answers for the network of a call
   std::string fetch;   // cloche-fetch, the program of http_get
-  std::string state;  // where proofs and skeletons are kept; empty: nowhere, and then each call does without
+  std::string state;   // where proofs and skeletons are kept; empty: nowhere, and then each call does without
   std::string no_state = {};  // why it is nowhere
   IdRange ids;
 };

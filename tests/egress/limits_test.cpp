@@ -100,8 +100,8 @@ TEST_P(NetLimits, DenialsAreOnStderrForAPerson) {
       ran.err, "egress: the connection to tool.cloche.test:7003 was ended: nothing moved on it for too long"))
       << ran.err;
   const Ran look = cloche_run({"--net", "tool.cloche.test"}, {"getent", "hosts", "evil.example"});
-  EXPECT_TRUE(contains(
-      look.err, "egress: look-up of evil.example refused: not declared (--net: [tool.cloche.test])"))
+  EXPECT_TRUE(
+      contains(look.err, "egress: look-up of evil.example refused: not declared (--net: [tool.cloche.test])"))
       << look.err;
 }
 

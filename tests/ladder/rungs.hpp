@@ -57,8 +57,8 @@ Ran in_own_mounts(As as, const Scene& scene, const std::string& script);
 // whatever it is called. From the first use on.
 void adopt_orphans();
 std::vector<int> children_of(int parent);
-// The first word of its command line; empty: it is gone. (Crun runs from a copy of itself, and the kernel's own
-// name for it is that of the copy.)
+// The first word of its command line; empty: it is gone. (Crun runs from a copy of itself, and the kernel's
+// own name for it is that of the copy.)
 std::string command_of(int process);
 // Waits until none is left; names those that are.
 std::string orphans_left(double seconds);
