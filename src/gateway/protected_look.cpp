@@ -37,9 +37,15 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
     const GuardFacts then{.allowed = guard.allowed, .files = tree.call.known_to_abandoned()};
     if (look.look(tree, then, *tree.call.abandoned())) tree.call.forget_abandoned();
   }
+  // What another call may have made is not what anything is put back to.
+  const auto is_certain = [&](const Tree& tree, const std::string& path) {
+    const auto fact = std::find_if(guard.files.begin(), guard.files.end(),
+                                   [&](const ProtectedFact& known) { return known.file.path == path; });
+    return fact != guard.files.end() && !tree.call.is_doubtful(fact->changed);
+  };
   for (auto& tree : look.trees_) {
     for (const auto& path : guard.saved) {
-      if (path != tree.root.path && is_beneath(tree.root.path, path))
+      if (path != tree.root.path && is_beneath(tree.root.path, path) && is_certain(tree, path))
         tree.saved.save(tree.root, path.substr(tree.root.path.size() + 1));
     }
   }

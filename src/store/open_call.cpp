@@ -108,10 +108,15 @@ OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& n
   auto mark = sys::open_at(directory, call.name_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (mark.ok()) {
     ::flock(mark.value().get(), LOCK_EX);
-    (void)sys::write_all(mark.value().get(), text_of(known));
+    (void)sys::write_all(mark.value().get(), text_of(call.certain_of(known)));
     call.lock_ = std::move(mark).value();
   }
   return call;
+}
+
+std::vector<ProtectedFact> OpenCall::certain_of(std::vector<ProtectedFact> known) const {
+  std::erase_if(known, [this](const ProtectedFact& fact) { return is_doubtful(fact.changed); });
+  return known;
 }
 
 void OpenCall::take_over(int directory, const std::string& name, const ChangeTime& time) {

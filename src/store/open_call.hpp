@@ -31,6 +31,11 @@ class OpenCall {
   // could move things past each other's looks.
   const ChangeTime& since() const { return since_; }
   bool overlaps() const { return since_ < began_; }
+  // Whether what changed then may be the work of another call: one that is in this tree as well, or one that
+  // ended without a look. That it was there before this one says nothing.
+  bool is_doubtful(const ChangeTime& changed) const {
+    return (overlaps() && changed >= since_) || (abandoned_ && changed >= *abandoned_);
+  }
   // A call ended without a look; whatever changed since then was seen by nobody.
   const std::optional<ChangeTime>& abandoned() const { return abandoned_; }
   // What that call knew when it began.
@@ -45,6 +50,7 @@ class OpenCall {
 
  private:
   OpenCall() = default;
+  std::vector<ProtectedFact> certain_of(std::vector<ProtectedFact> known) const;
   void take_over(int directory, const std::string& name, const ChangeTime& time);
 
   std::string directory_;

@@ -61,6 +61,39 @@ TEST(OpenCall, WhatWasKnownIsHandedOn) {
   EXPECT_FALSE(next.known_to_abandoned()[1].kept);
 }
 
+// Two calls that were killed in turn: what the first left is no more the second's to vouch for than its own.
+TEST(OpenCall, WhatADeadCallMayHaveLeftIsNotKnown) {
+  const Scratch state;
+  const Root root;
+  const ProtectedFact old{{.path = "/w/.npmrc"}, {5, 0}, true};
+  const ProtectedFact planted{{.path = "/w/.envrc"}, {11, 0}, true};
+  OpenCall::begin(state.path, root.fd.get(), {10, 0}, {old}).leave();
+  {
+    OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {old, planted});
+    EXPECT_TRUE(second.is_doubtful(planted.changed));
+    EXPECT_FALSE(second.is_doubtful(old.changed));
+    second.forget_abandoned();
+    second.leave();
+  }
+  const OpenCall third = OpenCall::begin(state.path, root.fd.get(), {30, 0}, {old, planted});
+  EXPECT_EQ(third.abandoned(), (ChangeTime{20, 0}));
+  ASSERT_EQ(third.known_to_abandoned().size(), 1U);
+  EXPECT_EQ(third.known_to_abandoned()[0].file.path, old.file.path);
+}
+
+TEST(OpenCall, WhatAnotherCallMayHaveMadeIsNotKnown) {
+  const Scratch state;
+  const Root root;
+  OpenCall first = OpenCall::begin(state.path, root.fd.get(), {10, 0}, {});
+  OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0},
+                                    {ProtectedFact{{.path = "/w/.envrc"}, {15, 0}, true}});
+  EXPECT_TRUE(second.is_doubtful({15, 0}));
+  EXPECT_FALSE(second.is_doubtful({9, 0}));
+  second.leave();
+  first.close();
+  EXPECT_TRUE(OpenCall::begin(state.path, root.fd.get(), {30, 0}, {}).known_to_abandoned().empty());
+}
+
 TEST(OpenCall, MarksDoNotPileUp) {
   const Scratch state;
   const Root root;

@@ -33,6 +33,18 @@ class Protected : public Run {
   bool is_there(const std::string& name) const {
     return fs::symlink_status(workspace() / name).type() != fs::file_type::not_found;
   }
+  void wait_for(const std::string& name) const {
+    for (int i = 0; i < 500 && !is_there(name); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_TRUE(is_there(name));
+  }
+  // A call that does this, and whose Cloche is killed once it has made `made`.
+  void killed_after(const std::string& script, const std::string& made) const {
+    Started started(under({}, {"bash", "-c", script + "; sleep 100"}));
+    wait_for(made);
+    ::kill(started.pid(), SIGKILL);
+    started.finish();
+  }
   Paths tree() const {
     Paths names;
     for (const auto& entry : fs::recursive_directory_iterator(workspace()))
@@ -317,19 +329,29 @@ TEST_P(Protected, TheQuarantineIsInNobodysView) {
 // The look did not happen; the next call here makes up for it. And nothing of ours is in the tree meanwhile.
 TEST_P(Protected, WhatAKilledCallLeftIsFoundByTheNext) {
   file(".envrc", "the user's\n");
-  {
-    Started started(under({}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 100"}));
-    for (int i = 0; i < 500 && !is_there("made"); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(is_there("made"));
-    ::kill(started.pid(), SIGKILL);
-    started.finish();
-  }
+  killed_after("echo evil > .mcp.json; echo > made", "made");
   EXPECT_EQ(tree(), (Paths{".envrc", ".mcp.json", "made"}));
   file(".envrc", "edited by the user\n");
   EXPECT_EQ(taken_after("cat .mcp.json 2>/dev/null; true"), Paths{".mcp.json"});
   EXPECT_EQ(tree(), (Paths{".envrc", "made"}));
   EXPECT_EQ(taken_after("true"), Paths{});
+}
+
+// The second one found it there, which says nothing: nobody had looked after the first.
+TEST_P(Protected, WhatTwoKilledCallsLeftIsFoundByTheNext) {
+  killed_after("echo one > .mcp.json; echo > made", "made");
+  killed_after("echo two > .mcp.json; echo > again", "again");
+  EXPECT_EQ(taken_after("true"), Paths{".mcp.json"});
+  EXPECT_EQ(tree(), (Paths{"again", "made"}));
+}
+
+// Without mounts members are put back as they were; what another call had just made was none.
+TEST_P(Protected, WhatAnotherCallMadeIsNotPutBack) {
+  Started other(under({}, {"bash", "-c", "echo evil > .mcp.json; echo > made; sleep 1"}));
+  wait_for("made");
+  EXPECT_TRUE(exited(cloche_shell({"--isolation", "subprocess"}, "sleep 2"), 0));
+  other.finish();
+  EXPECT_FALSE(is_there(".mcp.json"));
 }
 
 // Whoever stays behind in the sandbox dies with it, and the look comes after.
