@@ -83,7 +83,7 @@ int bound4(const wire::Door& door, int type) {
   if (fd < 0) return fd;
   sockaddr_in place{};
   place.sin_family = AF_INET;
-  place.sin_port = htons(static_cast<uint16_t>(door.port));
+  place.sin_port = __builtin_bswap16(static_cast<uint16_t>(door.port));
   std::memcpy(&place.sin_addr, &door.address[12], 4);  // of all zeros: any
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) < 0) return -1;
   return fd;
@@ -100,7 +100,7 @@ int bound6(const wire::Door& door, int type) {
   if (::setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &unassigned, sizeof unassigned) < 0) return -1;
   sockaddr_in6 place{};
   place.sin6_family = AF_INET6;
-  place.sin6_port = htons(static_cast<uint16_t>(door.port));
+  place.sin6_port = __builtin_bswap16(static_cast<uint16_t>(door.port));
   std::memcpy(&place.sin6_addr, door.address.data(), door.address.size());
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) < 0) return -1;
   return fd;
@@ -128,7 +128,7 @@ void raise_loopback() {
 
 void open_doors(const wire::Plan& plan) {
   const int netlink = must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_doors);
-  const uint32_t range4 = htonl(inside_range4);
+  const uint32_t range4 = __builtin_bswap32(inside_range4);
   if (!route_to_loopback(netlink, AF_INET, reinterpret_cast<const uint8_t*>(&range4), inside_range4_bits))
     fail(Step::open_doors, errno);
   uint8_t range6[16] = {};
