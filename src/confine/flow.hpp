@@ -24,7 +24,7 @@ class Flow {
   // terminal.
   static Flow out_of_command(OwnedFd commands, int callers, bool filtered, size_t keep_most);
 
-  // The one thing this flow waits for now; fd -1 when nothing.
+  // The one thing this flow waits for; fd -1 when nothing.
   pollfd wants() const;
   // Moves what can be moved. `allowed` is how many more bytes may be taken from the source.
   void move(uint64_t allowed);

@@ -58,7 +58,7 @@ void Connection::ready(Side side, uint32_t events) {
   }
 }
 
-// Everything there is for now, up to what is judged at once.
+// Everything that has come, up to what is judged at once.
 Connection::Heard Connection::read_head() {
   std::array<char, size_t{16} << 10> room;
   while (head_.size() < most_head) {

@@ -93,7 +93,7 @@ void EgressGate::hear() {
   }
 }
 
-// False when there is nothing more to hear for now.
+// False when nothing more has been said.
 bool EgressGate::hear_one() {
   EgressMessage message;
   const ssize_t got = ::recv(control_.get(), &message, sizeof message, MSG_DONTWAIT);
