@@ -14,6 +14,7 @@
 #include "gateway/protected_look.hpp"
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
+#include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
@@ -192,6 +193,10 @@ Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& g
 
 }  // namespace
 
+std::vector<std::string> Installation::parts() const {
+  return {std::string(parent_of(jail)), share_beside(jail)};
+}
+
 Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
   Installation installation;
   const std::string folder(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
@@ -224,7 +229,7 @@ Result<CallerFact> caller_of(const RunRequest& request, const Environment& envir
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation) {
   auto caller = TRY(caller_of(request, environment, installation));
-  Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places()));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
   return plan_run(request, seen.facts);
@@ -239,7 +244,7 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(required_for(request), probe); !missing.empty())
     return describe_missing(missing);
-  Observation seen = TRY(observe(request, environment, std::move(caller), installation.state));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places()));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };

@@ -23,6 +23,10 @@ struct Installation {
   std::string state;   // where proofs and skeletons are kept; empty: nowhere, and then each call does without
   std::string no_state = {};  // why it is nowhere
   IdRange ids;
+
+  // The directories of the programs and of what they read.
+  std::vector<std::string> parts() const;
+  OwnPlaces places() const { return {state, parts()}; }
 };
 
 // Beside the running program or in the directory `programs`, and under $XDG_STATE_HOME or ~/.local/state.

@@ -62,10 +62,12 @@ Result<std::vector<Executor>> executors_of(const Session& session) {
   return load_executors(*directory, places_of(session));
 }
 
-// The directories of the programs and of what they read.
-std::vector<std::string> parts_of(const Installation& installation) {
-  const std::string programs = led_to(std::string(parent_of(installation.jail)));
-  return {programs, led_to(std::string(parent_of(protected_file(installation.jail))))};
+void protect_parts(Session& session) {
+  for (const std::string& named : session.installation.parts()) {
+    const std::string part = led_to(named);
+    if (part != session.workspace && is_beneath(session.workspace, part))
+      session.protected_set.push_back(protected_part(part.substr(session.workspace.size() + 1)));
+  }
 }
 
 HostNames names_of(const Session& session) {
@@ -76,7 +78,8 @@ HostNames names_of(const Session& session) {
                std::string(parent_of(managed_config))};
   // Who could change the programs or the shapes would change what is judged. Where every view has them
   // anyway, there is nothing to keep from anybody, and nobody but root writes there.
-  for (const std::string& part : parts_of(session.installation)) {
+  for (const std::string& named : session.installation.parts()) {
+    const std::string part = led_to(named);
     const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
                                    [&](const ShownPath& row) { return is_beneath(row.path, part); });
     if (!shown) names.own.push_back(part);
@@ -188,6 +191,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
+  protect_parts(session);
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
   std::vector<Executor> executors = TRY(executors_of(session));

@@ -50,6 +50,7 @@ struct GuardFacts {
   std::vector<ProtectedFact> files = {};
   std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
   std::vector<std::string> saved = {};   // without mounts: of the files those to be put back as they were
+  std::vector<FileFact> pinned = {};     // the git directories that kept ones lie in: not to be renamed
   bool mounts =
       true;  // whether a member can be shown read-only; otherwise every change is only found afterwards
 
@@ -89,6 +90,10 @@ struct Facts {
   // Every directory above Cloche's own files and the project's configuration, by what it is: a host has other
   // names for some of them (bind mounts).
   std::vector<FileFact> above_own;
+  // The directories of the Cloche that is running: its programs, and what they read. Who writes there decides
+  // what the next call is judged by.
+  std::vector<FileFact> parts;
+  std::vector<FileFact> above_parts;     // every directory above these
   SharedList<FileFact> system;           // /usr, /bin, ...
   SharedList<FileFact> etc;              // the curated files that exist
   SharedList<FileFact> root;             // entries of /, for the host view

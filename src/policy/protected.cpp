@@ -28,6 +28,14 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& names) {
   return {names.begin(), names.end()};
 }
 
+// At any depth, and everything beneath.
+std::vector<std::string> pattern_of(std::string_view path) {
+  std::vector<std::string> pattern = folded_components(path);
+  pattern.insert(pattern.begin(), "**");
+  pattern.emplace_back("**");
+  return pattern;
+}
+
 bool covers(const ProtectedEntry& entry, const std::vector<std::string_view>& names) {
   return components_match(entry.pattern, names);
 }
@@ -75,11 +83,10 @@ class Reader {
     entry.scope = TRY(scope_of(item));
     entry.source = source_;
     entry.line = item.line;
-    entry.pattern = folded_components(entry.path);
-    if (entry.pattern.empty() || entry.pattern.front() == "**" || entry.path.front() == '/')
+    const auto names = folded_components(entry.path);
+    if (names.empty() || names.front() == "**" || entry.path.front() == '/')
       return wrong(item, "path is not a relative one that begins with a name");
-    entry.pattern.insert(entry.pattern.begin(), "**");
-    entry.pattern.emplace_back("**");
+    entry.pattern = pattern_of(entry.path);
     TRY(examples(item, "match", entry, true));
     TRY(examples(item, "not_match", entry, false));
     return entry;
@@ -125,6 +132,14 @@ const ProtectedEntry* find_protected(const ProtectedSet& entries, std::string_vi
     if (counts && covers(entry, views)) return &entry;
   }
   return nullptr;
+}
+
+ProtectedEntry protected_part(const std::string& path) {
+  return {.path = path,
+          .reason = "it belongs to the Cloche that judges this call",
+          .scope = ProtectedEntry::Scope::file_tools,
+          .source = "the installation",
+          .pattern = pattern_of(path)};
 }
 
 bool is_cloches_own(std::string_view path) {

@@ -41,9 +41,10 @@ bool is_same(const FileFact& fact, uint64_t device, uint64_t inode) {
 
 // Where a tree that is shown has the file in it, if it does: by its name, or because the tree is another name
 // (a bind mount) of a directory above it.
-std::optional<std::string> place_in(const ViewEntry& entry, const FileFact& file, const Facts& facts) {
+std::optional<std::string> place_in(const ViewEntry& entry, const FileFact& file,
+                                    const std::vector<FileFact>& all_above) {
   if (is_beneath(entry.source, file.path)) return relative(entry.source, file.path);
-  for (const auto& above : facts.above_own) {
+  for (const auto& above : all_above) {
     if (is_same(above, entry.device, entry.inode) && is_beneath(above.path, file.path))
       return relative(above.path, file.path);
   }
@@ -54,6 +55,39 @@ std::optional<std::string> place_in(const ViewEntry& entry, const FileFact& file
 // have the file under the new name and cover the old one. Right at the root there is nothing above it.
 bool can_be_moved(const ViewEntry& entry, const std::string& below) {
   return is_writable(entry) && below.find('/', 1) != std::string::npos;
+}
+
+// What may be done to a member of a tree that can be written.
+Access kept_access(const ViewEntry& entry) {
+  return entry.access == Access::write ? Access::read : Access::run;
+}
+
+// A directory of a tree once more, as a mount of its own: what a mount stands on cannot be renamed. A hidden
+// one, or what lies in one, stays so, and what is a mount already needs no other.
+void add_pin(std::vector<ViewEntry>& pins, const SharedList<ViewEntry>& view, const ViewEntry& entry,
+             const FileFact& directory, std::string target) {
+  const auto settles = [&](const ViewEntry& other) {
+    return other.target == target || (other.access == Access::none && is_beneath(other.target, target));
+  };
+  if (std::any_of(view.begin(), view.end(), settles)) return;
+  ViewEntry pin = entry;  // whose rights and owner it has, as without the pin
+  pin.target = std::move(target);
+  pin.source = directory.path;
+  pin.device = directory.device;
+  pin.inode = directory.inode;
+  pin.size_bytes = 0;
+  pin.why = "on the way to what is kept";
+  pins.push_back(std::move(pin));
+}
+
+// Every directory between a tree's root and something `below` it, whose path on the host is `path`.
+void pin_way(std::vector<ViewEntry>& pins, const ConfinementPlan& plan, const ViewEntry& entry,
+             const FileFact& file, const std::string& below, const std::vector<FileFact>& all_above) {
+  const size_t root_length = file.path.size() - below.size();
+  for (const auto& above : all_above) {
+    if (!is_beneath(above.path, file.path) || above.path.size() <= root_length + 1) continue;
+    add_pin(pins, plan.view, entry, above, seen_below(entry, above.path.substr(root_length)));
+  }
 }
 
 }  // namespace
@@ -113,7 +147,7 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
       if (!is_shown(entry)) continue;
       if (is_beneath(own.path, entry.source) || is_same(own, entry.device, entry.inode))
         return refusal(entry.source + " is one of Cloche's own files, and no command sees those");
-      const auto below = place_in(entry, own, facts);
+      const auto below = place_in(entry, own, facts.above_own);
       if (!below) continue;
       if (can_be_moved(entry, *below))
         return refusal(entry.source + " would be writable and has Cloche's own " + own.path +
@@ -140,7 +174,7 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
     if (!is_shown(entry) || !is_writable(entry)) continue;
     if (is_beneath(config.path, entry.source) || is_same(config, entry.device, entry.inode))
       return refusal(entry.source + " is the project's own configuration, which no command writes");
-    const auto below = place_in(entry, config, facts);
+    const auto below = place_in(entry, config, facts.above_own);
     if (!below) continue;
     if (can_be_moved(entry, *below))
       return refusal(entry.source + " would be writable and has the project's configuration " + config.path +
@@ -153,11 +187,39 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
   return {};
 }
 
+Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts) {
+  std::vector<ViewEntry> kept;
+  for (const auto& entry : plan.view) {
+    if (!is_shown(entry) || !is_writable(entry)) continue;
+    for (const auto& part : facts.parts) {
+      if (is_beneath(part.path, entry.source) || is_same(part, entry.device, entry.inode))
+        return refusal(entry.source + " belongs to the Cloche that is running, and no command writes there",
+                       "name another directory");
+      const auto below = place_in(entry, part, facts.above_parts);
+      if (!below) continue;
+      if (plan.rung < Rung::namespaces)
+        return refusal(entry.source + " would be writable and holds the Cloche that is running, " +
+                           part.path + ", which the rung " + std::string(name_of(plan.rung)) +
+                           " cannot keep from being changed",
+                       "name another directory, take the namespace rung, or install Cloche elsewhere");
+      pin_way(kept, plan, entry, part, *below, facts.above_parts);
+      kept.push_back(
+          owned_tree(part, seen_below(entry, *below), kept_access(entry), "the Cloche that is running"));
+    }
+  }
+  plan.view.append(kept);
+  return {};
+}
+
 void keep_protected(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> kept;
   for (auto& entry : plan.view) {
     if (!is_shown(entry) || !is_writable(entry)) continue;
-    const Access access = entry.access == Access::write ? Access::read : Access::run;
+    const Access access = kept_access(entry);
+    for (const auto& git : facts.guard.pinned) {
+      if (git.path != entry.source && is_beneath(entry.source, git.path))
+        add_pin(kept, plan.view, entry, git, seen_at(entry, git.path));
+    }
     for (const auto& fact : facts.guard.files) {
       if (!fact.kept) continue;
       if (is_beneath(fact.file.path, entry.source)) {

@@ -23,6 +23,10 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts);
 // What the project says about commands is not a command's to change or to take away, wherever it is shown.
 Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts);
 
+// The Cloche that is running is not a command's to change: it is there to read and to run, and nothing on the
+// way to it can be renamed. Where a box has no mounts to keep it with, such a tree is refused.
+Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts);
+
 // What the host executes later is there to read and to run, wherever it is shown; and where something in it
 // was granted by name, that is as well.
 void keep_protected(ConfinementPlan& plan, const Facts& facts);

@@ -109,6 +109,73 @@ TEST(ViewGuards, TheProjectsConfigurationStaysWhereItIs) {
   }
 }
 
+// Installed in /srv/tools/cloche: what is kept of it in a tree, and what on the way to it is pinned.
+std::string parts_of(const ConfinementPlan& plan) {
+  std::string text;
+  for (const auto& entry : plan.view) {
+    const bool kept = entry.why == "the Cloche that is running";
+    if (!kept && entry.why != "on the way to what is kept") continue;
+    text += (text.empty() ? "" : " ") + entry.target + "=" + std::string(name_of(entry.access));
+  }
+  return text;
+}
+
+Facts installed() {
+  Facts facts = host();
+  facts.parts = {found(Kind::directory, "/srv/tools/cloche/bin", 60),
+                 found(Kind::directory, "/srv/tools/cloche/share", 61)};
+  facts.above_parts = {found(Kind::directory, "/srv/tools/cloche", 62),
+                       found(Kind::directory, "/srv/tools", 63), found(Kind::directory, "/srv", 32),
+                       found(Kind::directory, "/", 33)};
+  return facts;
+}
+
+TEST(ViewGuards, TheRunningClocheIsNobodysToChangeOrToMove) {
+  const struct {
+    FileFact source;
+    bool writable;
+    std::string answer;  // empty: refused
+  } rows[] = {
+      {found(Kind::directory, "/srv/other", 40), true, "none"},
+      {found(Kind::directory, "/srv/tools", 63), false, "none"},
+      {found(Kind::directory, "/srv/tools", 63), true,
+       "/srv/tools/cloche=write-run /srv/tools/cloche/bin=run /srv/tools/cloche/share=run"},
+      {found(Kind::directory, "/srv/tools/cloche", 62), true,
+       "/srv/tools/cloche/bin=run /srv/tools/cloche/share=run"},
+      {found(Kind::directory, "/mnt/alias", 63), true,
+       "/mnt/alias/cloche=write-run /mnt/alias/cloche/bin=run /mnt/alias/cloche/share=run"},
+      {found(Kind::directory, "/srv/tools/cloche/bin", 60), true, ""},
+      {found(Kind::directory, "/srv/tools/cloche/share/profiles", 64), true, ""},
+      {found(Kind::directory, "/mnt/bin", 60), true, ""},
+  };
+  for (const auto& row : rows) {
+    const auto plan = granted(row.source, row.writable, installed());
+    ASSERT_EQ(plan.ok(), !row.answer.empty()) << row.source.path << (plan.ok() ? "" : plan.error().what);
+    if (plan.ok()) {
+      EXPECT_EQ(parts_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
+    }
+  }
+}
+
+TEST(ViewGuards, WithoutMountsATreeWithTheRunningClocheIsRefused) {
+  RunRequest request{.argv = {"true"}, .rung = Rung::subprocess};
+  Facts facts = installed();
+  EXPECT_TRUE(plan_run(request, facts).ok());
+  facts.workspace = found(Kind::directory, "/srv/tools", 63);
+  const auto plan = plan_run(request, facts);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.error().what.find("/srv/tools/cloche/bin"), std::string::npos) << plan.error().what;
+}
+
+TEST(ViewGuards, AGitDirectoryWithKeptMembersIsPinned) {
+  Facts facts = host();
+  facts.guard.pinned = {found(Kind::directory, "/home/user/project/.git", 70)};
+  facts.guard.files = {{.file = found(Kind::file, "/home/user/project/.git/config", 71), .kept = true}};
+  const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
+  ASSERT_TRUE(plan.ok()) << plan.error().what;
+  EXPECT_EQ(parts_of(plan.value()), "/home/user/project/.git=write-run");
+}
+
 TEST(ViewGuards, ARepositoryAmongOwnFilesIsLeftOut) {
   for (const char* path : {"/srv/runs/one/tasks/A/home/repo", "/srv/runs/one/tasks"}) {
     Facts facts = host();

@@ -6,6 +6,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "store/second_name.hpp"
+#include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
@@ -35,10 +36,10 @@ Result<std::string> where_it_is(const std::string& path) {
 Result<std::vector<CommandFile>> find_command_files(const std::string& program,
                                                     const Environment& environment) {
   std::vector<CommandFile> files;
-  const std::string beside = std::string(parent_of(parent_of(program)));
-  add_json_files(files, (beside == "/" ? "" : beside) + "/share/cloche/commands", "share/commands");
+  const std::string shipped = share_beside(program) + "/commands";
+  add_json_files(files, shipped, "share/commands");
   if (files.empty()) {
-    return refusal("there are no command shapes in " + beside + "/share/cloche/commands",
+    return refusal("there are no command shapes in " + shipped,
                    "install share/ beside the programs, or build again");
   }
   if (const std::string folder = config_folder(environment); !folder.empty())

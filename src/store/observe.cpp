@@ -229,6 +229,34 @@ Result<void> judge_mounted_own(const Facts& facts) {
   return {};
 }
 
+// What does not exist cannot be changed into something that would be read: whoever needs it refuses then.
+Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) {
+  std::vector<OwnedFd> passing;
+  for (const auto& path : parts) {
+    FileFact part = TRY(hold(path, passing));
+    if (!part.exists()) continue;
+    look_above(facts.above_parts, part);
+    facts.parts.push_back(std::move(part));
+  }
+  return {};
+}
+
+// The git directory that a path lies in, when its name says so; empty: none.
+std::string git_directory_of(const std::string& path) {
+  constexpr std::string_view name = "/.git/";
+  const size_t at = path.rfind(name);
+  return at == std::string::npos ? "" : path.substr(0, at + name.size() - 1);
+}
+
+void pin_git_directory(std::vector<FileFact>& pinned, const std::string& member) {
+  const std::string directory = git_directory_of(member);
+  const auto is_it = [&](const FileFact& fact) { return fact.path == directory; };
+  if (directory.empty() || std::any_of(pinned.begin(), pinned.end(), is_it)) return;
+  struct stat seen {};
+  if (::lstat(directory.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode))
+    pinned.push_back(fact_from(seen, directory));
+}
+
 bool promises_own_id(Rung rung) {
   const auto layers = required_by(rung);
   return std::find(layers.begin(), layers.end(), LayerId::user_ids) != layers.end();
@@ -268,14 +296,15 @@ Result<CallerFact> observe_caller(const RunRequest& request, const Environment& 
 }
 
 Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
-                           const std::string& state) {
+                           const OwnPlaces& own) {
   Facts facts;
   facts.caller = std::move(caller);
-  facts.state = look_at_state(state);
+  facts.state = look_at_state(own.state);
+  TRY(look_at_parts(facts, own.parts));
   if (request.view == View::host) {
     look_at_host(facts);
   } else {
-    look_at_system(facts, state);
+    look_at_system(facts, own.state);
   }
   const ToolchainQuery query{request.toolchains, facts.caller.home, facts.caller.path,
                              [&environment](std::string_view name) { return environment.get(name); }};
@@ -311,8 +340,8 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
 }
 
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
-                            const std::string& state) {
-  return observe_named(request, TRY(observe_host(request, environment, std::move(caller), state)));
+                            const OwnPlaces& own) {
+  return observe_named(request, TRY(observe_host(request, environment, std::move(caller), own)));
 }
 
 Result<void> observe_protected(const RunRequest& request, Observation& seen) {
@@ -330,11 +359,13 @@ Result<void> observe_protected_again(Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.files.clear();
   guard.saved.clear();
+  guard.pinned.clear();
   for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held, guard.hidden));
   for (auto& fact : guard.files) {
     const bool kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
     if (kept && !guard.mounts) guard.saved.push_back(fact.file.path);
     fact.kept = kept && guard.mounts;
+    if (fact.kept) pin_git_directory(guard.pinned, fact.file.path);
   }
   return {};
 }

@@ -18,6 +18,12 @@ struct IdRange {
   unsigned count = 65'536;
 };
 
+// Where Cloche itself lives.
+struct OwnPlaces {
+  std::string state;                    // what it keeps; empty: nowhere
+  std::vector<std::string> parts = {};  // its programs, and what they read
+};
+
 struct Observation {
   Facts facts;
   std::vector<OwnedFd> held;
@@ -28,14 +34,14 @@ struct Observation {
 Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
                                   const IdRange& ids);
 
-// Everything else. `state` is Cloche's own directory.
+// Everything else.
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
-                            const std::string& state);
+                            const OwnPlaces& own);
 
 // The two halves of it. What the host is like - who calls, the system's paths, toolchains - is the same for
 // many calls, and whoever makes many may look once for all of them.
 Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
-                           const std::string& state);
+                           const OwnPlaces& own);
 // What the request itself names, added to what is known of the host; held open.
 Result<Observation> observe_named(const RunRequest& request, Facts host);
 

@@ -42,7 +42,7 @@ class Observe : public testing::Test {
   Environment environment() { return Environment(block_.data()); }
   CallerFact caller() { return observe_caller(request_, environment(), IdRange{}).value(); }
   Observation observed() {
-    auto seen = observe(request_, environment(), caller(), path_ + "/state");
+    auto seen = observe(request_, environment(), caller(), {path_ + "/state"});
     EXPECT_TRUE(seen.ok()) << seen.error().what;
     return std::move(seen).value();
   }
@@ -219,7 +219,7 @@ TEST_F(Observe, TheHostViewSeesTheRootAndTheSecrets) {
   request_.view = View::host;
   CallerFact ordinary = caller();
   ordinary.privileged = false;
-  const auto seen = observe(request_, environment(), ordinary, "").value();
+  const auto seen = observe(request_, environment(), ordinary, {""}).value();
   EXPECT_TRUE(seen.facts.system.empty() && seen.facts.etc.empty());
   EXPECT_TRUE(has(seen.facts.root, "/usr"));
   for (const char* own : {"/proc", "/sys", "/dev", "/tmp", "/run"})
@@ -236,7 +236,7 @@ TEST_F(Observe, ASecretBehindALinkIsMaskedWhereItIs) {
   CallerFact ordinary = caller();
   ordinary.privileged = false;
   ordinary.home = path_ + "/linked-home";
-  const auto seen = observe(request_, environment(), ordinary, "").value();
+  const auto seen = observe(request_, environment(), ordinary, {""}).value();
   EXPECT_TRUE(has(seen.facts.secrets, path_ + "/vault/keys"));
   EXPECT_FALSE(has(seen.facts.secrets, path_ + "/home/.ssh")) << "a mask cannot be put on a link";
 }
@@ -245,7 +245,7 @@ TEST_F(Observe, ForRootEveryHomeIsASecretWhole) {
   request_.view = View::host;
   CallerFact root = caller();
   root.privileged = true;
-  const auto seen = observe(request_, environment(), root, "").value();
+  const auto seen = observe(request_, environment(), root, {""}).value();
   EXPECT_TRUE(has(seen.facts.secrets, path_ + "/home"));
 }
 
@@ -255,15 +255,16 @@ TEST_F(Observe, OwnStateIsSeenWhereItIsOrWouldBe) {
   fs::create_directory(path_ + "/state");
   EXPECT_TRUE(observed().facts.state.exists());
   fs::create_directory_symlink(path_ + "/home", path_ + "/link");
-  const auto behind_a_link = observe(request_, environment(), caller(), path_ + "/link/below/state").value();
+  const auto behind_a_link =
+      observe(request_, environment(), caller(), {path_ + "/link/below/state"}).value();
   EXPECT_EQ(behind_a_link.facts.state.path, path_ + "/home/below/state");
   EXPECT_FALSE(behind_a_link.facts.state.exists());
-  EXPECT_EQ(observe(request_, environment(), caller(), "").value().facts.state.path, "");
+  EXPECT_EQ(observe(request_, environment(), caller(), {""}).value().facts.state.path, "");
 }
 
 TEST_F(Observe, AnUnknownToolchainIsAnErrorAndNotSilence) {
   request_.toolchains = "rust";
-  const auto seen = observe(request_, environment(), caller(), "");
+  const auto seen = observe(request_, environment(), caller(), {""});
   ASSERT_FALSE(seen.ok());
   EXPECT_EQ(seen.error().fault, Fault::usage);
 }

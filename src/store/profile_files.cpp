@@ -9,16 +9,14 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "store/second_name.hpp"
+#include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t max_file_bytes = 1 << 20;
 
-std::string shipped_folder(const std::string& program) {
-  const std::string beside(parent_of(parent_of(program)));
-  return (beside == "/" ? "" : beside) + "/share/cloche/profiles";
-}
+std::string shipped_folder(const std::string& program) { return share_beside(program) + "/profiles"; }
 
 // By descriptor: the file whose place was judged is the one that is read.
 Result<std::string> read_outside(const std::string& path, const ProfilePlaces& places) {

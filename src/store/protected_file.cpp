@@ -5,13 +5,11 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "store/second_name.hpp"
+#include "store/share_place.hpp"
 
 namespace cloche {
 
-std::string protected_file(const std::string& program) {
-  const std::string beside(parent_of(parent_of(program)));
-  return (beside == "/" ? "" : beside) + "/share/cloche/protected.json";
-}
+std::string protected_file(const std::string& program) { return share_beside(program) + "/protected.json"; }
 
 Result<ProtectedSet> load_protected_file(const std::string& program, const std::string& workspace) {
   constexpr size_t max_file_bytes = 1 << 20;

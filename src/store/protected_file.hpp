@@ -9,12 +9,11 @@
 
 namespace cloche {
 
-// Where it is: share/ stands beside the directory of the running program, `program`, as ../share/cloche.
+// Where it is, as store/share_place.hpp says.
 std::string protected_file(const std::string& program);
 
-// `program` is the running program's own path: share/ stands beside its directory as ../share/cloche. The
-// file may not lie in `workspace` (resolved), unless the program itself does: then it is the workspace's
-// owner who built it.
+// `program` is the running program's own path. The file may not lie in `workspace` (resolved), unless the
+// program itself does: then it is the workspace's owner who built it.
 Result<ProtectedSet> load_protected_file(const std::string& program, const std::string& workspace);
 
 }  // namespace cloche

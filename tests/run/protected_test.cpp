@@ -121,13 +121,24 @@ TEST_P(Protected, TricksWithNamesAndTimes) {
   EXPECT_EQ(taken_after("mkdir -p c/fish; ln -s c .config"), Paths{".config"});
 }
 
-TEST_P(Protected, ARepositoryMovedAwayDoesNotMakeRoomForAnother) {
+// With it would go the hooks that its owner relies on.
+TEST_P(Protected, ARepositoryCannotBeMovedAway) {
   NEEDS("git");
   repository();
-  EXPECT_EQ(taken_after(
-                "mv .git kept; git init -q .; git config core.fsmonitor ./x; echo x > .git/hooks/pre-commit"),
-            (Paths{".git/config", ".git/hooks/pre-commit"}));
-  EXPECT_TRUE(exited(outside("rm -rf .git; mv kept .git; git log"), 0));
+  const Answer ran = after("mv .git kept 2>&1; ls -d .git");
+  EXPECT_TRUE(contains(ran.json["stdout"].string, "busy")) << ran.json["stdout"].string;
+  EXPECT_TRUE(contains(ran.json["stdout"].string, "\n.git\n")) << ran.json["stdout"].string;
+  EXPECT_TRUE(exited(outside("cp -a .git copy; mv copy kept && rm -r kept && git log"), 0));
+}
+
+// What it lies in can: it takes everything with it, and a new one in its place is new.
+TEST_P(Protected, ARepositoryMovedAwayDoesNotMakeRoomForAnother) {
+  NEEDS("git");
+  EXPECT_TRUE(exited(outside("mkdir sub; git init -q sub; echo x > sub/.git/hooks/pre-push"), 0));
+  EXPECT_EQ(taken_after("mv sub kept; git init -q sub; cd sub; git config core.fsmonitor ./x; echo x > "
+                        ".git/hooks/pre-commit"),
+            (Paths{"sub/.git/config", "sub/.git/hooks/pre-commit"}));
+  EXPECT_TRUE(is_there("kept/.git/hooks/pre-push"));
 }
 
 // What is in it is older than the call, and was nobody's business by its other name.
@@ -154,8 +165,8 @@ TEST_P(Protected, APlaceThatBecomesARepositoryIsOne) {
           std::string("mkdir .config; cp -r .git/objects .git/HEAD .config/; cp -r .git/refs .config/r; ") +
           danger + " > .config/config"),
       Paths{});
-  const Paths taken = taken_after("mv .config/r .config/refs; mv .git old; mv .config .git");
-  EXPECT_TRUE(std::find(taken.begin(), taken.end(), ".git/config") != taken.end());
+  const Paths taken = taken_after("mv .config/r .config/refs; mv .config sub2; mkdir new; mv sub2 new/.git");
+  EXPECT_TRUE(std::find(taken.begin(), taken.end(), "new/.git/config") != taken.end());
 }
 
 TEST_P(Protected, WhatTheConfigurationSendsGitToIsKeptToo) {

@@ -1,0 +1,89 @@
+// A Cloche that lies in its own workspace, as in a checkout that builds it: a command there works on
+// everything else, and neither changes nor moves the programs and the rules that it is judged by.
+#include "run/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class OwnParts : public Run {
+ protected:
+  void SetUp() override {
+    const fs::path built = fs::path(cloche()).parent_path();
+    for (const char* name : {"bin", "share"}) fs::create_directories(workspace() / "tools" / name);
+    for (const char* name : {"cloche", "cloche-full", "cloche-jail", "cloche-probe"})
+      fs::copy_file(built / name, workspace() / "tools/bin" / name);
+    fs::copy(built.parent_path() / "share/cloche", workspace() / "tools/share/cloche",
+             fs::copy_options::recursive);
+    if (as() == As::nobody) {
+      const std::string own = "chown -R 65534:65534 '" + (workspace() / "tools").string() + "'";
+      ASSERT_EQ(std::system(own.c_str()), 0);
+    }
+  }
+  // With the copy in the workspace.
+  Ran own(std::vector<std::string> words) const {
+    words.insert(words.begin(), workspace() / "tools/bin/cloche");
+    return run({.argv = std::move(words),
+                .as = as(),
+                .cwd = workspace(),
+                .env = {{"XDG_STATE_HOME", state_home(as())}}});
+  }
+  Ran own_shell(const std::string& script, std::vector<std::string> flags = {}) const {
+    flags.insert(flags.begin(), "run");
+    for (const char* word : {"--", "sh", "-c"}) flags.emplace_back(word);
+    flags.push_back(script);
+    return own(std::move(flags));
+  }
+};
+FOR_EVERYONE(OwnParts);
+
+// Each is what its owner can do without Cloche, and each would decide what the next call is judged by.
+TEST_P(OwnParts, NoCommandChangesOrMovesThem) {
+  const char* const attacks[] = {
+      "echo broken > tools/bin/cloche-jail",
+      "rm tools/bin/cloche-jail",
+      "touch tools/bin/more",
+      "mv tools/bin tools/other",
+      "mv tools other",
+      "mv tools/share tools/other",
+      "echo '{}' > tools/share/cloche/protected.json",
+      "chmod 777 tools/bin",
+      "ln tools/bin/cloche-jail linked",
+      "rm -rf tools/share",
+  };
+  for (const char* attack : attacks) {
+    EXPECT_FALSE(exited(own_shell(attack), 0)) << attack;
+    EXPECT_TRUE(
+        exited(outside(std::string("cp -a tools copy; cd copy && mkdir tools && mv bin share tools && ") +
+                       attack + "; status=$?; cd ..; rm -rf copy; exit $status"),
+               0))
+        << attack;
+  }
+  EXPECT_TRUE(printed(own_shell("echo still here"), "still here\n"));
+}
+
+TEST_P(OwnParts, TheRestOfTheWorkspaceIsTheCommands) {
+  const Ran ran = own_shell(
+      "set -e; echo a > a; mkdir tools/obj; echo b > tools/obj/b; mv tools/obj/b tools/c; cat a tools/c; "
+      "test -x tools/bin/cloche-jail; rm -r tools/obj");
+  EXPECT_TRUE(printed(ran, "a\nb\n"));
+}
+
+TEST_P(OwnParts, NeitherIsAToolsWrite) {
+  for (const char* path : {"tools/bin/cloche-jail", "tools/share/cloche/protected.json", "tools/BIN/x"}) {
+    const Ran ran = own({"call", "write_artifact", std::string(R"({"content":"x","path":")") + path + "\"}"});
+    EXPECT_TRUE(exited(ran, 126)) << path;
+    EXPECT_TRUE(contains(ran.out, "belongs to the Cloche that judges this call")) << ran.out;
+  }
+  EXPECT_TRUE(exited(own({"call", "write_artifact", R"({"content":"x","path":"tools/x"})"}), 0));
+}
+
+TEST_P(OwnParts, WhereNothingCanKeepThemItIsRefused) {
+  EXPECT_TRUE(refused(own_shell("true", {"--isolation", "subprocess"}), {125},
+                      {"holds the Cloche that is running", "install Cloche elsewhere"}));
+  EXPECT_TRUE(refused(own_shell("true", {"--rw", "tools/bin"}), {125}, {"no command writes there"}));
+  EXPECT_TRUE(
+      refused(own_shell("true", {"--workspace", "tools/share/cloche"}), {125}, {"no command writes there"}));
+}
+
+}  // namespace
+}  // namespace cloche::test
