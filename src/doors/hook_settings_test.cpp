@@ -41,8 +41,14 @@ TEST(HookSettings, InAndOutAgain) {
       R"({"a": [1, {"hooks": 1}], "hooks": { "Stop": [] }, "z": null})",
       R"({"hooks": {"PreToolUse": []}})",
       R"({"hooks": {"PreToolUse": [ ], "x": 1}})",
-      "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": "
-      "\"command\", \"command\": \"other\"}]}\n    ]\n  }\n}\n",
+      R"({
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "other"}]}
+    ]
+  }
+}
+)",
       R"({"x":{"hooks":{"PreToolUse":[]}},"hooks":{"y":"]}","PreToolUse":[{"hooks":[]}]}})",
   };
   for (const char* before : rows) {
