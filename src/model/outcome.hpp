@@ -73,6 +73,10 @@ struct Outcome {
   std::string advice = {};    // how that sentence ends when an operator can do something about it
 };
 
+// The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no
+// success.
+void distrust(Outcome& outcome, std::string gap);
+
 // What was taken out of the tree or put back into it, a sentence each; shortened when there is much of it.
 std::vector<std::string> quarantine_lines(const Outcome& outcome);
 

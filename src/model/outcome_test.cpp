@@ -72,15 +72,27 @@ TEST(Outcome, WhatWasTakenAwayIsSaidInLines) {
   EXPECT_TRUE(quarantine_lines(outcome).empty());
   for (int i = 0; i < 25; ++i) outcome.quarantined.push_back({"a\x1b/.envrc", "direnv runs it"});
   outcome.restored = {".npmrc"};
-  outcome.look_gap = "it took too long";
   const auto lines = quarantine_lines(outcome);
-  ASSERT_EQ(lines.size(), 23U);
+  ASSERT_EQ(lines.size(), 22U);
   EXPECT_EQ(lines[0].find('\x1b'), std::string::npos);
   EXPECT_TRUE(lines[0].ends_with("/.envrc (direnv runs it)")) << lines[0];
   EXPECT_EQ(lines[20], "quarantined: 5 more");
   EXPECT_EQ(lines[21], "put back as it was: .npmrc");
-  EXPECT_EQ(lines[22],
-            "the look for protected files was not complete: it took too long; do not trust this tree");
+}
+
+TEST(Outcome, WhatCouldNotBeLookedAtIsNoSuccess) {
+  Outcome well{.end = End::exited, .exit_code = 0, .output = "out"};
+  distrust(well, "it took too long");
+  EXPECT_EQ(well.end, End::failed);
+  EXPECT_EQ(well.exit_code, 125);
+  EXPECT_EQ(well.look_gap, "it took too long");
+  EXPECT_EQ(well.output, "out");
+  EXPECT_EQ(well.reason,
+            "the look for protected files was not complete: it took too long; do not trust this tree; the "
+            "command itself exited with 0");
+  Outcome late{.end = End::timeout, .exit_code = 124, .reason = "ended after 1 s"};
+  distrust(late, "x");
+  EXPECT_TRUE(late.reason.ends_with("the command itself ended so: ended after 1 s")) << late.reason;
 }
 
 TEST(Outcome, NamesEachLimitAsTheTableDoes) {

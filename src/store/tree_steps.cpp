@@ -47,6 +47,20 @@ OwnedFd open_child(int directory, const char* name, int flags) {
   return OwnedFd();
 }
 
+// In pieces that the kernel takes: a path that was made step by step may be longer.
+OwnedFd open_beneath(int root, std::string_view path, int flags) {
+  constexpr size_t longest_piece = 3072;
+  OwnedFd at;
+  while (path.size() > longest_piece) {
+    const size_t end = path.rfind('/', longest_piece);
+    if (end == std::string_view::npos) break;
+    at = open_child(at ? at.get() : root, std::string(path.substr(0, end)).c_str(), O_PATH | O_DIRECTORY);
+    if (!at) return at;
+    path.remove_prefix(end + 1);
+  }
+  return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
+}
+
 NameKind kind_in(int directory, const dirent& entry) {
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {
@@ -61,6 +75,13 @@ NameKind kind_in(int directory, const dirent& entry) {
 std::string joined(const std::string& directory, const std::string& name) {
   return directory.empty() ? name : directory + "/" + name;
 }
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 ChangeTime change_of(const struct stat& seen) { return {seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec}; }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -25,6 +26,9 @@ inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
 // why not.
 OwnedFd open_child(int directory, const char* name, int flags);
 
+// Any number of names beneath `root`, likewise; none: `root` itself, once more.
+OwnedFd open_beneath(int root, std::string_view path, int flags);
+
 // The directory of something in the tree, opened step by step without following a link.
 Result<OwnedFd> open_parent(int root, const std::string& path);
 
@@ -37,6 +41,9 @@ NameKind kind_in(int directory, const dirent& entry);
 std::string link_text(int directory, const std::string& name);  // empty: it is none, or too long
 ChangeTime change_of(const struct stat& seen);
 std::string joined(const std::string& directory, const std::string& name);
+// The two that were joined.
+std::string directory_of(const std::string& path);
+std::string last_of(const std::string& path);
 
 inline bool is_dots(const char* name) {
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));

@@ -384,12 +384,24 @@ TEST_P(Protected, AReadOnlyWorkspaceIsNotLookedAt) {
   EXPECT_EQ(quarantined(ran.json), Paths{});
 }
 
-TEST_P(Protected, ATreeTooDeepToBeLookedAtIsNotCalledClean) {
-  const Answer ran = after("for i in $(seq 150); do mkdir d; cd d; done; echo x > .envrc");
-  EXPECT_TRUE(contains(ran.json["look_gap"].string, "too deep")) << ran.json["look_gap"].string;
-  EXPECT_TRUE(contains(cloche_shell({}, "true").err, "not complete"));
-  ASSERT_TRUE(exited(outside("rm -r d"), 0));
+TEST_P(Protected, ThereIsNoDepthToHideIn) {
+  std::string path;
+  for (int i = 0; i < 400; ++i) path += "d/";
+  EXPECT_EQ(taken_after("mkdir -p " + path + "; echo x > " + path + ".envrc"), Paths{path + ".envrc"});
   EXPECT_EQ(taken_after("true"), Paths{});
+  ASSERT_TRUE(exited(outside("rm -r d"), 0));
+}
+
+// More than a look keeps in mind: what the command said of itself is not the end of it.
+TEST_P(Protected, ATreeThatIsNotCleanIsNoSuccess) {
+  const Answer ran = after("touch {1..10001}.code-workspace; echo said");
+  EXPECT_TRUE(exited(ran.ran, 125));
+  EXPECT_EQ(ran.json["outcome"].string, "failed");
+  EXPECT_EQ(ran.json["stdout"].string, "said\n");
+  EXPECT_TRUE(contains(ran.json["look_gap"].string, "more than 10000")) << ran.json["look_gap"].string;
+  EXPECT_TRUE(contains(ran.json["reason"].string, "the command itself exited with 0"));
+  EXPECT_EQ(taken_after("true").size(), 1U) << "the next look begins where this one did";
+  EXPECT_EQ(tree(), Paths{});
 }
 
 }  // namespace
