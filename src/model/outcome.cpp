@@ -99,7 +99,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.end_array().key("quarantined").begin_array();
   for (const auto& taken : outcome.quarantined) {
     out.begin_object().member("path", taken.path).member("reason", taken.reason);
-    out.member("kept_at", taken.kept_at).end_object();
+    out.member("kept_at", taken.kept_at).member("host_path", taken.host_path).end_object();
   }
   out.end_array().key("restored").begin_array();
   for (const auto& path : outcome.restored) out.value(path);

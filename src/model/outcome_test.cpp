@@ -48,7 +48,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.denials = {{"limit", "too much"}};
   outcome.network = {{"a.org", 443, 2, 10, 20}};
   outcome.network_failures = {"b.org:443 could not be reached"};
-  outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc"}};
+  outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc", "/w/.envrc"}};
   outcome.restored = {".npmrc"};
   outcome.look_gap = "too deep";
   outcome.proof = "sha256:proof";
@@ -62,7 +62,8 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("denials":[{"by":"limit","what":"too much"}],)"
       R"("network":[{"host":"a.org","port":443,"connections":2,"bytes_out":10,"bytes_in":20}],)"
       R"("network_failures":["b.org:443 could not be reached"],)"
-      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],"restored":[".npmrc"],)"
+      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc","host_path":"/w/.envrc"}],)"
+      R"("restored":[".npmrc"],)"
       R"("look_gap":"too deep","proof":"sha256:proof","plan_digest":"sha256:ff",)"
       R"("reason":"because","notes":["stepped down"]})");
 }

@@ -310,10 +310,17 @@ TEST_P(Protected, TheOperatorMayLetItGo) {
 TEST_P(Protected, AGrantedTreeIsLookedAtToo) {
   const auto other = scene().write("other/.envrc", "the user's\n").parent_path();
   const Answer ran = after("(echo x > " + other.string() + "/.envrc) 2>/dev/null && echo changed; echo x > " +
-                               other.string() + "/.mcp.json",
+                               other.string() + "/.mcp.json; echo x > .mcp.json",
                            {"--rw", other});
   EXPECT_EQ(ran.json["stdout"].string, "");
-  EXPECT_EQ(quarantined(ran.json), Paths{".mcp.json"});
+  const std::string whole = fs::canonical(other) / ".mcp.json";
+  EXPECT_EQ(quarantined(ran.json), (Paths{".mcp.json", whole})) << "each by a name of its own";
+  Paths on_host;
+  for (const auto& taken : ran.json["quarantined"].array) on_host.push_back(taken["host_path"].string);
+  std::sort(on_host.begin(), on_host.end());
+  Paths wanted = {whole, fs::canonical(workspace()) / ".mcp.json"};
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(on_host, wanted);
 }
 
 TEST_P(Protected, TheQuarantineIsInNobodysView) {
