@@ -24,7 +24,9 @@ bool leads_nowhere(const Error& error) {
 
 Known::Known(const std::vector<ProtectedFact>& facts) {
   for (const auto& fact : facts) {
-    files_[{fact.file.device, fact.file.inode}] = &fact;
+    // One may be known in several ways: that it is read-only says most, and where it is more than that it is.
+    const ProtectedFact*& known = files_[{fact.file.device, fact.file.inode}];
+    if (known == nullptr || (!known->kept && !fact.file.path.empty())) known = &fact;
     if (fact.kept) kept_.insert(fact.file.path);
   }
 }
@@ -77,7 +79,7 @@ void Findings::stop(const std::string& why) {
 void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
   const auto seen = look_in(here.fd, member.name);
   if (!seen) return;
-  if (member.rule == MemberRule::git_config) look_at_places(here, member, *seen);
+  if (member.rule == MemberRule::git_config) look_at_places(here, member);
   if (is_out_of_reach(here, member, *seen)) return;
   const bool is_executed = member.rule != MemberRule::inner_link;
   if (is_executed && S_ISLNK(seen->st_mode) && leads_elsewhere(here, member.name))
@@ -86,8 +88,10 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
   switch (member.rule) {
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
     case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
+    case MemberRule::git_remotes:
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
+    case MemberRule::git_strategy: return judge_strategy(here, member, *seen, way_is_new);
     case MemberRule::git_link: return judge_link(here, member, *seen, "gitdir: ");
     case MemberRule::git_pointer: return judge_link(here, member, *seen, "");
     case MemberRule::inner_link: return judge_inner_link(here, member, *seen, way_is_new);
@@ -189,19 +193,20 @@ void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, 
     findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
 
+void MemberJudge::judge_strategy(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                                 bool way_is_new) {
+  if (!is_touched(seen) && !way_is_new) return;
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read it");
+  const auto runs = here.part == GitPart::rebase ? is_strategy_by_path : has_strategy_by_path;
+  if (!text.ok() || runs(text.value()))
+    findings_.suspect(joined(here.path, member.name), std::string(member.reason));
+}
+
 // What a configuration that may well be as it was sends git to.
-void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member,
-                                 const struct stat& config) {
-  if (!S_ISREG(config.st_mode)) return;
-  const OwnedFd fd = open_child(here.fd, member.name.c_str(), O_RDONLY);
-  const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read it");
-  if (!text.ok()) return;
-  const std::string own = absolute(here.path);
-  const std::string tree = here.part == GitPart::dot_git ? std::string(parent_of(own)) : own;
-  for (const auto& place : executed_places(text.value())) {
-    const std::string base = place.beside_config ? own : tree;
-    look_at_place(place.path[0] == '/' ? place.path : base + "/" + place.path);
-  }
+void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member) {
+  for (const auto& place : executed_places_of(here.fd, member.name, absolute(here.path), here.part))
+    look_at_place(place);
 }
 
 void MemberJudge::look_at_place(const std::string& named) {
@@ -220,6 +225,8 @@ void MemberJudge::look_at_place(const std::string& named) {
     if (is_touched(seen) && !known_.is_unchanged(seen)) findings_.suspect(relative, reason);
     return;
   }
+  // Another that has its name now: what is in it is older.
+  if (is_new(seen, relative)) return findings_.suspect(relative, reason);
   look_inside(relative, reason);
 }
 
@@ -234,7 +241,8 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
   if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
   const bool read = for_each_name(fd.get(), [&](const dirent& entry) {
     const auto hook = look_in(fd.get(), entry.d_name);
-    const bool sample = hook && S_ISREG(hook->st_mode) && is_sample_hook(entry.d_name);
+    const bool sample = hook && S_ISREG(hook->st_mode) && member.rule == MemberRule::git_hooks &&
+                        is_sample_hook(entry.d_name);
     if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
       findings_.suspect(joined(path, entry.d_name), reason);
     return findings_.count();

@@ -87,13 +87,15 @@ class MemberJudge {
                     bool way_is_new);
   void judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                    bool way_is_new);
+  void judge_strategy(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                      bool way_is_new);
   void judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   bool way_is_new);
   void judge_inner_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                         bool way_is_new);
   void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   std::string_view key);
-  void look_at_places(const WalkedPlace& here, const MemberName& member, const struct stat& config);
+  void look_at_places(const WalkedPlace& here, const MemberName& member);
   void look_at_place(const std::string& named);
   void look_inside(const std::string& path, const std::string& reason);
   std::vector<std::string> look_in_one(int fd, const std::string& path, const std::string& reason);

@@ -241,6 +241,56 @@ const WalkRow rows[] = {
      },
      [](Tree& t) { t.link("../../r", "w/.git/rebase-merge"); },
      {"w/.git/rebase-merge"}},
+    {"a strategy that is a path",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/rebase-merge/strategy", "x/y\n"); },
+     {"w/.git/rebase-merge/strategy"}},
+    {"a strategy that is none",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) {
+       t.write("w/.git/rebase-merge/strategy", "ort\n");
+       t.write("w/.git/sequencer/opts", "[options]\n\tmainline = 1\n");
+     },
+     {}},
+    {"a strategy of a cherry-pick",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/sequencer/opts", "[options]\n\tstrategy = x/y\n"); },
+     {"w/.git/sequencer/opts"}},
+    {"a strategy of a worktree's",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/worktrees/n/HEAD");
+     },
+     [](Tree& t) { t.write("w/.git/worktrees/n/sequencer/opts", "[options]\n\tstrategy = x/y\n"); },
+     {"w/.git/worktrees/n/sequencer/opts"}},
+    {"remotes as git once wrote them",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) {
+       t.make("w/.git/refs/remotes/origin");
+       t.write("w/.git/remotes/origin", "URL: ext::sh -c x\n");
+       t.write("w/.git/branches/x.sample", "ext::sh -c x\n");
+     },
+     {"w/.git/branches/x.sample", "w/.git/remotes/origin"}},
+    {"more in the place of hooks",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/config", "[core]\n\thooksPath = h\n");
+       t.write("w/h/pre-push");
+     },
+     [](Tree& t) { t.write("w/h/pre-commit"); },
+     {"w/h/pre-commit"}},
+    {"another in the place of hooks",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/config", "[core]\n\thooksPath = h\n");
+       t.write("w/h/pre-push");
+       t.write("w/prepared/pre-commit");
+     },
+     [](Tree& t) {
+       t.move("w/h", "w/old");
+       t.move("w/prepared", "w/h");
+     },
+     {"w/h"}},
     {"in a closed directory",
      {},
      [](Tree& t) {

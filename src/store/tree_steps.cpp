@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/git_config.hpp"
 
 namespace cloche {
 namespace {
@@ -32,6 +33,22 @@ RootMeaning meaning_of_tree(const std::string& root) {
   RootMeaning meaning = meaning_of_root(root);
   if (meaning.part == GitPart::none && lies_in_repository(root)) meaning.part = GitPart::inside;
   return meaning;
+}
+
+std::vector<std::string> executed_places_of(int directory, const std::string& name, const std::string& own,
+                                            GitPart part) {
+  const OwnedFd fd = open_child(directory, name.c_str(), O_RDONLY);
+  struct stat seen {};
+  if (!fd || ::fstat(fd.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return {};
+  const auto text = sys::read_all(fd.get(), max_git_config_bytes);
+  if (!text.ok()) return {};
+  const std::string tree = part == GitPart::dot_git ? std::string(parent_of(own)) : own;
+  std::vector<std::string> places;
+  for (const auto& place : executed_places(text.value())) {
+    const std::string& base = place.beside_config ? own : tree;
+    places.push_back(place.path[0] == '/' ? place.path : base + "/" + place.path);
+  }
+  return places;
 }
 
 OwnedFd open_child(int directory, const char* name, int flags) {

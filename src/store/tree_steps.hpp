@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -31,6 +32,11 @@ OwnedFd open_beneath(int root, std::string_view path, int flags);
 
 // The directory of something in the tree, opened step by step without following a link.
 Result<OwnedFd> open_parent(int root, const std::string& path);
+
+// Where the git configuration `name` in `directory`, which lies at `own` and is of that part, sends git for
+// more to execute: absolute, as written.
+std::vector<std::string> executed_places_of(int directory, const std::string& name, const std::string& own,
+                                            GitPart part);
 
 // What the way to the root of a tree says by its names, and by what is on the disk: a bare repository's logs
 // are git's under any name.

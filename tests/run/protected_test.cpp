@@ -261,6 +261,18 @@ printf '[core]\n\tfsmonitor = x\n' > k/config; echo "gitdir: g/w" > .git)"),
                    "m/.git/modules/l/hooks/x"}));
 }
 
+// A merge strategy with a slash in its name is a program of the tree, and a remote can be a command.
+TEST_P(Protected, WhatGitWouldRunWhenItGoesOn) {
+  NEEDS("git");
+  repository();
+  EXPECT_EQ(
+      taken_after(R"(mkdir -p .git/sequencer .git/rebase-merge .git/remotes
+printf '[options]\n\tstrategy = x/y\n' > .git/sequencer/opts; echo x/y > .git/rebase-merge/strategy
+echo 'URL: ext::sh -c x' > .git/remotes/origin
+git init -q b; printf '[branch "main"]\n\tremote = ext::sh -c x\n' >> b/.git/config)"),
+      (Paths{".git/rebase-merge/strategy", ".git/remotes/origin", ".git/sequencer/opts", "b/.git/config"}));
+}
+
 TEST_P(Protected, ASubmodulesOwnAreReadOnly) {
   NEEDS("git");
   ASSERT_TRUE(exited(
