@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <string_view>
 
 #include "base/json.hpp"
@@ -166,6 +167,18 @@ std::string as_json(const Wrapped& wrapped, const std::vector<std::string>& note
   return out.end_array().end_object().text() + "\n";
 }
 
+// What Cloche does before and after a command, and nobody does around one that is started by hand.
+void add_what_is_not_done(const ConfinementPlan& plan, std::vector<std::string>& notes) {
+  const bool writes = std::any_of(plan.view.begin(), plan.view.end(), [](const ViewEntry& entry) {
+    return entry.kind == EntryKind::tree &&
+           (entry.access == Access::write || entry.access == Access::write_run);
+  });
+  if (writes)
+    notes.emplace_back(
+        "run by hand, nothing is looked at afterwards: what the command makes of the protected set is not "
+        "quarantined, and nothing is put back; cloche run does both");
+}
+
 void show(const Wrapped& wrapped, const std::vector<std::string>& notes, bool json) {
   for (const auto& note : notes) complain("note: " + on_one_line(note));
   for (const auto& [id, why, fix] : wrapped.missing)
@@ -238,7 +251,9 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
   for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
   const auto wrapped = wrap(arguments, *explanation.plan, installation.value());
   if (!wrapped.ok()) return fail(wrapped.error(), json);
-  show(wrapped.value(), explanation.notes, json);
+  std::vector<std::string> notes = explanation.notes;
+  add_what_is_not_done(*explanation.plan, notes);
+  show(wrapped.value(), notes, json);
   return 0;
 }
 

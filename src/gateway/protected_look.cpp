@@ -24,7 +24,7 @@ std::string quarantine_for(const Observation& seen, const std::string& state) {
 }  // namespace
 
 Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::string& state) {
-  ProtectedLook look(quarantine_for(seen, state), state);
+  ProtectedLook look(quarantine_for(seen, state), state, seen.facts.workspace.path);
   const GuardFacts& guard = seen.facts.guard;
   const ChangeTime now = change_time_now();
   for (const auto& path : guard.roots) {
@@ -65,20 +65,37 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
     if (is_allowed(facts.allowed, tree.root.path + "/" + suspect.path)) continue;
     auto taken = quarantine_.take(tree.root, suspect);
     if (taken.ok()) {
-      found_.quarantined.push_back(std::move(taken).value());
+      add(tree, std::move(taken).value());
     } else if (after.gap.empty()) {
       after.gap = "'" + suspect.path + "' could not be moved away: " + describe(taken.error());
     }
   }
-  if (found_.gap.empty()) found_.gap = after.gap;
+  add_gap(tree, after.gap);
   return after.gap.empty();
+}
+
+std::string ProtectedLook::named(const Tree& tree, const std::string& path) const {
+  const std::string whole = tree.root.path + "/" + path;
+  const bool within = !workspace_.empty() && is_beneath(workspace_, whole);
+  return within ? whole.substr(workspace_.size() + 1) : whole;
+}
+
+void ProtectedLook::add(const Tree& tree, Quarantined taken) {
+  taken.host_path = tree.root.path + "/" + taken.path;
+  taken.path = named(tree, taken.path);
+  found_.quarantined.push_back(std::move(taken));
+}
+
+void ProtectedLook::add_gap(const Tree& tree, const std::string& gap) {
+  if (gap.empty() || !found_.gap.empty()) return;
+  found_.gap = tree.root.path == workspace_ ? gap : "in " + tree.root.path + ": " + gap;
 }
 
 void ProtectedLook::put_back(const Tree& tree) {
   SavedMembers::PutBack done = tree.saved.put_back(tree.root, quarantine_);
-  for (auto& taken : done.quarantined) found_.quarantined.push_back(std::move(taken));
-  for (auto& path : done.restored) found_.restored.push_back(std::move(path));
-  if (found_.gap.empty()) found_.gap = std::move(done.gap);
+  for (auto& taken : done.quarantined) add(tree, std::move(taken));
+  for (const auto& path : done.restored) found_.restored.push_back(named(tree, path));
+  add_gap(tree, done.gap);
 }
 
 ProtectedLook::Found ProtectedLook::finish(const GuardFacts& facts) {

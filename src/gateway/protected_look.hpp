@@ -36,15 +36,20 @@ class ProtectedLook {
     OpenCall call;
     SavedMembers saved = {};
   };
-  ProtectedLook(std::string quarantine, std::string state)
-      : quarantine_(std::move(quarantine)), state_(std::move(state)) {}
+  ProtectedLook(std::string quarantine, std::string state, std::string workspace)
+      : quarantine_(std::move(quarantine)), state_(std::move(state)), workspace_(std::move(workspace)) {}
   // Whether it was complete.
   bool look(const Tree& tree, const GuardFacts& facts, const ChangeTime& since);
   void put_back(const Tree& tree);
+  // What all of them are told by, in whichever tree: several may hold the same names.
+  std::string named(const Tree& tree, const std::string& path) const;
+  void add(const Tree& tree, Quarantined taken);
+  void add_gap(const Tree& tree, const std::string& gap);
 
   std::vector<Tree> trees_;
   Quarantine quarantine_;
   std::string state_;
+  std::string workspace_;
   Found found_;
 };
 

@@ -182,12 +182,13 @@ Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& g
   if (ran.ok()) {
     ran.value().outcome.quarantined = std::move(found.quarantined);
     ran.value().outcome.restored = std::move(found.restored);
-    ran.value().outcome.look_gap = std::move(found.gap);
+    if (!found.gap.empty()) distrust(ran.value().outcome, std::move(found.gap));
     return ran;
   }
   Error error = ran.take_error();
   for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
   for (const auto& path : found.restored) error.what += "; put back: " + path;
+  if (!found.gap.empty()) error.what += "; and the look for protected files was not complete: " + found.gap;
   return error;
 }
 

@@ -94,8 +94,26 @@ void sweep(const std::string& directory) {
   for (const auto& name : names_in(directory)) {
     const std::string path = directory + "/" + name;
     auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!held.ok() && held.error().number == EACCES) {
+      // Its command was of the same user, and has closed it.
+      ::chmod(path.c_str(), 0700);
+      held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    }
     if (held.ok() && ::flock(held.value().get(), LOCK_EX | LOCK_NB) == 0) remove_tree(path);
   }
+}
+
+std::string scratch_parent(const std::string& state) { return state + "/scratch"; }
+
+// Whichever rung a call is on: the one that was killed may have been the last on its own.
+void sweep_forgotten(const std::string& state) {
+  if (state.empty()) return;
+  const OwnedFd turn(::open(scratch_parent(state).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat seen {};
+  constexpr nlink_t links_of_empty = 2;  // where directories are counted; elsewhere it is read
+  if (!turn || ::fstat(turn.get(), &seen) != 0 || seen.st_nlink == links_of_empty) return;
+  // Somebody else's turn: what he is just making is not locked yet, and what is forgotten he sweeps.
+  if (::flock(turn.get(), LOCK_EX | LOCK_NB) == 0) sweep(scratch_parent(state));
 }
 
 Result<void> write_entry(const ScratchEntry& entry) {
@@ -159,6 +177,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   }
   seat.jail_.emplace(std::move(jail).value());
   if (!born) seat.make_cgroup(limits);
+  sweep_forgotten(installation.state);  // while the jail starts
   seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
   return seat;
 }
@@ -239,12 +258,11 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
     return refusal(
         "there is no place for a home and a /tmp of the call's own: " + installation.no_state,
         "set XDG_STATE_HOME to a directory that only you and root can change, all the way down to it");
-  const std::string parent = installation.state + "/scratch";
+  const std::string parent = scratch_parent(installation.state);
   if (!make_private_directories(parent)) return system_error("make " + parent);
   // One at a time: what another is just making is not locked yet, and would be swept away.
   const OwnedFd turn = TRY(sys::open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (::flock(turn.get(), LOCK_EX) != 0) return system_error("lock " + parent);
-  sweep(parent);
   scratch_ = TRY(make_scratch(parent));
   SubprocessParts parts;
   parts.jail = installation.jail;

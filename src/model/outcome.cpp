@@ -48,10 +48,18 @@ std::vector<std::string> quarantine_lines(const Outcome& outcome) {
             [](const Quarantined& taken) { return shown(taken.path, 400) + " (" + taken.reason + ")"; });
   add_first(lines, "put back as it was", outcome.restored,
             [](const std::string& path) { return shown(path, 400); });
-  if (!outcome.look_gap.empty())
-    lines.push_back("the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
-                    "; do not trust this tree");
   return lines;
+}
+
+void distrust(Outcome& outcome, std::string gap) {
+  outcome.look_gap = std::move(gap);
+  const std::string how = outcome.reason.empty() ? "exited with " + std::to_string(outcome.exit_code)
+                                                 : "ended so: " + outcome.reason;
+  outcome.reason = "the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
+                   "; do not trust this tree; the command itself " + how;
+  outcome.advice.clear();
+  outcome.end = End::failed;
+  outcome.exit_code = 125;
 }
 
 void write_members(JsonWriter& out, const Outcome& outcome, const std::string& plan_digest) {
@@ -91,7 +99,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.end_array().key("quarantined").begin_array();
   for (const auto& taken : outcome.quarantined) {
     out.begin_object().member("path", taken.path).member("reason", taken.reason);
-    out.member("kept_at", taken.kept_at).end_object();
+    out.member("kept_at", taken.kept_at).member("host_path", taken.host_path).end_object();
   }
   out.end_array().key("restored").begin_array();
   for (const auto& path : outcome.restored) out.value(path);

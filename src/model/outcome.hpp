@@ -43,9 +43,10 @@ struct HostUse {
 
 // Something of the protected set that the command made, and that is out of the tree again.
 struct Quarantined {
-  std::string path;          // where it was, relative to the tree it was in
-  std::string reason;        // who would have executed it
-  std::string kept_at = {};  // where it is now
+  std::string path;            // where it was: relative to the workspace, absolute in any other tree
+  std::string reason;          // who would have executed it
+  std::string kept_at = {};    // where it is now
+  std::string host_path = {};  // where it was, absolute
 };
 
 struct Outcome {
@@ -67,11 +68,16 @@ struct Outcome {
   std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
   std::vector<Quarantined> quarantined = {};
   std::vector<std::string> restored = {};  // protected files that were changed or removed, and put back
+                                           // (named as the quarantined ones are)
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers
   std::string reason = {};    // one sentence for everything but a plain exit
   std::string advice = {};    // how that sentence ends when an operator can do something about it
 };
+
+// The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no
+// success.
+void distrust(Outcome& outcome, std::string gap);
 
 // What was taken out of the tree or put back into it, a sentence each; shortened when there is much of it.
 std::vector<std::string> quarantine_lines(const Outcome& outcome);

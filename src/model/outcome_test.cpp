@@ -48,7 +48,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.denials = {{"limit", "too much"}};
   outcome.network = {{"a.org", 443, 2, 10, 20}};
   outcome.network_failures = {"b.org:443 could not be reached"};
-  outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc"}};
+  outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc", "/w/.envrc"}};
   outcome.restored = {".npmrc"};
   outcome.look_gap = "too deep";
   outcome.proof = "sha256:proof";
@@ -62,7 +62,8 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("denials":[{"by":"limit","what":"too much"}],)"
       R"("network":[{"host":"a.org","port":443,"connections":2,"bytes_out":10,"bytes_in":20}],)"
       R"("network_failures":["b.org:443 could not be reached"],)"
-      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc"}],"restored":[".npmrc"],)"
+      R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc","host_path":"/w/.envrc"}],)"
+      R"("restored":[".npmrc"],)"
       R"("look_gap":"too deep","proof":"sha256:proof","plan_digest":"sha256:ff",)"
       R"("reason":"because","notes":["stepped down"]})");
 }
@@ -72,15 +73,27 @@ TEST(Outcome, WhatWasTakenAwayIsSaidInLines) {
   EXPECT_TRUE(quarantine_lines(outcome).empty());
   for (int i = 0; i < 25; ++i) outcome.quarantined.push_back({"a\x1b/.envrc", "direnv runs it"});
   outcome.restored = {".npmrc"};
-  outcome.look_gap = "it took too long";
   const auto lines = quarantine_lines(outcome);
-  ASSERT_EQ(lines.size(), 23U);
+  ASSERT_EQ(lines.size(), 22U);
   EXPECT_EQ(lines[0].find('\x1b'), std::string::npos);
   EXPECT_TRUE(lines[0].ends_with("/.envrc (direnv runs it)")) << lines[0];
   EXPECT_EQ(lines[20], "quarantined: 5 more");
   EXPECT_EQ(lines[21], "put back as it was: .npmrc");
-  EXPECT_EQ(lines[22],
-            "the look for protected files was not complete: it took too long; do not trust this tree");
+}
+
+TEST(Outcome, WhatCouldNotBeLookedAtIsNoSuccess) {
+  Outcome well{.end = End::exited, .exit_code = 0, .output = "out"};
+  distrust(well, "it took too long");
+  EXPECT_EQ(well.end, End::failed);
+  EXPECT_EQ(well.exit_code, 125);
+  EXPECT_EQ(well.look_gap, "it took too long");
+  EXPECT_EQ(well.output, "out");
+  EXPECT_EQ(well.reason,
+            "the look for protected files was not complete: it took too long; do not trust this tree; the "
+            "command itself exited with 0");
+  Outcome late{.end = End::timeout, .exit_code = 124, .reason = "ended after 1 s"};
+  distrust(late, "x");
+  EXPECT_TRUE(late.reason.ends_with("the command itself ended so: ended after 1 s")) << late.reason;
 }
 
 TEST(Outcome, NamesEachLimitAsTheTableDoes) {

@@ -11,9 +11,9 @@ namespace {
 constexpr std::string_view harmless[] = {
     "branch.*.description",
     "branch.*.merge",
-    "branch.*.pushremote",
+    "branch.*.pushremote",  // by is_remote_name
     "branch.*.rebase",
-    "branch.*.remote",
+    "branch.*.remote",  // by is_remote_name
     "color.branch",
     "color.diff",
     "color.status",
@@ -109,6 +109,15 @@ bool is_url_harmless(std::string_view value) {
          value.find('"') == std::string_view::npos && !value.starts_with('-');
 }
 
+// What git writes for a branch. It would take a URL or a path there as well, and fetch from that without a
+// remote being named anywhere.
+bool is_remote_name(std::string_view value) {
+  const auto is_plain = [](char c) { return is_key_byte(c) || c == '.' || c == '_' || c == '/'; };
+  if (value == ".") return true;  // a branch of the same repository
+  return !value.empty() && std::all_of(value.begin(), value.end(), is_plain) && value.front() != '.' &&
+         value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
+}
+
 // [core] or [remote "origin"], alone on its line; "" and "*" for what stands between section and key.
 struct Section {
   std::string name;
@@ -146,6 +155,8 @@ std::optional<std::string> danger_in(const Section& section, const Assignment& a
     return name + " is not known to run nothing";
   const bool is_url = name.ends_with(".url") || name.ends_with(".pushurl");
   if (is_url && !is_url_harmless(assignment.value)) return name + " names a program";
+  const bool is_remote = name == "branch.*.remote" || name == "branch.*.pushremote";
+  if (is_remote && !is_remote_name(assignment.value)) return name + " is not the name of a remote";
   return std::nullopt;
 }
 

@@ -24,6 +24,7 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "logs",
                                              "modules",
                                              "objects",
+                                             "opts",
                                              "rebase-apply",
                                              "rebase-merge",
                                              "refs",
@@ -31,6 +32,7 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "remotes",
                                              "rr-cache",
                                              "sequencer",
+                                             "strategy",
                                              "svn",
                                              "worktrees"};
 static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
@@ -39,6 +41,9 @@ constexpr std::string_view config_reason = "commands in it are run by git, some 
 constexpr std::string_view hooks_reason = "git runs it at commit, checkout, merge or push";
 constexpr std::string_view attributes_reason = "names filters and diff drivers, which git runs";
 constexpr std::string_view todo_reason = "git rebase --continue runs the commands after exec in it";
+constexpr std::string_view strategy_reason = "git runs the program that it names with --continue";
+constexpr std::string_view remotes_reason =
+    "names where git fetches from and pushes to, which may be a command";
 constexpr std::string_view inner_link_reason = "git writes through it to where it leads";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 
@@ -51,6 +56,7 @@ GitPart part_of(std::string_view meaning) {
   if (meaning == "info") return GitPart::info;
   if (meaning == "objects") return GitPart::objects;
   if (meaning == "rebase-merge") return GitPart::rebase;
+  if (meaning == "sequencer") return GitPart::sequencer;
   return meaning == "worktrees" ? GitPart::worktrees : GitPart::none;
 }
 
@@ -130,11 +136,13 @@ void DirectoryNames::add_member(const GitName& found, MemberRule rule, std::stri
 
 // What a rebase that stopped keeps, in a repository or in a worktree's part of one.
 void DirectoryNames::settle_rebase() {
-  const GitName* rebase = find("rebase-merge");
-  if (rebase == nullptr) return;
-  if (rebase->kind == NameKind::link) add_member(*rebase, MemberRule::always, todo_reason);
-  for (auto& sub : subdirectories_) {
-    if (sub.name == rebase->name) sub.part = GitPart::rebase;
+  for (const char* meaning : {"rebase-merge", "sequencer"}) {
+    const GitName* found = find(meaning);
+    if (found == nullptr) continue;
+    if (found->kind == NameKind::link) add_member(*found, MemberRule::always, todo_reason);
+    for (auto& sub : subdirectories_) {
+      if (sub.name == found->name) sub.part = part_of(meaning);
+    }
   }
 }
 
@@ -146,6 +154,8 @@ void DirectoryNames::settle_git_directory() {
       add_member(found, MemberRule::git_config, config_reason);
     } else if (found.meaning == "hooks") {
       add_member(found, MemberRule::git_hooks, hooks_reason);
+    } else if (found.meaning == "remotes" || found.meaning == "branches") {
+      add_member(found, MemberRule::git_remotes, remotes_reason);
     } else if (found.meaning == "commondir" && part_ == GitPart::dot_git) {
       add_member(found, MemberRule::always, elsewhere_reason);
     } else if (linked && found.meaning == "info") {
@@ -209,6 +219,9 @@ void DirectoryNames::settle_part(bool is_worktree) {
   if (is_worktree) settle_worktree();
   const GitName* todo = find("git-rebase-todo");
   if (part_ == GitPart::rebase && todo != nullptr) add_member(*todo, MemberRule::git_todo, todo_reason);
+  const GitName* strategy = find(part_ == GitPart::rebase ? "strategy" : "opts");
+  if ((part_ == GitPart::rebase || part_ == GitPart::sequencer) && strategy != nullptr)
+    add_member(*strategy, MemberRule::git_strategy, strategy_reason);
   const GitName* attributes = find("attributes");
   if (part_ == GitPart::info && attributes != nullptr)
     add_member(*attributes, MemberRule::always, attributes_reason);

@@ -17,13 +17,15 @@ enum class NameKind { directory, link, other };
 
 // How a member is judged that a command made or changed.
 enum class MemberRule {
-  always,       // it has no business there
-  git_config,   // by what is in it: git init and git clone write one
-  git_hooks,    // by the names in it: git init copies samples
-  git_link,     // by where it leads: worktrees and submodules have one, into the same tree
-  git_pointer,  // likewise, of a worktree's own part of the repository
-  git_todo,     // by what is in it: a rebase that stopped leaves one
-  inner_link,   // git makes none there, except HEAD long ago, and writes through those that it finds
+  always,        // it has no business there
+  git_config,    // by what is in it: git init and git clone write one
+  git_hooks,     // by the names in it: git init copies samples
+  git_remotes,   // by there being any: git has long written none
+  git_link,      // by where it leads: worktrees and submodules have one, into the same tree
+  git_pointer,   // likewise, of a worktree's own part of the repository
+  git_todo,      // by what is in it: a rebase that stopped leaves one
+  git_strategy,  // likewise, for rebase-merge/strategy and sequencer/opts
+  inner_link,    // git makes none there, except HEAD long ago, and writes through those that it finds
 };
 
 struct MemberName {
@@ -34,7 +36,7 @@ struct MemberName {
 };
 
 // What a directory is to git, as far as its parent can say.
-enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase, inside };
+enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase, sequencer, inside };
 
 struct SubdirectoryName {
   std::string name;

@@ -69,6 +69,11 @@ TEST(ProtectedDirectory, Members) {
        {"commondir", "config.worktree"}},
       {"a worktree's by its place", GitPart::worktree, {"config.worktree"}, {"config.worktree"}},
       {"info", GitPart::info, {"attributes", "exclude"}, {"attributes"}},
+      {"remotes of old", GitPart::dot_git, {"remotes/", "branches/", "refs/"}, {"branches", "remotes"}, true},
+      {"remotes elsewhere", GitPart::none, {"remotes/", "branches/"}, {}},
+      {"a rebase", GitPart::rebase, {"git-rebase-todo", "strategy", "opts"}, {"git-rebase-todo", "strategy"}},
+      {"a cherry-pick", GitPart::sequencer, {"todo", "strategy", "opts"}, {"opts"}},
+      {"a cherry-pick as a link", GitPart::worktree, {"sequencer@"}, {"sequencer"}},
   };
   for (const auto& row : rows) {
     bool is_git = false;

@@ -15,5 +15,17 @@ TEST(RebaseTodo, ExecLines) {
     EXPECT_FALSE(has_exec_line(todo)) << todo;
 }
 
+TEST(RebaseTodo, StrategiesByPath) {
+  EXPECT_FALSE(is_strategy_by_path("ort\n"));
+  EXPECT_TRUE(is_strategy_by_path("x/y\n"));
+  for (const char* opts :
+       {"[options]\n\tstrategy = x/y\n", "[options] Strategy=x/y", "[Options]\n\tSTRATEGY = \"x/y\"\n",
+        "[options]\n\tstrategy-option = ours\n\tstrategy = x/y\n", "[options]\n\tstrategy = x\\\n/y\n"})
+    EXPECT_TRUE(has_strategy_by_path(opts)) << opts;
+  for (const char* opts : {"", "[options]\n\tstrategy = ort\n\tmainline = 1\n",
+                           "[options]\n\tstrategy = ort\n\tstrategy-option = subtree=a/b\n"})
+    EXPECT_FALSE(has_strategy_by_path(opts)) << opts;
+}
+
 }  // namespace
 }  // namespace cloche

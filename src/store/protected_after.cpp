@@ -1,6 +1,9 @@
 // The walk of the look after a command. Of a directory that was quiet in the look before and has not changed
 // since (store/tree_memory.hpp) nothing is opened or read: one question to the kernel, and on to the
 // directories in it.
+//
+// The walk goes down with every directory on its way open, to a certain depth. What is deeper is set aside,
+// and walked from there when the rest is done: so there is no depth in which something could hide.
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -53,7 +56,7 @@ class WalkAfter {
             const LookLimits& limits, std::string_view remembered)
       : root_path_(root.path),
         findings_(limits),
-        judge_(root.path, known, since, limits.depth, findings_),
+        judge_(root, known, since, findings_),
         limits_(limits),
         began_(change_time_now()),
         remembers_(keeps_change_times(root.fd.get())),
@@ -67,9 +70,11 @@ class WalkAfter {
     const RootMeaning meaning = meaning_of_tree(root_path_);
     look_in_directory({root, "", meaning.trail, meaning.part, false, 0}, before ? before->inside : "", place);
     memory_.leave(place);
+    std::string memory;
+    if (memory_.count() >= limits_.fewest_remembered) memory = std::move(memory_).text();
+    look_at_set_aside();
     LookAfter found = findings_.take();
-    if (remembers_ && found.gap.empty() && memory_.count() >= limits_.fewest_remembered)
-      found.memory = std::move(memory_).text();
+    if (remembers_ && found.gap.empty()) found.memory = std::move(memory);
     return found;
   }
 
@@ -84,6 +89,13 @@ class WalkAfter {
     const std::string& path;
     const SubdirectoryName& sub;
     const WalkedPlace& above;
+  };
+
+  // A directory that lies too deep for those around it to stay open until it was looked at.
+  struct SetAside {
+    std::string path;
+    SubdirectoryName sub;
+    bool way_is_new;
   };
 
   void look_in_directory(WalkedPlace here, std::string_view remembered, TreeMemory::Place place) {
@@ -151,7 +163,7 @@ class WalkAfter {
     const auto place = memory_.enter(step.sub.name);
     if (!can_be_skipped(step) && !is_hidden(step.path)) {
       if (step.above.depth >= limits_.depth) {
-        findings_.gap("'" + step.path + "' is too deep");
+        set_aside(step);
       } else if (before && is_still_quiet(step, *before)) {
         memory_.call_quiet(place, before->state);
         pass_through({-1, step.path, {}, GitPart::none, false, step.above.depth + 1}, before->inside);
@@ -160,6 +172,29 @@ class WalkAfter {
       }
     }
     memory_.leave(place);
+  }
+
+  void set_aside(const Step& step) {
+    set_aside_bytes_ += sizeof(SetAside) + step.path.size() + step.sub.name.size();
+    if (set_aside_bytes_ > limits_.set_aside_bytes) return findings_.stop("too much in it lies too deep");
+    set_aside_.push_back({step.path, step.sub, step.above.way_is_new});
+  }
+
+  // Each as a walk of its own from where it lies. Of these nothing is remembered.
+  void look_at_set_aside() {
+    while (!set_aside_.empty() && findings_.may_go_on()) {
+      const SetAside next = std::move(set_aside_.back());
+      set_aside_.pop_back();
+      set_aside_bytes_ -= sizeof(SetAside) + next.path.size() + next.sub.name.size();
+      const std::string around = directory_of(next.path);
+      const OwnedFd from = open_beneath(root_, around, O_PATH | O_DIRECTORY);
+      if (!from && errno != ENOENT) findings_.gap("'" + around + "' could not be opened again");
+      if (!from) continue;
+      memory_ = TreeMemory(0);
+      const auto place = memory_.enter(next.sub.name);
+      const WalkedPlace above{from.get(), around, {}, GitPart::none, next.way_is_new, 0};
+      descend({from.get(), next.sub.name, next.path, next.sub, above}, "", place);
+    }
   }
 
   bool is_still_quiet(const Step& step, const RememberedDirectory& before) const {
@@ -198,6 +233,8 @@ class WalkAfter {
   std::string_view remembered_;
   int root_ = -1;
   TreeMemory memory_;
+  std::vector<SetAside> set_aside_;
+  size_t set_aside_bytes_ = 0;
 };
 
 }  // namespace

@@ -105,6 +105,17 @@ class LookBefore {
     if (S_ISLNK(seen.st_mode) && is_executed && here.top) keep_target(fact.file.path);
     found_.push_back(std::move(fact));
     if (inside) add_inside(here, member.name);
+    if (member.rule == MemberRule::git_config) add_places(here, member.name);
+  }
+
+  // What a configuration sends git to: afterwards another directory by that name is new, and this one is not.
+  void add_places(const Waiting& here, const std::string& config) {
+    for (const auto& place : executed_places_of(here.fd.get(), config, absolute(here.path), here.part)) {
+      const auto held = sys::hold(place);
+      struct stat seen {};
+      if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0 || !S_ISDIR(seen.st_mode)) continue;
+      found_.push_back({fact_from(seen, held.value().path), change_of(seen), false});
+    }
   }
 
   // What a member that is a link leads to is executed in its place.

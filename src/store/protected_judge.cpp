@@ -10,11 +10,23 @@ namespace {
 
 constexpr size_t max_git_link_bytes = 8192;
 
+// However long the path to the directory is.
+std::string in_held(int directory, const std::string& name) {
+  return "/proc/self/fd/" + std::to_string(directory) + "/" + name;
+}
+
+// There is nothing at its end that anybody could execute.
+bool leads_nowhere(const Error& error) {
+  return error.number == ENOENT || error.number == ENOTDIR || error.number == ELOOP;
+}
+
 }  // namespace
 
 Known::Known(const std::vector<ProtectedFact>& facts) {
   for (const auto& fact : facts) {
-    files_[{fact.file.device, fact.file.inode}] = &fact;
+    // One may be known in several ways: that it is read-only says most, and where it is more than that it is.
+    const ProtectedFact*& known = files_[{fact.file.device, fact.file.inode}];
+    if (known == nullptr || (!known->kept && !fact.file.path.empty())) known = &fact;
     if (fact.kept) kept_.insert(fact.file.path);
   }
 }
@@ -67,17 +79,19 @@ void Findings::stop(const std::string& why) {
 void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
   const auto seen = look_in(here.fd, member.name);
   if (!seen) return;
-  if (member.rule == MemberRule::git_config) look_at_places(here, member, *seen);
+  if (member.rule == MemberRule::git_config) look_at_places(here, member);
   if (is_out_of_reach(here, member, *seen)) return;
   const bool is_executed = member.rule != MemberRule::inner_link;
-  if (is_executed && S_ISLNK(seen->st_mode) && leads_elsewhere(joined(here.path, member.name)))
+  if (is_executed && S_ISLNK(seen->st_mode) && leads_elsewhere(here, member.name))
     return findings_.suspect(joined(here.path, member.name), std::string(member.reason));
   if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
   switch (member.rule) {
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
     case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
+    case MemberRule::git_remotes:
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
+    case MemberRule::git_strategy: return judge_strategy(here, member, *seen, way_is_new);
     case MemberRule::git_link: return judge_link(here, member, *seen, "gitdir: ");
     case MemberRule::git_pointer: return judge_link(here, member, *seen, "");
     case MemberRule::inner_link: return judge_inner_link(here, member, *seen, way_is_new);
@@ -97,12 +111,15 @@ bool MemberJudge::is_out_of_reach(const WalkedPlace& here, const MemberName& mem
   return here.path.empty() || (parent != nullptr && parent->file.path == absolute(here.path));
 }
 
-// The link is as it was, and what it leads to is the command's.
-bool MemberJudge::leads_elsewhere(const std::string& path) const {
-  const auto target = sys::hold(absolute(path));
+// The link is as it was, and what it leads to is the command's; or cannot be told, because the command closed
+// the way to it or made that longer than the kernel can say.
+bool MemberJudge::leads_elsewhere(const WalkedPlace& here, const std::string& name) const {
+  const auto target = sys::open(in_held(here.fd, name), O_PATH);
+  if (!target.ok()) return !leads_nowhere(target.error());
+  const auto path = sys::path_of(target.value().get());
   struct stat seen {};
-  if (!target.ok() || !is_beneath(root_, target.value().path)) return false;
-  if (::fstat(target.value().fd.get(), &seen) != 0) return true;
+  if (!path.ok() || ::fstat(target.value().get(), &seen) != 0) return true;
+  if (!is_beneath(root_, path.value())) return false;
   const ProtectedFact* before = known_.find(seen);
   return (before == nullptr || !before->kept) && is_touched(seen);
 }
@@ -118,15 +135,30 @@ void MemberJudge::judge_always(const WalkedPlace& here, const MemberName& member
   // One that was renamed to this name holds files that are older than it.
   if (is_new(seen, path) || (way_is_new && !known_.is_at(seen, absolute(path))))
     return findings_.suspect(path, reason);
-  const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
-  if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
-  look_inside(fd.get(), path, reason, here.depth + 1);
+  look_inside(path, reason);
 }
 
-// In a member that was there before: what is new in it, or was changed.
-void MemberJudge::look_inside(int fd, const std::string& path, const std::string& reason, size_t depth) {
-  if (!findings_.may_go_on()) return;
-  if (depth >= most_depth_) return findings_.gap("'" + path + "' is too deep");
+// In a member that was there before: what is new in it, or was changed. Directory by directory from the root:
+// nothing is held, so any depth can be looked at.
+void MemberJudge::look_inside(const std::string& path, const std::string& reason) {
+  std::vector<std::string> waiting = {path};
+  while (!waiting.empty() && findings_.may_go_on()) {
+    const std::string next = std::move(waiting.back());
+    waiting.pop_back();
+    const OwnedFd fd = open_beneath(root_fd_, next, directory_flags);
+    if (fd) {
+      for (auto& name : look_in_one(fd.get(), next, reason)) waiting.push_back(joined(next, name));
+      continue;
+    }
+    const OwnedFd around = open_beneath(root_fd_, directory_of(next), O_PATH | O_DIRECTORY);
+    const auto seen = around ? look_in(around.get(), last_of(next)) : std::nullopt;
+    if (seen && is_touched(*seen)) findings_.suspect(next, reason);  // closed, perhaps to hide what is in it
+  }
+}
+
+// The directories in it that are to be looked in as well.
+std::vector<std::string> MemberJudge::look_in_one(int fd, const std::string& path,
+                                                  const std::string& reason) {
   std::vector<std::string> directories;
   const bool read = for_each_name(fd, [&](const dirent& entry) {
     const auto seen = look_in(fd, entry.d_name);
@@ -139,15 +171,7 @@ void MemberJudge::look_inside(int fd, const std::string& path, const std::string
     return findings_.count();
   });
   if (!read) findings_.gap("'" + path + "' could not be read");
-  for (const auto& name : directories) {
-    const OwnedFd below = open_child(fd, name.c_str(), directory_flags);
-    const auto seen = look_in(fd, name);
-    if (below) {
-      look_inside(below.get(), joined(path, name), reason, depth + 1);
-    } else if (seen && is_touched(*seen)) {
-      findings_.suspect(joined(path, name), reason);  // closed, perhaps to hide what is in it
-    }
-  }
+  return directories;
 }
 
 void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
@@ -169,26 +193,30 @@ void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, 
     findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
 
-// What a configuration that may well be as it was sends git to.
-void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member,
-                                 const struct stat& config) {
-  if (!S_ISREG(config.st_mode)) return;
-  const OwnedFd fd = open_child(here.fd, member.name.c_str(), O_RDONLY);
-  const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read it");
-  if (!text.ok()) return;
-  const std::string own = absolute(here.path);
-  const std::string tree = here.part == GitPart::dot_git ? std::string(parent_of(own)) : own;
-  for (const auto& place : executed_places(text.value())) {
-    const std::string base = place.beside_config ? own : tree;
-    look_at_place(place.path[0] == '/' ? place.path : base + "/" + place.path, here.depth);
-  }
+void MemberJudge::judge_strategy(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                                 bool way_is_new) {
+  if (!is_touched(seen) && !way_is_new) return;
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read it");
+  const auto runs = here.part == GitPart::rebase ? is_strategy_by_path : has_strategy_by_path;
+  if (!text.ok() || runs(text.value()))
+    findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
 
-void MemberJudge::look_at_place(const std::string& named, size_t depth) {
+// What a configuration that may well be as it was sends git to.
+void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member) {
+  for (const auto& place : executed_places_of(here.fd, member.name, absolute(here.path), here.part))
+    look_at_place(place);
+}
+
+void MemberJudge::look_at_place(const std::string& named) {
   const std::string reason = "the repository's configuration has git execute what is here";
   const auto held = sys::hold(named);
   struct stat seen {};
-  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return;
+  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) {
+    if (!held.ok() && !leads_nowhere(held.error())) findings_.gap("'" + named + "' could not be opened");
+    return;
+  }
   const std::string& path = held.value().path;
   if (path == root_ || !is_beneath(root_, path)) return;
   if (const ProtectedFact* same = known_.find(seen); same != nullptr && same->kept) return;  // read-only
@@ -197,9 +225,9 @@ void MemberJudge::look_at_place(const std::string& named, size_t depth) {
     if (is_touched(seen) && !known_.is_unchanged(seen)) findings_.suspect(relative, reason);
     return;
   }
-  const OwnedFd fd = open_child(held.value().fd.get(), ".", directory_flags);
-  if (is_new(seen, relative) && !fd) return findings_.suspect(relative, reason);
-  if (fd) look_inside(fd.get(), relative, reason, depth + 1);
+  // Another that has its name now: what is in it is older.
+  if (is_new(seen, relative)) return findings_.suspect(relative, reason);
+  look_inside(relative, reason);
 }
 
 void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
@@ -213,7 +241,8 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
   if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
   const bool read = for_each_name(fd.get(), [&](const dirent& entry) {
     const auto hook = look_in(fd.get(), entry.d_name);
-    const bool sample = hook && S_ISREG(hook->st_mode) && is_sample_hook(entry.d_name);
+    const bool sample = hook && S_ISREG(hook->st_mode) && member.rule == MemberRule::git_hooks &&
+                        is_sample_hook(entry.d_name);
     if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
       findings_.suspect(joined(path, entry.d_name), reason);
     return findings_.count();

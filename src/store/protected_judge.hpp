@@ -41,12 +41,11 @@ class Findings {
   void gap(const std::string& what);
   bool may_go_on();  // asked for each directory
   bool count();      // one name more; false: there are too many
+  void stop(const std::string& why);
   bool has_stopped() const { return stopped_; }
   LookAfter take() { return std::move(found_); }
 
  private:
-  void stop(const std::string& why);
-
   uint64_t most_names_;
   uint64_t deadline_ms_;
   uint64_t names_ = 0;
@@ -67,9 +66,9 @@ struct WalkedPlace {
 
 class MemberJudge {
  public:
-  MemberJudge(const std::string& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
-              size_t most_depth, Findings& findings)
-      : root_(root), known_(known), since_(since), most_depth_(most_depth), findings_(findings) {}
+  MemberJudge(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
+              Findings& findings)
+      : root_(root.path), root_fd_(root.fd.get()), known_(known), since_(since), findings_(findings) {}
 
   void judge(const WalkedPlace& here, const MemberName& member, bool way_is_new);
 
@@ -81,27 +80,30 @@ class MemberJudge {
 
  private:
   bool is_out_of_reach(const WalkedPlace& here, const MemberName& member, const struct stat& seen) const;
-  bool leads_elsewhere(const std::string& path) const;
+  bool leads_elsewhere(const WalkedPlace& here, const std::string& name) const;
   void judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                     bool way_is_new);
   void judge_config(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                     bool way_is_new);
   void judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                    bool way_is_new);
+  void judge_strategy(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                      bool way_is_new);
   void judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   bool way_is_new);
   void judge_inner_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                         bool way_is_new);
   void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   std::string_view key);
-  void look_at_places(const WalkedPlace& here, const MemberName& member, const struct stat& config);
-  void look_at_place(const std::string& named, size_t depth);
-  void look_inside(int fd, const std::string& path, const std::string& reason, size_t depth);
+  void look_at_places(const WalkedPlace& here, const MemberName& member);
+  void look_at_place(const std::string& named);
+  void look_inside(const std::string& path, const std::string& reason);
+  std::vector<std::string> look_in_one(int fd, const std::string& path, const std::string& reason);
 
   const std::string& root_;
+  int root_fd_;
   Known known_;
   ChangeTime since_;
-  size_t most_depth_;
   Findings& findings_;
 };
 

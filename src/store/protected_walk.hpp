@@ -6,8 +6,8 @@
 // After, when every process of the command is dead: the whole tree, because a new name may be anywhere. A
 // change is found by the kernel's time of change (ctime), which no command can set back as it can the time of
 // modification. Nothing is followed: each directory is opened beneath its parent, without links, within the
-// one mount. Depth, names and time are bounded, and a look that met a bound says so: such a tree is not
-// clean.
+// one mount. Any depth is looked at; names, time and what is set aside for being deep are bounded, and a look
+// that met a bound says so: such a tree is not clean.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@
 namespace cloche {
 
 struct LookLimits {
-  size_t depth = 100;  // of directories held open at once
+  size_t depth = 100;  // of directories held open at once; what is deeper is set aside, and looked at later
+  size_t set_aside_bytes = size_t{64} << 20;  // of the paths to these
   uint64_t names = 4'000'000;
   uint64_t milliseconds = 60'000;
   size_t fewest_remembered = 32;         // directories; fewer are read as fast as their memory

@@ -86,14 +86,14 @@ struct WalkRow {
   std::vector<std::string> suspects;
 };
 
-inline void expect_suspects(const WalkRow& row) {
+inline void expect_suspects(const WalkRow& row, const LookLimits& limits = {}) {
   Tree tree;
   if (row.stage) row.stage(tree);
   Tree::let_the_clock_tick();
   const auto known = tree.before();
   const ChangeTime since = change_time_now();
   row.command(tree);
-  const LookAfter found = tree.after(known, since);
+  const LookAfter found = tree.after(known, since, limits);
   EXPECT_EQ(paths_of(found), row.suspects) << row.what;
   EXPECT_EQ(found.gap, "") << row.what;
   ::chmod(tree.at("a").c_str(), 0700);

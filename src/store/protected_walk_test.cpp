@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "base/directory.hpp"
 #include "store/protected_walk_fixture.hpp"
 
 namespace cloche {
@@ -240,6 +241,56 @@ const WalkRow rows[] = {
      },
      [](Tree& t) { t.link("../../r", "w/.git/rebase-merge"); },
      {"w/.git/rebase-merge"}},
+    {"a strategy that is a path",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/rebase-merge/strategy", "x/y\n"); },
+     {"w/.git/rebase-merge/strategy"}},
+    {"a strategy that is none",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) {
+       t.write("w/.git/rebase-merge/strategy", "ort\n");
+       t.write("w/.git/sequencer/opts", "[options]\n\tmainline = 1\n");
+     },
+     {}},
+    {"a strategy of a cherry-pick",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) { t.write("w/.git/sequencer/opts", "[options]\n\tstrategy = x/y\n"); },
+     {"w/.git/sequencer/opts"}},
+    {"a strategy of a worktree's",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/worktrees/n/HEAD");
+     },
+     [](Tree& t) { t.write("w/.git/worktrees/n/sequencer/opts", "[options]\n\tstrategy = x/y\n"); },
+     {"w/.git/worktrees/n/sequencer/opts"}},
+    {"remotes as git once wrote them",
+     [](Tree& t) { t.repository("w/.git"); },
+     [](Tree& t) {
+       t.make("w/.git/refs/remotes/origin");
+       t.write("w/.git/remotes/origin", "URL: ext::sh -c x\n");
+       t.write("w/.git/branches/x.sample", "ext::sh -c x\n");
+     },
+     {"w/.git/branches/x.sample", "w/.git/remotes/origin"}},
+    {"more in the place of hooks",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/config", "[core]\n\thooksPath = h\n");
+       t.write("w/h/pre-push");
+     },
+     [](Tree& t) { t.write("w/h/pre-commit"); },
+     {"w/h/pre-commit"}},
+    {"another in the place of hooks",
+     [](Tree& t) {
+       t.repository("w/.git");
+       t.write("w/.git/config", "[core]\n\thooksPath = h\n");
+       t.write("w/h/pre-push");
+       t.write("w/prepared/pre-commit");
+     },
+     [](Tree& t) {
+       t.move("w/h", "w/old");
+       t.move("w/prepared", "w/h");
+     },
+     {"w/h"}},
     {"in a closed directory",
      {},
      [](Tree& t) {
@@ -261,6 +312,9 @@ const WalkRow rows[] = {
 
 TEST(ProtectedWalk, WhatACommandLeaves) {
   for (const auto& row : rows) expect_suspects(row);
+  for (const size_t depth : {1U, 2U, 3U}) {
+    for (const auto& row : rows) expect_suspects(row, {.depth = depth});
+  }
 }
 
 // The same with what an earlier look remembers of the tree: nothing is found less for it, and nothing more.
@@ -473,10 +527,64 @@ TEST(ProtectedWalk, ABoundThatIsMetIsSaid) {
   for (int i = 0; i < 50; ++i) tree.write("a/b/c/" + std::to_string(i));
   const ChangeTime never{};
   EXPECT_EQ(tree.after({}, never).gap, "");
-  EXPECT_NE(tree.after({}, never, {.depth = 2}).gap, "");
+  EXPECT_EQ(tree.after({}, never, {.depth = 2}).gap, "");
+  EXPECT_NE(tree.after({}, never, {.depth = 2, .set_aside_bytes = 10}).gap, "");
   EXPECT_NE(tree.after({}, never, {.names = 10}).gap, "");
   EXPECT_NE(tree.after({}, never, {.milliseconds = 0}).gap, "");
   EXPECT_EQ(paths_of(tree.after({}, never, {.depth = 2})), std::vector<std::string>{".envrc"});
+}
+
+// A path that no single call to the kernel can name.
+TEST(ProtectedWalk, ThereIsNoDepthToHideIn) {
+  Tree tree;
+  const std::string name(100, 'd');
+  std::string path;
+  OwnedFd at = std::move(sys::open(tree.root(), O_RDONLY | O_DIRECTORY)).value();
+  for (int i = 0; i < 300; ++i) {
+    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0755), 0);
+    at = std::move(sys::open_at(at.get(), name, O_RDONLY | O_DIRECTORY)).value();
+    path += name + "/";
+  }
+  ASSERT_TRUE(sys::open_at(at.get(), ".envrc", O_WRONLY | O_CREAT, 0644).ok());
+  ASSERT_EQ(::mkdirat(at.get(), ".vscode", 0755), 0);
+  const LookAfter first = tree.after({}, ChangeTime{});
+  EXPECT_EQ(first.gap, "");
+  EXPECT_EQ(paths_of(first), (std::vector<std::string>{path + ".envrc", path + ".vscode"}));
+  Tree::let_the_clock_tick();
+  const LookAfter quiet = tree.after({}, change_time_now());
+  EXPECT_EQ(paths_of(quiet), std::vector<std::string>{});
+  const ChangeTime since = change_time_now();
+  ASSERT_TRUE(sys::open_at(at.get(), ".mcp.json", O_WRONLY | O_CREAT, 0644).ok());
+  EXPECT_EQ(paths_of(tree.after({}, since, {}, quiet.memory)), std::vector<std::string>{path + ".mcp.json"});
+  remove_tree(tree.at(name));
+  EXPECT_FALSE(fs::exists(tree.at(name)));
+}
+
+// What a link leads to that the kernel can open, and not name.
+TEST(ProtectedWalk, ALinkWhoseEndCannotBeNamedLeadsElsewhere) {
+  Tree tree;
+  tree.write("conf/envrc");
+  tree.make("a");
+  tree.link("../conf/envrc", "a/.envrc");
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  const ChangeTime since = change_time_now();
+  const std::string name(200, 'd');
+  std::string half = name;
+  for (int i = 0; i < 14; ++i) half += "/" + name;
+  tree.move("conf", "old");
+  tree.make("far/" + half);
+  const OwnedFd middle = std::move(sys::open(tree.at("far/" + half), O_RDONLY | O_DIRECTORY)).value();
+  OwnedFd at = std::move(sys::open_at(middle.get(), ".", O_RDONLY | O_DIRECTORY)).value();
+  for (int i = 0; i < 15; ++i) {
+    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0755), 0);
+    at = std::move(sys::open_at(at.get(), name, O_RDONLY | O_DIRECTORY)).value();
+  }
+  ASSERT_TRUE(sys::open_at(at.get(), "envrc", O_WRONLY | O_CREAT, 0644).ok());
+  ASSERT_EQ(::symlinkat(half.c_str(), middle.get(), "on"), 0);
+  tree.link("far/" + half + "/on", "conf");
+  EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{"a/.envrc"});
+  remove_tree(tree.at("far"));
 }
 
 TEST(ProtectedWalk, ADirectoryOfThousands) {

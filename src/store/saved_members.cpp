@@ -19,8 +19,6 @@ constexpr size_t most_bytes = size_t{8} << 20;
 constexpr size_t most_names = 512;
 constexpr size_t most_depth = 16;
 
-std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
 // As it can be found again: a file's bytes, a link's words.
 std::optional<std::string> content_of(int parent, const std::string& name, const struct stat& seen) {
   if (S_ISLNK(seen.st_mode)) {

@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/git_config.hpp"
 
 namespace cloche {
 namespace {
@@ -34,6 +35,22 @@ RootMeaning meaning_of_tree(const std::string& root) {
   return meaning;
 }
 
+std::vector<std::string> executed_places_of(int directory, const std::string& name, const std::string& own,
+                                            GitPart part) {
+  const OwnedFd fd = open_child(directory, name.c_str(), O_RDONLY);
+  struct stat seen {};
+  if (!fd || ::fstat(fd.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return {};
+  const auto text = sys::read_all(fd.get(), max_git_config_bytes);
+  if (!text.ok()) return {};
+  const std::string tree = part == GitPart::dot_git ? std::string(parent_of(own)) : own;
+  std::vector<std::string> places;
+  for (const auto& place : executed_places(text.value())) {
+    const std::string& base = place.beside_config ? own : tree;
+    places.push_back(place.path[0] == '/' ? place.path : base + "/" + place.path);
+  }
+  return places;
+}
+
 OwnedFd open_child(int directory, const char* name, int flags) {
   open_how how{};
   how.flags = static_cast<uint64_t>(flags) | O_CLOEXEC | O_NOFOLLOW;
@@ -45,6 +62,20 @@ OwnedFd open_child(int directory, const char* name, int flags) {
     if (fd || (errno != EAGAIN && errno != EINTR)) return fd;
   }
   return OwnedFd();
+}
+
+// In pieces that the kernel takes: a path that was made step by step may be longer.
+OwnedFd open_beneath(int root, std::string_view path, int flags) {
+  constexpr size_t longest_piece = 3072;
+  OwnedFd at;
+  while (path.size() > longest_piece) {
+    const size_t end = path.rfind('/', longest_piece);
+    if (end == std::string_view::npos) break;
+    at = open_child(at ? at.get() : root, std::string(path.substr(0, end)).c_str(), O_PATH | O_DIRECTORY);
+    if (!at) return at;
+    path.remove_prefix(end + 1);
+  }
+  return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
 }
 
 NameKind kind_in(int directory, const dirent& entry) {
@@ -61,6 +92,13 @@ NameKind kind_in(int directory, const dirent& entry) {
 std::string joined(const std::string& directory, const std::string& name) {
   return directory.empty() ? name : directory + "/" + name;
 }
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash);
+}
+
+std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 ChangeTime change_of(const struct stat& seen) { return {seen.st_ctim.tv_sec, seen.st_ctim.tv_nsec}; }
 

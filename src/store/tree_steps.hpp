@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -25,8 +27,16 @@ inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
 // why not.
 OwnedFd open_child(int directory, const char* name, int flags);
 
+// Any number of names beneath `root`, likewise; none: `root` itself, once more.
+OwnedFd open_beneath(int root, std::string_view path, int flags);
+
 // The directory of something in the tree, opened step by step without following a link.
 Result<OwnedFd> open_parent(int root, const std::string& path);
+
+// Where the git configuration `name` in `directory`, which lies at `own` and is of that part, sends git for
+// more to execute: absolute, as written.
+std::vector<std::string> executed_places_of(int directory, const std::string& name, const std::string& own,
+                                            GitPart part);
 
 // What the way to the root of a tree says by its names, and by what is on the disk: a bare repository's logs
 // are git's under any name.
@@ -37,6 +47,9 @@ NameKind kind_in(int directory, const dirent& entry);
 std::string link_text(int directory, const std::string& name);  // empty: it is none, or too long
 ChangeTime change_of(const struct stat& seen);
 std::string joined(const std::string& directory, const std::string& name);
+// The two that were joined.
+std::string directory_of(const std::string& path);
+std::string last_of(const std::string& path);
 
 inline bool is_dots(const char* name) {
   return name[0] == '.' && (name[1] == '\0' || (name[1] == '.' && name[2] == '\0'));

@@ -61,7 +61,8 @@ std::string laid_out(const Outcome& outcome, std::string_view output, std::strin
 std::string unstarted(const Outcome& outcome, const std::string& program) {
   if (outcome.end == End::not_found) return "[INFO] tool '" + shown(program, 100) + "' not installed";
   if (outcome.end == End::refused) return outcome.reason;
-  if (outcome.end == End::failed) return "cloche failed: " + outcome.reason;
+  // After a look that was not complete there is something to show.
+  if (outcome.end == End::failed && outcome.look_gap.empty()) return "cloche failed: " + outcome.reason;
   return {};
 }
 

@@ -1,7 +1,9 @@
 // Somebody is killed with SIGKILL: Cloche, the keeper of the box, or the program that builds it, while it
 // starts and while the command runs. Whoever it was, soon nothing of the call runs, is mounted or lies about.
 // And: many calls at once, and no room on the disk.
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <memory>
@@ -50,7 +52,7 @@ class Faults : public Rungs {
     EXPECT_TRUE(all_gone(marker, soon)) << killed;
     // What only the next call can clear away it does, on whichever rung.
     Command next = on_rung({}, {});
-    next.argv = under_cloche({"--isolation", "subprocess"}, {"true"});
+    next.argv = under_cloche({}, {"true"});
     EXPECT_TRUE(exited(run(next), 0)) << killed;
     EXPECT_EQ(traces_left(before_, soon), "") << killed;
     const fs::path scratch = fs::path(state_home(as())) / "cloche/scratch";
@@ -114,6 +116,26 @@ TEST_P(Faults, TheRuntimeIsKilled) {
   if (*GetParam().rung.package == '\0')
     GTEST_SKIP() << "skipped: there is no runtime between us and the command";
   survivors_of("the runtime", [&](int keeper) { return child_called(keeper, backend()); });
+}
+
+// A call without a box that was killed is not the last to have left something: the next call clears it away,
+// on whichever rung it is; of one that lives nothing.
+TEST_P(Faults, WhatAKilledCallLeftIsClearedAwayByTheNext) {
+  const fs::path scratch = fs::path(state_home(as())) / "cloche/scratch";
+  Command staged = on_rung({}, {});
+  staged.argv = {"bash", "-c",
+                 "umask 077; mkdir -p $0/cloche-dead/home/x $0/cloche-closed/home $0/cloche-alive; "
+                 "chmod 0 $0/cloche-closed",
+                 scratch};
+  ASSERT_TRUE(exited(run(staged), 0));
+  const int alive = ::open((scratch / "cloche-alive").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  ASSERT_EQ(::flock(alive, LOCK_EX | LOCK_NB), 0);
+  EXPECT_TRUE(exited(run(on_rung({}, {"true"})), 0));
+  EXPECT_FALSE(fs::exists(scratch / "cloche-dead"));
+  EXPECT_FALSE(fs::exists(scratch / "cloche-closed"));
+  EXPECT_TRUE(fs::exists(scratch / "cloche-alive"));
+  ::close(alive);
+  expect_nothing_left(marker_seconds(), "staged");
 }
 
 TEST_P(Faults, ManyStartsAtOnce) {

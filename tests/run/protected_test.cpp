@@ -272,6 +272,18 @@ printf '[core]\n\tfsmonitor = x\n' > k/config; echo "gitdir: g/w" > .git)"),
                    "m/.git/modules/l/hooks/x"}));
 }
 
+// A merge strategy with a slash in its name is a program of the tree, and a remote can be a command.
+TEST_P(Protected, WhatGitWouldRunWhenItGoesOn) {
+  NEEDS("git");
+  repository();
+  EXPECT_EQ(
+      taken_after(R"(mkdir -p .git/sequencer .git/rebase-merge .git/remotes
+printf '[options]\n\tstrategy = x/y\n' > .git/sequencer/opts; echo x/y > .git/rebase-merge/strategy
+echo 'URL: ext::sh -c x' > .git/remotes/origin
+git init -q b; printf '[branch "main"]\n\tremote = ext::sh -c x\n' >> b/.git/config)"),
+      (Paths{".git/rebase-merge/strategy", ".git/remotes/origin", ".git/sequencer/opts", "b/.git/config"}));
+}
+
 TEST_P(Protected, ASubmodulesOwnAreReadOnly) {
   NEEDS("git");
   ASSERT_TRUE(exited(
@@ -321,10 +333,17 @@ TEST_P(Protected, TheOperatorMayLetItGo) {
 TEST_P(Protected, AGrantedTreeIsLookedAtToo) {
   const auto other = scene().write("other/.envrc", "the user's\n").parent_path();
   const Answer ran = after("(echo x > " + other.string() + "/.envrc) 2>/dev/null && echo changed; echo x > " +
-                               other.string() + "/.mcp.json",
+                               other.string() + "/.mcp.json; echo x > .mcp.json",
                            {"--rw", other});
   EXPECT_EQ(ran.json["stdout"].string, "");
-  EXPECT_EQ(quarantined(ran.json), Paths{".mcp.json"});
+  const std::string whole = fs::canonical(other) / ".mcp.json";
+  EXPECT_EQ(quarantined(ran.json), (Paths{".mcp.json", whole})) << "each by a name of its own";
+  Paths on_host;
+  for (const auto& taken : ran.json["quarantined"].array) on_host.push_back(taken["host_path"].string);
+  std::sort(on_host.begin(), on_host.end());
+  Paths wanted = {whole, fs::canonical(workspace()) / ".mcp.json"};
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(on_host, wanted);
 }
 
 TEST_P(Protected, TheQuarantineIsInNobodysView) {
@@ -395,12 +414,24 @@ TEST_P(Protected, AReadOnlyWorkspaceIsNotLookedAt) {
   EXPECT_EQ(quarantined(ran.json), Paths{});
 }
 
-TEST_P(Protected, ATreeTooDeepToBeLookedAtIsNotCalledClean) {
-  const Answer ran = after("for i in $(seq 150); do mkdir d; cd d; done; echo x > .envrc");
-  EXPECT_TRUE(contains(ran.json["look_gap"].string, "too deep")) << ran.json["look_gap"].string;
-  EXPECT_TRUE(contains(cloche_shell({}, "true").err, "not complete"));
-  ASSERT_TRUE(exited(outside("rm -r d"), 0));
+TEST_P(Protected, ThereIsNoDepthToHideIn) {
+  std::string path;
+  for (int i = 0; i < 400; ++i) path += "d/";
+  EXPECT_EQ(taken_after("mkdir -p " + path + "; echo x > " + path + ".envrc"), Paths{path + ".envrc"});
   EXPECT_EQ(taken_after("true"), Paths{});
+  ASSERT_TRUE(exited(outside("rm -r d"), 0));
+}
+
+// More than a look keeps in mind: what the command said of itself is not the end of it.
+TEST_P(Protected, ATreeThatIsNotCleanIsNoSuccess) {
+  const Answer ran = after("touch {1..10001}.code-workspace; echo said");
+  EXPECT_TRUE(exited(ran.ran, 125));
+  EXPECT_EQ(ran.json["outcome"].string, "failed");
+  EXPECT_EQ(ran.json["stdout"].string, "said\n");
+  EXPECT_TRUE(contains(ran.json["look_gap"].string, "more than 10000")) << ran.json["look_gap"].string;
+  EXPECT_TRUE(contains(ran.json["reason"].string, "the command itself exited with 0"));
+  EXPECT_EQ(taken_after("true").size(), 1U) << "the next look begins where this one did";
+  EXPECT_EQ(tree(), Paths{});
 }
 
 }  // namespace

@@ -232,5 +232,15 @@ TEST_P(Wrap, AnswersByTheTableOfExitCodes) {
   EXPECT_TRUE(refused(wrap({"--backend", "bwrap"}, {"ls"}), {126}, {"rules", "no listing"}));
 }
 
+// Whoever runs the words by hand has no look afterwards.
+TEST_P(Wrap, SaysWhatNobodyDoesByHand) {
+  for (const char* backend : {"bwrap", "oci", "seatbelt"}) {
+    const Ran ran = wrap({"--backend", backend, "--toolchains", "none"}, {"true"});
+    EXPECT_TRUE(contains(ran.err, "is not quarantined, and nothing is put back")) << ran.err;
+    const Ran still = wrap({"--backend", backend, "--toolchains", "none", "--profile", "readonly"}, {"true"});
+    EXPECT_FALSE(contains(still.err, "quarantined")) << still.err;
+  }
+}
+
 }  // namespace
 }  // namespace cloche::test
