@@ -156,6 +156,15 @@ void restrict_files(const wire::Plan& plan) {
   ::close(ruleset);
 }
 
+bool leave_wardens_domain() {
+  kernel::RulesetAttributes attributes{};
+  attributes.scope = kernel::landlock::scope_signals;
+  const int ruleset = kernel::landlock_create_ruleset(&attributes, sizeof attributes);
+  const bool left = ruleset >= 0 && kernel::landlock_restrict_self(ruleset) == 0;
+  if (ruleset >= 0) ::close(ruleset);
+  return left;
+}
+
 namespace {
 
 const Filter& variant_for(const wire::Plan& plan) {

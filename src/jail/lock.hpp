@@ -15,6 +15,10 @@ void drop_capabilities();
 void give_up_capabilities();
 void forbid_new_privileges();
 void restrict_files(const wire::Plan& plan);
+// For a command without a box, by the process that becomes it: a domain within its warden's, so that no
+// signal of it reaches the warden, and the warden's still reach it. In one domain with it the command could
+// end, or stop, whoever answers, reaps and reports. False with errno.
+bool leave_wardens_domain();
 void filter_calls(const wire::Plan& plan);
 // For a command without a box, by the process that becomes it: its warden's listener in `listener`, or -1
 // where somebody around us listens already, so that what a warden would have to carry out is ENOSYS. False

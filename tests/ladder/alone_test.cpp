@@ -325,6 +325,49 @@ TEST_P(Alone, WhoeverAnswersTheCommandIsFilteredToo) {
                       "NoNewPrivs:\t1\nSeccomp:\t2\n"));
 }
 
+// Its parent waits for it, answers it and reports: whoever could end that, or stop it, would have the call
+// look like something that went wrong in Cloche.
+TEST_P(Alone, NoSignalReachesWhoeverWatches) {
+  const std::vector<std::string> tries = {"python3", "-c", R"(
+import ctypes, errno, fcntl, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+parent = os.getppid()
+pidfd = os.pidfd_open(parent)
+ways = {
+    'kill': lambda number: libc.kill(parent, number),
+    'tgkill': lambda number: libc.syscall(234, parent, parent, number),
+    'tkill': lambda number: libc.syscall(200, parent, number),
+    'pidfd': lambda number: libc.syscall(424, pidfd, number, None, 0),
+}
+for name, way in ways.items():
+    refused = [number for number in (0, *signal.valid_signals())
+               if way(number) != 0 and ctypes.get_errno() == errno.EPERM]
+    print(name, 'refused' if len(refused) == 1 + len(signal.valid_signals()) else refused)
+reader, writer = os.pipe()
+fcntl.fcntl(reader, fcntl.F_SETOWN, parent)
+fcntl.fcntl(reader, 10, signal.SIGKILL)  # what is sent when there is something to read
+fcntl.fcntl(reader, fcntl.F_SETFL, os.O_ASYNC)
+os.write(writer, b'x')
+open('a', 'w').close(); os.chmod('a', 0o600); print('answered')
+)"};
+  EXPECT_TRUE(printed(held(tries), "kill refused\ntgkill refused\ntkill refused\npidfd refused\nanswered\n"));
+  EXPECT_EQ(run(bare({"sh", "-c", "sh -c 'sh -c \"kill -9 \\$PPID\"; :'; echo $?"})).out, "137\n")
+      << "the control";
+  // At once: before it was told that the command has started.
+  for (int i = 0; i < 10; ++i) {
+    const Ran ran = held({"sh", "-c", "kill -9 $PPID 2>/dev/null || echo refused"});
+    ASSERT_TRUE(printed(ran, "refused\n"));
+  }
+}
+
+TEST_P(Alone, SignalsReachTheCommandAndAmongItsOwn) {
+  EXPECT_TRUE(printed(sh("sleep 30 & kill -TERM $!; wait $! || echo $?; trap 'echo told' USR1; kill -USR1 0"),
+                      "143\ntold\n"))
+      << "a child, and its own group";
+  const Ran late = held({"sleep", "30"}, {"--timeout", "200ms"});
+  EXPECT_EQ(late.exit_code, 124) << late.err;
+}
+
 TEST_P(Alone, HowTheCallersOtherProcessesRunIsNotTheCommands) {
   scene().write("workspace/tries.py", R"(
 import ctypes, os
