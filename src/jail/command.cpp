@@ -118,6 +118,8 @@ int become_asking_command(void* given) {
   asking.step = Step::seccomp;
   if (!filter_calls_asking(asking.plan, asking.listener)) give_up(asking);
   if (kernel::leave_descriptors(3) != 0) give_up(asking);
+  asking.step = Step::limits;  // not before the listener is among the others' descriptors
+  if (!set_commands_limits(asking.plan)) give_up(asking);
   asking.locked = true;
   asking.failure = execute(asking.plan);
   ::_exit(127);

@@ -282,7 +282,7 @@ class Oracle {
   void add_what_no_view_keeps_apart() {
     add_new_modes(SCMP_ACT_NOTIFY);
     for (int number : {SYS_chown, SYS_fchown, SYS_lchown, SYS_fchownat, SYS_utime, SYS_utimes, SYS_futimesat,
-                       SYS_utimensat})
+                       SYS_utimensat, SYS_inotify_add_watch})
       must(seccomp_rule_add(context_.get(), SCMP_ACT_NOTIFY, number, 0));
     for (int number :
          {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr})

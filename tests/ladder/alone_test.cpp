@@ -105,6 +105,13 @@ tried(lambda: os.chmod('/etc/passwd', 0o644))
                       "ENOENT\nENOTDIR\nEPERM\nEPERM\nEPERM\nEPERM\nENOTSUP\nEPERM\n"));
 }
 
+// The warden holds every tree of the plan; that is not the command's to pay for.
+TEST_P(Alone, AFewDescriptorsAreEnough) {
+  EXPECT_TRUE(printed(
+      held({"sh", "-ec", ": > a; chmod 600 a; stat -c %a a; ulimit -n; ulimit -Hn"}, {"--nofile", "16"}),
+      "600\n16\n16\n"));
+}
+
 // The kernel lets one listen to a process, and whoever was first is not ours to push aside.
 TEST_P(Alone, WhereSomebodyListensAlreadyTheRestWorks) {
   std::vector<std::string> argv = {"python3", "-c", R"(
@@ -275,6 +282,91 @@ except OSError as error: print(errno.errorcode[error.errno])
   const Ran control = run(bare(chattr));
   if (control.out != "set\n") GTEST_SKIP() << "skipped: the file system has no flags: " << control.out;
   EXPECT_TRUE(printed(held(chattr, {"--ro", scene().root() / "elsewhere"}), "EPERM\n"));
+}
+
+// ---- what is heard of files ----
+
+// Waits for what happens to argv[1], and says it.
+const char* const listens = R"(
+import ctypes, errno, os, select, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+watcher = libc.inotify_init1(0)
+mask = int(sys.argv[2], 0) if len(sys.argv) > 2 else 0x102  # changed, made in it
+def watch(path):
+    watch = libc.inotify_add_watch(watcher, path.encode(), mask)
+    return watch if watch >= 0 else errno.errorcode[ctypes.get_errno()]
+def heard():
+    if not select.select([watcher], [], [], 1)[0]: return 'nothing'
+    watch, mask, cookie, size = struct.unpack_from('iIII', data := os.read(watcher, 4096))
+    return f'{watch} {mask:#x} {data[16:16 + size].rstrip(bytes(1)).decode()}'
+)";
+
+TEST_P(Alone, WhatMayBeReadCanBeWatched) {
+  scene().write("granted/a", "a\n");
+  const std::vector<std::string> argv = {"python3", "-c", std::string(listens) + R"(
+os.mkdir('d'); open('d/f', 'w').close(); os.symlink('d', 'l')
+print(watch('d'), watch('d/f'), watch('none'), watch(os.path.abspath('d')))
+open('d/new', 'w').close(); print(heard())
+os.mkdir('elsewhere'); os.chdir('elsewhere'); print(watch('../l'), watch(sys.argv[1]))
+os.chdir('..'); open('l/other', 'w').close(); print(heard())
+mask = 0x02000004 | 0x10000000  # attributes of the link itself; a second watch of it is refused
+print(watch('l'), watch('l')); os.utime('l', (1, 1), follow_symlinks=False); print(heard())
+print(libc.inotify_rm_watch(watcher, 1)); os.close(watcher); print(watch('d'))
+)",
+                                         scene().root() / "granted"};
+  const std::string expected = "1 2 ENOENT 1\n1 0x100 new\n1 3\n1 0x100 other\n4 EEXIST\n4 0x4 \n0\nEBADF\n";
+  EXPECT_TRUE(printed(run(bare(argv)), expected)) << "the control";
+  fs::remove_all(workspace() / "d");
+  fs::remove_all(workspace() / "elsewhere");
+  fs::remove(workspace() / "l");
+  EXPECT_TRUE(printed(held(argv, {"--ro", scene().root() / "granted"}), expected));
+}
+
+TEST_P(Alone, WhatHappensToTheCallersOtherFilesIsNotHeard) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0644);
+  const std::vector<std::string> argv = {"python3", "-c", std::string(listens) + R"(
+mine = os.environ['VICTIM']; where = os.path.dirname(mine)
+os.symlink(mine, 'l')
+print(watch(mine), watch(where), watch('l'), watch(os.path.relpath(where)), watch('/proc/self/root' + mine))
+os.chdir(where); print(watch('.'), watch('mine.txt'), watch('/proc/self/cwd'))
+place = os.open(mine, os.O_PATH); print(watch(f'/proc/self/fd/{place}'), watch(f'/dev/fd/{place}'))
+)"};
+  EXPECT_TRUE(printed(run(bare(argv)), "1 2 1 2 1\n2 1 2\n1 1\n")) << "the control";
+  fs::remove(workspace() / "l");
+  const Ran ran = held(argv);
+  EXPECT_EQ(ran.out.find_first_of("0123456789"), std::string::npos) << ran.out;
+  EXPECT_EQ(std::count_if(ran.out.begin(), ran.out.end(), [](char c) { return c == ' ' || c == '\n'; }), 10)
+      << "all were tried: " << ran.out << ran.err;
+}
+
+TEST_P(Alone, ALinkThatIsSwappedIsNotHeardOfEither) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0644);
+  const std::string script = std::string(listens) + R"(
+import signal, time
+mine = os.environ['VICTIM']; open('own', 'w').close()
+def to(target): os.symlink(target, 'l.new'); os.rename('l.new', 'l')
+to('own'); other = os.fork()
+while other == 0: to(mine); to('own')
+watches, end = set(), time.monotonic() + 0.4
+while time.monotonic() < end: watches.add(watch('l'))
+os.kill(other, signal.SIGKILL); print(sorted(one for one in watches if isinstance(one, int)))
+)";
+  EXPECT_TRUE(printed(run(bare({"python3", "-c", script})), "[1, 2]\n")) << "the control";
+  fs::remove(workspace() / "l");
+  fs::remove(workspace() / "l.new");
+  EXPECT_TRUE(printed(held({"python3", "-c", script}), "[1]\n"));
+}
+
+TEST_P(Alone, ProgramsThatFollowAFileDo) {
+  EXPECT_TRUE(
+      printed(sh("echo one > log; (sleep 0.3; echo two >> log)& timeout 2 tail -n +1 -f log | head -2"),
+              "one\ntwo\n"));
+  NEEDS("node");
+  EXPECT_TRUE(
+      printed(held({"node", "-e",
+                    "const fs = require('fs'); const w = fs.watch('.', (e, name) => { "
+                    "console.log(name); w.close(); }); setTimeout(() => fs.writeFileSync('new', ''), 100)"}),
+              "new\n"));
 }
 
 // ---- the protected set ----
