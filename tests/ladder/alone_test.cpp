@@ -284,6 +284,28 @@ except OSError as error: print(errno.errorcode[error.errno])
   EXPECT_TRUE(printed(held(chattr, {"--ro", scene().root() / "elsewhere"}), "EPERM\n"));
 }
 
+// As debugfs of ext4 counts its inodes: by either of two names, with and without bits that the kernel
+// ignores.
+TEST_P(Alone, VersionsOfTheCallersOtherFilesAreNotTheCommands) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0600);
+  const std::vector<std::string> counts = {"python3", "-c", R"(
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+file, version = os.open(os.environ['VICTIM'], os.O_RDONLY), ctypes.c_long(77)
+for request in (0x40086604, 0x140086604, 0x40087602, 0x40046604, 0x40047602):
+    done = libc.syscall(16, file, ctypes.c_ulong(request), ctypes.byref(version)) == 0
+    print('set' if done else errno.errorcode[ctypes.get_errno()])
+flags = ctypes.c_long()
+print(libc.ioctl(file, ctypes.c_ulong(0x80086601), ctypes.byref(flags)))
+)"};
+  const Ran control = run(bare(counts));
+  EXPECT_TRUE(printed(held(counts, {"--ro", scene().root() / "elsewhere"}),
+                      "EPERM\nEPERM\nEPERM\nEPERM\nEPERM\n" +
+                          control.out.substr(control.out.rfind('\n', control.out.size() - 2) + 1)));
+  if (!control.out.starts_with("set\nset\nset\n"))
+    GTEST_SKIP() << "skipped: the file system has no versions to set: " << control.out;
+}
+
 // ---- what is heard of files ----
 
 // Waits for what happens to argv[1], and says it.
