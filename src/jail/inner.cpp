@@ -24,7 +24,7 @@ namespace {
 
 using wire::Step;
 
-wire::Storage storage;
+constinit wire::Storage storage{};
 
 const char* given_away = nullptr;  // by --give-away
 constexpr uid_t nobody = 65534;
