@@ -187,6 +187,7 @@ Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& g
   Error error = ran.take_error();
   for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
   for (const auto& path : found.restored) error.what += "; put back: " + path;
+  if (!found.gap.empty()) error.what += "; " + found.gap;
   return error;
 }
 

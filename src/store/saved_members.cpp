@@ -48,8 +48,8 @@ void set_mode(int parent, const std::string& name, mode_t mode) {
 }
 
 // With what belongs to it besides its content, as far as we may.
-Result<void> make_file(int parent, const std::string& name, const struct stat& like,
-                       const std::string& content) {
+Result<void> write_file(int parent, const std::string& name, const struct stat& like,
+                        const std::string& content) {
   const OwnedFd fd = TRY(sys::open_at(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
   TRY(sys::write_all(fd.get(), content));
   (void)!::fchown(fd.get(), like.st_uid, like.st_gid);
@@ -59,14 +59,43 @@ Result<void> make_file(int parent, const std::string& name, const struct stat& l
   return {};
 }
 
-Result<void> make(int parent, const std::string& name, const struct stat& like, const std::string& content) {
-  if (S_ISREG(like.st_mode)) return make_file(parent, name, like, content);
-  const int made = S_ISDIR(like.st_mode) ? ::mkdirat(parent, name.c_str(), 0700)
-                                         : ::symlinkat(content.c_str(), parent, name.c_str());
-  if (made != 0) return system_error("make it");
-  if (S_ISDIR(like.st_mode)) set_mode(parent, name, like.st_mode);
-  return {};
-}
+// What is to be put back, complete and beside its place, before anything there is touched: where there is no
+// room for it, none of it is left.
+class Beside {
+ public:
+  Beside(int parent, const struct stat& like, const std::string& content)
+      : parent_(parent), name_(".cloche-put-back-" + std::to_string(::getpid())) {
+    if (S_ISREG(like.st_mode)) {
+      made_ = write_file(parent, name_, like, content);
+    } else if (S_ISDIR(like.st_mode)) {
+      if (::mkdirat(parent, name_.c_str(), 0700) != 0) made_ = system_error("make it");
+      if (made_.ok()) set_mode(parent, name_, like.st_mode);
+    } else if (::symlinkat(content.c_str(), parent, name_.c_str()) != 0) {
+      made_ = system_error("make it");
+    }
+  }
+  Beside(const Beside&) = delete;
+  Beside& operator=(const Beside&) = delete;
+  ~Beside() {
+    const bool there = !moved_ && ::unlinkat(parent_, name_.c_str(), 0) != 0;
+    if (there) ::unlinkat(parent_, name_.c_str(), AT_REMOVEDIR);
+  }
+
+  // To its place, where nothing is by now.
+  Result<void> move_to(const std::string& name) {
+    if (!made_.ok()) return made_.error();
+    if (::renameat2(parent_, name_.c_str(), parent_, name.c_str(), RENAME_NOREPLACE) != 0)
+      return system_error("give it its name");
+    moved_ = true;
+    return {};
+  }
+
+ private:
+  int parent_;
+  std::string name_;
+  Result<void> made_ = {};
+  bool moved_ = false;
+};
 
 // The directory around it, made anew where it is gone: a repository's configuration outlives its removal, as
 // it does where it is a mount.
@@ -133,18 +162,29 @@ Result<void> SavedMembers::put_back_one(const Saved& saved, const HeldRoot& root
     set_mode(parent.get(), name, saved.seen.st_mode);
     return {};
   }
+  Beside beside(parent.get(), saved.seen, saved.content);
+  // In any case: what stands there is not what the host is to execute.
   if (now) done.quarantined.push_back(TRY(quarantine.take(root, {saved.path, "it was changed"})));
-  TRY(make(parent.get(), name, saved.seen, saved.content));
+  TRY(beside.move_to(name));
   done.restored.push_back(saved.path);
   return {};
+}
+
+std::string SavedMembers::describe_loss(const Saved& saved, const Error& error, Quarantine& quarantine) {
+  std::string text = "'" + saved.path + "' could not be put back: " + describe(error);
+  if (!S_ISREG(saved.seen.st_mode)) return text;
+  const auto kept = quarantine.keep(last_of(saved.path), saved.content);
+  return text + (kept.ok() ? "; as it was it is kept at " + kept.value()
+                           : "; there is no room for a copy of it either: " + describe(kept.error()));
 }
 
 SavedMembers::PutBack SavedMembers::put_back(const HeldRoot& root, Quarantine& quarantine) const {
   PutBack done;
   for (const auto& saved : saved_) {
     const auto put = put_back_one(saved, root, quarantine, done);
-    if (!put.ok() && done.gap.empty())
-      done.gap = "'" + saved.path + "' could not be put back: " + describe(put.error());
+    if (put.ok()) continue;
+    if (!done.gap.empty()) done.gap += "; ";
+    done.gap += describe_loss(saved, put.error(), quarantine);
   }
   return done;
 }

@@ -2,9 +2,10 @@
 // as they were before it, and put back when its last process is dead and they are not like that any more.
 //
 // The copies are in memory, so a Cloche that is killed puts nothing back. What stands in the place of a
-// member goes to quarantine first: nothing is deleted. Who changed it cannot be told; on the host somebody
-// may have. Large ones are not copied (1 MiB a file, 8 MiB and 512 names in all), and of git's own sample
-// hooks none.
+// member goes to quarantine first: nothing is deleted. What cannot be put back, because the disk is full, is
+// kept there too, and its place is left empty: half a file is never left in it. Who changed it cannot be
+// told; on the host somebody may have. Large ones are not copied (1 MiB a file, 8 MiB and 512 names in all),
+// and of git's own sample hooks none.
 #pragma once
 
 #include <sys/stat.h>
@@ -40,6 +41,8 @@ class SavedMembers {
   static bool is_as_it_was(const Saved& saved, int parent, const std::string& name, const struct stat& now);
   static Result<void> put_back_one(const Saved& saved, const HeldRoot& root, Quarantine& quarantine,
                                    PutBack& done);
+  // What is said of one that could not be put back; its copy goes to where the operator finds it.
+  static std::string describe_loss(const Saved& saved, const Error& error, Quarantine& quarantine);
   void save_in(int parent, const std::string& name, const std::string& path, size_t depth);
   void save_directory(int parent, const std::string& name, const std::string& path, size_t depth);
 

@@ -416,6 +416,20 @@ TEST_P(Alone, WhatTheHostExecutesIsAsItWasAfterTheCall) {
   EXPECT_TRUE(printed(run(bare({"git", "log", "--format=%s"})), "one\n"));
 }
 
+TEST_P(Alone, OnAFullDiskNoHalfOfAMemberIsLeft) {
+  for (const char* spoils : {"echo evil >> .envrc", "rm .envrc"}) {
+    const Ran ran =
+        in_own_mounts(as(), scene(),
+                      R"(
+mount -t tmpfs -o size=4m,mode=777 none "$PWD"; cd "$PWD"
+printf '%060000d' 0 > .envrc; chmod 666 .envrc
+cloche run --isolation subprocess -- sh -c ')" +
+                          std::string(spoils) + R"(; cat /dev/zero > fill 2>/dev/null; :' 2>../said
+ls -A; kept=$(sed -n 's/.*could not be put back.*as it was it is kept at \([^;]*\);.*/\1/p' ../said); wc -c < "$kept")");
+    EXPECT_EQ(ran.out, "fill\n60000\n") << spoils << "\n" << ran.err << read_file(scene().root() / "said");
+  }
+}
+
 TEST_P(Alone, NoHardLinkLeadsOut) {
   scene().write("granted/rc", "the user's\n");
   const std::string rc = scene().root() / "granted/rc";
