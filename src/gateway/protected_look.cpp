@@ -61,8 +61,10 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
   const LookMemory memory(state_, tree.root.fd.get());
   LookAfter after = look_after(tree.root, known, since, {.hidden = facts.hidden}, memory.text());
   memory.keep(after.memory);
+  const Vouchers vouchers(state_, tree.root.fd.get());
   for (const auto& suspect : after.suspects) {
     if (is_allowed(facts.allowed, tree.root.path + "/" + suspect.path)) continue;
+    if (vouchers.are_for(tree.root, suspect.path, since)) continue;
     auto taken = quarantine_.take(tree.root, suspect);
     if (taken.ok()) {
       found_.quarantined.push_back(std::move(taken).value());
@@ -75,7 +77,8 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
 }
 
 void ProtectedLook::put_back(const Tree& tree) {
-  SavedMembers::PutBack done = tree.saved.put_back(tree.root, quarantine_);
+  SavedMembers::PutBack done =
+      tree.saved.put_back(tree.root, quarantine_, Vouchers(state_, tree.root.fd.get()));
   for (auto& taken : done.quarantined) found_.quarantined.push_back(std::move(taken));
   for (auto& path : done.restored) found_.restored.push_back(std::move(path));
   if (found_.gap.empty()) found_.gap = std::move(done.gap);

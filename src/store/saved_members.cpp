@@ -21,20 +21,6 @@ constexpr size_t most_depth = 16;
 
 std::string last_of(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-// As it can be found again: a file's bytes, a link's words.
-std::optional<std::string> content_of(int parent, const std::string& name, const struct stat& seen) {
-  if (S_ISLNK(seen.st_mode)) {
-    char says[4096];
-    const ssize_t length = ::readlinkat(parent, name.c_str(), says, sizeof says);
-    if (length <= 0 || static_cast<size_t>(length) == sizeof says) return std::nullopt;
-    return std::string(says, static_cast<size_t>(length));
-  }
-  if (!S_ISREG(seen.st_mode) || static_cast<size_t>(seen.st_size) > most_file_bytes) return std::nullopt;
-  const OwnedFd fd = open_child(parent, name.c_str(), O_RDONLY);
-  auto text = fd ? sys::read_all(fd.get(), most_file_bytes) : system_error("read it");
-  return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
-}
-
 // The kernel's time of change cannot be set back: then nothing was done to it.
 bool is_untouched(const struct stat& before, const struct stat& now) {
   return before.st_dev == now.st_dev && before.st_ino == now.st_ino && change_of(before) == change_of(now);
@@ -113,6 +99,19 @@ Result<OwnedFd> open_or_make_parent(int root, const std::string& path) {
 
 }  // namespace
 
+std::optional<std::string> content_of_member(int parent, const std::string& name, const struct stat& seen) {
+  if (S_ISLNK(seen.st_mode)) {
+    char says[4096];
+    const ssize_t length = ::readlinkat(parent, name.c_str(), says, sizeof says);
+    if (length <= 0 || static_cast<size_t>(length) == sizeof says) return std::nullopt;
+    return std::string(says, static_cast<size_t>(length));
+  }
+  if (!S_ISREG(seen.st_mode) || static_cast<size_t>(seen.st_size) > most_file_bytes) return std::nullopt;
+  const OwnedFd fd = open_child(parent, name.c_str(), O_RDONLY);
+  auto text = fd ? sys::read_all(fd.get(), most_file_bytes) : system_error("read it");
+  return text.ok() ? std::optional(std::move(text).value()) : std::nullopt;
+}
+
 void SavedMembers::save(const HeldRoot& root, const std::string& path) {
   const auto parent = open_parent(root.fd.get(), path);
   if (parent.ok()) save_in(parent.value().get(), last_of(path), path, 0);
@@ -125,7 +124,7 @@ void SavedMembers::save_in(int parent, const std::string& name, const std::strin
     saved_.push_back({path, *seen, ""});
     return save_directory(parent, name, path, depth);
   }
-  auto content = content_of(parent, name, *seen);
+  auto content = content_of_member(parent, name, *seen);
   if (!content || bytes_ + content->size() > most_bytes) return;
   bytes_ += content->size();
   saved_.push_back({path, *seen, std::move(*content)});
@@ -149,11 +148,11 @@ bool SavedMembers::is_as_it_was(const Saved& saved, int parent, const std::strin
   if (is_untouched(saved.seen, now)) return true;
   if (now.st_mode != saved.seen.st_mode) return false;
   if (S_ISDIR(now.st_mode)) return true;  // what is in it comes by itself
-  return now.st_nlink == 1 && content_of(parent, name, now) == saved.content;
+  return now.st_nlink == 1 && content_of_member(parent, name, now) == saved.content;
 }
 
 Result<void> SavedMembers::put_back_one(const Saved& saved, const HeldRoot& root, Quarantine& quarantine,
-                                        PutBack& done) {
+                                        const Vouchers& vouchers, PutBack& done) {
   const OwnedFd parent = TRY(open_or_make_parent(root.fd.get(), saved.path));
   const std::string name = last_of(saved.path);
   const auto now = look_in(parent.get(), name);
@@ -165,6 +164,7 @@ Result<void> SavedMembers::put_back_one(const Saved& saved, const HeldRoot& root
   Beside beside(parent.get(), saved.seen, saved.content);
   // In any case: what stands there is not what the host is to execute.
   if (now) done.quarantined.push_back(TRY(quarantine.take(root, {saved.path, "it was changed"})));
+  vouchers.vouch_for(saved.path, saved.seen.st_mode, saved.content);
   TRY(beside.move_to(name));
   done.restored.push_back(saved.path);
   return {};
@@ -178,10 +178,11 @@ std::string SavedMembers::describe_loss(const Saved& saved, const Error& error, 
                            : "; there is no room for a copy of it either: " + describe(kept.error()));
 }
 
-SavedMembers::PutBack SavedMembers::put_back(const HeldRoot& root, Quarantine& quarantine) const {
+SavedMembers::PutBack SavedMembers::put_back(const HeldRoot& root, Quarantine& quarantine,
+                                             const Vouchers& vouchers) const {
   PutBack done;
   for (const auto& saved : saved_) {
-    const auto put = put_back_one(saved, root, quarantine, done);
+    const auto put = put_back_one(saved, root, quarantine, vouchers, done);
     if (put.ok()) continue;
     if (!done.gap.empty()) done.gap += "; ";
     done.gap += describe_loss(saved, put.error(), quarantine);

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,12 @@
 #include "model/outcome.hpp"
 #include "store/protected_walk.hpp"
 #include "store/quarantine.hpp"
+#include "store/vouchers.hpp"
 
 namespace cloche {
+
+// As it can be found again: a file's bytes, a link's words. Nothing for what is too large, or neither.
+std::optional<std::string> content_of_member(int parent, const std::string& name, const struct stat& seen);
 
 class SavedMembers {
  public:
@@ -30,7 +35,7 @@ class SavedMembers {
     std::vector<Quarantined> quarantined = {};  // what stood there
     std::string gap = {};                       // what could not be put back, and why
   };
-  PutBack put_back(const HeldRoot& root, Quarantine& quarantine) const;
+  PutBack put_back(const HeldRoot& root, Quarantine& quarantine, const Vouchers& vouchers) const;
 
  private:
   struct Saved {
@@ -40,7 +45,7 @@ class SavedMembers {
   };
   static bool is_as_it_was(const Saved& saved, int parent, const std::string& name, const struct stat& now);
   static Result<void> put_back_one(const Saved& saved, const HeldRoot& root, Quarantine& quarantine,
-                                   PutBack& done);
+                                   const Vouchers& vouchers, PutBack& done);
   // What is said of one that could not be put back; its copy goes to where the operator finds it.
   static std::string describe_loss(const Saved& saved, const Error& error, Quarantine& quarantine);
   void save_in(int parent, const std::string& name, const std::string& path, size_t depth);

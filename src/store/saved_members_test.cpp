@@ -50,7 +50,7 @@ struct Tree {
   }
   SavedMembers::PutBack put_back() const {
     Quarantine quarantine(elsewhere.path + "/q");
-    return saved.put_back(root, quarantine);
+    return saved.put_back(root, quarantine, Vouchers("", root.fd.get()));
   }
   void expect_as_it_was() const {
     EXPECT_EQ(read(".envrc"), "old");

@@ -430,6 +430,27 @@ ls -A; kept=$(sed -n 's/.*could not be put back.*as it was it is kept at \([^;]*
   }
 }
 
+// The second begins when the first has changed it already, so it has no copy of its own.
+TEST_P(Alone, WhatOneCallPutsBackAnotherLeavesThere) {
+  const std::string stage = R"(
+echo old > .envrc; mkdir .vscode; echo {} > .vscode/tasks.json
+wait_for() { until [ -e $1 ]; do sleep 0.02; done; }
+within() { "$CLOCHE" run --isolation subprocess -- sh -c "wait_for() { until [ -e \$1 ]; do sleep 0.02; done; }; $1"; }
+within 'echo evil > .envrc; rm -r .vscode; touch first; wait_for second' & first=$!
+wait_for first
+)";
+  const auto beside = [&](const std::string& second) {
+    Command command = bare({"bash", "-c", stage + second + R"(
+wait $first; touch go; wait
+cat .envrc .vscode/tasks.json; rm -rf first second go .vscode .envrc)"});
+    command.env["CLOCHE"] = cloche();
+    return run(command);
+  };
+  EXPECT_EQ(beside("within 'touch second; wait_for go' &").out, "old\n{}\n");
+  const Ran again = beside("within 'touch second; wait_for go; echo evil > .envrc' &");
+  EXPECT_EQ(again.out, "{}\n") << "changed by the second as well: in quarantine\n" << again.err;
+}
+
 TEST_P(Alone, NoHardLinkLeadsOut) {
   scene().write("granted/rc", "the user's\n");
   const std::string rc = scene().root() / "granted/rc";
