@@ -89,6 +89,15 @@ CallResources::Ready ready(const Skeleton& skeleton) {
   return {skeleton.root, skeleton.device, skeleton.inode};
 }
 
+// Left by a call that was killed with everybody who could clean up: nobody holds its lock.
+void sweep(const std::string& directory) {
+  for (const auto& name : names_in(directory)) {
+    const std::string path = directory + "/" + name;
+    auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (held.ok() && ::flock(held.value().get(), LOCK_EX | LOCK_NB) == 0) remove_tree(path);
+  }
+}
+
 Result<void> write_entry(const ScratchEntry& entry) {
   if (entry.directory) {
     if (::mkdir(entry.path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + entry.path);
@@ -157,7 +166,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
 Seat::~Seat() {
   jail_.reset();  // with its keeper, who removes the cgroup
   if (id_.lock) leave_nothing(id_);
-  scratch_.leave(backend_ == Backend::subprocess ? CallScratch::Command::held : CallScratch::Command::free);
+  if (scratch_.lock) remove_tree(scratch_.path);
 }
 
 Result<void> Seat::take_id(const Installation& installation) {
@@ -201,6 +210,25 @@ Result<LaunchSpec> Seat::render(const ConfinementPlan& plan, const HostProbe& pr
   }
 }
 
+// Until it is locked another call that sweeps takes it for forgotten; then another one is made.
+Result<Seat::Scratch> Seat::make_scratch(const std::string& parent) {
+  constexpr int most_tries = 100;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::string path = parent + "/" + fresh_cgroup_name();
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      if (errno == EEXIST) continue;
+      return system_error("make " + path);
+    }
+    auto made = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!made.ok() && made.error().number == ENOENT) continue;
+    OwnedFd lock = TRY(std::move(made));
+    struct stat seen {};
+    const bool ours = ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(lock.get(), &seen) == 0;
+    if (ours && seen.st_nlink != 0) return Scratch{path, std::move(lock)};
+  }
+  return system_error("make a directory of the call's own in " + parent, EAGAIN);
+}
+
 Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
                                         const Installation& installation) {
   if (backend_ == Backend::subprocess) {
@@ -213,10 +241,11 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
         "set XDG_STATE_HOME to a directory that only you and root can change, all the way down to it");
   const std::string parent = installation.state + "/scratch";
   if (!make_private_directories(parent)) return system_error("make " + parent);
-  // One at a time: what another is just making is not locked yet.
+  // One at a time: what another is just making is not locked yet, and would be swept away.
   const OwnedFd turn = TRY(sys::open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (::flock(turn.get(), LOCK_EX) != 0) return system_error("lock " + parent);
-  scratch_ = TRY(CallScratch::take(parent));
+  sweep(parent);
+  scratch_ = TRY(make_scratch(parent));
   SubprocessParts parts;
   parts.jail = installation.jail;
   parts.scratch = scratch_.path;

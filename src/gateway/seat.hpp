@@ -10,7 +10,6 @@
 #include "confine/launch.hpp"
 #include "confine/outside_id.hpp"
 #include "egress/gate.hpp"
-#include "gateway/call_scratch.hpp"
 #include "gateway/run.hpp"
 #include "model/facts.hpp"
 #include "store/skeleton.hpp"
@@ -40,10 +39,17 @@ class Seat {
   JailProcess& jail() { return *jail_; }
 
  private:
+  // A directory of the call's own, locked as long as it lives.
+  struct Scratch {
+    std::string path = {};
+    OwnedFd lock = {};
+  };
+
   Seat() = default;
   Result<void> take_id(const Installation& installation);
   void make_cgroup(const Limits& limits);
   void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state);
+  static Result<Scratch> make_scratch(const std::string& parent);
   Result<LaunchSpec> render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
                                     const Installation& installation);
   Result<LaunchSpec> render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
@@ -55,7 +61,7 @@ class Seat {
   std::optional<Cgroup> cgroup_;
   OutsideId id_;
   Skeleton skeletons_[2];
-  CallScratch scratch_;
+  Scratch scratch_;
   std::optional<JailProcess> jail_;
 };
 
