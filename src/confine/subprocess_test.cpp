@@ -228,6 +228,7 @@ TEST(Subprocess, SaysWhatHoldsAndByWhat) {
   EXPECT_EQ(by(counted, LayerId::landlock), "landlock-abi6");
   EXPECT_EQ(by(counted, LayerId::mount_view), "") << "there is none, so none is claimed";
   EXPECT_EQ(by(counted, LayerId::net_namespace), "");
+  EXPECT_EQ(by(counted, LayerId::pid_namespace), "") << "other processes can be seen";
   EXPECT_FALSE(has(counted.jail.argv, "--watched"));
   const LaunchSpec watched = render_subprocess(with_view({}), able, resources("watched"), parts());
   EXPECT_EQ(by(watched, LayerId::process_limit), "rlimit-user");

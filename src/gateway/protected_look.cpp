@@ -61,8 +61,10 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
   const LookMemory memory(state_, tree.root.fd.get());
   LookAfter after = look_after(tree.root, known, since, {.hidden = facts.hidden}, memory.text());
   memory.keep(after.memory);
+  const Vouchers vouchers(state_, tree.root.fd.get());
   for (const auto& suspect : after.suspects) {
     if (is_allowed(facts.allowed, tree.root.path + "/" + suspect.path)) continue;
+    if (vouchers.are_for(tree.root, suspect.path, since)) continue;
     auto taken = quarantine_.take(tree.root, suspect);
     if (taken.ok()) {
       add(tree, std::move(taken).value());
@@ -92,7 +94,8 @@ void ProtectedLook::add_gap(const Tree& tree, const std::string& gap) {
 }
 
 void ProtectedLook::put_back(const Tree& tree) {
-  SavedMembers::PutBack done = tree.saved.put_back(tree.root, quarantine_);
+  SavedMembers::PutBack done =
+      tree.saved.put_back(tree.root, quarantine_, Vouchers(state_, tree.root.fd.get()));
   for (auto& taken : done.quarantined) add(tree, std::move(taken));
   for (const auto& path : done.restored) found_.restored.push_back(named(tree, path));
   add_gap(tree, done.gap);

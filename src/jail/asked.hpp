@@ -12,7 +12,7 @@
 namespace cloche::jail {
 
 struct Asked {
-  enum class Change : unsigned char { nothing, mode, owner, times, schedule };
+  enum class Change : unsigned char { nothing, mode, owner, times, schedule, watch };
   // How the times lie in memory. `now` is no address at all.
   enum class Times : unsigned char { now, seconds, microseconds, nanoseconds };
 
@@ -41,6 +41,10 @@ struct Asked {
     bool operator==(const Schedule&) const = default;
   };
   Schedule schedule = {};
+
+  // What is to be heard of the object (inotify), and by which descriptor.
+  uint32_t events = 0;
+  int watcher = -1;
 
   bool operator==(const Asked&) const = default;
 };
@@ -89,6 +93,16 @@ constexpr Asked scheduled(Asked::Schedule schedule) {
 // Where there is no address there is nothing to say.
 constexpr Asked scheduled_at(Asked::Schedule schedule) {
   return schedule.at == 0 ? Asked{} : scheduled(schedule);
+}
+
+// inotify_add_watch(watcher, path, events): which of the two is followed is one of the events.
+constexpr Asked watched(uint64_t watcher, uint64_t path, uint64_t events) {
+  constexpr uint32_t not_followed = 0x02000000;  // IN_DONT_FOLLOW
+  Asked asked = at_path(Asked::Change::watch, static_cast<uint64_t>(AT_FDCWD), path);
+  asked.follow = (static_cast<uint32_t>(events) & not_followed) == 0;
+  asked.events = static_cast<uint32_t>(events) & ~not_followed;
+  asked.watcher = int_of(watcher);
+  return asked;
 }
 
 // PRIO_PROCESS and IOPRIO_WHO_PROCESS; whole groups and users are more than a thread.
@@ -159,6 +173,7 @@ constexpr Asked asked_by(const seccomp_data& call) {
     case SYS_futimesat: return detail::with_times(times_of(a[0], a[1]), Times::microseconds, a[2]);
     case SYS_utimensat:
       return detail::with_flags(detail::with_times(times_of(a[0], a[1]), Times::nanoseconds, a[2]), a[3]);
+    case SYS_inotify_add_watch: return detail::watched(a[0], a[1], a[2]);
     default: return detail::schedule_of(call);
   }
 }

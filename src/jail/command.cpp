@@ -101,19 +101,27 @@ struct Asking {
   int terminal = -1;
   int listener = -1;
   Failure failure = {};
-  bool filtered = false;
+  Step step = Step::landlock;  // the last one begun
+  bool locked = false;
 };
+
+[[noreturn]] void give_up(Asking& asking) {
+  asking.failure.number = errno;
+  ::_exit(127);
+}
 
 int become_asking_command(void* given) {
   auto& asking = *static_cast<Asking*>(given);
   begin_session(asking.terminal);  // in the table of both; the other has no use for its first three
-  asking.filtered = filter_calls_asking(asking.plan, asking.listener);
-  if (asking.filtered && kernel::leave_descriptors(3) == 0) {
-    asking.failure = execute(asking.plan);
-  } else {
-    asking.failure.number = errno;
-    asking.filtered = false;
-  }
+  asking.step = Step::landlock;
+  if (asking.plan.landlock_abi != 0 && !leave_wardens_domain()) give_up(asking);
+  asking.step = Step::seccomp;
+  if (!filter_calls_asking(asking.plan, asking.listener)) give_up(asking);
+  if (kernel::leave_descriptors(3) != 0) give_up(asking);
+  asking.step = Step::limits;  // not before the listener is among the others' descriptors
+  if (!set_commands_limits(asking.plan)) give_up(asking);
+  asking.locked = true;
+  asking.failure = execute(asking.plan);
   ::_exit(127);
 }
 
@@ -163,7 +171,7 @@ pid_t start_asking_reported(const wire::Plan& plan, int terminal, int root, int&
   Asking asking{plan, terminal};
   const pid_t command = start_asking(asking);
   if (command < 0) fail(Step::start_command, errno);
-  if (!asking.filtered) fail(Step::seccomp, asking.failure.number);
+  if (!asking.locked) fail(asking.step, asking.failure.number);
   if (asking.failure.number != 0) report_not_executed(asking.failure);
   if (terminal >= 0) ::close(terminal);
   report_started(root);

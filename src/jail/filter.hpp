@@ -49,30 +49,32 @@ inline constexpr uint32_t memfd_noexec_seal = 8, memfd_refused = 0x10 | 4;  // M
 inline constexpr uint32_t seccomp_new_listener = 8;
 inline constexpr uint32_t punch_hole = 2;  // FALLOC_FL_PUNCH_HOLE
 
-// Requests on a terminal that put bytes into its input, take it over, or reach the console; and on a file
-// those that take space by another door than fallocate.
-inline constexpr uint32_t refused_ioctls[] = {0x5412 /* TIOCSTI */,
-                                              0x541c /* TIOCLINUX */,
-                                              0x541d /* TIOCCONS */,
-                                              0x5423 /* TIOCSETD */,
-                                              0x40305828 /* FS_IOC_RESVSP */,
-                                              0x4030582a /* FS_IOC_RESVSP64 */,
-                                              0x40305839 /* FS_IOC_ZERO_RANGE */};
-// Requests that change what Landlock does not look at, by a descriptor that was opened to read: whoever owns
-// a file may make them. Where there is no mount view that is read-only.
-inline constexpr uint32_t owners_ioctls[] = {0x40086602 /* FS_IOC_SETFLAGS */,
-                                             0x401c5820 /* FS_IOC_FSSETXATTR */,
-                                             0x40087602 /* FS_IOC_SETVERSION */,
-                                             0x800c6613 /* FS_IOC_SET_ENCRYPTION_POLICY */,
-                                             0x40806685 /* FS_IOC_ENABLE_VERITY */,
-                                             0x50009401 /* BTRFS_IOC_SNAP_CREATE */,
-                                             0x5000940e /* BTRFS_IOC_SUBVOL_CREATE */,
-                                             0x5000940f /* BTRFS_IOC_SNAP_DESTROY */,
-                                             0x50009417 /* BTRFS_IOC_SNAP_CREATE_V2 */,
-                                             0x50009418 /* BTRFS_IOC_SUBVOL_CREATE_V2 */,
-                                             0x5000943f /* BTRFS_IOC_SNAP_DESTROY_V2 */,
-                                             0x4008941a /* BTRFS_IOC_SUBVOL_SETFLAGS */,
-                                             0xc0c89425 /* BTRFS_IOC_SET_RECEIVED_SUBVOL */};
+// Requests on a terminal that put bytes into its input, take it over, or reach the console.
+inline constexpr uint32_t terminal_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
+                                               0x541d /* TIOCCONS */, 0x5423 /* TIOCSETD */};
+// Requests on a file that take space by another door than fallocate.
+inline constexpr uint32_t space_ioctls[] = {0x40305828 /* FS_IOC_RESVSP */, 0x4030582a /* FS_IOC_RESVSP64 */,
+                                            0x40305839 /* FS_IOC_ZERO_RANGE */};
+// Requests to a file system. Many change what Landlock does not look at, by a descriptor that was opened to
+// read: flags, versions, extents, keys, subvolumes are for whoever owns a file to change. Where there is no
+// mount view that is read-only, only those are let through that change nothing, or only what was opened to
+// be written; every other request of these kinds is refused, by whichever file system it is known.
+inline constexpr uint32_t request_kind = 0xff00;
+inline constexpr uint32_t file_system_kinds[] = {0x6600 /* 'f': ext4, and what many share */,
+                                                 0x7600 /* 'v': versions of an inode */,
+                                                 0x5800 /* 'X': XFS, and what many share */,
+                                                 0x9400 /* btrfs, and what many share */,
+                                                 0xf500 /* f2fs */,
+                                                 0x7200 /* 'r': FAT */};
+inline constexpr uint32_t harmless_file_ioctls[] = {0x80086601 /* FS_IOC_GETFLAGS */,
+                                                    0x80086603 /* EXT4_IOC_GETVERSION */,
+                                                    0xc020660b /* FS_IOC_FIEMAP */,
+                                                    0x80087601 /* FS_IOC_GETVERSION */,
+                                                    0x801c581f /* FS_IOC_FSGETXATTR */,
+                                                    0x40049409 /* FICLONE */,
+                                                    0x4020940d /* FICLONERANGE */,
+                                                    0xc0189436 /* FIDEDUPERANGE: of what is equal */,
+                                                    0x80047210 /* FAT_IOCTL_GET_ATTRIBUTES */};
 inline constexpr uint32_t allowed_prctls[] = {1 /* SET_PDEATHSIG */,
                                               2 /* GET_PDEATHSIG */,
                                               3 /* GET_DUMPABLE */,
@@ -238,6 +240,19 @@ constexpr void check_priority(Assembler& out) {
   out.if_equal(0, To::allow, To::ask);
 }
 
+constexpr void check_request(Assembler& out, Around around) {
+  out.load_argument(1);
+  for (uint32_t request : terminal_ioctls) out.if_equal(request, To::refuse);
+  if (around == Around::host) {
+    for (uint32_t request : harmless_file_ioctls) out.if_equal(request, To::allow);
+    out.mask(request_kind);
+    for (uint32_t kind : file_system_kinds) out.if_equal(kind, To::refuse);
+  } else {
+    for (uint32_t request : space_ioctls) out.if_equal(request, To::refuse);
+  }
+  out.go(To::allow);
+}
+
 constexpr void check_arguments(Assembler& out, Action action, Around around) {
   const To changes = around == Around::host ? To::ask : To::allow;
   switch (action) {
@@ -255,13 +270,7 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
       out.mask(0xf);
       out.if_equal(1 /* SOCK_STREAM */, To::allow);
       return out.if_equal(5 /* SOCK_SEQPACKET */, To::allow, To::refuse);
-    case Action::ioctl_request:
-      out.load_argument(1);
-      for (uint32_t request : refused_ioctls) out.if_equal(request, To::refuse);
-      if (around == Around::host) {
-        for (uint32_t request : owners_ioctls) out.if_equal(request, To::refuse);
-      }
-      return out.go(To::allow);
+    case Action::ioctl_request: return check_request(out, around);
     case Action::prctl_option:
       out.load_argument(0);
       for (uint32_t option : allowed_prctls) out.if_equal(option, To::allow);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <linux/btrfs.h>
 #include <linux/falloc.h>
+#include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/fscrypt.h>
 #include <linux/fsverity.h>
@@ -38,11 +39,27 @@ namespace {
 // As linux/falloc.h has them, in numbers: FS_IOC_RESVSP, FS_IOC_RESVSP64, FS_IOC_ZERO_RANGE.
 constexpr uint32_t space_requests[] = {0x40305828, 0x4030582a, 0x40305839};
 
-// What the owner of a file may ask for by any descriptor of it.
+// Of these kinds a file system is asked, and whoever owns a file may ask by any descriptor of it.
+constexpr uint64_t file_system_kinds[] = {'f', 'v', 'X', BTRFS_IOCTL_MAGIC, 0xf5, 'r'};
+// The others of these kinds; the last is FAT_IOCTL_GET_ATTRIBUTES.
+constexpr uint32_t harmless_requests[] = {FS_IOC_GETFLAGS,   _IOR('f', 3, long), FS_IOC_FIEMAP,
+                                          FS_IOC_GETVERSION, FS_IOC_FSGETXATTR,  FICLONE,
+                                          FICLONERANGE,      FIDEDUPERANGE,      _IOR('r', 0x10, uint32_t)};
+
+// What must be among the refused, whatever the kinds are called. A program of 64 bits may well say a number
+// of 32: some file systems took those too.
 constexpr uint32_t owners_requests[] = {FS_IOC_SETFLAGS,
+                                        FS_IOC32_SETFLAGS,
                                         FS_IOC_FSSETXATTR,
                                         FS_IOC_SETVERSION,
+                                        FS_IOC32_SETVERSION,
+                                        _IOW('f', 4, long) /* EXT4_IOC_SETVERSION */,
+                                        _IOW('f', 4, int),
+                                        _IO('f', 9) /* EXT4_IOC_MIGRATE */,
+                                        _IO('f', 12) /* EXT4_IOC_ALLOC_DA_BLKS */,
                                         FS_IOC_SET_ENCRYPTION_POLICY,
+                                        FS_IOC_ADD_ENCRYPTION_KEY,
+                                        FS_IOC_REMOVE_ENCRYPTION_KEY,
                                         FS_IOC_ENABLE_VERITY,
                                         BTRFS_IOC_SNAP_CREATE,
                                         BTRFS_IOC_SUBVOL_CREATE,
@@ -51,7 +68,9 @@ constexpr uint32_t owners_requests[] = {FS_IOC_SETFLAGS,
                                         BTRFS_IOC_SUBVOL_CREATE_V2,
                                         BTRFS_IOC_SNAP_DESTROY_V2,
                                         BTRFS_IOC_SUBVOL_SETFLAGS,
-                                        BTRFS_IOC_SET_RECEIVED_SUBVOL};
+                                        BTRFS_IOC_SET_RECEIVED_SUBVOL,
+                                        _IOW('r', 0x11, uint32_t) /* FAT_IOCTL_SET_ATTRIBUTES */,
+                                        _IO(0xf5, 1) /* F2FS_IOC_START_ATOMIC_WRITE */};
 
 using Program = std::vector<sock_filter>;
 using Arguments = std::array<uint64_t, 6>;
@@ -127,7 +146,7 @@ class Oracle {
                           2));  // a tree: the interpreter is slow enough
     add_numbers(variant);
     add_process_arguments();
-    permit_all_requests_but(refused_requests(variant.around), 0, 32);
+    add_requests(variant.around);
     if (variant.around == Around::namespaces) {
       add_socket_arguments();
     } else {
@@ -213,24 +232,38 @@ class Oracle {
                           SCMP_A1(SCMP_CMP_MASKED_EQ, FALLOC_FL_PUNCH_HOLE, 0)));
   }
 
-  static std::vector<uint64_t> refused_requests(Around around) {
-    std::vector<uint64_t> refused = {TIOCSTI, TIOCLINUX, TIOCCONS, TIOCSETD};
-    refused.insert(refused.end(), std::begin(space_requests), std::end(space_requests));
-    if (around == Around::host)
-      refused.insert(refused.end(), std::begin(owners_requests), std::end(owners_requests));
-    return refused;
+  // All requests that are like `value` in the bits of `mask`.
+  struct Requests {
+    uint64_t value;
+    uint64_t mask = low_word;
+  };
+  static constexpr uint64_t kind_bits = 0xff00;
+
+  void add_requests(Around around) {
+    std::vector<Requests> refused = {{TIOCSTI}, {TIOCLINUX}, {TIOCCONS}, {TIOCSETD}};
+    for (uint64_t request : space_requests) refused.push_back({request});
+    if (around == Around::host) {
+      for (uint64_t kind : file_system_kinds) refused.push_back({kind << 8, kind_bits});
+      for (uint64_t request : harmless_requests)
+        permit(SYS_ioctl, {SCMP_A1(SCMP_CMP_MASKED_EQ, low_word, request)});
+    }
+    permit_all_requests_but(refused, {0, 0});
   }
 
-  // libseccomp cannot say "unless one of": so the rest is cut into blocks of requests that share their upper
-  // bits.
-  void permit_all_requests_but(const std::vector<uint64_t>& refused, uint64_t block, int free_bits) {
-    const uint64_t mask = low_word & ~((1ULL << free_bits) - 1);
-    const bool touched = std::any_of(refused.begin(), refused.end(),
-                                     [&](uint64_t request) { return (request & mask) == block; });
-    if (!touched) return permit(SYS_ioctl, {SCMP_A1(SCMP_CMP_MASKED_EQ, mask, block)});
-    if (free_bits == 0) return;
-    permit_all_requests_but(refused, block, free_bits - 1);
-    permit_all_requests_but(refused, block | 1ULL << (free_bits - 1), free_bits - 1);
+  // libseccomp cannot say "unless one of": so the rest is cut into blocks of requests that share some bits,
+  // those of the kind first.
+  void permit_all_requests_but(const std::vector<Requests>& refused, const Requests& block) {
+    bool touched = false;
+    for (const auto& [value, mask] : refused) {
+      const bool apart = ((value ^ block.value) & mask & block.mask) != 0;
+      if (!apart && (mask & ~block.mask) == 0) return;  // the whole block
+      touched = touched || !apart;
+    }
+    if (!touched) return permit(SYS_ioctl, {SCMP_A1(SCMP_CMP_MASKED_EQ, block.mask, block.value)});
+    const uint64_t open_bits = low_word & ~block.mask;
+    const uint64_t bit = std::bit_floor((open_bits & kind_bits) != 0 ? open_bits & kind_bits : open_bits);
+    permit_all_requests_but(refused, {block.value, block.mask | bit});
+    permit_all_requests_but(refused, {block.value | bit, block.mask | bit});
   }
 
   void add_socket_arguments() {
@@ -282,7 +315,7 @@ class Oracle {
   void add_what_no_view_keeps_apart() {
     add_new_modes(SCMP_ACT_NOTIFY);
     for (int number : {SYS_chown, SYS_fchown, SYS_lchown, SYS_fchownat, SYS_utime, SYS_utimes, SYS_futimesat,
-                       SYS_utimensat})
+                       SYS_utimensat, SYS_inotify_add_watch})
       must(seccomp_rule_add(context_.get(), SCMP_ACT_NOTIFY, number, 0));
     for (int number :
          {SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr})
@@ -345,7 +378,7 @@ std::vector<Tried> argument_cases() {
   std::vector<uint64_t> requests = {0x5401, TIOCGWINSZ, FIONREAD, 0x40045412, 0x15412};
   for (uint64_t request = 0x5400; request < 0x5440; ++request) requests.push_back(request);
   requests.insert(requests.end(), std::begin(owners_requests), std::end(owners_requests));
-  for (uint64_t request : {FS_IOC_GETFLAGS, FS_IOC_FSGETXATTR, FICLONE}) requests.push_back(request);
+  requests.insert(requests.end(), std::begin(harmless_requests), std::end(harmless_requests));
   std::vector<uint64_t> options = {PR_SET_VMA, PR_SET_PTRACER, PR_SET_VMA + 1, PR_SET_PTRACER - 1};
   for (uint64_t option = 0; option < 90; ++option) options.push_back(option);
   const auto types = with_upper_halves(
@@ -478,6 +511,13 @@ INSTANTIATE_TEST_SUITE_P(Filters, FilterAgainstLibseccomp, testing::ValuesIn(var
                            std::erase(name, ' ');
                            return name;
                          });
+
+TEST(Filter, WithoutAViewNobodyChangesWhatAFileSystemKeepsOfAFile) {
+  for (uint64_t request : with_upper_halves({std::begin(owners_requests), std::end(owners_requests)})) {
+    EXPECT_EQ(interpret(code_of(alone_filter), call(SYS_ioctl, {3, request})), eperm) << request;
+    EXPECT_EQ(interpret(code_of(command_filter), call(SYS_ioctl, {3, request})), allow) << request;
+  }
+}
 
 TEST(Filter, EveryCallThatIsDecidedByItsArgumentsIsTried) {
   const auto cases = argument_cases();

@@ -21,7 +21,7 @@ namespace {
 using wire::Plan;
 using wire::Step;
 
-wire::Storage storage;
+constinit wire::Storage storage{};
 
 // A plan of the usual size is read into a buffer: cheaper than a mapping.
 std::span<const char> plan_bytes() {

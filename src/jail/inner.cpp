@@ -17,7 +17,6 @@
 #include "jail/kernel.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
-#include "jail/warden.hpp"
 #include "jail/wire.hpp"
 
 namespace cloche::jail {
@@ -25,7 +24,7 @@ namespace {
 
 using wire::Step;
 
-wire::Storage storage;
+constinit wire::Storage storage{};
 
 const char* given_away = nullptr;  // by --give-away
 constexpr uid_t nobody = 65534;
@@ -273,11 +272,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   if (kernel::getppid() != parent) fail(Step::parent_death, ESRCH);  // before it could be told
   prepare_signals();
   const int signals = open_signals();
-  if (plan.has(wire::alone)) {
-    hold_written_trees(plan);  // the filter is for the command alone, and it has a warden
-  } else if (locked) {
-    filter_calls(plan);
-  }
+  if (locked && !plan.has(wire::alone)) filter_calls(plan);  // else it is for the command, not for its warden
   run_command_within(plan, terminal, root, signals, parent);
 }
 

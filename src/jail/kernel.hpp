@@ -60,6 +60,14 @@ inline int pidfd_open(pid_t pid) { return static_cast<int>(::syscall(SYS_pidfd_o
 inline int pidfd_send_signal(int pidfd, int signal) {
   return static_cast<int>(::syscall(SYS_pidfd_send_signal, pidfd, signal, nullptr, 0));
 }
+// Of any thread, not of a process alone (Linux 6.9).
+inline int pidfd_of_thread(pid_t thread) {
+  constexpr unsigned of_thread = O_EXCL;  // PIDFD_THREAD
+  return static_cast<int>(::syscall(SYS_pidfd_open, thread, of_thread));
+}
+inline int pidfd_getfd(int pidfd, int descriptor) {
+  return static_cast<int>(::syscall(SYS_pidfd_getfd, pidfd, descriptor, 0));
+}
 inline int join_session_keyring() {
   constexpr int join = 1;  // KEYCTL_JOIN_SESSION_KEYRING
   return static_cast<int>(::syscall(SYS_keyctl, join, nullptr));

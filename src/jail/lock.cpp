@@ -12,6 +12,7 @@
 
 #include "jail/filter.hpp"
 #include "jail/kernel.hpp"
+#include "jail/reach.hpp"
 #include "jail/report.hpp"
 #include "jail/warden_filter.hpp"
 
@@ -64,20 +65,44 @@ size_t attributes_size(int abi) {
 
 }  // namespace
 
+namespace {
+
+// Those that hold for the process that becomes the command, and for nobody around it: its warden has a
+// descriptor for every tree of the plan.
+bool is_commands_alone(const wire::Plan& plan, const wire::Limit& limit) {
+  return plan.has(wire::alone) && limit.resource == RLIMIT_NOFILE;
+}
+
+// False with errno.
+bool set_limit(const wire::Limit& limit) {
+  const auto resource = static_cast<__rlimit_resource>(limit.resource);
+  const rlimit wanted{limit.value, limit.value};
+  if (::setrlimit(resource, &wanted) == 0) return true;
+  if (errno != EPERM) return false;
+  // The caller's own hard limit is lower, and raising it takes a capability: the lower one holds.
+  rlimit now{};
+  if (::getrlimit(resource, &now) != 0) return false;
+  errno = EPERM;
+  if (now.rlim_max > wanted.rlim_max) return false;
+  now.rlim_cur = now.rlim_max;
+  // gVisor lets nobody touch some of them; what counts is the upper bound.
+  (void)::setrlimit(resource, &now);
+  return true;
+}
+
+}  // namespace
+
 void set_limits(const wire::Plan& plan) {
   for (uint32_t i = 0; i < plan.limits.size(); ++i) {
-    const auto resource = static_cast<__rlimit_resource>(plan.limits[i].resource);
-    const rlimit wanted{plan.limits[i].value, plan.limits[i].value};
-    if (::setrlimit(resource, &wanted) == 0) continue;
-    if (errno != EPERM) fail(Step::limits, errno, i);
-    // The caller's own hard limit is lower, and raising it takes a capability: the lower one holds.
-    rlimit now{};
-    must(::getrlimit(resource, &now), Step::limits, i);
-    if (now.rlim_max > wanted.rlim_max) fail(Step::limits, EPERM, i);
-    now.rlim_cur = now.rlim_max;
-    (void)::setrlimit(resource,
-                      &now);  // gVisor lets nobody touch some of them; what counts is the upper bound
+    if (!is_commands_alone(plan, plan.limits[i]) && !set_limit(plan.limits[i])) fail(Step::limits, errno, i);
   }
+}
+
+bool set_commands_limits(const wire::Plan& plan) {
+  for (const wire::Limit& limit : plan.limits) {
+    if (is_commands_alone(plan, limit) && !set_limit(limit)) return false;
+  }
+  return true;
 }
 
 void drop_bounding_set() {
@@ -150,10 +175,23 @@ void restrict_files(const wire::Plan& plan) {
       added = kernel::landlock_add_path(ruleset, &rule);
     }
     must(added, Step::landlock, i);
-    ::close(rule.parent_fd);
+    if (plan.has(wire::alone)) {
+      hold_tree(rule.parent_fd, plan.rules[i].access);
+    } else {
+      ::close(rule.parent_fd);
+    }
   }
   must(kernel::landlock_restrict_self(ruleset), Step::landlock);
   ::close(ruleset);
+}
+
+bool leave_wardens_domain() {
+  kernel::RulesetAttributes attributes{};
+  attributes.scope = kernel::landlock::scope_signals;
+  const int ruleset = kernel::landlock_create_ruleset(&attributes, sizeof attributes);
+  const bool left = ruleset >= 0 && kernel::landlock_restrict_self(ruleset) == 0;
+  if (ruleset >= 0) ::close(ruleset);
+  return left;
 }
 
 namespace {

@@ -9,12 +9,19 @@ namespace cloche::jail {
 
 void drop_bounding_set();  // may come early: it changes nothing for the process itself
 void set_limits(const wire::Plan& plan);
+// Those that its warden could not live with, by the process that becomes the command. False with errno.
+bool set_commands_limits(const wire::Plan& plan);
 void drop_capabilities();
 // The same where some or all may be missing already and the right to set the locked bits with them: what
 // counts is that none is left.
 void give_up_capabilities();
 void forbid_new_privileges();
+// Where the command is to have a warden, the trees of the plan stay held for it (reach.hpp).
 void restrict_files(const wire::Plan& plan);
+// For a command without a box, by the process that becomes it: a domain within its warden's, so that no
+// signal of it reaches the warden, and the warden's still reach it. In one domain with it the command could
+// end, or stop, whoever answers, reaps and reports. False with errno.
+bool leave_wardens_domain();
 void filter_calls(const wire::Plan& plan);
 // For a command without a box, by the process that becomes it: its warden's listener in `listener`, or -1
 // where somebody around us listens already, so that what a warden would have to carry out is ENOSYS. False

@@ -1,4 +1,5 @@
-// The warden of a command without a box: changes modes and times for it, where Landlock does not look.
+// The warden of a command without a box: changes modes and times for it, and lets it hear of files, where
+// Landlock does not look.
 //
 // Theory of operation. Landlock decides what is opened, made and removed, but whoever owns a file may change
 // its mode and its times wherever it lies. In a mount view there is nothing else of the caller's; without
@@ -18,12 +19,7 @@
 // mode: they may lie anywhere. The warden has the command's own ids and no capability.
 #pragma once
 
-#include "jail/wire.hpp"
-
 namespace cloche::jail {
-
-// Opens the trees of the plan that may be written to. Once, before the command is started.
-void hold_written_trees(const wire::Plan& plan);
 
 // Where the kernel can, whoever asks and whoever answers take turns on one processor: that halves the time.
 void prepare_listener(int listener);

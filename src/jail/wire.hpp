@@ -55,15 +55,15 @@ inline constexpr uint32_t all_mount_flags = (1U << 7) - 1;
 struct Mount {
   MountKind kind = MountKind::directory;
   uint32_t flags = 0;
-  uint32_t mode = 0755;
+  uint32_t mode = 0;
   uint32_t owner_uid = 0;  // of the source on disk; for `owned`
   uint32_t owner_gid = 0;
   uint64_t size_bytes = 0;
   uint64_t files = 0;
   uint64_t device = 0;  // what the supervisor saw at `source`; inode 0 means unchecked
   uint64_t inode = 0;
-  const char* target = "";  // relative to the new root
-  const char* source = "";
+  const char* target = nullptr;  // relative to the new root
+  const char* source = nullptr;
   std::span<const char> content = {};
 };
 
@@ -73,7 +73,7 @@ inline constexpr uint32_t last_access = static_cast<uint32_t>(Access::device);
 
 struct Rule {
   Access access = Access::list;
-  const char* path = "";  // absolute in the view
+  const char* path = nullptr;  // absolute in the view
 };
 
 struct Limit {
@@ -130,7 +130,8 @@ struct Plan {
   bool has(PlanFlag flag) const { return (flags & flag) != 0; }
 };
 
-// Room for everything a plan points to. Lives in .bss of the jail: pages that are not used cost nothing.
+// Room for everything a plan points to. Lives in .bss of the jail, where pages that are not used cost
+// nothing: so all of it is zero at first, and has no initializer that would touch it.
 struct Storage {
   std::array<Mount, max_mounts> mounts;
   std::array<Rule, max_rules> rules;

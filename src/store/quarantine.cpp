@@ -131,4 +131,15 @@ Result<Quarantined> Quarantine::take(const HeldRoot& root, const Suspect& suspec
   return taken;
 }
 
+Result<std::string> Quarantine::keep(const std::string& name, const std::string& content) {
+  const std::string place = TRY(next_place());
+  const std::string path = place + "/" + name;
+  const OwnedFd fd = TRY(sys::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  auto written = sys::write_all(fd.get(), content);
+  if (written.ok()) return path;
+  ::unlink(path.c_str());
+  ::rmdir(place.c_str());
+  return written.take_error();
+}
+
 }  // namespace cloche

@@ -22,6 +22,9 @@ class Quarantine {
   // Takes it out of the tree at `root`. An error: it is still there.
   Result<Quarantined> take(const HeldRoot& root, const Suspect& suspect);
 
+  // A copy of something that has no place in the tree now: where it is.
+  Result<std::string> keep(const std::string& name, const std::string& content);
+
  private:
   Result<std::string> next_place();
 

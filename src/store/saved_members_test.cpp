@@ -3,6 +3,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -48,7 +50,7 @@ struct Tree {
   }
   SavedMembers::PutBack put_back() const {
     Quarantine quarantine(elsewhere.path + "/q");
-    return saved.put_back(root, quarantine);
+    return saved.put_back(root, quarantine, Vouchers("", root.fd.get()));
   }
   void expect_as_it_was() const {
     EXPECT_EQ(read(".envrc"), "old");
@@ -148,6 +150,58 @@ TEST(SavedMembers, LargeOnesAreLeftOut) {
   tree.saved.save(tree.root, "large");
   fs::remove(tree.at("large"));
   EXPECT_TRUE(tree.put_back().restored.empty());
+}
+
+// As on a disk that is full: nothing can be written, by whatever door.
+struct NothingCanBeWritten {
+  rlimit before{};
+  NothingCanBeWritten() {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    const rlimit nothing{0, before.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &nothing);
+  }
+  ~NothingCanBeWritten() {
+    ::setrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, SIG_DFL);
+  }
+};
+
+TEST(SavedMembers, WithoutRoomNoHalfIsLeft) {
+  const Tree tree;
+  tree.write(".envrc", "evil");
+  SavedMembers::PutBack done;
+  {
+    const NothingCanBeWritten full;
+    done = tree.put_back();
+  }
+  EXPECT_EQ(done.restored, Paths{});
+  ASSERT_EQ(done.quarantined.size(), 1U) << "it is not left to be executed";
+  EXPECT_FALSE(fs::exists(fs::symlink_status(tree.at(".envrc"))));
+  EXPECT_TRUE(done.gap.starts_with("'.envrc' could not be put back: ")) << done.gap;
+  EXPECT_NE(done.gap.find("there is no room for a copy of it either"), std::string::npos) << done.gap;
+  for (const auto& entry : fs::directory_iterator(tree.scratch.path))
+    EXPECT_FALSE(entry.path().filename().string().starts_with(".cloche-")) << entry.path();
+}
+
+// Its directory cannot be made again, because something else has that name.
+TEST(SavedMembers, WhatHasNoPlaceIsKeptForTheOperator) {
+  const Tree tree;
+  fs::remove_all(tree.at(".vscode"));
+  fs::remove_all(tree.at(".git"));
+  tree.write(".git", "a file");
+  const auto done = tree.put_back();
+  const std::string said = "'.git/config' could not be put back: ";
+  ASSERT_TRUE(done.gap.starts_with(said)) << done.gap;
+  const std::string before_path = "; as it was it is kept at ";
+  const size_t at = done.gap.find(before_path);
+  ASSERT_NE(at, std::string::npos) << done.gap;
+  const size_t from = at + before_path.size();
+  const auto kept = sys::read_file(done.gap.substr(from, done.gap.find(';', from) - from));
+  ASSERT_TRUE(kept.ok()) << done.gap;
+  EXPECT_EQ(kept.value(), "[core]");
+  EXPECT_NE(done.gap.find("'.git/hooks/pre-push' could not be put back"), std::string::npos)
+      << "each is named";
 }
 
 }  // namespace

@@ -105,6 +105,13 @@ tried(lambda: os.chmod('/etc/passwd', 0o644))
                       "ENOENT\nENOTDIR\nEPERM\nEPERM\nEPERM\nEPERM\nENOTSUP\nEPERM\n"));
 }
 
+// The warden holds every tree of the plan; that is not the command's to pay for.
+TEST_P(Alone, AFewDescriptorsAreEnough) {
+  EXPECT_TRUE(printed(
+      held({"sh", "-ec", ": > a; chmod 600 a; stat -c %a a; ulimit -n; ulimit -Hn"}, {"--nofile", "16"}),
+      "600\n16\n16\n"));
+}
+
 // The kernel lets one listen to a process, and whoever was first is not ours to push aside.
 TEST_P(Alone, WhereSomebodyListensAlreadyTheRestWorks) {
   std::vector<std::string> argv = {"python3", "-c", R"(
@@ -277,6 +284,113 @@ except OSError as error: print(errno.errorcode[error.errno])
   EXPECT_TRUE(printed(held(chattr, {"--ro", scene().root() / "elsewhere"}), "EPERM\n"));
 }
 
+// As debugfs of ext4 counts its inodes: by either of two names, with and without bits that the kernel
+// ignores.
+TEST_P(Alone, VersionsOfTheCallersOtherFilesAreNotTheCommands) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0600);
+  const std::vector<std::string> counts = {"python3", "-c", R"(
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+file, version = os.open(os.environ['VICTIM'], os.O_RDONLY), ctypes.c_long(77)
+for request in (0x40086604, 0x140086604, 0x40087602, 0x40046604, 0x40047602):
+    done = libc.syscall(16, file, ctypes.c_ulong(request), ctypes.byref(version)) == 0
+    print('set' if done else errno.errorcode[ctypes.get_errno()])
+flags = ctypes.c_long()
+print(libc.ioctl(file, ctypes.c_ulong(0x80086601), ctypes.byref(flags)))
+)"};
+  const Ran control = run(bare(counts));
+  EXPECT_TRUE(printed(held(counts, {"--ro", scene().root() / "elsewhere"}),
+                      "EPERM\nEPERM\nEPERM\nEPERM\nEPERM\n" +
+                          control.out.substr(control.out.rfind('\n', control.out.size() - 2) + 1)));
+  if (!control.out.starts_with("set\nset\nset\n"))
+    GTEST_SKIP() << "skipped: the file system has no versions to set: " << control.out;
+}
+
+// ---- what is heard of files ----
+
+// Waits for what happens to argv[1], and says it.
+const char* const listens = R"(
+import ctypes, errno, os, select, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+watcher = libc.inotify_init1(0)
+mask = int(sys.argv[2], 0) if len(sys.argv) > 2 else 0x102  # changed, made in it
+def watch(path):
+    watch = libc.inotify_add_watch(watcher, path.encode(), mask)
+    return watch if watch >= 0 else errno.errorcode[ctypes.get_errno()]
+def heard():
+    if not select.select([watcher], [], [], 1)[0]: return 'nothing'
+    watch, mask, cookie, size = struct.unpack_from('iIII', data := os.read(watcher, 4096))
+    return f'{watch} {mask:#x} {data[16:16 + size].rstrip(bytes(1)).decode()}'
+)";
+
+TEST_P(Alone, WhatMayBeReadCanBeWatched) {
+  scene().write("granted/a", "a\n");
+  const std::vector<std::string> argv = {"python3", "-c", std::string(listens) + R"(
+os.mkdir('d'); open('d/f', 'w').close(); os.symlink('d', 'l')
+print(watch('d'), watch('d/f'), watch('none'), watch(os.path.abspath('d')))
+open('d/new', 'w').close(); print(heard())
+os.mkdir('elsewhere'); os.chdir('elsewhere'); print(watch('../l'), watch(sys.argv[1]))
+os.chdir('..'); open('l/other', 'w').close(); print(heard())
+mask = 0x02000004 | 0x10000000  # attributes of the link itself; a second watch of it is refused
+print(watch('l'), watch('l')); os.utime('l', (1, 1), follow_symlinks=False); print(heard())
+print(libc.inotify_rm_watch(watcher, 1)); os.close(watcher); print(watch('d'))
+)",
+                                         scene().root() / "granted"};
+  const std::string expected = "1 2 ENOENT 1\n1 0x100 new\n1 3\n1 0x100 other\n4 EEXIST\n4 0x4 \n0\nEBADF\n";
+  EXPECT_TRUE(printed(run(bare(argv)), expected)) << "the control";
+  fs::remove_all(workspace() / "d");
+  fs::remove_all(workspace() / "elsewhere");
+  fs::remove(workspace() / "l");
+  EXPECT_TRUE(printed(held(argv, {"--ro", scene().root() / "granted"}), expected));
+}
+
+TEST_P(Alone, WhatHappensToTheCallersOtherFilesIsNotHeard) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0644);
+  const std::vector<std::string> argv = {"python3", "-c", std::string(listens) + R"(
+mine = os.environ['VICTIM']; where = os.path.dirname(mine)
+os.symlink(mine, 'l')
+print(watch(mine), watch(where), watch('l'), watch(os.path.relpath(where)), watch('/proc/self/root' + mine))
+os.chdir(where); print(watch('.'), watch('mine.txt'), watch('/proc/self/cwd'))
+place = os.open(mine, os.O_PATH); print(watch(f'/proc/self/fd/{place}'), watch(f'/dev/fd/{place}'))
+)"};
+  EXPECT_TRUE(printed(run(bare(argv)), "1 2 1 2 1\n2 1 2\n1 1\n")) << "the control";
+  fs::remove(workspace() / "l");
+  const Ran ran = held(argv);
+  EXPECT_EQ(ran.out.find_first_of("0123456789"), std::string::npos) << ran.out;
+  EXPECT_EQ(std::count_if(ran.out.begin(), ran.out.end(), [](char c) { return c == ' ' || c == '\n'; }), 10)
+      << "all were tried: " << ran.out << ran.err;
+}
+
+TEST_P(Alone, ALinkThatIsSwappedIsNotHeardOfEither) {
+  scene().write("elsewhere/mine.txt", "mine\n", 0644);
+  const std::string script = std::string(listens) + R"(
+import signal, time
+mine = os.environ['VICTIM']; open('own', 'w').close()
+def to(target): os.symlink(target, 'l.new'); os.rename('l.new', 'l')
+to('own'); other = os.fork()
+while other == 0: to(mine); to('own')
+watches, end = set(), time.monotonic() + 0.4
+while time.monotonic() < end: watches.add(watch('l'))
+os.kill(other, signal.SIGKILL); print(sorted(one for one in watches if isinstance(one, int)))
+)";
+  EXPECT_TRUE(printed(run(bare({"python3", "-c", script})), "[1, 2]\n")) << "the control";
+  fs::remove(workspace() / "l");
+  fs::remove(workspace() / "l.new");
+  EXPECT_TRUE(printed(held({"python3", "-c", script}), "[1]\n"));
+}
+
+TEST_P(Alone, ProgramsThatFollowAFileDo) {
+  EXPECT_TRUE(
+      printed(sh("echo one > log; (sleep 0.3; echo two >> log)& timeout 2 tail -n +1 -f log | head -2"),
+              "one\ntwo\n"));
+  NEEDS("node");
+  EXPECT_TRUE(
+      printed(held({"node", "-e",
+                    "const fs = require('fs'); const w = fs.watch('.', (e, name) => { "
+                    "console.log(name); w.close(); }); setTimeout(() => fs.writeFileSync('new', ''), 100)"}),
+              "new\n"));
+}
+
 // ---- the protected set ----
 
 TEST_P(Alone, WhatTheHostExecutesIsAsItWasAfterTheCall) {
@@ -302,6 +416,41 @@ TEST_P(Alone, WhatTheHostExecutesIsAsItWasAfterTheCall) {
   EXPECT_TRUE(printed(run(bare({"git", "log", "--format=%s"})), "one\n"));
 }
 
+TEST_P(Alone, OnAFullDiskNoHalfOfAMemberIsLeft) {
+  for (const char* spoils : {"echo evil >> .envrc", "rm .envrc"}) {
+    const Ran ran =
+        in_own_mounts(as(), scene(),
+                      R"(
+mount -t tmpfs -o size=4m,mode=777 none "$PWD"; cd "$PWD"
+printf '%060000d' 0 > .envrc; chmod 666 .envrc
+cloche run --isolation subprocess -- sh -c ')" +
+                          std::string(spoils) + R"(; cat /dev/zero > fill 2>/dev/null; :' 2>../said
+ls -A; kept=$(sed -n 's/.*could not be put back.*as it was it is kept at \([^;]*\);.*/\1/p' ../said); wc -c < "$kept")");
+    EXPECT_EQ(ran.out, "fill\n60000\n") << spoils << "\n" << ran.err << read_file(scene().root() / "said");
+  }
+}
+
+// The second begins when the first has changed it already, so it has no copy of its own.
+TEST_P(Alone, WhatOneCallPutsBackAnotherLeavesThere) {
+  const std::string stage = R"(
+echo old > .envrc; mkdir .vscode; echo {} > .vscode/tasks.json
+wait_for() { until [ -e $1 ]; do sleep 0.02; done; }
+within() { "$CLOCHE" run --isolation subprocess -- sh -c "wait_for() { until [ -e \$1 ]; do sleep 0.02; done; }; $1"; }
+within 'echo evil > .envrc; rm -r .vscode; touch first; wait_for second' & first=$!
+wait_for first
+)";
+  const auto beside = [&](const std::string& second) {
+    Command command = bare({"bash", "-c", stage + second + R"(
+wait $first; touch go; wait
+cat .envrc .vscode/tasks.json; rm -rf first second go .vscode .envrc)"});
+    command.env["CLOCHE"] = cloche();
+    return run(command);
+  };
+  EXPECT_EQ(beside("within 'touch second; wait_for go' &").out, "old\n{}\n");
+  const Ran again = beside("within 'touch second; wait_for go; echo evil > .envrc' &");
+  EXPECT_EQ(again.out, "{}\n") << "changed by the second as well: in quarantine\n" << again.err;
+}
+
 TEST_P(Alone, NoHardLinkLeadsOut) {
   scene().write("granted/rc", "the user's\n");
   const std::string rc = scene().root() / "granted/rc";
@@ -323,6 +472,49 @@ TEST_P(Alone, WhoeverAnswersTheCommandIsFilteredToo) {
   EXPECT_TRUE(printed(sh(": > a; chmod 600 a; grep -h -e Seccomp: -e NoNewPrivs: /proc/$PPID/status; "
                          "! cat /proc/$PPID/environ 2>/dev/null"),
                       "NoNewPrivs:\t1\nSeccomp:\t2\n"));
+}
+
+// Its parent waits for it, answers it and reports: whoever could end that, or stop it, would have the call
+// look like something that went wrong in Cloche.
+TEST_P(Alone, NoSignalReachesWhoeverWatches) {
+  const std::vector<std::string> tries = {"python3", "-c", R"(
+import ctypes, errno, fcntl, os, signal
+libc = ctypes.CDLL(None, use_errno=True)
+parent = os.getppid()
+pidfd = os.pidfd_open(parent)
+ways = {
+    'kill': lambda number: libc.kill(parent, number),
+    'tgkill': lambda number: libc.syscall(234, parent, parent, number),
+    'tkill': lambda number: libc.syscall(200, parent, number),
+    'pidfd': lambda number: libc.syscall(424, pidfd, number, None, 0),
+}
+for name, way in ways.items():
+    refused = [number for number in (0, *signal.valid_signals())
+               if way(number) != 0 and ctypes.get_errno() == errno.EPERM]
+    print(name, 'refused' if len(refused) == 1 + len(signal.valid_signals()) else refused)
+reader, writer = os.pipe()
+fcntl.fcntl(reader, fcntl.F_SETOWN, parent)
+fcntl.fcntl(reader, 10, signal.SIGKILL)  # what is sent when there is something to read
+fcntl.fcntl(reader, fcntl.F_SETFL, os.O_ASYNC)
+os.write(writer, b'x')
+open('a', 'w').close(); os.chmod('a', 0o600); print('answered')
+)"};
+  EXPECT_TRUE(printed(held(tries), "kill refused\ntgkill refused\ntkill refused\npidfd refused\nanswered\n"));
+  EXPECT_EQ(run(bare({"sh", "-c", "sh -c 'sh -c \"kill -9 \\$PPID\"; :'; echo $?"})).out, "137\n")
+      << "the control";
+  // At once: before it was told that the command has started.
+  for (int i = 0; i < 10; ++i) {
+    const Ran ran = held({"sh", "-c", "kill -9 $PPID 2>/dev/null || echo refused"});
+    ASSERT_TRUE(printed(ran, "refused\n"));
+  }
+}
+
+TEST_P(Alone, SignalsReachTheCommandAndAmongItsOwn) {
+  EXPECT_TRUE(printed(sh("sleep 30 & kill -TERM $!; wait $! || echo $?; trap 'echo told' USR1; kill -USR1 0"),
+                      "143\ntold\n"))
+      << "a child, and its own group";
+  const Ran late = held({"sleep", "30"}, {"--timeout", "200ms"});
+  EXPECT_EQ(late.exit_code, 124) << late.err;
 }
 
 TEST_P(Alone, HowTheCallersOtherProcessesRunIsNotTheCommands) {
