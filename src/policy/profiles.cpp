@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/json.hpp"
+#include "base/json_keys.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "model/backend.hpp"
@@ -51,13 +52,8 @@ class ProfileReader {
 
   Error fail(int line, const std::string& what) const { return json_error(file_.source, line, what); }
 
-  template <size_t N>
-  Result<void> refuse_unknown(const JsonValue& object, const std::array<std::string_view, N>& keys) const {
-    for (const auto& member : object.members) {
-      if (std::find(keys.begin(), keys.end(), member.name) == keys.end())
-        return fail(member.line, "unknown key " + json_quote(shown(member.name, 80)));
-    }
-    return {};
+  Result<void> refuse_unknown(const JsonValue& object, std::span<const std::string_view> keys) const {
+    return refuse_unknown_keys(object, keys, file_.source);
   }
 
   // What the file starts from: the one that it extends, or what is built in.

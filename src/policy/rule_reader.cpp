@@ -1,8 +1,8 @@
 // Reads `permissions` of a configuration file. Whatever is not understood refuses the file: a rule that was
 // misspelt and ignored would be a hole that nobody sees.
-#include <algorithm>
 
 #include "base/json.hpp"
+#include "base/json_keys.hpp"
 #include "policy/pattern.hpp"
 #include "policy/rule_index.hpp"
 #include "policy/rules.hpp"
@@ -49,10 +49,7 @@ class RuleReader {
   }
 
   Result<void> refuse_unknown(const JsonValue& object, std::initializer_list<std::string_view> known) const {
-    for (const auto& member : object.members)
-      if (std::find(known.begin(), known.end(), member.name) == known.end())
-        return fail(member.line, "unknown key " + json_quote(member.name));
-    return {};
+    return refuse_unknown_keys(object, known, source_);
   }
 
   Error fail(int line, const std::string& what) const { return json_error(source_, line, what); }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 
+#include "base/json_keys.hpp"
 #include "base/path.hpp"
 #include "policy/shape_match.hpp"
 
@@ -51,18 +52,11 @@ class Reader {
 
   Result<void> keys(const JsonValue& object, std::initializer_list<std::string_view> known) const {
     if (!object.is_object()) return wrong(object, "an object is expected here");
-    for (const auto& member : object.members) {
-      if (std::find(known.begin(), known.end(), member.name) == known.end())
-        return json_error(source_, member.line, "unknown key \"" + member.name + "\"");
-    }
-    return {};
+    return refuse_unknown_keys(object, known, source_);
   }
 
   Result<std::string> text_of(const JsonValue& object, std::string_view key) const {
-    const JsonValue* value = object.find(key);
-    if (value == nullptr || !value->is_string() || value->text.empty())
-      return wrong(value != nullptr ? *value : object, std::string(key) + " is not a text");
-    return value->text;
+    return required_text(object, key, source_);
   }
 
   Result<std::vector<std::string>> texts(const JsonValue& list) const {

@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "base/json.hpp"
+#include "base/json_keys.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "store/second_name.hpp"
@@ -128,9 +129,7 @@ Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
   ConfigFile file{path, {}};
   file.root = TRY(read_json(text, path, config_limits));
   if (!file.root.is_object()) return json_error(path, file.root.line, "a configuration must be an object");
-  for (const auto& member : file.root.members)
-    if (std::find(keys.begin(), keys.end(), member.name) == keys.end())
-      return json_error(path, member.line, "unknown key " + json_quote(member.name));
+  TRY(refuse_unknown_keys(file.root, keys, path));
   return file;
 }
 

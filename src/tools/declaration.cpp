@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/json.hpp"
+#include "base/json_keys.hpp"
 #include "base/words.hpp"
 #include "policy/capabilities.hpp"
 #include "policy/host_names.hpp"
@@ -121,9 +122,7 @@ Result<Capability> placed(Result<Capability> read, const std::string& source, in
 }
 
 Result<void> add_object(const JsonValue& object, const std::string& source, std::vector<Capability>& list) {
-  for (const auto& member : object.members)
-    if (member.name != "kind" && member.name != "mode" && member.name != "hints")
-      return json_error(source, member.line, "unknown key " + json_quote(member.name));
+  TRY(refuse_unknown_keys(object, {"kind", "mode", "hints"}, source));
   const std::string kind = TRY(member_text(object, source, "kind"));
   const std::string mode = TRY(member_text(object, source, "mode"));
   std::vector<std::string> hints = TRY(hints_of(object, source));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/json_keys.hpp"
 #include "base/path.hpp"
 #include "base/words.hpp"
 #include "policy/json_schema.hpp"
@@ -42,9 +43,7 @@ class ManifestReader {
   ManifestReader(const JsonValue& root, const std::string& source) : root_(root), source_(source) {}
 
   Result<Executor> read(const std::string& folder, Trust trust) const {
-    for (const auto& member : root_.members)
-      if (std::find(std::begin(known_keys), std::end(known_keys), member.name) == std::end(known_keys))
-        return fail(member.line, "unknown key " + json_quote(shown(member.name, 80)));
+    TRY(refuse_unknown_keys(root_, known_keys, source_));
     Executor executor{.source = source_, .folder = folder, .trust = trust};
     executor.name = TRY(read_name());
     const JsonValue* description = TRY(required("description"));
