@@ -37,17 +37,6 @@ Result<std::string> read_input() {
   return refusal("the hook's input is longer than " + std::to_string(most_hook_bytes >> 20) + " MiB");
 }
 
-// Beside us. The agent gives it to a shell, so it may hold nothing that a shell acts on.
-Result<std::string> path_of_cloche() {
-  const std::string own = TRY(sys::read_link("/proc/self/exe"));
-  const std::string path = std::string(parent_of(own)) + "/cloche";
-  const bool plain =
-      path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") ==
-      std::string::npos;
-  if (!plain) return refusal("Cloche is installed in " + path + ", which a shell would not take as one word");
-  return path;
-}
-
 // An agent without a person at a terminal has nobody to ask.
 OnAsk who_answers(const HookCall& call) {
   if (!call.puts_questions) return OnAsk::file;

@@ -14,7 +14,10 @@ class HookJudged : public Hook {
 
 TEST_P(HookJudged, TheGatesAnswerForEachTool) {
   file("a.txt", "x");
-  EXPECT_TRUE(exited(outside("ln -s /etc/passwd out; ln -s /etc/nowhere dangling; mkdir -p sub"), 0));
+  EXPECT_TRUE(exited(
+      outside("ln -s /etc/passwd out; ln -s /etc/nowhere dangling; mkdir -p sub/deep; ln -s sub/deep down; "
+              "ln -s /etc @etc"),
+      0));
   struct Row {
     std::string tool;
     std::string input;
@@ -39,6 +42,17 @@ TEST_P(HookJudged, TheGatesAnswerForEachTool) {
       {"NotebookEdit", R"({"notebook_path": "/n.ipynb", "new_source": ""})", "deny", ""},
       {"Grep", R"({"pattern": "x"})", "", ""},
       {"Grep", R"({"pattern": "x", "path": "/etc"})", "deny", "not in the workspace"},
+      {"Read", R"({"file_path": "down/../out"})", "deny", "goes up from behind a link"},
+      {"Read", R"({"file_path": "sub/../a.txt"})", "", ""},
+      {"Read", R"({"file_path": "~/.ssh/id_rsa"})", "deny", "begins with ~"},
+      {"Read", R"({"file_path": " /etc/passwd"})", "deny", "white space"},
+      {"Write", R"({"file_path": "\u00a0/etc/x", "content": "x"})", "deny", "white space"},
+      {"Glob", R"({"pattern": "**/*.txt"})", "", ""},
+      {"Glob", R"({"pattern": )" + at("sub/**") + "}", "", ""},
+      {"Glob", R"({"pattern": "/etc/**"})", "deny", "not in the workspace"},
+      {"Glob", R"({"pattern": )" + at("@etc/*") + "}", "deny", "not in the workspace"},
+      {"Glob", R"({"pattern": "../../**"})", "deny", "goes up"},
+      {"Glob", R"({"pattern": "~/.ssh/*"})", "deny", "begins with ~"},
       {"WebFetch", R"({"url": "https://example.org/", "prompt": "p"})", "deny", "network"},
       {"mcp__server__tool", R"({"any": [1, 2]})", "", ""},
       {"Read", R"({"path": "a.txt"})", "deny", "file_path"},
@@ -122,10 +136,29 @@ TEST_P(HookJudged, CodexIsNeverAskedAndNeverToldMoreThanItKnows) {
   const HookSaid command = said_to(call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})"));
   EXPECT_EQ(command.decision, "allow");
   EXPECT_TRUE(is_call_line(command.command));
-  const HookSaid patch = said_to(call_with(
-      R"("turn_id": "1", )", "apply_patch",
-      R"({"command": "*** Begin Patch\n*** Add File: ok.txt\n+x\n*** Add File: /etc/no\n+x\n*** End Patch"})"));
-  EXPECT_EQ(patch.decision, "deny");
+}
+
+// Codex trims the lines of a patch before it looks for headers, and what it makes of them is what happens.
+TEST_P(HookJudged, APatchIsReadAsStrictlyAsCodexReadsItLeniently) {
+  EXPECT_TRUE(exited(outside("ln -s /etc/passwd lnk"), 0));
+  const std::pair<const char*, const char*> rows[] = {
+      {R"(*** Add File: also.txt\n+ *** x)", ""},
+      {R"(*** Add File: /etc/no\n+x)", "deny"},
+      {R"( *** Add File: /etc/no\n+x)", "deny"},
+      {R"(\t*** Delete File: /etc/passwd)", "deny"},
+      {R"(\u00a0*** Delete File: /etc/passwd)", "deny"},
+      {R"(*** Update File: lnk\u00a0\n@@\n-a\n+b)", "deny"},
+      {R"(*** Update File: ok.txt\n *** Move to: /etc/x\n@@\n-a\n+b)", "deny"},
+      {R"(*** Update File: ~/x\n@@\n-a\n+b)", "deny"},
+      {R"(*** Environment ID: other)", "deny"},
+  };
+  for (const auto& [lines, decision] : rows) {
+    const std::string patch =
+        std::string(R"(*** Begin Patch\n*** Add File: ok.txt\n+x\n)") + lines + R"(\n*** End Patch\n)";
+    const HookSaid said =
+        said_to(call_with(R"("turn_id": "1", )", "apply_patch", R"({"command": ")" + patch + R"("})"));
+    EXPECT_EQ(said.decision, decision) << lines << said.reason;
+  }
 }
 
 FOR_EVERYONE(HookJudged);
