@@ -73,6 +73,8 @@ class Judge {
     const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
     const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
                                            .arguments = tool.judged.arguments,
+                                           .asked = asked_.tool,
+                                           .input = asked_.arguments,
                                            .workspace = place_.workspace,
                                            .directory = place_.directory,
                                            .task = place_.task,

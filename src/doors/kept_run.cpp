@@ -45,8 +45,9 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
   AnsweredBefore approver(kept.approved);
   const OwnedFd signals = take_over_signals();
-  const CallContext context{.task = kept.task,
-                            .passed_on = {.output = 1, .errors = 2, .signals = signals.get()}};
+  const ToolCall named{kept.asked, kept.input};
+  const CallContext context{
+      .task = kept.task, .named = &named, .passed_on = {.output = 1, .errors = 2, .signals = signals.get()}};
   return gateway->call({kept.tool, kept.arguments}, context, approver);
 }
 

@@ -1,6 +1,7 @@
 #include "gateway/advise.hpp"
 
-#include "base/json_text.hpp"
+#include "base/shown.hpp"
+#include "gateway/file_gates.hpp"
 #include "policy/rules.hpp"
 #include "store/task_home.hpp"
 #include "tools/process_output.hpp"
@@ -99,22 +100,14 @@ Result<Advice> finish(Gateway& gateway, Judgement& judgement, DecisionRecord dec
   return advice;
 }
 
-Result<RuleCall> rule_call(const ToolCall& asked) {
-  RuleCall call{.tool = asked.tool};
-  const JsonValue arguments = TRY(read_json(asked.arguments, "", {.bytes = size_t{16} << 20}));
-  for (const auto& member : arguments.members)
-    call.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
-  return call;
-}
-
 bool names_a_rule(const Verdict& verdict) { return verdict.rule.starts_with("permissions.rules["); }
 
 }  // namespace
 
 Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                       const CallContext& context, Approver& approver, OnAsk on_ask) {
-  Judged judged =
-      TRY(judge(gateway.session(), judged_as, {.skill = context.skill, .dials = gateway.dials()}));
+  Judged judged = TRY(judge(gateway.session(), judged_as,
+                            {.skill = context.skill, .dials = gateway.dials(), .named = &asked}));
   return finish(gateway, judged.judgement, decision_of(judged, asked, context), asked, approver, on_ask);
 }
 
@@ -134,7 +127,7 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                      const CallContext& context, Approver& approver) {
   const auto home = TRY(gateway.home_of(judged_as, context));
-  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials()}));
+  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), &asked}));
   Advice advice = advice_of(judged.judgement);
   if (advice.decision == Decision::ask) {
     Listening listening(approver);

@@ -221,6 +221,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
       observe_operands(c.facts.workspace, paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
   c.schema = session.registry.schema_verdict(arguments, c.intent);
   c.rules = rules_verdict(session.rules, c, session.shapes);
+  if (view.named != nullptr)
+    c.rules =
+        stricter(std::move(c.rules), TRY(rules_verdict_by_name(session.rules, *view.named, c.intent.tool)));
   c.asks = asks_about(authority, c.intent.tool);
   c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.launch && c.intent.launch->action)

@@ -93,6 +93,35 @@ TEST_P(HookJudged, RulesJudgeWhatNobodyKnows) {
   EXPECT_TRUE(contains(bash("echo; sudo ls").reason, "no sudo"));
 }
 
+// People write the names that they see: the agent's own. What is judged as one of our tools has both, and
+// the stricter word counts.
+TEST_P(HookJudged, RulesMayNameTheAgentsOwnTools) {
+  rules(R"({"rules": [
+    {"tool": "Bash", "args": {"command": "^deploy"}, "action": "deny", "reason": "no deploys"},
+    {"tool": "Write", "args": {"file_path": "secret"}, "action": "deny", "reason": "no secrets"},
+    {"tool": "Read", "action": "allow"},
+    {"tool": "read_artifact", "args": {"path": "^private"}, "action": "deny"},
+    {"tool": "Web*", "action": "deny", "reason": "no web"},
+    {"tool": "run_script", "action": "allow"},
+    {"tool": "write_artifact", "action": "allow"},
+    {"tool": "read_artifact", "action": "allow"},
+    {"tool": "*", "action": "deny"}]})");
+  EXPECT_TRUE(contains(bash("deploy").reason, "no deploys"));
+  EXPECT_EQ(bash("echo deploy").decision, "allow")
+      << "the last rule is about our name too, and comes too late";
+  EXPECT_TRUE(contains(hook("Write", R"({"file_path": "secret", "content": "x"})").reason, "no secrets"));
+  EXPECT_EQ(hook("Write", R"({"file_path": "plain", "content": "x"})").decision, "");
+  EXPECT_EQ(hook("Read", R"({"file_path": "private"})").decision, "deny") << "an allow loosens nothing";
+  EXPECT_EQ(hook("Read", R"({"file_path": "plain"})").decision, "");
+  EXPECT_EQ(hook("WebFetch", R"({"url": "https://example.org/"})").decision, "deny");
+}
+
+TEST_P(HookJudged, ARuleThatIsMadeMeanwhileIsHeardWhenItRuns) {
+  const std::string command = bash("echo ran").command;
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "deny", "reason": "no more"}]})");
+  EXPECT_TRUE(refused(carry_out(command), {126}, {"no more"}));
+}
+
 TEST_P(HookJudged, AtATerminalClaudeAsksItsPersonUnlessTheOperatorMust) {
   rules(R"({"default": "allow", "rules": [
     {"tool": "read_artifact", "args": {"path": "^asked"}, "action": "ask"},
