@@ -60,8 +60,9 @@ bool goes_back(const Judgement& judgement, OnAsk on_ask) {
 }
 
 ApprovalSubject subject_by_agent(const ToolCall& asked, const Judgement& judgement,
-                                 const std::string& workspace) {
+                                 const std::string& workspace, const std::string& task) {
   ApprovalSubject subject{.tool = asked.tool, .input = asked.arguments, .by_agent = true};
+  subject.session = task;
   subject.plan.directory = subject.plan.workspace = workspace;
   subject.reasons = reasons_to_ask(judgement);
   subject.approvers = approvers_of(judgement);
@@ -78,9 +79,9 @@ void settle(Judgement& judgement, const std::optional<Verdict>& no) {
 
 // Only ever asked about by name and words: what would happen, nobody here can know.
 Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
-                Approver& approver) {
+                const std::string& task, Approver& approver) {
   Listening listening(approver);
-  const auto subject = [&] { return subject_by_agent(asked, judgement, workspace); };
+  const auto subject = [&] { return subject_by_agent(asked, judgement, workspace, task); };
   const auto no = Questions().ask(subject, listening);
   std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
   settle(judgement, no);
@@ -93,7 +94,7 @@ Result<Advice> finish(Gateway& gateway, Judgement& judgement, DecisionRecord dec
                       Approver& approver, OnAsk on_ask) {
   Advice advice = advice_of(judgement);
   if (advice.decision == Decision::ask && !goes_back(judgement, on_ask))
-    advice = answered(judgement, asked, gateway.session().workspace, approver);
+    advice = answered(judgement, asked, gateway.session().workspace, decided.task_id, approver);
   decided.decision = judgement.decision;
   decided.verdicts = judgement.gates;
   TRY(write_down(gateway, std::move(decided), advice, outcome_of(advice, decisive(judgement))));

@@ -1,4 +1,6 @@
 // Questions that wait for the operator, from the call that asks to the call that passes.
+#include <regex>
+
 #include "everyday/conversation.hpp"
 #include "hook/fixture.hpp"
 
@@ -85,6 +87,14 @@ TEST_P(Approve, WhatTheAgentDoesItselfMayBeApprovedToo) {
   EXPECT_TRUE(exited(approve({"yes", waiting_id(waits.reason)}), 0));
   EXPECT_EQ(hook("Task", R"({"prompt": "q"})").decision, "deny");
   EXPECT_EQ(hook("Task", R"({"prompt": "p"})").decision, "") << "no objection, and no allow";
+}
+
+TEST_P(Approve, AYesToOneSessionOfTheAgentIsNoneToAnother) {
+  const std::string call = call_of("Task", R"({"prompt": "p"})");
+  const std::string other = std::regex_replace(call, std::regex("\"s-1\""), "\"s-2\"");
+  EXPECT_TRUE(exited(approve({"yes", waiting_id(said_to(call).reason)}), 0));
+  EXPECT_EQ(said_to(other).decision, "deny");
+  EXPECT_EQ(said_to(call).decision, "");
 }
 
 TEST_P(Approve, AtATerminalOnlyWhereTheRuleLetsIt) {
