@@ -67,8 +67,9 @@ class Judge {
 
  private:
   Result<std::string> reply_to_command(const HookTool& tool) {
-    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context_, approver_));
-    if (advice.decision != Decision::allow) return reply_deny(advice.reason);
+    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context_, approver_, on_ask_));
+    if (advice.decision == Decision::deny) return reply_deny(advice.reason);
+    const bool isolated = advice.decision == Decision::allow;
     const std::string cloche = TRY(path_of_cloche());
     const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
     const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
@@ -79,9 +80,12 @@ class Judge {
                                            .directory = place_.directory,
                                            .task = place_.task,
                                            .profile = place_.profile,
+                                           .isolation = isolated ? "required" : "",
                                            .approved = advice.approved},
                                           wall_clock_ms()));
-    return reply_instead(call_.input, cloche + " run --call " + id);
+    const std::string instead = cloche + " run --call " + id;
+    return isolated ? reply_instead(call_.input, instead)
+                    : reply_ask_instead(call_.input, instead, advice.reason);
   }
 
   // Of several the first that may not be decides.

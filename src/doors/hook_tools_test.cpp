@@ -175,6 +175,10 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
             head + R"("allow","permissionDecisionReason":"Cloche: it runs under the glass",)" +
                 R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
                 "\n");
+  EXPECT_EQ(reply_ask_instead(input, "/c run --call x", "no isolation"),
+            head + R"("ask","permissionDecisionReason":"Cloche: no isolation. What it asks for: rm -rf /",)" +
+                R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
+                "\n");
 }
 
 }  // namespace

@@ -77,6 +77,22 @@ void settle(Judgement& judgement, const std::optional<Verdict>& no) {
   judgement.decision = no ? Decision::deny : Decision::allow;
 }
 
+bool is_isolated(const Judged& judged) { return judged.plan && judged.plan->backend != Backend::none; }
+
+// No yes of the gates is one to a command that nothing holds.
+void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
+  std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
+  const Decision decision = on_ask == OnAsk::hand_back ? Decision::ask : Decision::deny;
+  judgement.gates.push_back({GateId::approval,
+                             decision,
+                             "there is no isolation, the operator has switched it off: the command would run "
+                             "with everything that you may do",
+                             {},
+                             "switch isolation on: `enabled`, CLOCHE_SANDBOX"});
+  judgement.by = GateId::approval;
+  judgement.decision = decision;
+}
+
 // Only ever asked about by name and words: what would happen, nobody here can know.
 Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
                 const std::string& task, Approver& approver) {
@@ -126,7 +142,7 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
 }
 
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
-                     const CallContext& context, Approver& approver) {
+                     const CallContext& context, Approver& approver, OnAsk on_ask) {
   const auto home = TRY(gateway.home_of(judged_as, context));
   Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), &asked}));
   Advice advice = advice_of(judged.judgement);
@@ -137,7 +153,13 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     advice = advice_of(judged.judgement);
     advice.approved = listening.approved;
   }
-  if (advice.decision != Decision::allow)
+  if (advice.decision == Decision::allow && !is_isolated(judged)) {
+    settle_without_isolation(judged.judgement, on_ask);
+    const std::string approved = std::move(advice.approved);
+    advice = advice_of(judged.judgement);
+    advice.approved = approved;
+  }
+  if (advice.decision == Decision::deny)
     TRY(write_down(gateway, decision_of(judged, asked, context), advice,
                    outcome_of(advice, decisive(judged.judgement))));
   return advice;

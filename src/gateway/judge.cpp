@@ -157,7 +157,7 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
   Wish wish = session.wish;
-  if (view.dials.enabled == false) wish.off = wish.off_allowed = true;
+  if (view.dials.enabled) wish.off = wish.off_allowed = !*view.dials.enabled;
   Choice choice = TRY(take_box(judged.request, wish, *session.ladder));
   for (auto& note : choice.notes) judged.notes.push_back(std::move(note));
   return {};

@@ -126,13 +126,6 @@ TEST_P(HookJudged, AtATerminalClaudeAsksItsPersonUnlessTheOperatorMust) {
   rules(R"({"default": "allow", "rules": [
     {"tool": "read_artifact", "args": {"path": "^asked"}, "action": "ask"},
     {"tool": "read_artifact", "args": {"path": "^ours"}, "action": "ask", "approver": "operator"}]})");
-  const auto at_terminal = [&](const std::string& call) {
-    scene().write("call.json", call);
-    Command shell = words({});
-    shell.argv = {"sh", "-c", cloche() + " hook < " + (scene_root() / "call.json").string()};
-    Conversation terminal(shell, Over::terminal);
-    return terminal.finish().out;
-  };
   const std::string asks = R"("permissionDecision":"ask")";
   const std::string asked = call_of("Read", R"({"file_path": "asked"})");
   const std::string bypassing = std::regex_replace(asked, std::regex("default"), "bypassPermissions");
