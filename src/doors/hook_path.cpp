@@ -6,6 +6,7 @@
 #include "base/json.hpp"
 #include "base/shown.hpp"
 #include "base/utf8.hpp"
+#include "doors/composed_text.hpp"
 
 namespace cloche {
 namespace {
@@ -62,6 +63,8 @@ Result<void> check_characters(std::string_view path) {
     if (code != ' ' && is_space(code)) return bad(path, "has white space in it that is no plain blank");
     rest.remove_prefix(length);
   }
+  if (!is_composed(path))
+    return bad(path, "has letters in it that an agent may put together, as e and an accent to one");
   if (path.find('\\') != std::string_view::npos)
     return bad(path, "has a backslash in it, which an agent may take for a slash");
   return {};

@@ -42,6 +42,7 @@ TEST(HookPath, WhatSomeAgentReadsOtherwise) {
       {"C:/a", "Windows"},
       {"..\\a", "backslash"},
       {"/a\xff", "UTF-8"},
+      {"/e\xcc\x81", "put together"},
   };
   for (const auto& [path, words] : rows) {
     const auto checked = check_written_path(path);
