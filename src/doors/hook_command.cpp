@@ -37,17 +37,6 @@ Result<std::string> read_input() {
   return refusal("the hook's input is longer than " + std::to_string(most_hook_bytes >> 20) + " MiB");
 }
 
-// Beside us. The agent gives it to a shell, so it may hold nothing that a shell acts on.
-Result<std::string> path_of_cloche() {
-  const std::string own = TRY(sys::read_link("/proc/self/exe"));
-  const std::string path = std::string(parent_of(own)) + "/cloche";
-  const bool plain =
-      path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") ==
-      std::string::npos;
-  if (!plain) return refusal("Cloche is installed in " + path + ", which a shell would not take as one word");
-  return path;
-}
-
 // An agent without a person at a terminal has nobody to ask.
 OnAsk who_answers(const HookCall& call) {
   if (!call.puts_questions) return OnAsk::file;
@@ -78,19 +67,25 @@ class Judge {
 
  private:
   Result<std::string> reply_to_command(const HookTool& tool) {
-    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context_, approver_));
-    if (advice.decision != Decision::allow) return reply_deny(advice.reason);
+    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context_, approver_, on_ask_));
+    if (advice.decision == Decision::deny) return reply_deny(advice.reason);
+    const bool isolated = advice.decision == Decision::allow;
     const std::string cloche = TRY(path_of_cloche());
     const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
     const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
                                            .arguments = tool.judged.arguments,
+                                           .asked = asked_.tool,
+                                           .input = asked_.arguments,
                                            .workspace = place_.workspace,
                                            .directory = place_.directory,
                                            .task = place_.task,
                                            .profile = place_.profile,
+                                           .isolation = isolated ? "required" : "",
                                            .approved = advice.approved},
                                           wall_clock_ms()));
-    return reply_instead(call_.input, cloche + " run --call " + id);
+    const std::string instead = cloche + " run --call " + id;
+    return isolated ? reply_instead(call_.input, instead)
+                    : reply_ask_instead(call_.input, instead, advice.reason);
   }
 
   // Of several the first that may not be decides.

@@ -6,11 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
+#include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
 
@@ -50,6 +53,8 @@ Result<std::string> resolved(const std::string& file) {
   struct stat seen {};
   if (::lstat(file.c_str(), &seen) != 0 && errno == ENOENT) return file;
   const auto held = TRY(sys::hold(file));
+  if (::stat(held.path.c_str(), &seen) != 0) return system_error("look at " + file);
+  if (!S_ISREG(seen.st_mode)) return refusal(file + " is no regular file");
   return held.path;
 }
 
@@ -59,27 +64,32 @@ Result<std::string> read_settings(const std::string& file) {
   return text;
 }
 
-Result<std::string> own_command() {
-  const std::string own = TRY(sys::read_link("/proc/self/exe"));
-  return hook_command_line(std::string(parent_of(own)) + "/cloche");
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
 }
 
-// The lines that only one of them has, between those that both have.
+// The lines between those that both have at their beginnings and at their ends.
 std::string difference(const std::string& before, const std::string& after) {
-  const bool grows = after.size() >= before.size();
-  const std::string& longer = grows ? after : before;
-  const std::string& shorter = grows ? before : after;
-  size_t same = 0;
-  while (same < shorter.size() && longer[same] == shorter[same]) ++same;
-  const size_t start = same == 0 ? 0 : longer.rfind('\n', same - 1) + 1;
-  const size_t tail = shorter.size() - same;
-  const size_t end = std::min(longer.find('\n', longer.size() - tail), longer.size());
+  const auto old_lines = lines_of(before);
+  const auto new_lines = lines_of(after);
+  const size_t most = std::min(old_lines.size(), new_lines.size());
+  size_t head = 0;
+  while (head < most && old_lines[head] == new_lines[head]) ++head;
+  size_t tail = 0;
+  const auto from_end = [](const auto& lines, size_t at) { return lines[lines.size() - 1 - at]; };
+  while (tail < most - head && from_end(old_lines, tail) == from_end(new_lines, tail)) ++tail;
   std::string text;
-  for (size_t at = start; at < end;) {
-    const size_t next = std::min(longer.find('\n', at), longer.size());
-    text += (grows ? "+ " : "- ") + visible(longer.substr(at, next - at)) + "\n";
-    at = next + 1;
-  }
+  const auto add = [&](const std::vector<std::string_view>& lines, const char* sign) {
+    for (size_t i = head; i + tail < lines.size(); ++i) text += sign + visible(lines[i]) + "\n";
+  };
+  add(old_lines, "- ");
+  add(new_lines, "+ ");
   return text;
 }
 
@@ -96,22 +106,70 @@ Result<bool> is_wanted(const HookArguments& arguments) {
   return word == "y\n" || word == "yes\n";
 }
 
-// Whole or not at all; with the mode it had.
-Result<void> replace(const std::string& file, const std::string& before, const std::string& text) {
-  if (!make_private_directories(std::string(parent_of(file)))) return system_error("make " + file);
+// Whose file it is and who may read it.
+struct Ownership {
+  mode_t mode = 0600;
+  uid_t user = ::geteuid();
+  gid_t group = ::getegid();
+};
+
+// Of a file that is not there yet the first directory above it that is says whose it would have to be: root
+// makes nothing in somebody's home that he could not read.
+Result<Ownership> ownership_of(const std::string& file) {
   struct stat seen {};
-  const mode_t mode = ::stat(file.c_str(), &seen) == 0 ? seen.st_mode & 0777 : 0600;
-  const std::string fresh = file + "." + TRY(random_word(8));
-  const auto out = TRY(sys::open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
-  const auto written = sys::write_all(out.get(), text);
-  const bool kept = written.ok() && ::fchmod(out.get(), mode) == 0 && ::fsync(out.get()) == 0;
+  if (::stat(file.c_str(), &seen) == 0) return Ownership{seen.st_mode & 0777, seen.st_uid, seen.st_gid};
+  std::string above(parent_of(file));
+  while (::stat(above.c_str(), &seen) != 0 && above.size() > 1) above = std::string(parent_of(above));
+  if (::geteuid() == 0 && seen.st_uid != 0)
+    return refusal(file + " would be made in a directory of another user's", "let that user set it up");
+  return Ownership{};
+}
+
+Result<void> give(int file, const Ownership& to) {
+  struct stat seen {};
+  if (::fstat(file, &seen) != 0) return system_error("look at the new settings");
+  const bool other = seen.st_uid != to.user || seen.st_gid != to.group;
+  if (other && ::fchown(file, to.user, to.group) != 0)
+    return system_error("leave the settings to their owner");
+  if (::fchmod(file, to.mode) != 0) return system_error("leave the settings their mode");
+  return {};
+}
+
+Result<void> write_whole(const std::string& path, const std::string& text, const Ownership& owner) {
+  const auto out = TRY(sys::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  TRY(sys::write_all(out.get(), text));
+  TRY(give(out.get(), owner));
+  if (::fsync(out.get()) != 0) return system_error("write " + path);
+  return {};
+}
+
+Result<void> check_unchanged(const std::string& file, const std::string& before) {
   const auto now = read_settings(file);
-  const bool same = now.ok() && now.value() == before;
-  if (kept && same && ::rename(fresh.c_str(), file.c_str()) == 0) return {};
-  const Error error =
-      same ? system_error("write " + file) : refusal(file + " has changed meanwhile", "try again");
-  ::unlink(fresh.c_str());
-  return error;
+  if (now.ok() && now.value() == before) return {};
+  return refusal(file + " has changed meanwhile", "try again");
+}
+
+// Whole or not at all; its owner's as before, with the mode it had.
+Result<void> replace(const std::string& file, const std::string& before, const std::string& text) {
+  const Ownership owner = TRY(ownership_of(file));
+  if (!make_private_directories(std::string(parent_of(file)))) return system_error("make " + file);
+  const std::string fresh = file + "." + TRY(random_word(8));
+  auto done = write_whole(fresh, text, owner);
+  if (done.ok()) done = check_unchanged(file, before);
+  if (done.ok() && ::rename(fresh.c_str(), file.c_str()) != 0) done = system_error("write " + file);
+  if (!done.ok()) ::unlink(fresh.c_str());
+  return done;
+}
+
+// Settings in which nothing is left were made for the hook, or say no more than none at all. Where a link
+// leads to them they stay.
+Result<void> write_back(const std::string& named, const std::string& file, const std::string& before,
+                        const std::string& after) {
+  struct stat seen {};
+  const bool linked = ::lstat(named.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
+  if (after != empty_settings || linked) return replace(file, before, after);
+  TRY(check_unchanged(file, before));
+  return ::unlink(file.c_str()) == 0 ? Result<void>() : system_error("remove " + file);
 }
 
 Result<int> change(const HookArguments& arguments, const Environment& environment) {
@@ -119,11 +177,11 @@ Result<int> change(const HookArguments& arguments, const Environment& environmen
   const std::string named = TRY(settings_file(arguments, environment));
   const std::string file = TRY(resolved(named));
   const std::string before = TRY(read_settings(file));
-  const std::string command = TRY(own_command());
+  const std::string command = hook_command_line(TRY(path_of_cloche()));
   const std::string after = TRY(installs ? with_hook(before, command) : without_hook(before, command));
   print(visible(file) + ":\n" + difference(before, after));
   if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
-  TRY(replace(file, before, after));
+  TRY(write_back(named, file, before, after));
   const std::string undo = "cloche hook --uninstall " + arguments.agent;
   if (!installs) return print_all("The hook is out again.\n", 0);
   const std::string trust =

@@ -34,6 +34,24 @@ bool has_dots(std::string_view path) {
   return false;
 }
 
+Result<std::string> followed(const std::string& path) {
+  if (path.find('\0') != std::string::npos) return refusal("the path has a NUL in it");
+  std::string there = path;
+  std::string rest;
+  // Up to what is there; what is not has no links in it.
+  while (true) {
+    const auto held = sys::hold(there);
+    if (held.ok()) return rest.empty() ? held.value().path : tidied(held.value().path, rest);
+    if (held.error().number != ENOENT) return held.error();
+    if (is_link(there)) return refusal(shown(path) + " is a link that leads nowhere yet");
+    const size_t slash = there.find_last_of('/');
+    if (slash == std::string::npos || there == "/") return held.error();
+    rest = there.substr(slash + 1) + (rest.empty() ? "" : "/" + rest);
+    if (has_dots(rest)) return refusal(shown(path) + " goes up from a place that is not there");
+    there.resize(slash == 0 ? 1 : slash);
+  }
+}
+
 }  // namespace
 
 Result<HookPlace> hook_place(const HookCall& call, const std::string& said_workspace,
@@ -52,21 +70,22 @@ Result<HookPlace> hook_place(const HookCall& call, const std::string& said_works
 }
 
 Result<std::string> where_it_leads(const std::string& directory, const std::string& path) {
-  if (path.find('\0') != std::string::npos) return refusal("the path has a NUL in it");
-  std::string there = path.starts_with('/') ? path : directory + "/" + path;
-  std::string rest;
-  // Up to what is there; what is not has no links in it.
-  while (true) {
-    const auto held = sys::hold(there);
-    if (held.ok()) return rest.empty() ? held.value().path : tidied(held.value().path, rest);
-    if (held.error().number != ENOENT) return held.error();
-    if (is_link(there)) return refusal(shown(path) + " is a link that leads nowhere yet");
-    const size_t slash = there.find_last_of('/');
-    if (slash == std::string::npos || there == "/") return held.error();
-    rest = there.substr(slash + 1) + (rest.empty() ? "" : "/" + rest);
-    if (has_dots(rest)) return refusal(shown(path) + " goes up from a place that is not there");
-    there.resize(slash == 0 ? 1 : slash);
-  }
+  const std::string written = path.starts_with('/') ? path : directory + "/" + path;
+  std::string by_links = TRY(followed(written));
+  // Behind a link .. is one thing to the kernel and another to an agent that tidies letters first.
+  if (has_dots(path) && TRY(followed(tidied(directory, path))) != by_links)
+    return refusal(shown(path) + " goes up from behind a link", "write it without ..");
+  return by_links;
+}
+
+Result<std::string> path_of_cloche() {
+  const std::string own = TRY(sys::read_link("/proc/self/exe"));
+  const std::string path = std::string(parent_of(own)) + "/cloche";
+  const bool plain =
+      path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") ==
+      std::string::npos;
+  if (!plain) return refusal("Cloche is installed in " + path + ", which a shell would not take as one word");
+  return path;
 }
 
 SessionOptions hook_session(const HookPlace& place) {

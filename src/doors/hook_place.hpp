@@ -27,6 +27,10 @@ Result<HookPlace> hook_place(const HookCall& call, const std::string& said_works
 // made.
 Result<std::string> where_it_leads(const std::string& directory, const std::string& path);
 
+// The program beside us. An agent gives it to a shell, so it is an Error when its path holds anything that a
+// shell acts on.
+Result<std::string> path_of_cloche();
+
 // What a hook's calls are judged with, and later run with: the same for both.
 SessionOptions hook_session(const HookPlace& place);
 

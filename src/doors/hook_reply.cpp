@@ -1,12 +1,14 @@
 #include "doors/hook_reply.hpp"
 
 #include "base/json.hpp"
+#include "base/shown.hpp"
 
 namespace cloche {
 namespace {
 
 // Long enough for every sentence of ours; an agent puts it before its model.
 constexpr size_t longest_reason = 4096;
+constexpr size_t longest_shown_command = 2000;
 
 std::string reply(std::string_view decision, const std::string& reason, const std::string& updated = {}) {
   JsonWriter out;
@@ -18,6 +20,17 @@ std::string reply(std::string_view decision, const std::string& reason, const st
   return out.end_object().end_object().take() + "\n";
 }
 
+// The same arguments with another command.
+std::string with_command(const JsonValue& input, const std::string& command) {
+  JsonWriter out;
+  out.begin_object();
+  for (const auto& member : input.members) {
+    out.key(member.name);
+    member.name == "command" ? out.value(command) : out.raw(to_json(member.value));
+  }
+  return out.end_object().take();
+}
+
 }  // namespace
 
 std::string reply_no_objection() { return "{}\n"; }
@@ -25,13 +38,14 @@ std::string reply_ask(const std::string& reason) { return reply("ask", "Cloche: 
 std::string reply_deny(const std::string& reason) { return reply("deny", "Cloche: " + reason); }
 
 std::string reply_instead(const JsonValue& input, const std::string& command) {
-  JsonWriter out;
-  out.begin_object();
-  for (const auto& member : input.members) {
-    out.key(member.name);
-    member.name == "command" ? out.value(command) : out.raw(to_json(member.value));
-  }
-  return reply("allow", "Cloche: it runs under the glass", out.end_object().take());
+  return reply("allow", "Cloche: it runs under the glass", with_command(input, command));
+}
+
+std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason) {
+  const JsonValue* asked = input.find("command");
+  const std::string shown_command = asked != nullptr ? shown(asked->text, longest_shown_command) : "";
+  return reply("ask", "Cloche: " + reason + ". What it asks for: " + shown_command,
+               with_command(input, command));
 }
 
 }  // namespace cloche

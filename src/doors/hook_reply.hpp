@@ -17,5 +17,8 @@ std::string reply_ask(const std::string& reason);
 std::string reply_deny(const std::string& reason);
 // Only ever with what runs under the glass in the command's place; the other arguments stay as they were.
 std::string reply_instead(const JsonValue& input, const std::string& command);
+// The same of what nothing isolates: the agent's person decides, and is shown the command that was asked for,
+// because what stands in its place says nothing. For Claude alone.
+std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason);
 
 }  // namespace cloche

@@ -1,10 +1,12 @@
 #include "doors/hook_settings.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
+#include "doors/json_spans.hpp"
 
 namespace cloche {
 namespace {
@@ -12,71 +14,15 @@ namespace {
 constexpr JsonLimits settings_limits{.comments = JsonComments::refused};
 constexpr int agents_seconds = 60;  // more than the front of the hook takes at most
 
-// Walks over a text that read_json() has found to be good.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : text_(text) {}
-
-  size_t skip_space(size_t at) const {
-    while (at < text_.size() && std::string_view(" \t\r\n").find(text_[at]) != std::string_view::npos) ++at;
-    return at;
-  }
-
-  size_t skip_string(size_t at) const {
-    for (++at; text_[at] != '"'; ++at)
-      if (text_[at] == '\\') ++at;
-    return at + 1;
-  }
-
-  // Past the value that begins here.
-  size_t skip_value(size_t at) const {
-    int depth = 0;
-    do {
-      if (text_[at] == '"') {
-        at = skip_string(at);
-        continue;
-      }
-      depth += text_[at] == '{' || text_[at] == '[' ? 1 : 0;
-      depth -= text_[at] == '}' || text_[at] == ']' ? 1 : 0;
-      ++at;
-    } while (depth > 0 || (at < text_.size() && depth == 0 && is_in_word(at)));
-    return at;
-  }
-
-  // Where the member's value begins; nothing: the object that begins at `object` has none of that name.
-  std::optional<size_t> member(size_t object, std::string_view name) const {
-    size_t at = skip_space(object + 1);
-    while (text_[at] == '"') {
-      const size_t end = skip_string(at);
-      const std::string_view found = text_.substr(at + 1, end - at - 2);
-      at = skip_space(skip_space(end) + 1);  // past the colon
-      if (found == name) return at;
-      at = skip_space(skip_value(at));
-      if (text_[at] == ',') at = skip_space(at + 1);
-    }
-    return std::nullopt;
-  }
-
-  bool is_empty(size_t bracket) const {
-    const char next = text_[skip_space(bracket + 1)];
-    return next == '}' || next == ']';
-  }
-
- private:
-  // Of a number, true, false or null.
-  bool is_in_word(size_t at) const {
-    return std::string_view(",:]} \t\r\n\"[{").find(text_[at]) == std::string_view::npos;
-  }
-
-  std::string_view text_;
-};
-
 std::string indented(int depth) { return "\n" + std::string(static_cast<size_t>(depth) * 2, ' '); }
 
+// As the agents themselves write their settings: one that saves them again leaves it as it is.
 std::string entry_of(const std::string& command, int depth) {
-  return "{" + indented(depth + 1) + "\"matcher\": \"*\"," + indented(depth + 1) +
-         "\"hooks\": [{\"type\": \"command\", \"command\": " + json_quote(command) +
-         ", \"timeout\": " + std::to_string(agents_seconds) + "}]" + indented(depth) + "}";
+  return "{" + indented(depth + 1) + "\"matcher\": \"*\"," + indented(depth + 1) + "\"hooks\": [" +
+         indented(depth + 2) + "{" + indented(depth + 3) + "\"type\": \"command\"," + indented(depth + 3) +
+         "\"command\": " + json_quote(command) + "," + indented(depth + 3) +
+         "\"timeout\": " + std::to_string(agents_seconds) + indented(depth + 2) + "}" + indented(depth + 1) +
+         "]" + indented(depth) + "}";
 }
 
 // What is put behind the bracket of the innermost container that is there: of the settings, of `hooks`, of
@@ -100,12 +46,22 @@ Error other_shape(const std::string& what) {
   return refusal("the settings have another shape: " + what, "set the hook up by hand; see docs/hook.md");
 }
 
-bool is_ours(const JsonValue& group, const std::string& command) {
+bool is_our_hook(const JsonValue& hook, const std::string& command) {
+  const JsonValue* text = hook.find("command");
+  return text != nullptr && text->is_string() && text->text == command;
+}
+
+// Which of the group's hooks it is; nothing: none.
+std::optional<size_t> our_hook_in(const JsonValue& group, const std::string& command) {
   const JsonValue* hooks = group.find("hooks");
-  if (hooks == nullptr || !hooks->is_array()) return false;
-  for (const auto& hook : hooks->items)
-    if (const JsonValue* text = hook.find("command"); text != nullptr && text->text == command) return true;
-  return false;
+  if (hooks == nullptr || !hooks->is_array()) return std::nullopt;
+  for (size_t i = 0; i < hooks->items.size(); ++i)
+    if (is_our_hook(hooks->items[i], command)) return i;
+  return std::nullopt;
+}
+
+bool is_ours(const JsonValue& group, const std::string& command) {
+  return our_hook_in(group, command).has_value();
 }
 
 const JsonValue* groups_of(const JsonValue& settings) {
@@ -115,10 +71,17 @@ const JsonValue* groups_of(const JsonValue& settings) {
 
 bool has_hook(const JsonValue& settings, const std::string& command) {
   const JsonValue* groups = groups_of(settings);
+  return groups != nullptr && std::any_of(groups->items.begin(), groups->items.end(),
+                                          [&](const JsonValue& group) { return is_ours(group, command); });
+}
+
+// For some tools only, with less time or in the background it would look set up and be none.
+bool has_whole_hook(const JsonValue& settings, const std::string& command) {
+  const JsonValue* groups = groups_of(settings);
   if (groups == nullptr) return false;
-  for (const auto& group : groups->items)
-    if (is_ours(group, command)) return true;
-  return false;
+  const std::string whole = canonical_json(read_json(entry_of(command, 0), "").value());
+  return std::any_of(groups->items.begin(), groups->items.end(),
+                     [&](const JsonValue& group) { return canonical_json(group) == whole; });
 }
 
 // The same object with this member changed, or without it when nothing is left of it and it was not there
@@ -147,6 +110,68 @@ bool is_right(std::string_view made, const JsonValue& before, const std::string&
   return canonical_json(rest) == canonical_json(before);
 }
 
+// Where it may be put in.
+Result<void> check_shape(const JsonValue& settings, const std::string& command) {
+  if (!settings.is_object()) return other_shape("they are no object");
+  if (const JsonValue* hooks = settings.find("hooks"); hooks != nullptr && !hooks->is_object())
+    return other_shape("hooks is no object");
+  if (const JsonValue* groups = groups_of(settings); groups != nullptr && !groups->is_array())
+    return other_shape("hooks.PreToolUse is no list");
+  if (const JsonValue* off = settings.find("disableAllHooks");
+      off != nullptr && (!off->is_boolean() || off->truth))
+    return refusal("disableAllHooks stands in the settings, so no hook would run", "take that out first");
+  if (has_whole_hook(settings, command)) return refusal("the hook is set up there already");
+  if (has_hook(settings, command))
+    return refusal("the hook is there, but not whole: for some tools only, or in another way than it needs",
+                   "take it out by --uninstall, then set it up again");
+  return {};
+}
+
+// As it was put in, and so what it was put into comes out byte for byte.
+std::optional<std::string> undone(std::string_view settings, const std::string& command) {
+  for (const auto& piece : pieces_of(command)) {
+    for (const bool alone : {true, false}) {
+      const std::string put_in = closed(piece, alone);
+      const size_t at = settings.find(put_in);
+      if (at == std::string_view::npos) continue;
+      std::string made(settings);
+      made.erase(at, put_in.size());
+      const auto value = read_json(made, "", settings_limits);
+      if (value.ok() && !has_hook(value.value(), command)) return made;
+    }
+  }
+  return std::nullopt;
+}
+
+size_t index_of(const std::vector<JsonSpan>& spans, const JsonSpan& one) {
+  size_t index = 0;
+  while (spans[index].begin != one.begin) ++index;
+  return index;
+}
+
+// The text without one of our hooks, and without what then holds nothing: its group, the list, `hooks`.
+// Nothing: it was not found in the text.
+std::optional<std::string> cut_once(std::string_view text, const std::string& command) {
+  const JsonValue settings = read_json(text, "", settings_limits).value();
+  const size_t root = begin_of_json(text);
+  const auto hooks = member_span(text, root, "hooks");
+  const auto list = hooks ? member_span(text, hooks->value, "PreToolUse") : std::nullopt;
+  const JsonValue* groups = groups_of(settings);
+  if (!list || groups == nullptr) return std::nullopt;
+  for (size_t i = 0; i < groups->items.size(); ++i) {
+    const auto which = our_hook_in(groups->items[i], command);
+    if (!which) continue;
+    const auto own = member_span(text, spans_in(text, list->value)[i].value, "hooks");
+    if (!own) return std::nullopt;
+    if (spans_in(text, own->value).size() > 1) return cut_span(text, own->value, *which);
+    if (groups->items.size() > 1) return cut_span(text, list->value, i);
+    const auto beside = spans_in(text, hooks->value);
+    if (beside.size() > 1) return cut_span(text, hooks->value, index_of(beside, *list));
+    return cut_span(text, root, index_of(spans_in(text, root), *hooks));
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string hook_command_line(const std::string& cloche) { return cloche + " hook || exit 2"; }
@@ -157,44 +182,36 @@ bool has_hook(std::string_view settings, const std::string& command) {
 }
 
 Result<std::string> with_hook(std::string_view settings, const std::string& command) {
-  const std::string text = settings.empty() ? "{}\n" : std::string(settings);
+  const std::string text = settings.empty() ? std::string(empty_settings) : std::string(settings);
   const JsonValue before = TRY(read_json(text, "", settings_limits));
-  if (!before.is_object()) return other_shape("they are no object");
-  if (const JsonValue* hooks = before.find("hooks"); hooks != nullptr && !hooks->is_object())
-    return other_shape("hooks is no object");
-  if (const JsonValue* groups = groups_of(before); groups != nullptr && !groups->is_array())
-    return other_shape("hooks.PreToolUse is no list");
-  if (has_hook(before, command)) return refusal("the hook is set up there already");
-
-  const Scanner scanner(text);
-  size_t bracket = scanner.skip_space(0);
+  TRY(check_shape(before, command));
+  size_t bracket = begin_of_json(text);
   size_t level = 0;
   for (const char* name : {"hooks", "PreToolUse"}) {
-    const auto inner = scanner.member(bracket, name);
+    const auto inner = member_span(text, bracket, name);
     if (!inner) break;
-    bracket = *inner;
+    bracket = inner->value;
     ++level;
   }
   std::string made = text;
-  made.insert(bracket + 1, closed(pieces_of(command)[level], scanner.is_empty(bracket)));
+  made.insert(bracket + 1, closed(pieces_of(command)[level], spans_in(text, bracket).empty()));
   if (!is_right(made, before, command)) return other_shape("they could not be changed safely");
   return made;
 }
 
 Result<std::string> without_hook(std::string_view settings, const std::string& command) {
-  for (const auto& piece : pieces_of(command)) {
-    for (const bool alone : {true, false}) {
-      const std::string put_in = closed(piece, alone);
-      const size_t at = settings.find(put_in);
-      if (at == std::string_view::npos) continue;
-      std::string made(settings);
-      made.erase(at, put_in.size());
-      if (!read_json(made, "", settings_limits).ok() || has_hook(made, command)) continue;
-      return made;
-    }
-  }
   if (!has_hook(settings, command)) return refusal("the hook is not set up there");
-  return refusal("the hook is there, but not as it was put in", "take it out by hand; see docs/hook.md");
+  if (auto made = undone(settings, command)) return *std::move(made);
+  // The agent has written it anew, or somebody has worked on it.
+  std::string text(settings);
+  while (has_hook(text, command)) {
+    auto made = cut_once(text, command);
+    if (!made || !read_json(*made, "", settings_limits).ok())
+      return refusal("the hook is there, but cannot be taken out safely",
+                     "take it out by hand; see docs/hook.md");
+    text = *std::move(made);
+  }
+  return text;
 }
 
 }  // namespace cloche

@@ -14,11 +14,15 @@ namespace cloche {
 // makes it a no, in every shell.
 std::string hook_command_line(const std::string& cloche);
 
+// What is left of settings in which nothing stands but the hook.
+inline constexpr std::string_view empty_settings = "{}\n";
+
 // The settings with the hook in them; an empty text is a file that is not there yet. An Error when the text
-// is no JSON, has another shape, or has the hook already.
+// is no JSON, has another shape, has the hook already, or says that no hook is to run.
 Result<std::string> with_hook(std::string_view settings, const std::string& command);
 
-// Exactly what with_hook() was given. An Error where it is not as it was put in.
+// Exactly what with_hook() was given, as long as what it put in is as it was; otherwise without our hook
+// wherever it stands, and the rest byte for byte.
 Result<std::string> without_hook(std::string_view settings, const std::string& command);
 
 bool has_hook(std::string_view settings, const std::string& command);

@@ -15,19 +15,23 @@ TEST(HookSettings, AFailureOfTheProgramItselfIsANo) {
 }
 
 TEST(HookSettings, ANewFile) {
-  EXPECT_EQ(
-      with_hook("", command).value(),
-      "{\n"
-      "  \"hooks\": {\n"
-      "    \"PreToolUse\": [\n"
-      "      {\n"
-      "        \"matcher\": \"*\",\n"
-      "        \"hooks\": [{\"type\": \"command\", \"command\": \"/opt/cloche/bin/cloche hook || exit 2\", "
-      "\"timeout\": 60}]\n"
-      "      }\n"
-      "    ]\n"
-      "  }\n"
-      "}\n");
+  EXPECT_EQ(with_hook("", command).value(),
+            "{\n"
+            "  \"hooks\": {\n"
+            "    \"PreToolUse\": [\n"
+            "      {\n"
+            "        \"matcher\": \"*\",\n"
+            "        \"hooks\": [\n"
+            "          {\n"
+            "            \"type\": \"command\",\n"
+            "            \"command\": \"/opt/cloche/bin/cloche hook || exit 2\",\n"
+            "            \"timeout\": 60\n"
+            "          }\n"
+            "        ]\n"
+            "      }\n"
+            "    ]\n"
+            "  }\n"
+            "}\n");
 }
 
 TEST(HookSettings, InAndOutAgain) {
@@ -75,8 +79,67 @@ TEST(HookSettings, WhatIsNotUnderstoodStaysAsItIs) {
                         R"({"hooks": {}, "hooks": {}})"};
   for (const char* text : rows) EXPECT_FALSE(with_hook(text, command).ok()) << text;
   EXPECT_FALSE(without_hook("{}", command).ok());
-  const std::string reformatted = to_json(read_json(with_hook("{}", command).value(), "").value());
-  EXPECT_FALSE(without_hook(reformatted, command).ok()) << "somebody has worked on it";
+}
+
+// An agent saves its settings anew when one of them changes.
+TEST(HookSettings, OutAgainWhoeverHasWrittenItAnew) {
+  const char* rows[] = {
+      R"({})",
+      R"({"model":"x"})",
+      R"({"hooks":{"Stop":[]},"model":"x"})",
+      R"({"model":"x","hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"command":"other"}]}]}})",
+      R"({"model":"x","hooks":{"PreToolUse":[{"hooks":[]},{"hooks":[{"command":"}]"}]}],"Stop":[1]},"z":"\""})",
+  };
+  for (const char* before : rows) {
+    const std::string saved = to_json(read_json(with_hook(before, command).value(), "").value());
+    const auto without = without_hook(saved, command);
+    ASSERT_TRUE(without.ok()) << saved << without.error().what;
+    EXPECT_EQ(without.value(), before) << saved;
+  }
+}
+
+TEST(HookSettings, OutAgainFromWhereSomebodyHasPutIt) {
+  const std::string hook = R"({"type": "command", "command": ")" + command + R"("})";
+  const std::pair<std::string, const char*> rows[] = {
+      {R"({"hooks": {"PreToolUse": [{"hooks": [ {"command": "a"}, )" + hook + R"( ]}]}})",
+       R"({"hooks": {"PreToolUse": [{"hooks": [ {"command": "a"} ]}]}})"},
+      {R"({"hooks": {"PreToolUse": [{"hooks": [)" + hook + R"(, {"command": "a"}]}]}})",
+       R"({"hooks": {"PreToolUse": [{"hooks": [{"command": "a"}]}]}})"},
+      {R"({"a": 1, "hooks": {"PreToolUse": [{"matcher": "Read", "hooks": [)" + hook + R"(]}, {"hooks": [)" +
+           hook + R"(]}]}})",
+       R"({"a": 1})"},
+      {R"({"hooks": {"PreToolUse": [{"hooks": [)" + hook + "," + hook + R"(]}], "Stop": []}})",
+       R"({"hooks": {"Stop": []}})"},
+  };
+  for (const auto& [with, without] : rows) {
+    const auto made = without_hook(with, command);
+    ASSERT_TRUE(made.ok()) << with << made.error().what;
+    EXPECT_EQ(made.value(), without);
+  }
+  EXPECT_FALSE(
+      without_hook("{\"\\u0068ooks\": {\"PreToolUse\": [{\"hooks\": [" + hook + "]}]}}", command).ok());
+}
+
+// It would look set up and judge less than every call.
+TEST(HookSettings, HalfAHookIsNone) {
+  const std::string words = R"("type": "command", "command": ")" + command + R"(")";
+  const std::string rows[] = {
+      R"({"hooks": {"PreToolUse": [{"matcher": "Read", "hooks": [{)" + words + R"(, "timeout": 60}]}]}})",
+      R"({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{)" + words + R"(, "timeout": 1}]}]}})",
+      R"({"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{)" + words +
+          R"(, "timeout": 60, "async": true}]}]}})",
+  };
+  for (const auto& text : rows) {
+    const auto with = with_hook(text, command);
+    ASSERT_FALSE(with.ok()) << text;
+    EXPECT_NE(with.error().what.find("not whole"), std::string::npos) << with.error().what;
+  }
+}
+
+TEST(HookSettings, NotWhereNoHookRuns) {
+  EXPECT_FALSE(with_hook(R"({"disableAllHooks": true})", command).ok());
+  EXPECT_FALSE(with_hook(R"({"disableAllHooks": "yes"})", command).ok());
+  EXPECT_TRUE(with_hook(R"({"disableAllHooks": false})", command).ok());
 }
 
 }  // namespace

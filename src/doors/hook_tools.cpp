@@ -3,6 +3,8 @@
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
+#include "doors/hook_patch.hpp"
+#include "doors/hook_path.hpp"
 
 namespace cloche {
 namespace {
@@ -30,10 +32,6 @@ constexpr FileTool file_tools[] = {
 };
 // These look everywhere beneath where the agent stands, unless they are told where.
 bool may_lack_path(std::string_view ours) { return ours == "list_artifacts" || ours == "search_artifacts"; }
-
-// The lines of a patch that name a file, as Codex writes them.
-constexpr std::string_view patch_marks[] = {
-    "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "};
 
 Error bad(const HookCall& call, std::string_view argument) {
   return refusal(shown(call.tool, 80) + " has no argument " + std::string(argument) + " that can be judged");
@@ -67,7 +65,12 @@ Result<HookTool> fetch_of(const HookCall& call) {
 Result<HookTool> file_of(const HookCall& call, const FileTool& row) {
   HookFile file{.tool = std::string(row.ours)};
   const bool anywhere = may_lack_path(row.ours) && call.input.find(row.path) == nullptr;
-  file.path = anywhere ? call.directory : TRY(text_of(call, row.path));
+  if (!anywhere) {
+    file.path = TRY(text_of(call, row.path));
+    TRY(check_written_path(file.path));
+  } else {
+    file.path = call.directory;
+  }
   file.content = content_of(call, row.content);
   file.replaced = content_of(call, row.replaced);
   // An edit of nothing makes the file.
@@ -75,18 +78,23 @@ Result<HookTool> file_of(const HookCall& call, const FileTool& row) {
   return HookTool{.kind = Kind::file, .judged = {call.tool, to_json(call.input)}, .files = {file}};
 }
 
+// A glob has a place of its own: from the root when it begins there, whatever the path says.
+Result<HookTool> glob_of(const HookCall& call, const FileTool& row) {
+  HookTool tool = TRY(file_of(call, row));
+  HookFile looked_at = tool.files.front();
+  const std::string glob = TRY(text_of(call, "pattern"));
+  const std::string begins = TRY(where_glob_begins(glob));
+  if (begins.empty()) return tool;
+  looked_at.path = begins.starts_with('/') ? begins : looked_at.path + "/" + begins;
+  tool.files.push_back(std::move(looked_at));
+  return tool;
+}
+
 Result<HookTool> patch_of(const HookCall& call) {
   const std::string patch = TRY(text_of(call, "command"));
   HookTool tool{.kind = Kind::file, .judged = {call.tool, to_json(call.input)}};
-  for (size_t at = 0; at < patch.size();) {
-    const size_t end = std::min(patch.find('\n', at), patch.size());
-    std::string_view line = std::string_view(patch).substr(at, end - at);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    for (const auto mark : patch_marks)
-      if (line.starts_with(mark))
-        tool.files.push_back({"write_artifact", std::string(line.substr(mark.size())), patch});
-    at = end + 1;
-  }
+  for (auto& path : TRY(files_of_patch(patch)))
+    tool.files.push_back({"write_artifact", std::move(path), patch});
   if (tool.files.empty()) return bad(call, "command");
   return tool;
 }
@@ -98,7 +106,7 @@ Result<HookTool> understand_hook_tool(const HookCall& call) {
   if (call.tool == "WebFetch") return fetch_of(call);
   if (call.tool == "apply_patch") return patch_of(call);
   for (const auto& row : file_tools)
-    if (row.agents == call.tool) return file_of(call, row);
+    if (row.agents == call.tool) return call.tool == "Glob" ? glob_of(call, row) : file_of(call, row);
   return HookTool{.kind = call.tool.starts_with("mcp__") ? Kind::foreign : Kind::unknown,
                   .judged = {call.tool, to_json(call.input)}};
 }

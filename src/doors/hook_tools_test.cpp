@@ -52,7 +52,7 @@ TEST(HookTools, WhatOursDoesTheSame) {
        "NotebookEdit",
        {{"write_artifact", "a.ipynb", "s"}}},
       {"Grep", R"({"pattern": "x"})", Kind::file, "Grep", {{"search_artifacts", "/p/src"}}},
-      {"Glob", R"({"pattern": "x", "path": "/etc"})", Kind::file, "Glob", {{"list_artifacts", "/etc"}}},
+      {"Glob", R"({"pattern": "*", "path": "/etc"})", Kind::file, "Glob", {{"list_artifacts", "/etc"}}},
       {"mcp__a__b", R"({"x": 1})", Kind::foreign, "mcp__a__b", {}},
       {"Task", R"({})", Kind::unknown, "Task", {}},
       {"bash", R"({"command": "ls"})", Kind::unknown, "bash", {}},
@@ -81,6 +81,55 @@ TEST(HookTools, EveryFileOfAPatchIsJudged) {
   for (const auto& file : tool.value().files) paths.push_back(file.path);
   EXPECT_EQ(paths, (std::vector<std::string>{"a b", "../c", "d", "/e"}));
   EXPECT_FALSE(understand_hook_tool(call("apply_patch", R"({"command": "nothing"})")).ok());
+}
+
+// An absolute glob looks elsewhere than the path says, and the names before its first sign may be links.
+TEST(HookTools, WhereAGlobLooksIsJudgedToo) {
+  struct Row {
+    const char* input;
+    std::vector<std::string> paths;
+  };
+  const Row rows[] = {
+      {R"({"pattern": "**/*.cpp"})", {"/p/src"}},
+      {R"({"pattern": "lib/a/*.cpp"})", {"/p/src", "/p/src/lib/a"}},
+      {R"({"pattern": "lib/*", "path": "/p/x"})", {"/p/x", "/p/x/lib"}},
+      {R"({"pattern": "/etc/**"})", {"/p/src", "/etc"}},
+      {R"({"pattern": "/*"})", {"/p/src", "/"}},
+      {R"({"pattern": "@link/*"})", {"/p/src", "/p/src/@link"}},
+  };
+  for (const auto& row : rows) {
+    const auto tool = understand_hook_tool(call("Glob", row.input));
+    ASSERT_TRUE(tool.ok()) << row.input;
+    std::vector<std::string> paths;
+    for (const auto& file : tool.value().files) paths.push_back(file.path);
+    EXPECT_EQ(paths, row.paths) << row.input;
+  }
+  for (const char* input :
+       {R"({"pattern": "../*"})", R"({"pattern": "a/../../*"})", R"({"pattern": "~/.ssh/*"})",
+        R"({"pattern": "{..,a}/*"})", R"({"pattern": " /etc/*"})", "{}"})
+    EXPECT_FALSE(understand_hook_tool(call("Glob", input)).ok()) << input;
+}
+
+// Each of these an agent may read otherwise than it is written.
+TEST(HookTools, APathThatMayBeReadOtherwiseIsRefusedForEveryTool) {
+  const std::pair<const char*, const char*> tools[] = {
+      {"Read", R"("file_path": )"},
+      {"NotebookRead", R"("notebook_path": )"},
+      {"Write", R"("content": "c", "file_path": )"},
+      {"Edit", R"("old_string": "o", "new_string": "n", "file_path": )"},
+      {"MultiEdit", R"("edits": [], "file_path": )"},
+      {"NotebookEdit", R"("new_source": "", "notebook_path": )"},
+      {"LS", R"("path": )"},
+      {"Glob", R"("pattern": "*", "path": )"},
+      {"Grep", R"("pattern": "x", "path": )"},
+  };
+  for (const auto& [tool, before] : tools) {
+    for (const char* path : {R"("~/.ssh/id_rsa")", R"(" /etc/passwd")", R"("a\u00a0")"})
+      EXPECT_FALSE(understand_hook_tool(call(tool, "{" + (before + std::string(path)) + "}")).ok())
+          << tool << path;
+    EXPECT_TRUE(understand_hook_tool(call(tool, "{" + (before + std::string(R"("/p/a")")) + "}")).ok())
+        << tool;
+  }
 }
 
 TEST(HookTools, WhatCannotBeJudgedIsRefused) {
@@ -124,6 +173,10 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
       read_json(R"({"a": [1.0, null], "command": "rm -rf /", "z": {"command": "x"}})", "").value();
   EXPECT_EQ(reply_instead(input, "/c run --call x"),
             head + R"("allow","permissionDecisionReason":"Cloche: it runs under the glass",)" +
+                R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
+                "\n");
+  EXPECT_EQ(reply_ask_instead(input, "/c run --call x", "no isolation"),
+            head + R"("ask","permissionDecisionReason":"Cloche: no isolation. What it asks for: rm -rf /",)" +
                 R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
                 "\n");
 }

@@ -3,6 +3,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "doors/hook_place.hpp"
+#include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "gateway/gateway.hpp"
 #include "store/approvals.hpp"
@@ -43,10 +44,13 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
   const HookPlace place{kept.workspace, directory_of(kept), kept.task, kept.profile};
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
+  // What was allowed because it is isolated does not run otherwise, whatever was switched since.
+  if (!kept.isolation.empty()) TRY(gateway->set_enabled(true));
   AnsweredBefore approver(kept.approved);
   const OwnedFd signals = take_over_signals();
-  const CallContext context{.task = kept.task,
-                            .passed_on = {.output = 1, .errors = 2, .signals = signals.get()}};
+  const ToolCall named{kept.asked, kept.input};
+  const CallContext context{
+      .task = kept.task, .named = &named, .passed_on = {.output = 1, .errors = 2, .signals = signals.get()}};
   return gateway->call({kept.tool, kept.arguments}, context, approver);
 }
 
@@ -54,6 +58,8 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
 
 int kept_run_door(const std::string& id, const Environment& environment) {
   const auto ran = run_kept(id, environment);
+  if (ran.ok() && ran.value().outcome.backend == name_of(Backend::none))
+    for (const auto& note : ran.value().notes) complain("note: " + visible(note));
   return finish_run(ran.ok() ? ran.value().outcome : outcome_of(ran.error()), "", RunArguments{});
 }
 

@@ -1,6 +1,7 @@
 #include "gateway/advise.hpp"
 
-#include "base/json_text.hpp"
+#include "base/shown.hpp"
+#include "gateway/file_gates.hpp"
 #include "policy/rules.hpp"
 #include "store/task_home.hpp"
 #include "tools/process_output.hpp"
@@ -59,8 +60,9 @@ bool goes_back(const Judgement& judgement, OnAsk on_ask) {
 }
 
 ApprovalSubject subject_by_agent(const ToolCall& asked, const Judgement& judgement,
-                                 const std::string& workspace) {
+                                 const std::string& workspace, const std::string& task) {
   ApprovalSubject subject{.tool = asked.tool, .input = asked.arguments, .by_agent = true};
+  subject.session = task;
   subject.plan.directory = subject.plan.workspace = workspace;
   subject.reasons = reasons_to_ask(judgement);
   subject.approvers = approvers_of(judgement);
@@ -75,11 +77,27 @@ void settle(Judgement& judgement, const std::optional<Verdict>& no) {
   judgement.decision = no ? Decision::deny : Decision::allow;
 }
 
+bool is_isolated(const Judged& judged) { return judged.plan && judged.plan->backend != Backend::none; }
+
+// No yes of the gates is one to a command that nothing holds.
+void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
+  std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
+  const Decision decision = on_ask == OnAsk::hand_back ? Decision::ask : Decision::deny;
+  judgement.gates.push_back({GateId::approval,
+                             decision,
+                             "there is no isolation, the operator has switched it off: the command would run "
+                             "with everything that you may do",
+                             {},
+                             "switch isolation on: `enabled`, CLOCHE_SANDBOX"});
+  judgement.by = GateId::approval;
+  judgement.decision = decision;
+}
+
 // Only ever asked about by name and words: what would happen, nobody here can know.
 Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
-                Approver& approver) {
+                const std::string& task, Approver& approver) {
   Listening listening(approver);
-  const auto subject = [&] { return subject_by_agent(asked, judgement, workspace); };
+  const auto subject = [&] { return subject_by_agent(asked, judgement, workspace, task); };
   const auto no = Questions().ask(subject, listening);
   std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
   settle(judgement, no);
@@ -92,19 +110,11 @@ Result<Advice> finish(Gateway& gateway, Judgement& judgement, DecisionRecord dec
                       Approver& approver, OnAsk on_ask) {
   Advice advice = advice_of(judgement);
   if (advice.decision == Decision::ask && !goes_back(judgement, on_ask))
-    advice = answered(judgement, asked, gateway.session().workspace, approver);
+    advice = answered(judgement, asked, gateway.session().workspace, decided.task_id, approver);
   decided.decision = judgement.decision;
   decided.verdicts = judgement.gates;
   TRY(write_down(gateway, std::move(decided), advice, outcome_of(advice, decisive(judgement))));
   return advice;
-}
-
-Result<RuleCall> rule_call(const ToolCall& asked) {
-  RuleCall call{.tool = asked.tool};
-  const JsonValue arguments = TRY(read_json(asked.arguments, "", {.bytes = size_t{16} << 20}));
-  for (const auto& member : arguments.members)
-    call.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
-  return call;
 }
 
 bool names_a_rule(const Verdict& verdict) { return verdict.rule.starts_with("permissions.rules["); }
@@ -113,8 +123,8 @@ bool names_a_rule(const Verdict& verdict) { return verdict.rule.starts_with("per
 
 Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                       const CallContext& context, Approver& approver, OnAsk on_ask) {
-  Judged judged =
-      TRY(judge(gateway.session(), judged_as, {.skill = context.skill, .dials = gateway.dials()}));
+  Judged judged = TRY(judge(gateway.session(), judged_as,
+                            {.skill = context.skill, .dials = gateway.dials(), .named = &asked}));
   return finish(gateway, judged.judgement, decision_of(judged, asked, context), asked, approver, on_ask);
 }
 
@@ -132,9 +142,9 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
 }
 
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
-                     const CallContext& context, Approver& approver) {
+                     const CallContext& context, Approver& approver, OnAsk on_ask) {
   const auto home = TRY(gateway.home_of(judged_as, context));
-  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials()}));
+  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), &asked}));
   Advice advice = advice_of(judged.judgement);
   if (advice.decision == Decision::ask) {
     Listening listening(approver);
@@ -143,7 +153,13 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     advice = advice_of(judged.judgement);
     advice.approved = listening.approved;
   }
-  if (advice.decision != Decision::allow)
+  if (advice.decision == Decision::allow && !is_isolated(judged)) {
+    settle_without_isolation(judged.judgement, on_ask);
+    const std::string approved = std::move(advice.approved);
+    advice = advice_of(judged.judgement);
+    advice.approved = approved;
+  }
+  if (advice.decision == Decision::deny)
     TRY(write_down(gateway, decision_of(judged, asked, context), advice,
                    outcome_of(advice, decisive(judged.judgement))));
   return advice;

@@ -28,8 +28,9 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
                                const CallContext& context, Approver& approver, OnAsk on_ask);
 
 // A command that will run under the glass by and by: judged and asked about; written down only when it is
-// refused, because the run itself leaves its own record.
+// refused, because the run itself leaves its own record. An allow is said of what is isolated and of nothing
+// else: where the operator has switched isolation off, it is an ask, or a deny where nobody can be asked.
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
-                     const CallContext& context, Approver& approver);
+                     const CallContext& context, Approver& approver, OnAsk on_ask);
 
 }  // namespace cloche

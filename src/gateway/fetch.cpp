@@ -111,7 +111,8 @@ Gateway::Effect Gateway::journey_ended(Journey& journey, std::optional<Outcome> 
 }
 
 Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms) {
-  Judged judged = TRY(judge(session_, asked, {asker.context.skill, asker.home, dials(), most_ms}));
+  Judged judged =
+      TRY(judge(session_, asked, {asker.context.skill, asker.home, dials(), asker.context.named, most_ms}));
   if (judged.judgement.decision == Decision::ask) {
     const auto no = questions_.ask([&] { return subject_of(judged); }, asker.approver);
     answer(judged, session_, no);

@@ -1,5 +1,8 @@
 #include "gateway/file_gates.hpp"
 
+#include <algorithm>
+
+#include "base/json_text.hpp"
 #include "policy/gates.hpp"
 #include "store/settings.hpp"
 #include "tools/run_shell.hpp"
@@ -39,6 +42,27 @@ Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shape
     if (const auto argv = final_argv(c, shapes); argv != c.intent.argv) call.runs = quote_words(argv);
   }
   return rules_gate(files, call);
+}
+
+Result<RuleCall> rule_call(const ToolCall& asked) {
+  RuleCall call{.tool = asked.tool};
+  const JsonValue arguments = TRY(read_json(asked.arguments, "", {.bytes = size_t{16} << 20}));
+  for (const auto& member : arguments.members)
+    call.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
+  return call;
+}
+
+Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& named,
+                                      const std::string& judged_tool) {
+  if (!have_rules(files)) return Verdict{GateId::rules, Decision::allow, "no permission rules are set"};
+  return rules_by_other_name(files, TRY(rule_call(named)), judged_tool);
+}
+
+Verdict stricter(Verdict one, Verdict other) {
+  const Approvers approvers = std::max(one.approvers, other.approvers);
+  Verdict strict = other.decision > one.decision ? std::move(other) : std::move(one);
+  if (strict.decision == Decision::ask) strict.approvers = approvers;
+  return strict;
 }
 
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv) {

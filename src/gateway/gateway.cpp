@@ -207,7 +207,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   };
   const auto home = home_of(asked, context);
   if (!home.ok()) return give_up(home.error());
-  auto judging = judge(session_, asked, {context.skill, home.value(), dials()});
+  auto judging = judge(session_, asked, {context.skill, home.value(), dials(), context.named});
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 

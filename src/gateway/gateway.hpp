@@ -35,7 +35,8 @@ struct PassedOn {
 struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
   std::string role = "agent";
-  const Skill* skill = nullptr;  // none: what the session's options say
+  const Skill* skill = nullptr;     // none: what the session's options say
+  const ToolCall* named = nullptr;  // what an agent made of it with a tool of its own; none: it is ours
   int stop =
       -1;  // a descriptor that is readable once nobody wants the call any more; -1: it is never called off
   // What the call prints, piece by piece while it runs. On the call's own thread: it must not wait for

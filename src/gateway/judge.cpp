@@ -157,7 +157,7 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
   Wish wish = session.wish;
-  if (view.dials.enabled == false) wish.off = wish.off_allowed = true;
+  if (view.dials.enabled) wish.off = wish.off_allowed = !*view.dials.enabled;
   Choice choice = TRY(take_box(judged.request, wish, *session.ladder));
   for (auto& note : choice.notes) judged.notes.push_back(std::move(note));
   return {};
@@ -221,6 +221,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
       observe_operands(c.facts.workspace, paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
   c.schema = session.registry.schema_verdict(arguments, c.intent);
   c.rules = rules_verdict(session.rules, c, session.shapes);
+  if (view.named != nullptr)
+    c.rules =
+        stricter(std::move(c.rules), TRY(rules_verdict_by_name(session.rules, *view.named, c.intent.tool)));
   c.asks = asks_about(authority, c.intent.tool);
   c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.launch && c.intent.launch->action)

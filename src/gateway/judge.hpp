@@ -26,6 +26,7 @@ struct CallersView {
   const Skill* skill = nullptr;
   std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp
   Dials dials = {};
+  const ToolCall* named = nullptr;       // as the agent has it, where that is another tool: rules may name it
   std::optional<uint64_t> most_ms = {};  // what is left of the time of a call that this one is a part of
 };
 

@@ -1,6 +1,7 @@
 #include "gateway/run.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +33,12 @@ void find_state(const Environment& environment, Installation& installation) {
   }
   if (state.empty()) {
     installation.no_state = "neither XDG_STATE_HOME nor HOME names a directory";
+    return;
+  }
+  // What cannot be there is nobody else's: a mistake of the caller's, and no reason to keep it elsewhere.
+  struct stat seen {};
+  if (::lstat(state.c_str(), &seen) != 0 && errno == ENOTDIR) {
+    installation.no_state = state + " cannot be made, because something on the way to it is no directory";
     return;
   }
   const std::string foreign = foreign_part(state);

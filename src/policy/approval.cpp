@@ -138,6 +138,7 @@ std::string approval_digest(const ApprovalSubject& subject) {
     add(file.sha256);
   }
   if (subject.by_agent) add("by the agent itself");
+  if (!subject.session.empty()) add("in the session " + subject.session);
   return "sha256:" + sum.finish();
 }
 

@@ -30,7 +30,8 @@ struct ApprovalSubject {
   std::vector<ExecutedFile> files = {};   // in any order
   std::vector<std::string> reasons = {};  // why somebody has to be asked
   Approvers approvers = Approvers::anyone;
-  bool by_agent = false;  // the agent does it itself: `input` is all that is known, and no plan holds
+  std::string session = {};  // of an agent, where no plan says it: another session's call is another question
+  bool by_agent = false;     // the agent does it itself: `input` is all that is known, and no plan holds
 };
 
 struct Question {

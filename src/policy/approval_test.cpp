@@ -54,6 +54,9 @@ TEST(Approval, WhatTheAgentDoesItselfIsCalledThat) {
             "input       {\"x\":1}\n"
             "in          /project\n"
             "asked since why\n");
+  ApprovalSubject elsewhere = one;
+  elsewhere.session = "s-2";
+  EXPECT_NE(approval_digest(elsewhere), question.digest) << "another session's is another question";
   one.by_agent = false;
   EXPECT_NE(approval_digest(one), question.digest);
 }

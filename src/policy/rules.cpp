@@ -134,16 +134,30 @@ bool RuleFile::is_too_costly(const RuleCall& call) const {
   return false;
 }
 
+Verdict RuleFile::too_costly() const {
+  return deny("the call is too long to be judged by the rules of " + source_ + " in time",
+              "send less at once, or write simpler patterns");
+}
+
+Verdict RuleFile::verdict_of(const Rule& rule) const {
+  const std::string where = place(source_, rule.line);
+  return {GateId::rules,         rule.action,         shown(explain(rule), 200),
+          rule.id + " " + where, remedy(rule, where), rule.approvers};
+}
+
+std::optional<Verdict> RuleFile::judge_by_other_name(const RuleCall& call,
+                                                     std::string_view judged_tool) const {
+  if (!has_opinion_) return std::nullopt;
+  if (is_large(call) && is_too_costly(call)) return too_costly();
+  for (const Rule* rule : candidates(call))
+    if (!tool_matches(rule->tool, judged_tool) && matches(*rule, call)) return verdict_of(*rule);
+  return std::nullopt;
+}
+
 std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
   if (!has_opinion_) return std::nullopt;
-  if (is_large(call) && is_too_costly(call))
-    return deny("the call is too long to be judged by the rules of " + source_ + " in time",
-                "send less at once, or write simpler patterns");
-  if (const Rule* rule = first_match(call)) {
-    const std::string where = place(source_, rule->line);
-    return Verdict{GateId::rules,          rule->action,         shown(explain(*rule), 200),
-                   rule->id + " " + where, remedy(*rule, where), rule->approvers};
-  }
+  if (is_large(call) && is_too_costly(call)) return too_costly();
+  if (const Rule* rule = first_match(call)) return verdict_of(*rule);
   const Decision decision = otherwise_.value_or(Decision::deny);
   const std::string where = place(source_, otherwise_line_);
   return Verdict{
@@ -159,16 +173,16 @@ size_t RuleFile::example_count() const {
   return count;
 }
 
-Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
-  const auto plain = canonical(call);
-  if (!plain) return deny("cmd and command are one argument and both are given", "send one of them");
-  if (auto refused = refuse_unjudgeable(*plain)) return *std::move(refused);
-  Verdict strictest{GateId::rules, Decision::allow, "no permission rules are set"};
-  Approvers approvers = Approvers::anyone;  // the strictest of all files that ask
+namespace {
+
+// The strictest of what the files say; of those that ask, the strictest word on who may answer.
+template <typename Judge>
+Verdict strictest_of(const RuleFiles& files, Verdict strictest, const Judge& judge) {
+  Approvers approvers = Approvers::anyone;
   bool judged = false;
   for (const auto* file : {&files.managed, &files.user, &files.project}) {
     if (!*file) continue;
-    auto verdict = (*file)->judge(*plain);
+    std::optional<Verdict> verdict = judge(**file);
     if (!verdict) continue;
     approvers = std::max(approvers, verdict->approvers);
     if (judged && verdict->decision <= strictest.decision) continue;
@@ -177,6 +191,22 @@ Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
   }
   if (strictest.decision == Decision::ask) strictest.approvers = approvers;
   return strictest;
+}
+
+}  // namespace
+
+Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
+  const auto plain = canonical(call);
+  if (!plain) return deny("cmd and command are one argument and both are given", "send one of them");
+  if (auto refused = refuse_unjudgeable(*plain)) return *std::move(refused);
+  return strictest_of(files, {GateId::rules, Decision::allow, "no permission rules are set"},
+                      [&](const RuleFile& file) { return file.judge(*plain); });
+}
+
+Verdict rules_by_other_name(const RuleFiles& files, const RuleCall& call, std::string_view judged_tool) {
+  if (auto refused = refuse_unjudgeable(call)) return *std::move(refused);
+  return strictest_of(files, {GateId::rules, Decision::allow, "no rule is about " + shown(call.tool, 80)},
+                      [&](const RuleFile& file) { return file.judge_by_other_name(call, judged_tool); });
 }
 
 }  // namespace cloche

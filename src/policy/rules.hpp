@@ -84,6 +84,9 @@ class RuleFile {
 
   // nullopt: this file has no opinion.
   std::optional<Verdict> judge(const RuleCall& call) const;
+  // A call that was judged as a call of another tool, by the name that it was made with: only rules that are
+  // about this name and not about that tool as well, and never the default.
+  std::optional<Verdict> judge_by_other_name(const RuleCall& call, std::string_view judged_tool) const;
   // The rule that decides, or nullptr: the default does.
   const Rule* first_match(const RuleCall& call) const;
   // The rules that may be about this call, in their order: no other is.
@@ -97,6 +100,8 @@ class RuleFile {
  private:
   RuleFile() = default;
   bool is_too_costly(const RuleCall& call) const;
+  Verdict too_costly() const;
+  Verdict verdict_of(const Rule& rule) const;
 
   std::string source_;
   bool has_opinion_ = false;
@@ -115,6 +120,10 @@ struct RuleFiles {
 
 // The rules gate. Names of tools and arguments may be aliases here; everything that cannot be judged denies.
 Verdict rules_gate(const RuleFiles& files, const RuleCall& call);
+
+// What rules say of a call by the name that an agent has for it, where it is judged as a call of our tool
+// `judged_tool`: an allow unless a rule names it. People write rules with the names that they see.
+Verdict rules_by_other_name(const RuleFiles& files, const RuleCall& call, std::string_view judged_tool);
 
 // run_shell_command is run_shell, and its argument command is cmd.
 std::string_view canonical_tool(std::string_view tool);

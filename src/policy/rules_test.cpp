@@ -57,6 +57,34 @@ TEST(Rules, TheFirstMatchDecides) {
   EXPECT_EQ(file.example_count(), 4U);
 }
 
+// An agent's Bash is judged as our run_script; who wrote a rule for Bash meant it too.
+TEST(Rules, ByAnAgentsOwnNameOnlyRulesCountThatAreAboutIt) {
+  struct Row {
+    const char* permissions;
+    Decision decision;
+  };
+  const Row rows[] = {
+      {R"({"rules": [], "default": "deny"})", Decision::allow},
+      {R"({"rules": [{"tool": "Bash", "action": "deny"}]})", Decision::deny},
+      {R"({"rules": [{"tool": "B*", "action": "ask"}]})", Decision::ask},
+      {R"({"rules": [{"tool": "Bash", "args": {"command": "^ls"}, "action": "deny"}]})", Decision::deny},
+      {R"({"rules": [{"tool": "Bash", "args": {"command": "^rm"}, "action": "deny"}]})", Decision::allow},
+      {R"({"rules": [{"tool": "*", "action": "deny"}, {"tool": "Bash", "action": "ask"}]})", Decision::ask},
+      {R"({"rules": [{"tool": "Bash", "action": "allow"}, {"tool": "Bash", "action": "deny"}]})",
+       Decision::allow},
+  };
+  const RuleCall call{"Bash", {{"command", "ls"}}};
+  for (const auto& row : rows)
+    EXPECT_EQ(rules_by_other_name({.user = must_read(row.permissions)}, call, "run_script").decision,
+              row.decision)
+        << row.permissions;
+  const RuleFiles both{
+      .managed = must_read(R"({"rules": [{"tool": "Bash", "action": "ask", "approver": "operator"}]})"),
+      .user = must_read(R"({"rules": [{"tool": "Bash", "action": "ask"}]})")};
+  EXPECT_EQ(rules_by_other_name(both, call, "run_script").approvers, Approvers::operator_alone);
+  EXPECT_EQ(rules_by_other_name(both, {"no name", {}}, "run_script").decision, Decision::deny);
+}
+
 TEST(Rules, TheVerdictSaysWhoDecidedAndWhatToDo) {
   const RuleFile file = must_read(everyday);
   const Verdict denied = rules_gate({.user = file}, shell("sudo ls"));

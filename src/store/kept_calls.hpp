@@ -1,6 +1,7 @@
 // Commands that a hook has judged and the agent is about to start by their id: `cloche run --call ID`. Files
 // on the shelf STATE/calls. Only the id goes through the agent and its shell; the command stays here, and is
-// given out once.
+// given out once: a mark, ID.spent, is there before it is, and stays until the call has expired, so that a
+// copy that somebody puts back is worth nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,13 @@ namespace cloche {
 struct KeptCall {
   std::string tool = {};
   std::string arguments = {};  // JSON
+  std::string asked = {};      // the agent's name for the tool, and its arguments as JSON: rules may name it
+  std::string input = {};
   std::string workspace = {};
   std::string directory = {};  // where it starts
   std::string task = {};       // calls of one agent's session share a home
   std::string profile = {};    // of the sandbox; empty: as it is configured
+  std::string isolation = {};  // "required": it was allowed because it is isolated; empty: as configured
   std::string approved = {};   // digest of the question that somebody said yes to; empty: nobody was asked
 
   bool operator==(const KeptCall&) const = default;
@@ -40,7 +44,11 @@ class KeptCalls {
  private:
   KeptCalls(Shelf shelf, const KeptCallTerms& terms) : shelf_(std::move(shelf)), terms_(terms) {}
 
+  // Under the lock.
   void prune(uint64_t now_ms) const;
+  Result<void> make_room(uint64_t now_ms) const;
+  bool is_spent(const std::string& id) const;
+  Result<void> spend(const std::string& id, uint64_t until_ms) const;
 
   Shelf shelf_;
   KeptCallTerms terms_;

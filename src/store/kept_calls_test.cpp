@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <thread>
 
 #include "base/random_word.hpp"
@@ -11,6 +13,8 @@
 
 namespace cloche {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr uint64_t now_ms = 1'800'000'000'000;
 constexpr uint64_t hour_ms = 3'600'000;
@@ -24,10 +28,13 @@ class KeptCallsTest : public testing::Test {
   Scratch scratch;
   KeptCall call{.tool = "run_script",
                 .arguments = "{\"code\":\"echo '\\\"' \\n \xc3\xbc\"}",
+                .asked = "Bash",
+                .input = "{\"command\":\"echo\"}",
                 .workspace = "/ws",
                 .directory = "/ws/src",
                 .task = "s-1",
                 .profile = "readonly",
+                .isolation = "required",
                 .approved = "sha256:one"};
 };
 
@@ -39,6 +46,44 @@ TEST_F(KeptCallsTest, EachIsGivenOutOnceAndWhole) {
   ASSERT_TRUE(taken.ok()) << taken.error().what;
   EXPECT_EQ(taken.value(), call);
   EXPECT_FALSE(open().take(id, now_ms).ok());
+}
+
+TEST_F(KeptCallsTest, ACopyThatIsPutBackIsNotGivenOutAgain) {
+  const std::string id = open().keep(call, now_ms).value();
+  const fs::path file = fs::path(scratch.path) / "state/calls" / id;
+  const fs::path copy = fs::path(scratch.path) / "copy";
+  fs::copy_file(file, copy);
+  ASSERT_TRUE(open().take(id, now_ms).ok());
+  fs::copy_file(copy, file);
+  EXPECT_FALSE(open().take(id, now_ms).ok());
+  EXPECT_FALSE(open().take(id, now_ms + hour_ms - 1).ok());
+  EXPECT_FALSE(open().take(id, now_ms + hour_ms).ok()) << "and then it has expired";
+}
+
+TEST_F(KeptCallsTest, MarksGoWhenTheirCallsWouldHaveExpired) {
+  const auto files = [&] {
+    const fs::directory_iterator all(fs::path(scratch.path) / "state/calls");
+    return std::count_if(begin(all), end(all),
+                         [](const auto& one) { return one.path().extension() == ".spent"; });
+  };
+  const auto use = [&](uint64_t when) {
+    ASSERT_TRUE(open().take(open().keep(call, when).value(), when).ok());
+  };
+  for (int i = 0; i < 255; ++i) use(now_ms);
+  EXPECT_EQ(files(), 255);
+  use(now_ms + hour_ms - 1);
+  EXPECT_EQ(files(), 256) << "none is old yet";
+  for (int i = 0; i < 256; ++i) use(now_ms + hour_ms);
+  EXPECT_LT(files(), 260);
+}
+
+TEST_F(KeptCallsTest, WhatWasStartedTakesNoRoom) {
+  const KeptCallTerms few{.most = 4};
+  for (int i = 0; i < 20; ++i) {
+    const auto id = open(few).keep(call, now_ms);
+    ASSERT_TRUE(id.ok()) << id.error().what;
+    ASSERT_TRUE(open(few).take(id.value(), now_ms).ok());
+  }
 }
 
 TEST_F(KeptCallsTest, AnIdThatIsNoneIsRefused) {

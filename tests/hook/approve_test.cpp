@@ -1,4 +1,6 @@
 // Questions that wait for the operator, from the call that asks to the call that passes.
+#include <regex>
+
 #include "everyday/conversation.hpp"
 #include "hook/fixture.hpp"
 
@@ -68,11 +70,31 @@ TEST_P(Approve, AHooksCommandWaitsAndThenRunsWhatWasApproved) {
   EXPECT_EQ(bash("deploy() { echo deployed; }; deploy").decision, "deny") << "once";
 }
 
+TEST_P(Approve, OneYesIsOneRunWhateverIsPutBack) {
+  const HookSaid waits = bash("deploy() { echo deployed >> count; }; deploy");
+  EXPECT_TRUE(exited(approve({"yes", waiting_id(waits.reason)}), 0));
+  const std::string line = bash("deploy() { echo deployed >> count; }; deploy").command;
+  const std::string kept = (state() / "calls" / line.substr(line.rfind(' ') + 1)).string();
+  EXPECT_TRUE(exited(outside("cp -p " + kept + " copy"), 0));
+  EXPECT_TRUE(exited(carry_out(line), 0));
+  EXPECT_TRUE(exited(outside("cp -p copy " + kept), 0));
+  EXPECT_TRUE(refused(carry_out(line), {125}, {"was started already"}));
+  EXPECT_EQ(read_file(workspace() / "count"), "deployed\n");
+}
+
 TEST_P(Approve, WhatTheAgentDoesItselfMayBeApprovedToo) {
   const HookSaid waits = hook("Task", R"({"prompt": "p"})");
   EXPECT_TRUE(exited(approve({"yes", waiting_id(waits.reason)}), 0));
   EXPECT_EQ(hook("Task", R"({"prompt": "q"})").decision, "deny");
   EXPECT_EQ(hook("Task", R"({"prompt": "p"})").decision, "") << "no objection, and no allow";
+}
+
+TEST_P(Approve, AYesToOneSessionOfTheAgentIsNoneToAnother) {
+  const std::string call = call_of("Task", R"({"prompt": "p"})");
+  const std::string other = std::regex_replace(call, std::regex("\"s-1\""), "\"s-2\"");
+  EXPECT_TRUE(exited(approve({"yes", waiting_id(said_to(call).reason)}), 0));
+  EXPECT_EQ(said_to(other).decision, "deny");
+  EXPECT_EQ(said_to(call).decision, "");
 }
 
 TEST_P(Approve, AtATerminalOnlyWhereTheRuleLetsIt) {

@@ -55,6 +55,16 @@ TEST_P(HookCalls, AnIdIsGoodOnce) {
   EXPECT_EQ(read_file(workspace() / "count"), "ran\n");
 }
 
+TEST_P(HookCalls, ACopyPutBackIsRefused) {
+  const std::string line = bash("echo ran >> count").command;
+  const std::string kept = (state() / "calls" / line.substr(line.rfind(' ') + 1)).string();
+  EXPECT_TRUE(exited(outside("cp -p " + kept + " copy"), 0));
+  EXPECT_TRUE(exited(carry_out(line), 0));
+  EXPECT_TRUE(exited(outside("cp -p copy " + kept), 0));
+  EXPECT_TRUE(refused(carry_out(line), {125}, {"was started already"}));
+  EXPECT_EQ(read_file(workspace() / "count"), "ran\n");
+}
+
 TEST_P(HookCalls, OfManyAtOnceOneRuns) {
   const std::string line = bash("echo ran >> count").command;
   EXPECT_TRUE(exited(carry_out("for i in 1 2 3 4 5 6 7 8; do " + line + " 2>/dev/null & done; wait"), 0));

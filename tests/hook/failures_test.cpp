@@ -171,6 +171,14 @@ TEST_P(HookFailures, AStateThatCannotBeTrusted) {
   EXPECT_TRUE(is_a_no(hook_bytes(good())));
 }
 
+// Not even for root, who has another place for what is kept in somebody's home.
+TEST_P(HookFailures, AStateThatCannotBe) {
+  for (const char* state : {"/dev/null/x", "/etc/passwd"}) {
+    const Ran ran = hook_bytes(good(), {}, {.env = {{"XDG_STATE_HOME", state}}});
+    EXPECT_TRUE(is_a_no(ran)) << state;
+  }
+}
+
 TEST_P(HookFailures, WordsThatMakeNoSense) {
   const Words rows[] = {
       {"--nonsense"},         {"claude"},         {"--yes"},     {"--workspace"},

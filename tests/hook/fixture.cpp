@@ -2,6 +2,8 @@
 
 #include <regex>
 
+#include "everyday/conversation.hpp"
+
 namespace cloche::test {
 
 Hook::Hook() {
@@ -46,6 +48,14 @@ HookSaid Hook::said_to(const std::string& bytes, const Command& given) const {
 
 HookSaid Hook::bash(const std::string& command) const {
   return hook("Bash", R"({"command": )" + quoted(command) + R"(, "description": "d", "timeout": 1000})");
+}
+
+std::string Hook::at_terminal(const std::string& call, const Command& given) {
+  scene().write("call.json", call);
+  Command shell = words({}, given);
+  shell.argv = {"sh", "-c", cloche() + " hook < " + (scene_root() / "call.json").string()};
+  Conversation terminal(shell, Over::terminal);
+  return terminal.finish().out;
 }
 
 Ran Hook::carry_out(const std::string& command) const {

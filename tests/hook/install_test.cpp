@@ -1,4 +1,7 @@
 // The hook in an agent's settings: shown, asked about, put in and taken out again.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "everyday/conversation.hpp"
 #include "hook/fixture.hpp"
 
@@ -34,6 +37,71 @@ TEST_P(HookInstall, InAndOutAgain) {
   EXPECT_TRUE(exited(hook_words({"--uninstall", "claude", "--yes"}), 0));
   EXPECT_EQ(read_file(claude()), mine);
   EXPECT_TRUE(refused(hook_words({"--uninstall", "claude", "--yes"}), {125}, {"not set up"}));
+}
+
+TEST_P(HookInstall, OutAgainAfterTheAgentHasSavedItsSettings) {
+  scene().write("home/.claude/settings.json", mine);
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0));
+  EXPECT_TRUE(
+      exited(outside("python3 -c \"import json; f = '" + claude().string() +
+                     "'; t = json.load(open(f)); t['model'] = 'y'; json.dump(t, open(f, 'w'), indent=2)\""),
+             0));
+  const Ran out = hook_words({"--uninstall", "claude", "--yes"});
+  EXPECT_TRUE(exited(out, 0));
+  EXPECT_EQ(read_file(claude()), "{\n  \"model\": \"y\",\n  \"hooks\": {\n    \"Stop\": []\n  }\n}");
+}
+
+TEST_P(HookInstall, NothingIsLeftOfAFileThatWasMadeForIt) {
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0));
+  EXPECT_TRUE(exited(hook_words({"--uninstall", "claude", "--yes"}), 0));
+  EXPECT_FALSE(fs::exists(claude()));
+}
+
+TEST_P(HookInstall, NeverWhereItWouldOnlyLookSetUp) {
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0));
+  std::string narrow = read_file(claude());
+  narrow.replace(narrow.find("\"*\""), 3, "\"Read\"");
+  for (const auto& [text, words] :
+       {std::pair{narrow, "not whole"},
+        std::pair{std::string("{\"disableAllHooks\": true}"), "disableAllHooks"}}) {
+    scene().write("home/.claude/settings.json", text);
+    EXPECT_TRUE(refused(hook_words({"--install", "claude", "--yes"}), {125}, {words}));
+    EXPECT_EQ(read_file(claude()), text);
+  }
+}
+
+// The agent's shell would take such a path for several words, and then every call is refused.
+TEST_P(HookInstall, NotFromAPlaceThatAShellDoesNotTakeAsOneWord) {
+  const fs::path programs = scene_root() / "two words";
+  const fs::path built = fs::path(cloche()).parent_path();
+  scene().write("two words/made", "");
+  EXPECT_TRUE(exited(outside("cp " + built.string() + "/cloche* '" + programs.string() + "/'"), 0));
+  Command install = words({"hook", "--install", "claude", "--yes"});
+  install.argv[0] = (programs / "cloche").string();
+  EXPECT_TRUE(refused(run(install), {125}, {"as one word"}));
+  EXPECT_FALSE(fs::exists(claude()));
+}
+
+TEST_P(HookInstall, OnlyARegularFileIsReplaced) {
+  EXPECT_TRUE(
+      exited(outside("mkdir -p " + (home() / ".claude").string() + " && mkfifo " + claude().string()), 0));
+  EXPECT_TRUE(refused(hook_words({"--install", "claude", "--yes"}), {125}, {"regular"}));
+  EXPECT_TRUE(fs::is_fifo(claude()));
+}
+
+TEST_P(HookInstall, AFileStaysItsOwners) {
+  if (!is_root()) GTEST_SKIP() << "skipped: only root can write what is somebody else's";
+  scene().write("home/.claude/settings.json", mine, 0600);
+  ASSERT_EQ(::chown(claude().c_str(), 4321, 4322), 0);
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0));
+  struct stat seen {};
+  ASSERT_EQ(::stat(claude().c_str(), &seen), 0);
+  EXPECT_EQ(seen.st_uid, 4321U);
+  EXPECT_EQ(seen.st_gid, 4322U);
+  EXPECT_EQ(seen.st_mode & 07777U, 0600U);
+  ASSERT_EQ(::chown(home().c_str(), 4321, 4322), 0);
+  EXPECT_TRUE(refused(hook_words({"--install", "codex", "--yes"}), {125}, {"another user"}));
+  EXPECT_FALSE(fs::exists(home() / ".codex"));
 }
 
 TEST_P(HookInstall, WhatIsInstalledWorks) {

@@ -14,7 +14,10 @@ class HookJudged : public Hook {
 
 TEST_P(HookJudged, TheGatesAnswerForEachTool) {
   file("a.txt", "x");
-  EXPECT_TRUE(exited(outside("ln -s /etc/passwd out; ln -s /etc/nowhere dangling; mkdir -p sub"), 0));
+  EXPECT_TRUE(exited(
+      outside("ln -s /etc/passwd out; ln -s /etc/nowhere dangling; mkdir -p sub/deep; ln -s sub/deep down; "
+              "ln -s /etc @etc"),
+      0));
   struct Row {
     std::string tool;
     std::string input;
@@ -39,6 +42,17 @@ TEST_P(HookJudged, TheGatesAnswerForEachTool) {
       {"NotebookEdit", R"({"notebook_path": "/n.ipynb", "new_source": ""})", "deny", ""},
       {"Grep", R"({"pattern": "x"})", "", ""},
       {"Grep", R"({"pattern": "x", "path": "/etc"})", "deny", "not in the workspace"},
+      {"Read", R"({"file_path": "down/../out"})", "deny", "goes up from behind a link"},
+      {"Read", R"({"file_path": "sub/../a.txt"})", "", ""},
+      {"Read", R"({"file_path": "~/.ssh/id_rsa"})", "deny", "begins with ~"},
+      {"Read", R"({"file_path": " /etc/passwd"})", "deny", "white space"},
+      {"Write", R"({"file_path": "\u00a0/etc/x", "content": "x"})", "deny", "white space"},
+      {"Glob", R"({"pattern": "**/*.txt"})", "", ""},
+      {"Glob", R"({"pattern": )" + at("sub/**") + "}", "", ""},
+      {"Glob", R"({"pattern": "/etc/**"})", "deny", "not in the workspace"},
+      {"Glob", R"({"pattern": )" + at("@etc/*") + "}", "deny", "not in the workspace"},
+      {"Glob", R"({"pattern": "../../**"})", "deny", "goes up"},
+      {"Glob", R"({"pattern": "~/.ssh/*"})", "deny", "begins with ~"},
       {"WebFetch", R"({"url": "https://example.org/", "prompt": "p"})", "deny", "network"},
       {"mcp__server__tool", R"({"any": [1, 2]})", "", ""},
       {"Read", R"({"path": "a.txt"})", "deny", "file_path"},
@@ -79,17 +93,39 @@ TEST_P(HookJudged, RulesJudgeWhatNobodyKnows) {
   EXPECT_TRUE(contains(bash("echo; sudo ls").reason, "no sudo"));
 }
 
+// People write the names that they see: the agent's own. What is judged as one of our tools has both, and
+// the stricter word counts.
+TEST_P(HookJudged, RulesMayNameTheAgentsOwnTools) {
+  rules(R"({"rules": [
+    {"tool": "Bash", "args": {"command": "^deploy"}, "action": "deny", "reason": "no deploys"},
+    {"tool": "Write", "args": {"file_path": "secret"}, "action": "deny", "reason": "no secrets"},
+    {"tool": "Read", "action": "allow"},
+    {"tool": "read_artifact", "args": {"path": "^private"}, "action": "deny"},
+    {"tool": "Web*", "action": "deny", "reason": "no web"},
+    {"tool": "run_script", "action": "allow"},
+    {"tool": "write_artifact", "action": "allow"},
+    {"tool": "read_artifact", "action": "allow"},
+    {"tool": "*", "action": "deny"}]})");
+  EXPECT_TRUE(contains(bash("deploy").reason, "no deploys"));
+  EXPECT_EQ(bash("echo deploy").decision, "allow")
+      << "the last rule is about our name too, and comes too late";
+  EXPECT_TRUE(contains(hook("Write", R"({"file_path": "secret", "content": "x"})").reason, "no secrets"));
+  EXPECT_EQ(hook("Write", R"({"file_path": "plain", "content": "x"})").decision, "");
+  EXPECT_EQ(hook("Read", R"({"file_path": "private"})").decision, "deny") << "an allow loosens nothing";
+  EXPECT_EQ(hook("Read", R"({"file_path": "plain"})").decision, "");
+  EXPECT_EQ(hook("WebFetch", R"({"url": "https://example.org/"})").decision, "deny");
+}
+
+TEST_P(HookJudged, ARuleThatIsMadeMeanwhileIsHeardWhenItRuns) {
+  const std::string command = bash("echo ran").command;
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "deny", "reason": "no more"}]})");
+  EXPECT_TRUE(refused(carry_out(command), {126}, {"no more"}));
+}
+
 TEST_P(HookJudged, AtATerminalClaudeAsksItsPersonUnlessTheOperatorMust) {
   rules(R"({"default": "allow", "rules": [
     {"tool": "read_artifact", "args": {"path": "^asked"}, "action": "ask"},
     {"tool": "read_artifact", "args": {"path": "^ours"}, "action": "ask", "approver": "operator"}]})");
-  const auto at_terminal = [&](const std::string& call) {
-    scene().write("call.json", call);
-    Command shell = words({});
-    shell.argv = {"sh", "-c", cloche() + " hook < " + (scene_root() / "call.json").string()};
-    Conversation terminal(shell, Over::terminal);
-    return terminal.finish().out;
-  };
   const std::string asks = R"("permissionDecision":"ask")";
   const std::string asked = call_of("Read", R"({"file_path": "asked"})");
   const std::string bypassing = std::regex_replace(asked, std::regex("default"), "bypassPermissions");
@@ -122,10 +158,29 @@ TEST_P(HookJudged, CodexIsNeverAskedAndNeverToldMoreThanItKnows) {
   const HookSaid command = said_to(call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})"));
   EXPECT_EQ(command.decision, "allow");
   EXPECT_TRUE(is_call_line(command.command));
-  const HookSaid patch = said_to(call_with(
-      R"("turn_id": "1", )", "apply_patch",
-      R"({"command": "*** Begin Patch\n*** Add File: ok.txt\n+x\n*** Add File: /etc/no\n+x\n*** End Patch"})"));
-  EXPECT_EQ(patch.decision, "deny");
+}
+
+// Codex trims the lines of a patch before it looks for headers, and what it makes of them is what happens.
+TEST_P(HookJudged, APatchIsReadAsStrictlyAsCodexReadsItLeniently) {
+  EXPECT_TRUE(exited(outside("ln -s /etc/passwd lnk"), 0));
+  const std::pair<const char*, const char*> rows[] = {
+      {R"(*** Add File: also.txt\n+ *** x)", ""},
+      {R"(*** Add File: /etc/no\n+x)", "deny"},
+      {R"( *** Add File: /etc/no\n+x)", "deny"},
+      {R"(\t*** Delete File: /etc/passwd)", "deny"},
+      {R"(\u00a0*** Delete File: /etc/passwd)", "deny"},
+      {R"(*** Update File: lnk\u00a0\n@@\n-a\n+b)", "deny"},
+      {R"(*** Update File: ok.txt\n *** Move to: /etc/x\n@@\n-a\n+b)", "deny"},
+      {R"(*** Update File: ~/x\n@@\n-a\n+b)", "deny"},
+      {R"(*** Environment ID: other)", "deny"},
+  };
+  for (const auto& [lines, decision] : rows) {
+    const std::string patch =
+        std::string(R"(*** Begin Patch\n*** Add File: ok.txt\n+x\n)") + lines + R"(\n*** End Patch\n)";
+    const HookSaid said =
+        said_to(call_with(R"("turn_id": "1", )", "apply_patch", R"({"command": ")" + patch + R"("})"));
+    EXPECT_EQ(said.decision, decision) << lines << said.reason;
+  }
 }
 
 FOR_EVERYONE(HookJudged);
