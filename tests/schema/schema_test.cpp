@@ -8,7 +8,7 @@
 #include <random>
 
 #include "base/json.hpp"
-#include "harness/harness.hpp"
+#include "harness/npm.hpp"
 #include "policy/json_schema.hpp"
 
 namespace cloche::test {
@@ -185,37 +185,11 @@ char our_answer(const Case& one) {
   return compiled.value().check(value.value()) ? 'i' : 'v';
 }
 
-std::map<std::string, std::string> surroundings() {
-  std::map<std::string, std::string> kept;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string text = *entry;
-    const std::string name = text.substr(0, text.find('='));
-    std::string lower = name;
-    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    if (name == "PATH" || name == "HOME" || lower.starts_with("npm_config") || lower.ends_with("_proxy") ||
-        lower.starts_with("node_") || lower.starts_with("ssl_"))
-      kept[name] = text.substr(std::min(name.size() + 1, text.size()));
-  }
-  return kept;
-}
-
 // Empty when ajv is there; else why it is not.
 std::string provide_ajv() {
   const fs::path directory = CLOCHE_AJV_DIR;
   if (fs::exists(directory / "node_modules/ajv/dist/2020.js")) return "";
-  for (const char* program : {"node", "npm"}) {
-    const Ran ran = run({.argv = {"/usr/bin/env", program, "--version"}, .env = surroundings()});
-    if (ran.exit_code != 0) return std::string(program) + " is not installed";
-  }
-  fs::create_directories(directory);
-  const Ran ran = run({.argv = {"/usr/bin/env", "npm", "install", "--prefix", directory, "--ignore-scripts",
-                                "--no-audit", "--no-fund", "--silent", "ajv@8"},
-                       .cwd = directory,
-                       .env = surroundings(),
-                       .deadline = std::chrono::seconds(120)});
-  return fs::exists(directory / "node_modules/ajv/dist/2020.js")
-             ? ""
-             : "npm could not fetch ajv: " + ran.err.substr(0, 200);
+  return fetch_packages(directory, {"install", "--prefix", directory, "ajv@8"});
 }
 
 TEST(Schema, AgreesWithAjv) {
@@ -231,7 +205,7 @@ TEST(Schema, AgreesWithAjv) {
   if (const std::string why = provide_ajv(); !why.empty()) GTEST_SKIP() << "SKIPPED: " << why;
   std::string lines;
   for (const auto& one : cases) lines += "{\"schema\": " + one.schema + ", \"value\": " + one.value + "}\n";
-  auto env = surroundings();
+  auto env = npm_surroundings();
   env["NODE_PATH"] = std::string(CLOCHE_AJV_DIR) + "/node_modules";
   const Ran ran = run({.argv = {"/usr/bin/env", "node", CLOCHE_SCHEMA_DIR "/answer.cjs"},
                        .env = env,
