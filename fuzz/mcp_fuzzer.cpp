@@ -26,14 +26,13 @@ void require(bool truth) {
 
 std::vector<std::string> lines_of(std::string_view bytes, size_t piece) {
   std::vector<std::string> lines;
-  const auto take = [&](std::string_view line) { lines.emplace_back(line); };
-  const auto skipped = [&] { lines.emplace_back(); };
   LineSplitter splitter(most_line_bytes);
   while (!bytes.empty()) {
-    splitter.feed(bytes.substr(0, piece), take, skipped);
+    splitter.feed(bytes.substr(0, piece));
+    while (const auto line = splitter.next()) lines.emplace_back(line->text);
     bytes.remove_prefix(std::min(piece, bytes.size()));
   }
-  splitter.end(take, skipped);
+  if (const auto line = splitter.last()) lines.emplace_back(line->text);
   return lines;
 }
 

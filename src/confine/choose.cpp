@@ -5,10 +5,6 @@
 namespace cloche {
 namespace {
 
-bool may_be_off(const Wish& wish) {
-  return wish.off && !wish.required && (wish.door == Door::command_line || wish.off_allowed);
-}
-
 std::optional<Rung> next_below(Rung rung) {
   switch (rung) {
     case Rung::gvisor: return Rung::container;
@@ -74,6 +70,10 @@ std::string reasons_of(const std::vector<Refused>& all) {
 }
 
 }  // namespace
+
+bool may_be_off(const Wish& wish) {
+  return wish.off && !wish.required && (wish.door == Door::command_line || wish.off_allowed);
+}
 
 Result<Choice> choose(const Wish& wish, const Offers& offers) {
   if (may_be_off(wish))

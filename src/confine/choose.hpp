@@ -39,6 +39,9 @@ struct Choice {
   std::vector<std::string> notes = {};  // for stderr, doctor and the record: less than was asked for, and why
 };
 
+// Whether the operator's switch counts here: then nothing holds the command.
+bool may_be_off(const Wish& wish);
+
 Result<Choice> choose(const Wish& wish, const Offers& offers);
 
 }  // namespace cloche

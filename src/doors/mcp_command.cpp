@@ -1,14 +1,17 @@
 // The door `cloche mcp`: an MCP server on stdin and stdout.
 //
-// Who waits for whom: this thread reads stdin and hands each line to the server (mcp/server.hpp), which never
-// waits for anybody. While the client does not take what it was sent, nothing more is read from it either; it
-// can still close its end, and that or a signal ends everything within a second.
+// Who waits for whom: this thread reads stdin and hands one message after the other to the server
+// (mcp/server.hpp), which never waits for anybody. Before each it looks at everything else: while the client
+// does not take what it was sent, nothing more of what it said is looked at, be it read already or in one
+// line with others; it can still close its end, and that or a signal ends everything within a second,
+// whatever there would be left to answer.
 #include "doors/mcp_command.hpp"
 
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -16,6 +19,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
@@ -28,13 +32,18 @@
 namespace cloche {
 namespace {
 
-constexpr unsigned grace_ms = 500;       // for calls to end by themselves once stdin is closed
+constexpr unsigned grace_ms = 500;       // once stdin is closed: to read the rest, and for calls to end
 constexpr unsigned last_words_ms = 150;  // for the client to take the answers
-constexpr size_t key_letters = 52;       // 260 bits
-constexpr const char* instructions =
-    "Commands and files of one workspace, each call judged by rules and run under kernel isolation. A "
-    "refusal "
-    "says which gate refused, why, and what to do instead: do that, and do not repeat the same call.";
+constexpr rlim_t enough_descriptors = 4096;
+constexpr size_t key_letters = 52;  // 260 bits
+constexpr const char* isolated =
+    "Commands and files of one workspace, each call judged by rules and run under kernel isolation. ";
+constexpr const char* not_isolated =
+    "Commands and files of one workspace, each call judged by rules. Isolation is switched off by the "
+    "operator: nothing holds what a call starts. ";
+constexpr const char* refusals =
+    "A refusal says which gate refused, why, and what to do instead: do that, and do not repeat the same "
+    "call.";
 
 int fail(const Error& error) {
   complain(describe(error));
@@ -69,55 +78,91 @@ class Wakers {
   OwnedFd signals;
 };
 
-enum class WhyEnd { input_closed, told_to };
+// How long calls may go on by themselves: not at all when we were told to end.
+using Grace = unsigned;
+constexpr Grace at_once = 0;
+
+// Each call has a few descriptors, and many hosts give a process room for far fewer calls than run at once.
+// What calls start has limits of its own.
+void make_room_for_descriptors() {
+  rlimit files{};
+  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur >= enough_descriptors) return;
+  files.rlim_cur = std::min(files.rlim_max, enough_descriptors);
+  (void)::setrlimit(RLIMIT_NOFILE, &files);
+}
 
 class Reader {
  public:
   Reader(mcp::Server& server, const mcp::Outbox& outbox, const Wakers& wakers)
       : server_(server), outbox_(outbox), wakers_(wakers) {}
 
-  WhyEnd run() {
-    std::optional<WhyEnd> end;
+  Grace run() {
+    std::optional<Grace> end;
     while (!end) end = turn();
     return *end;
   }
 
  private:
-  std::optional<WhyEnd> turn() {
+  std::optional<Grace> turn() {
     const bool room = outbox_.has_room();
-    if (room) closed_ms_ = 0;
-    std::array<pollfd, 3> events = {{{closed_ms_ == 0 ? 0 : -1, static_cast<short>(room ? POLLIN : 0), 0},
-                                     {wakers_.event.get(), POLLIN, 0},
-                                     {wakers_.signals.get(), POLLIN, 0}}};
-    const int most_ms = closed_ms_ == 0 ? -1 : static_cast<int>(grace_ms);
-    if (::poll(events.data(), events.size(), most_ms) < 0) return {};
-    if (events[2].revents != 0) return WhyEnd::told_to;
+    const bool more = has_more();
+    const bool reads = room && !more;
+    // A closed input is always ready: once that was seen, it is looked at only to be read.
+    std::array<pollfd, 4> events = {
+        {{reads || !closed_ms_ ? 0 : -1, static_cast<short>(POLLRDHUP | (reads ? POLLIN : 0)), 0},
+         {wakers_.event.get(), POLLIN, 0},
+         {wakers_.signals.get(), POLLIN, 0},
+         {1, 0, 0}}};  // says by itself when nobody can read it any more
+    if (::poll(events.data(), events.size(), room && more ? 0 : wait_ms()) < 0) return {};
+    if (events[2].revents != 0 || events[3].revents != 0) return at_once;
     if (events[1].revents != 0) wakers_.rest();
-    if (outbox_.is_broken()) return WhyEnd::told_to;
-    if (!room) return look_at_closed(events[0].revents != 0);
+    if (outbox_.is_broken()) return at_once;
+    if ((events[0].revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0) note_closed();
+    if (closed_ms_ && grace_left() == 0) return at_once;
+    if (!room) return {};
+    if (more) return take_next(), std::nullopt;
     return events[0].revents != 0 ? read_some() : std::nullopt;
   }
 
-  // Closed while nothing is read, because the client takes no answers: there may be more to read, if it takes
-  // them soon.
-  std::optional<WhyEnd> look_at_closed(bool seen_now) {
+  void note_closed() {
+    if (!closed_ms_) closed_ms_ = sys::monotonic_ms();
+  }
+  Grace grace_left() const {
     const uint64_t now = sys::monotonic_ms();
-    if (seen_now) closed_ms_ = now;
-    if (closed_ms_ != 0 && now >= closed_ms_ + grace_ms) return WhyEnd::input_closed;
-    return {};
+    const uint64_t gone_ms = now - closed_ms_.value_or(now);
+    return gone_ms < grace_ms ? grace_ms - static_cast<Grace>(gone_ms) : 0;
+  }
+  int wait_ms() const { return closed_ms_ ? static_cast<int>(grace_left()) : -1; }
+
+  // What was read and not looked at yet.
+  bool has_more() const { return next_message_ < messages_.size() || lines_.has_more(); }
+
+  void take_next() {
+    if (next_message_ == messages_.size()) {
+      const auto line = lines_.next();
+      if (!line) return;  // its end has not come
+      take_up(*line);
+    }
+    server_.take(messages_[next_message_++]);
   }
 
-  std::optional<WhyEnd> read_some() {
-    const auto take = [&](std::string_view line) { server_.take_line(line); };
-    const auto skipped = [&] { server_.take_too_long_line(); };
+  void take_up(const mcp::LineSplitter::Taken& line) {
+    messages_ = server_.read(line);
+    next_message_ = 0;
+  }
+
+  std::optional<Grace> read_some() {
     const ssize_t got = ::read(0, buffer_.data(), buffer_.size());
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
     if (got > 0) {
-      lines_.feed({buffer_.data(), static_cast<size_t>(got)}, take, skipped);
+      lines_.feed({buffer_.data(), static_cast<size_t>(got)});
       return {};
     }
-    lines_.end(take, skipped);
-    return WhyEnd::input_closed;
+    note_closed();
+    const auto line = lines_.last();
+    if (!line) return grace_left();
+    take_up(*line);
+    return {};  // and comes here again
   }
 
   mcp::Server& server_;
@@ -125,7 +170,9 @@ class Reader {
   const Wakers& wakers_;
   mcp::LineSplitter lines_{mcp::max_message_bytes};
   std::array<char, 64 << 10> buffer_{};
-  uint64_t closed_ms_ = 0;  // when that was seen while nothing was read; 0: it was not
+  std::vector<mcp::Incoming> messages_ = {};  // of one line
+  size_t next_message_ = 0;                   // of them
+  std::optional<uint64_t> closed_ms_ = {};    // when it was seen that the client has closed its end
 };
 
 // The session's own skill, and what else was named.
@@ -149,7 +196,8 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
   for (const auto& note : gateway->session().notes) complain("note: " + visible(note));
-  mcp::ServerOptions serving{.task = arguments.task, .role = arguments.role, .instructions = instructions};
+  mcp::ServerOptions serving{.task = arguments.task, .role = arguments.role};
+  serving.instructions = std::string(gateway->is_isolated() ? isolated : not_isolated) + refusals;
   if (skill) {
     serving.skill = &*skill;
     for (const auto& warning : skill->warnings) complain("note: " + visible(warning));
@@ -160,11 +208,12 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
   if (const auto proven = gateway->prove_box({.skill = serving.skill}); !proven.ok())
     complain("note: commands will fail here: " + visible(describe(proven.error())));
+  make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));
   mcp::Server server(*gateway, std::move(catalog), std::move(serving), *outbox);
-  const WhyEnd why = Reader(server, *outbox, wakers).run();
-  const bool ended = server.end(why == WhyEnd::input_closed ? grace_ms : 0);
+  const Grace grace = Reader(server, *outbox, wakers).run();
+  const bool ended = server.end(grace);
   outbox->close(last_words_ms);
   // A process that the kernel does not let go of would keep us for longer than a client waits. Its keeper
   // sees that we are gone and ends it.

@@ -175,7 +175,7 @@ Result<void> Gateway::set_default_profile(const std::string& name) { return turn
 Result<void> Gateway::set_enabled(bool enabled) { return turn({.enabled = enabled}); }
 
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
-  return visible_tools(session_, skill);
+  return visible_tools(session_, skill, dials());
 }
 
 Result<void> Gateway::prove_box(const CallContext& context) const {
@@ -306,7 +306,7 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
   if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
-    effect.shown += egress_text(effect.outcome) + quarantine_text(effect.outcome);
+    effect.shown += egress_text(effect.outcome) + remarks_text(effect.outcome);
     return effect;
   }
   effect.raw = raw_text(effect.outcome, launch.argv[0]);

@@ -87,6 +87,9 @@ class Gateway {
   // it. An Error says why calls of commands will fail.
   Result<void> prove_box(const CallContext& context) const;
 
+  // Whether anything holds the programs that calls start.
+  bool is_isolated() const { return cloche::is_isolated(session_, dials()); }
+
   // What a model may be shown: the tools of the loadout, and no other.
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
   const Session& session() const { return session_; }

@@ -156,9 +156,7 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 // What the program will run in. Less than was asked for, by the operator's own word, is noted with every
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
-  Wish wish = session.wish;
-  if (view.dials.enabled) wish.off = wish.off_allowed = !*view.dials.enabled;
-  Choice choice = TRY(take_box(judged.request, wish, *session.ladder));
+  Choice choice = TRY(take_box(judged.request, wish_of(session, view.dials), *session.ladder));
   for (auto& note : choice.notes) judged.notes.push_back(std::move(note));
   return {};
 }

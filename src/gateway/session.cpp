@@ -11,6 +11,7 @@
 #include "store/command_files.hpp"
 #include "store/protected_file.hpp"
 #include "store/run_place.hpp"
+#include "tools/surroundings.hpp"
 
 namespace cloche {
 namespace {
@@ -253,11 +254,25 @@ bool is_in_loadout(const Authority& authority, const RegisteredTool& tool) {
   return !loadout || std::find(loadout->begin(), loadout->end(), tool.spec.name) != loadout->end();
 }
 
-Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill) {
+Wish wish_of(const Session& session, const Dials& dials) {
+  Wish wish = session.wish;
+  if (dials.enabled) wish.off = wish.off_allowed = !*dials.enabled;
+  return wish;
+}
+
+bool is_isolated(const Session& session, const Dials& dials) { return !may_be_off(wish_of(session, dials)); }
+
+Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill, const Dials& dials) {
   const Authority authority = TRY(authority_for(session, skill));
   std::vector<ToolSpec> specs;
   for (const auto& tool : session.registry.tools()) {
-    if (is_in_loadout(authority, tool)) specs.push_back(tool.spec);
+    if (!is_in_loadout(authority, tool)) continue;
+    const ToolTerms terms = TRY(terms_for(session, tool.spec.name, dials));
+    const Ceilings ceilings = TRY(authority_for(session, skill, terms)).ceilings;
+    specs.push_back(tool.spec);
+    tell_surroundings(
+        specs.back(), tool.executor ? Starts::executor : starts_of(tool.spec.name),
+        {.isolated = is_isolated(session, dials), .network = ceilings.network && !ceilings.hosts.empty()});
   }
   return specs;
 }

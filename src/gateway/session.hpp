@@ -106,7 +106,12 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
 Result<Authority> authority_for(const Session& session, const Skill* skill);
 
 bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
-// The tools of the loadout, and no other.
-Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill);
+// How an operator wants calls to be isolated, with what was turned since.
+Wish wish_of(const Session& session, const Dials& dials);
+// False: the operator has switched it off, and nothing holds what calls start.
+bool is_isolated(const Session& session, const Dials& dials);
+// The tools of the loadout, and no other; each says of itself what is true in this session.
+Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill,
+                                            const Dials& dials = {});
 
 }  // namespace cloche

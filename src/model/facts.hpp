@@ -66,6 +66,14 @@ struct ToolchainFact {
   bool operator==(const ToolchainFact&) const = default;
 };
 
+// Who the caller is for git: what their own configuration says, and nothing else of it.
+struct GitIdentity {
+  std::string name = {};
+  std::string email = {};  // either may be empty: it is not said, or not fit to be passed on
+
+  bool operator==(const GitIdentity&) const = default;
+};
+
 struct CallerFact {
   unsigned uid = 0;
   unsigned gid = 0;
@@ -73,6 +81,7 @@ struct CallerFact {
   std::string home;                                // resolved; empty when there is none
   std::string path;                                // the caller's PATH, for the order of toolchains
   std::map<std::string, std::string> environment;  // of the names that -e asked for, and TERM
+  GitIdentity git = {};
 
   bool operator==(const CallerFact&) const = default;
 };

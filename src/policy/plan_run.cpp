@@ -6,6 +6,7 @@
 
 #include "base/path.hpp"
 #include "policy/declared_hosts.hpp"
+#include "policy/git_identity.hpp"
 #include "policy/guarded.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/standard_view.hpp"
@@ -116,6 +117,11 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
 
 bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
 
+// Where /etc is ours. Elsewhere only an address can be given that does not outdo a repository's own.
+bool shows_git_identity(const RunRequest& request, const Facts& facts) {
+  return is_known(facts.caller.git) && request.view == View::curated && request.rung >= Rung::namespaces;
+}
+
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   const std::string own_home = request.view == View::host ? "/run/home" : std::string(home);
   std::map<std::string, std::string> variables = {
@@ -128,6 +134,11 @@ void add_environment(ConfinementPlan& plan, const RunRequest& request, const Fac
       {"TMPDIR", "/tmp"},
       // ptrace is not there, and without it LeakSanitizer ends every program that it checks.
       {"ASAN_OPTIONS", "detect_leaks=0"}};
+  if (shows_git_identity(request, facts)) {
+    variables[std::string(identity_variable)] = identity_file;
+  } else if (!facts.caller.git.email.empty()) {
+    variables["EMAIL"] = facts.caller.git.email;  // the last place where git looks for it
+  }
   if (request.debugging) variables.erase("ASAN_OPTIONS");
   if (request.terminal) {
     const auto term = facts.caller.environment.find("TERM");
@@ -320,6 +331,9 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
     view::add_system(plan, facts);
   }
   if (request.view == View::curated) view::add_identity(plan);
+  if (shows_git_identity(request, facts))
+    plan.view.push_back(view::text(std::string(identity_file), identity_config(facts.caller.git),
+                                   "who commits: the caller's name and address for git"));
   view::add_private(plan, request);
   if (request.view == View::curated)
     add_toolchains(plan, toolchains_of(request, facts));  // the host's own view has them where they are

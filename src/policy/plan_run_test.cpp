@@ -190,6 +190,46 @@ TEST(PlanRun, TheEnvironmentIsBuiltFromNothing) {
   EXPECT_EQ(variable(plan_run(plain_request(), facts).value(), "HOME"), "/home/cloche");
 }
 
+TEST(PlanRun, WhoCommitsIsSaidWhereARepositorysOwnWordCounts) {
+  struct Row {
+    GitIdentity identity;
+    View view;
+    Rung rung;
+    const char* file;  // what GIT_CONFIG_SYSTEM says
+    const char* email;
+  };
+  const char* const no = "(unset)";
+  const char* const ours = "/etc/cloche-gitconfig";
+  const GitIdentity ada = {"Ada", "a@b"};
+  const Row rows[] = {
+      {ada, View::curated, Rung::namespaces, ours, no},
+      {ada, View::curated, Rung::container, ours, no},
+      {{"Ada", ""}, View::curated, Rung::namespaces, ours, no},
+      {{}, View::curated, Rung::namespaces, no, no},
+      {ada, View::curated, Rung::subprocess, no, "a@b"},
+      {ada, View::host, Rung::namespaces, no, "a@b"},
+      {{"Ada", ""}, View::host, Rung::namespaces, no, no},
+  };
+  for (const auto& row : rows) {
+    Facts facts = plain_host();
+    facts.caller.git = row.identity;
+    RunRequest request = plain_request();
+    request.view = row.view;
+    request.rung = row.rung;
+    const auto plan = plan_run(request, facts).value();
+    EXPECT_EQ(variable(plan, "GIT_CONFIG_SYSTEM"), row.file);
+    EXPECT_EQ(variable(plan, "EMAIL"), row.email);
+    const ViewEntry* file = find(plan, ours);
+    ASSERT_EQ(file != nullptr, row.file == ours);
+    if (file != nullptr) EXPECT_NE(file->content.find("name = \"Ada\""), std::string::npos) << file->content;
+  }
+  Facts facts = plain_host();
+  facts.caller.git = ada;
+  RunRequest request = plain_request();
+  request.environment = {{"GIT_CONFIG_SYSTEM", "/dev/null"}};
+  EXPECT_EQ(variable(plan_run(request, facts).value(), "GIT_CONFIG_SYSTEM"), "/dev/null");
+}
+
 TEST(PlanRun, TermComesWithATerminal) {
   RunRequest request = plain_request();
   request.terminal = true;

@@ -120,6 +120,12 @@ bool is_same(const Question& a, const Question& b) {
   return a.digest == b.digest && a.text == b.text && a.approvers == b.approvers;
 }
 
+Error too_many(size_t waiting, std::string_view whose) {
+  return refusal(
+      std::to_string(waiting) + " questions" + std::string(whose) + " wait for the operator already",
+      "let him answer some by `cloche approve`");
+}
+
 Error no_such_question(const std::string& id) {
   return refusal("no question '" + shown(id, 80) + "' waits", "see `cloche approve list`");
 }
@@ -155,15 +161,17 @@ Result<std::string> Approvals::file(const Question& question, const std::string&
                                     uint64_t now_ms) const {
   const auto held = TRY(shelf_.lock());
   prune(now_ms);
-  const auto ids = ids_with(shelf_, question_ending);
-  for (const auto& id : ids) {
-    const auto filed = read_question(shelf_, id);
-    if (filed.ok() && is_same(filed.value().question, question) && !live_answer(shelf_, id, now_ms))
-      return id;
+  size_t waiting = 0;
+  size_t of_this_workspace = 0;
+  for (const auto& id : ids_with(shelf_, question_ending)) {
+    const auto waits = read_question(shelf_, id);
+    if (!waits.ok() || live_answer(shelf_, id, now_ms)) continue;
+    if (is_same(waits.value().question, question)) return id;
+    ++waiting;
+    if (waits.value().workspace == workspace) ++of_this_workspace;
   }
-  if (ids.size() >= terms_.most_waiting || shelf_.names().size() >= most_files)
-    return refusal(std::to_string(ids.size()) + " questions wait for the operator already",
-                   "let him answer some by `cloche approve`");
+  if (of_this_workspace >= terms_.most_of_one) return too_many(of_this_workspace, " of this workspace");
+  if (waiting >= terms_.most_waiting || shelf_.names().size() >= most_files) return too_many(waiting, "");
   FiledQuestion filed{.id = TRY(random_word(id_letters)), .question = question, .workspace = workspace};
   filed.asked_ms = now_ms;
   filed.expires_ms = now_ms + terms_.waits_ms;

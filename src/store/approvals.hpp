@@ -25,6 +25,7 @@ struct ApprovalTerms {
   uint64_t waits_ms = 8ULL * 60 * 60 * 1000;  // a question, for an answer
   uint64_t holds_ms = 60ULL * 60 * 1000;      // an answer, for the call to come again
   size_t most_waiting = 100;
+  size_t most_of_one = 50;  // workspace: no agent takes the others' places
 };
 
 struct FiledQuestion {

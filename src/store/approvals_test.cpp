@@ -152,6 +152,31 @@ TEST_F(ApprovalsTest, NoMoreThanAPersonCanAnswer) {
   EXPECT_TRUE(approvals.file(question, "/ws", start_ms + 481 * minute_ms).ok()) << "the others have expired";
 }
 
+TEST_F(ApprovalsTest, WhatIsAnsweredDoesNotWaitAnyMore) {
+  const ApprovalTerms few{.most_waiting = 2};
+  const auto approvals = Approvals::open(scratch.path + "/state", few).value();
+  const Decision said_to[] = {Decision::deny, Decision::allow};
+  for (int i = 0; i < 2; ++i) {
+    const auto id = approvals.file({"sha256:" + std::to_string(i), "x"}, "/ws", start_ms);
+    ASSERT_TRUE(id.ok());
+    ASSERT_TRUE(said(id.value(), said_to[i]).ok());
+  }
+  EXPECT_TRUE(approvals.file(question, "/ws", start_ms).ok());
+  EXPECT_EQ(taken({"sha256:0", "x"}), "deny") << "its answer counts as before";
+}
+
+TEST_F(ApprovalsTest, OneWorkspaceLeavesRoomForTheOthers) {
+  const ApprovalTerms few{.most_waiting = 3, .most_of_one = 2};
+  const auto approvals = Approvals::open(scratch.path + "/state", few).value();
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(approvals.file({"sha256:" + std::to_string(i), "x"}, "/ws", start_ms).ok());
+  const auto third = approvals.file(question, "/ws", start_ms);
+  ASSERT_FALSE(third.ok());
+  EXPECT_EQ(third.error().what, "2 questions of this workspace wait for the operator already");
+  EXPECT_TRUE(approvals.file(question, "/other", start_ms).ok());
+  EXPECT_FALSE(approvals.file({"sha256:9", "x"}, "/third", start_ms).ok());
+}
+
 TEST_F(ApprovalsTest, TheListIsByAge) {
   const std::string first = asked(question, start_ms + 1);
   const std::string second = asked({"sha256:two", "x\n"}, start_ms + 2);

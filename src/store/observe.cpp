@@ -14,6 +14,8 @@
 #include "base/mount_table.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/git_config.hpp"
+#include "policy/git_identity.hpp"
 #include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
 #include "store/protected_walk.hpp"
@@ -295,10 +297,28 @@ Result<CallerFact> observe_caller(const RunRequest& request, const Environment& 
   return caller;
 }
 
+// In the files that git takes for the user's own; of the second, and only when the first does not say it all,
+// what that lacks. What cannot be read says nothing.
+GitIdentity look_at_git_identity(const Environment& environment, const std::string& home) {
+  const auto said_in = [](const std::string& path) {
+    const auto text =
+        path.empty() ? Result<std::string>(std::string()) : sys::read_file(path, max_git_config_bytes);
+    return text.ok() ? identity_in(text.value()) : GitIdentity{};
+  };
+  if (const auto named = environment.find("GIT_CONFIG_GLOBAL")) return said_in(*named);
+  if (home.empty()) return {};
+  GitIdentity identity = said_in(home + "/.gitconfig");
+  if (!identity.name.empty() && !identity.email.empty()) return identity;
+  const std::string configured = environment.get("XDG_CONFIG_HOME");
+  const std::string folder = configured.empty() ? home + "/.config" : configured;
+  return completed(std::move(identity), said_in(folder + "/git/config"));
+}
+
 Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
                            const OwnPlaces& own) {
   Facts facts;
   facts.caller = std::move(caller);
+  facts.caller.git = look_at_git_identity(environment, facts.caller.home);
   facts.state = look_at_state(own.state);
   TRY(look_at_parts(facts, own.parts));
   if (request.view == View::host) {

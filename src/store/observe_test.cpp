@@ -68,6 +68,39 @@ TEST_F(Observe, OfTheEnvironmentOnlyWhatWasAskedForIsRead) {
   EXPECT_EQ(seen.environment, (std::map<std::string, std::string>{{"ASKED", "value"}, {"TERM", "xterm"}}));
 }
 
+TEST_F(Observe, WhoCommitsIsReadFromTheUsersOwnConfiguration) {
+  struct Row {
+    std::string home;           // ~/.gitconfig; "-": there is none
+    std::string beside;         // ~/.config/git/config
+    std::string more_variable;  // of the environment
+    GitIdentity identity;
+  };
+  const std::string config = path_ + "/home/.config/git/config";
+  const std::string both = "[user]\n\tname = Ada\n\temail = a@b\n";
+  const Row rows[] = {
+      {both, "[user]\n\tname = Grace\n", "A=b", {"Ada", "a@b"}},
+      {"[user]\n\tname = Ada\n", "[user]\n\tname = Grace\n\temail = g@h\n", "A=b", {"Ada", "g@h"}},
+      {"-", both, "A=b", {"Ada", "a@b"}},
+      {"-", "-", "A=b", {}},
+      {both, both, "XDG_CONFIG_HOME=/nonexistent", {"Ada", "a@b"}},
+      {"-", both, "XDG_CONFIG_HOME=/nonexistent", {}},
+      {"[user]\n\tname = Grace\n", both, "GIT_CONFIG_GLOBAL=" + config, {"Ada", "a@b"}},
+      {both, both, "GIT_CONFIG_GLOBAL=", {}},
+      {both + std::string(70'000, '#'), "-", "A=b", {}},
+  };
+  fs::create_directories(path_ + "/home/.config/git");
+  const auto put = [](const std::string& path, const std::string& text) {
+    fs::remove(path);
+    if (text != "-") std::ofstream(path) << text;
+  };
+  for (const auto& row : rows) {
+    put(path_ + "/home/.gitconfig", row.home);
+    put(config, row.beside);
+    set({"HOME=" + path_ + "/home", row.more_variable});
+    EXPECT_EQ(observed().facts.caller.git, row.identity) << row.home << row.beside << row.more_variable;
+  }
+}
+
 TEST_F(Observe, AHomeIsResolvedOrNotThere) {
   fs::create_directory_symlink(path_ + "/home", path_ + "/link");
   const std::pair<std::string, std::string> rows[] = {{"HOME=" + path_ + "/link", path_ + "/home"},

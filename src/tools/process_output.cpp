@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "base/utf8.hpp"
 #include "base/words.hpp"
+#include "model/backend.hpp"
 
 namespace cloche {
 namespace {
@@ -54,7 +55,14 @@ std::string laid_out(const Outcome& outcome, std::string_view output, std::strin
   std::string text = "exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ";
   text.append(output).append("\nstderr: ").append(errors);
   if (const std::string why = ended(outcome); !why.empty()) text += "\nended: " + neutralised(why);
-  return text + egress_text(outcome) + quarantine_text(outcome);
+  return text + egress_text(outcome) + remarks_text(outcome);
+}
+
+void add_sentences(JsonWriter& out, std::string_view name, const std::vector<std::string>& sentences) {
+  if (sentences.empty()) return;
+  out.key(name).begin_array();
+  for (const auto& sentence : sentences) out.value(sentence);
+  out.end_array();
 }
 
 // What has no output to show: it was never started.
@@ -68,9 +76,17 @@ std::string unstarted(const Outcome& outcome, const std::string& program) {
 
 }  // namespace
 
-std::string quarantine_text(const Outcome& outcome) {
+std::vector<std::string> remarks_on(const Outcome& outcome) {
+  std::vector<std::string> remarks;
+  for (const auto& line : quarantine_lines(outcome)) remarks.push_back(neutralised(line));
+  if (outcome.backend == name_of(Backend::none))
+    remarks.emplace_back("isolation is off by the operator's own switch: nothing held this command");
+  return remarks;
+}
+
+std::string remarks_text(const Outcome& outcome) {
   std::string text;
-  for (const auto& line : quarantine_lines(outcome)) text += "\n[" + neutralised(line) + "]";
+  for (const auto& remark : remarks_on(outcome)) text += "\n[" + remark + "]";
   return text;
 }
 
@@ -160,7 +176,9 @@ std::string process_output_schema() {
     "properties": {"exit_code": {"type": "integer"}, "stdout": {"type": "string"}, "stderr": {"type": "string"},
     "ended": {"type": "string", "description": "the limit or signal that ended it"},
     "denials": {"type": "array", "items": {"type": "string"},
-      "description": "what the network gate refused; trying again changes nothing"}}})";
+      "description": "what the network gate refused; trying again changes nothing"},
+    "notes": {"type": "array", "items": {"type": "string"},
+      "description": "what else has to be known of it, such as files that were taken away again"}}})";
 }
 
 std::string process_output_json(const Outcome& outcome, const OutputBudget& budget) {
@@ -173,11 +191,8 @@ std::string process_output_json(const Outcome& outcome, const OutputBudget& budg
   for (const auto& denial : outcome.denials) {
     if (denial.by == "egress") refused.push_back(neutralised(denial.what));
   }
-  if (!refused.empty()) {
-    out.key("denials").begin_array();
-    for (const auto& sentence : refused) out.value(sentence);
-    out.end_array();
-  }
+  add_sentences(out, "denials", refused);
+  add_sentences(out, "notes", remarks_on(outcome));
   return out.end_object().text();
 }
 

@@ -26,8 +26,11 @@ std::string neutralised(std::string_view bytes);
 // Head and tail, with a line between them that says how much is missing and how to get it.
 std::string within_budget(const std::string& text, const OutputBudget& budget);
 
-// What was taken out of the tree again, a line each in brackets, for the end of a result.
-std::string quarantine_text(const Outcome& outcome);
+// What whoever reads a result has to know beside it, a sentence each: what was taken out of the tree again,
+// and that nothing held the program.
+std::vector<std::string> remarks_on(const Outcome& outcome);
+// A line each in brackets, for the end of a result.
+std::string remarks_text(const Outcome& outcome);
 
 // What the network gate refused while the program ran, once each, and what to do about it.
 std::string egress_text(const Outcome& outcome);
@@ -41,7 +44,7 @@ Outcome refused_by(const Verdict& verdict);
 std::string raw_text(const Outcome& outcome, const std::string& program);
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget);
 
-// JSON Schema of {exit_code, stdout, stderr, ended?, denials?}.
+// JSON Schema of {exit_code, stdout, stderr, ended?, denials?, notes?}.
 std::string process_output_schema();
 std::string process_output_json(const Outcome& outcome, const OutputBudget& budget);
 

@@ -55,6 +55,19 @@ TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
       R"json("denials":["egress: look-up of evil.example refused: not declared (--net: [a.org])"]})json");
 }
 
+TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
+  Outcome outcome = exited(0, "", "");
+  outcome.quarantined = {{"a\x1b.sh", "who runs it"}};
+  outcome.backend = "none";
+  const std::string off = "isolation is off by the operator's own switch: nothing held this command";
+  EXPECT_EQ(shown_text(outcome, "x", {}),
+            "exit_code: 0\nstdout: \nstderr: \n[quarantined: a\\u{1b}.sh (who runs it)]\n[" + off + "]");
+  EXPECT_EQ(
+      process_output_json(outcome, {}),
+      R"json({"exit_code":0,"stdout":"","stderr":"","notes":["quarantined: a\\u{1b}.sh (who runs it)",")json" +
+          off + "\"]}");
+}
+
 TEST(ProcessOutput, NothingMovesATerminal) {
   const std::pair<std::string, std::string> rows[] = {
       {"plain \xc3\xa4 text\n\ttab", "plain \xc3\xa4 text\n\ttab"},

@@ -107,8 +107,8 @@ ToolSpec run_shell_spec() {
       "refused. "
       "`full`, where the session has it, also runs python3, pytest, node, npm, npx, ruby, bundle, rspec, "
       "rake, "
-      "go and bash on files of the workspace. Paths must lie in the workspace. There is no network. A "
-      "refusal "
+      "go and bash on files of the workspace. Paths must lie in the workspace. There is no network "
+      "but to hosts that the skill or the operator declares. A refusal "
       "says which gate refused and what to do instead; after the second refusal of the same kind do "
       "something "
       "else.";

@@ -219,6 +219,19 @@ TEST_P(Git, OneCommandPerCall) {
   EXPECT_TRUE(printed(inside({"git", "-C", "clone", "log", "--format=%s"}), "first\n"));
 }
 
+// As on the host: from the configuration in the caller's home, unless the repository says something else.
+TEST_P(Git, ACommitHasTheCallersName) {
+  NEEDS("git");
+  scene().write("home/.gitconfig", "[user]\n\tname = Ada Lovelace\n\temail = ada@example.org\n");
+  const std::string home = scene().root() / "home";
+  const Command how{.argv = {}, .env = {{"HOME", home}, {"XDG_CONFIG_HOME", home + "/.config"}}};
+  EXPECT_TRUE(printed(
+      bash(R"(set -e; git init -q .; git commit -q --allow-empty -m one; git log --format='%an <%ae> %cn'
+git config user.email repo@example.org; git commit -q --allow-empty -m two; git log -1 --format='%an <%ae>'; git status --short)",
+           how),
+      "Ada Lovelace <ada@example.org> Ada Lovelace\nAda Lovelace <repo@example.org>\n"));
+}
+
 TEST_P(Git, WorkspaceWhoseParentBelongsToAnother) {
   NEEDS("git");
   if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can give a directory away";

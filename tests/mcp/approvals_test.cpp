@@ -94,6 +94,53 @@ TEST_F(McpApprovals, AQuestionOfACallThatIsCalledOffIsTakenBack) {
   EXPECT_FALSE(touched());
 }
 
+// More than run at once, and nobody answers: others do not wait for that.
+TEST_F(McpApprovals, QuestionsThatNobodyAnswersStallNoOtherCall) {
+  constexpr int questions = 40;
+  scene.write("workspace/file", "here");
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  const auto ask = [&](int id) {
+    client.send(R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":"tools/call","params":)" +
+                call_params("run_shell", R"({"cmd":"echo asked )" + std::to_string(id) + R"("})") + "}");
+  };
+  for (int i = 0; i < questions; ++i) ask(i);
+  std::vector<std::string> asked;
+  for (int i = 0; i < questions; ++i) {
+    const auto question = client.receive();
+    ASSERT_TRUE(question);
+    asked.push_back((*question)["id"].string);
+  }
+  EXPECT_EQ(text_of(client.ask("\"r\"", "tools/call", call_params("read_artifact", R"({"path":"file"})"))),
+            "here");
+  for (const auto& id : asked) client.send(respond(id, R"({"action":"accept","content":{"answer":"once"}})"));
+  for (int i = 0; i < questions; ++i)
+    EXPECT_TRUE(text_of(client.answer(std::to_string(i))).starts_with("exit_code: 0"));
+}
+
+// Beyond that number nobody is asked, and it is said at once.
+TEST_F(McpApprovals, TooManyQuestions) {
+  constexpr int questions = 140;
+  constexpr int most = 128;
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  for (int i = 0; i < questions; ++i)
+    client.send(R"({"jsonrpc":"2.0","id":)" + std::to_string(i) + R"(,"method":"tools/call","params":)" +
+                call_params("run_shell", R"({"cmd":"echo asked )" + std::to_string(i) + R"("})") + "}");
+  int asked = 0;
+  int refused = 0;
+  for (int i = 0; i < questions; ++i) {
+    const auto message = client.receive();
+    ASSERT_TRUE(message) << i;
+    asked += message->has("method") ? 1 : 0;
+    refused += text_of(*message).find("too many questions") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(asked, most);
+  EXPECT_EQ(refused, questions - most);
+  client.process().close_input();
+  EXPECT_LT(client.time_to_end(), Millis(1000));
+}
+
 TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {
   McpClient client(scene);
   client.shake_hands();

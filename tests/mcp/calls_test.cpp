@@ -127,17 +127,46 @@ TEST_P(McpCalls, TheTranscriptGrowsWithTheCalls) {
   EXPECT_EQ(code_of(client.ask("6", "resources/read", stateless(R"({"uri":"file:///etc/passwd"})"))), -32602);
 }
 
-// An agent stands behind this door: a variable of its environment is not the operator's word.
-TEST_P(McpCalls, AVariableDoesNotTakeTheGlassAway) {
-  scene.set("CLOCHE_SANDBOX", "off");
-  const fs::path outside = scene.write("outside", "seen");
+// Whose name is in a commit: the operator's, whose home no command sees; a repository's own word counts
+// first, and what else stands in that file is nobody's business.
+TEST_P(McpCalls, ACommitHasTheOperatorsName) {
+  scene.write("home/.gitconfig",
+              "[user]\n\tname = Ada \\\"A\\\" Lovelace\n\temail = ada@example.org\n"
+              "[alias]\n\thidden = !true\n[credential]\n\thelper = operators\n");
+  McpClient client(scene);
+  client.shake_hands();
+  const auto script = [&](const std::string& id, const std::string& code) {
+    return text_of(client.ask(
+        id, "tools/call", call_params("run_script", R"({"interpreter":"bash","code":")" + code + R"("})")));
+  };
+  EXPECT_NE(
+      script("1", "git init -q r && cd r && git commit --allow-empty -qm x && git log --format=%an,%ae,%cn")
+          .find(R"(stdout: Ada "A" Lovelace,ada@example.org,Ada "A" Lovelace)"),
+      std::string::npos)
+      << client.last_line();
+  EXPECT_NE(script("2",
+                   "git init -q s && cd s && git config user.email repo@example.org && "
+                   "git commit --allow-empty -qm x && git log --format=%an,%ae")
+                .find(R"(stdout: Ada "A" Lovelace,repo@example.org)"),
+            std::string::npos)
+      << client.last_line();
+  const std::string rest =
+      script("3", "git config --list; git config --global user.name Grace; git config user.name");
+  EXPECT_EQ(rest.find("hidden"), std::string::npos) << rest;
+  EXPECT_EQ(rest.find("operators"), std::string::npos) << rest;
+  EXPECT_NE(rest.find("Grace"), std::string::npos) << rest;
+}
+
+// What a client shows its model may be only this.
+TEST_P(McpCalls, WhatWasTakenAwayIsInTheStructuredResultToo) {
   McpClient client(scene);
   client.shake_hands();
   const Json ran = client.ask(
-      "1", "tools/call",
-      call_params("run_script", R"({"interpreter":"bash","code":"cat )" + outside.string() + R"("})"));
-  EXPECT_EQ(text_of(ran).find("seen"), std::string::npos) << text_of(ran);
-  EXPECT_NE(text_of(ran).find("No such file"), std::string::npos) << text_of(ran);
+      "1", "tools/call", call_params("run_script", R"({"interpreter":"bash","code":"echo x > .envrc"})"));
+  EXPECT_NE(text_of(ran).find("[quarantined: .envrc"), std::string::npos) << text_of(ran);
+  const auto& notes = ran["result"]["structuredContent"]["notes"].array;
+  ASSERT_EQ(notes.size(), 1U) << client.last_line();
+  EXPECT_TRUE(notes[0].string.starts_with("quarantined: .envrc")) << notes[0].string;
 }
 
 TEST_P(McpCalls, CallsOfOneTaskShareAHome) {

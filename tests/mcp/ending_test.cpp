@@ -71,6 +71,15 @@ TEST_F(McpEnding, AClientThatIsGone) {
   expect_nothing_late();
 }
 
+// It says nothing more, and neither do we: that nobody can hear us is seen all the same.
+TEST_F(McpEnding, AClientThatOnlyCannotHearUs) {
+  McpClient client(scene);
+  begin(client);
+  client.process().close_output();
+  EXPECT_LT(client.time_to_end(), one_second);
+  expect_nothing_late();
+}
+
 TEST_F(McpEnding, AClosedInputWhileNobodyReads) {
   McpClient client(scene);
   begin(client);

@@ -1,23 +1,40 @@
 #include "doors/mcp/call_queue.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace cloche::mcp {
 
-bool CallQueue::add(std::function<void()> work, size_t bytes) {
+std::optional<CallQueue::Ticket> CallQueue::add(std::function<void()> work, size_t bytes) {
   const std::lock_guard held(lock_);
   if (closing_ || waiting_.size() >= limits_.waiting || waiting_bytes_ + bytes > limits_.waiting_bytes)
-    return false;
-  waiting_.push_back({std::move(work), bytes});
+    return std::nullopt;
+  waiting_.push_back({next_ticket_, std::move(work), bytes});
   waiting_bytes_ += bytes;
-  if (resting_ < waiting_.size() && threads_.size() < limits_.running) start_thread();
+  have_a_thread();
   if (threads_.empty()) {  // the host gives us none: nobody would ever begin it
     waiting_.pop_back();
     waiting_bytes_ -= bytes;
-    return false;
+    return std::nullopt;
   }
   something_.notify_one();
+  return next_ticket_++;
+}
+
+bool CallQueue::drop(Ticket ticket) {
+  const std::lock_guard held(lock_);
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&](const Waiting& one) { return one.ticket == ticket; });
+  if (found == waiting_.end()) return false;
+  waiting_bytes_ -= found->bytes;
+  waiting_.erase(found);
+  if (is_idle()) idle_.notify_all();
   return true;
+}
+
+void CallQueue::have_a_thread() {
+  if (resting_ < waiting_.size() && threads_.size() < limits_.running + aside_) start_thread();
 }
 
 // Not std::thread, which throws where the host is out of threads: those that are there go on.
@@ -32,8 +49,7 @@ void CallQueue::start_thread() {
 
 bool CallQueue::wait_until_idle(unsigned most_ms) {
   std::unique_lock held(lock_);
-  return idle_.wait_for(held, std::chrono::milliseconds(most_ms),
-                        [&] { return waiting_.empty() && running_ == 0; });
+  return idle_.wait_for(held, std::chrono::milliseconds(most_ms), [&] { return is_idle(); });
 }
 
 void CallQueue::stop_beginning() {
@@ -41,6 +57,7 @@ void CallQueue::stop_beginning() {
   closing_ = true;
   waiting_.clear();
   something_.notify_all();
+  place_.notify_all();
 }
 
 void CallQueue::close() {
@@ -49,26 +66,53 @@ void CallQueue::close() {
   threads_.clear();
 }
 
+bool CallQueue::step_aside() {
+  const std::lock_guard held(lock_);
+  if (aside_ >= limits_.aside) return false;
+  --running_;
+  ++aside_;
+  have_a_thread();
+  something_.notify_one();
+  place_.notify_one();
+  return true;
+}
+
+void CallQueue::come_back() {
+  std::unique_lock held(lock_);
+  ++returning_;
+  place_.wait(held, [&] { return closing_ || running_ < limits_.running; });
+  --returning_;
+  --aside_;
+  ++running_;
+}
+
+CallQueue::Waiting CallQueue::take_first() {
+  Waiting first = std::move(waiting_.front());
+  waiting_.pop_front();
+  waiting_bytes_ -= first.bytes;
+  return first;
+}
+
 void CallQueue::run() {
   std::unique_lock held(lock_);
   while (true) {
     ++resting_;
-    something_.wait(held, [&] { return closing_ || !waiting_.empty(); });
+    something_.wait(held, [&] { return closing_ || may_begin(); });
     --resting_;
     if (closing_) return;
     held.unlock();
     before_each_();
     held.lock();
-    if (waiting_.empty()) continue;  // another thread was quicker
-    const Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    waiting_bytes_ -= next.bytes;
+    if (closing_ || !may_begin()) continue;  // another thread was quicker
     ++running_;
+    Waiting next = take_first();
     held.unlock();
     next.work();
+    next.work = {};
     held.lock();
     --running_;
-    if (waiting_.empty() && running_ == 0) idle_.notify_all();
+    place_.notify_one();
+    if (is_idle()) idle_.notify_all();
   }
 }
 

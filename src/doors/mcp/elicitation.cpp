@@ -81,6 +81,13 @@ Answer AskingApprover::ask(const Question& question) {
                    reply == Reply::no ? "the client's user did not say yes to this call" : "");
 }
 
+Answer AsideApprover::ask(const Question& question) {
+  const CallQueue::Aside aside(queue_);
+  if (aside.granted()) return inner_.ask(question);
+  return answer_to(question, Reply::no,
+                   "too many questions wait for the client's user: call again when some are answered");
+}
+
 Answer ReturningApprover::ask(const Question& question) {
   // The answer to another question, because a file has changed meanwhile, is none: it is asked again.
   if (brought_ && brought_->digest == question.digest) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/json_text.hpp"
+#include "doors/mcp/call_queue.hpp"
 #include "policy/approval.hpp"
 
 namespace cloche::mcp {
@@ -60,6 +61,19 @@ class AskingApprover : public Approver {
   int stop_;
   bool possible_;  // the client can ask its user
   uint64_t within_ms_;
+};
+
+// Whoever is asked, no other call waits for it.
+class AsideApprover : public Approver {
+ public:
+  AsideApprover(CallQueue& queue, Approver& inner) : queue_(queue), inner_(inner) {}
+  Answer ask(const Question& question) override;
+  bool can_ask() const override { return inner_.can_ask(); }
+  bool speaks_for_operator() const override { return inner_.speaks_for_operator(); }
+
+ private:
+  CallQueue& queue_;
+  Approver& inner_;
 };
 
 // By the result of the call: the client asks its user and calls again. With an answer that it brought along

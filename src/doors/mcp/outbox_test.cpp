@@ -156,6 +156,84 @@ TEST(CallQueue, FirstComeFirstServedWithinItsLimits) {
   EXPECT_TRUE(queue.add(work(4), 100)) << "there is room again";
 }
 
+// One that waits until it is told to go on.
+struct Gate {
+  void pass() {
+    std::unique_lock held(lock);
+    changed.wait(held, [&] { return open; });
+  }
+  void let_go() {
+    const std::lock_guard held(lock);
+    open = true;
+    changed.notify_all();
+  }
+  std::mutex lock;
+  std::condition_variable changed;
+  bool open = false;
+};
+
+TEST(CallQueue, WhatIsDroppedLeavesItsPlaceToOthers) {
+  Gate gate;
+  std::atomic<int> done = 0;
+  CallQueue queue([] {}, {.running = 1, .waiting = 2, .waiting_bytes = 100});
+  std::atomic<bool> begun = false;
+  const auto first = queue.add([&] { begun = true, gate.pass(); }, 0);
+  ASSERT_TRUE(first);
+  while (!begun) ::usleep(1000);
+  EXPECT_FALSE(queue.drop(*first)) << "it runs";
+  const auto second = queue.add([&] { done += 10; }, 60);
+  ASSERT_TRUE(queue.add([&] { ++done; }, 40));
+  EXPECT_FALSE(queue.add([&] { ++done; }, 0));
+  EXPECT_TRUE(queue.drop(*second));
+  EXPECT_FALSE(queue.drop(*second)) << "it is not there any more";
+  EXPECT_TRUE(queue.add([&] { ++done; }, 60)) << "its bytes are free as well";
+  gate.let_go();
+  EXPECT_TRUE(queue.wait_until_idle(5000));
+  EXPECT_EQ(done, 2);
+}
+
+TEST(CallQueue, WhoWaitsForAPersonHasNoPlace) {
+  Gate person;
+  Gate work;
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  std::atomic<int> refused = 0;
+  const auto count = [&] {
+    const int now = ++running;
+    int seen = most;
+    while (now > seen && !most.compare_exchange_weak(seen, now)) {
+    }
+  };
+  CallQueue queue([] {}, {.running = 2, .aside = 3});
+  const auto asking = [&] {
+    count();
+    {
+      --running;
+      const CallQueue::Aside aside(queue);
+      if (aside.granted()) {
+        person.pass();
+      } else {
+        ++refused;
+      }
+    }
+    count();
+    work.pass();
+    --running;
+  };
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(queue.add(asking, 0));
+  for (int i = 0; i < 5000 && refused == 0; ++i) ::usleep(1000);
+  EXPECT_EQ(refused, 1) << "three wait, and no more can";
+  std::atomic<bool> other = false;
+  queue.add([&] { other = true; }, 0);
+  work.let_go();
+  for (int i = 0; i < 2000 && !other; ++i) ::usleep(1000);
+  EXPECT_TRUE(other) << "though three wait";
+  EXPECT_FALSE(queue.wait_until_idle(50)) << "who waits has not ended";
+  person.let_go();
+  EXPECT_TRUE(queue.wait_until_idle(5000));
+  EXPECT_LE(most, 2);
+}
+
 TEST(CallQueue, WhatWaitsIsForgottenAtTheEnd) {
   std::atomic<int> done = 0;
   {

@@ -1,5 +1,6 @@
 #include "doors/mcp/rpc.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "doors/print.hpp"
@@ -63,6 +64,52 @@ Incoming read_message(JsonValue message) {
   return incoming;
 }
 
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  return text;
+}
+
+// A string with its quotes, at the front of text; empty: it has no end.
+std::string_view string_at_front(std::string_view text) {
+  for (size_t at = 1; at < text.size(); ++at) {
+    if (text[at] == '"') return text.substr(0, at + 1);
+    if (text[at] == '\\') ++at;
+  }
+  return {};
+}
+
+// The value of a member that is a string or a number; of others a piece that is neither.
+std::string_view scalar_at_front(std::string_view text) {
+  if (text.starts_with('"')) return string_at_front(text);
+  return text.substr(0, std::min(text.find_first_of(",} \t\r\n"), text.size()));
+}
+
+// The id of an object that could not be read, but has its end: there was half a surrogate pair in it, or more
+// than is read, and whoever sent it waits for an answer. Empty: there is none, or more than one.
+std::string id_in_refused(std::string_view text) {
+  std::string id;
+  size_t depth = 0;
+  text = without_blanks(text);
+  if (!text.starts_with('{')) return {};
+  while (!text.empty()) {
+    const char c = text.front();
+    const std::string_view string = c == '"' ? string_at_front(text) : text.substr(0, 1);
+    if (string.empty()) return {};
+    text.remove_prefix(string.size());
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) return without_blanks(text).empty() ? id : std::string();
+    if (depth != 1 || string != R"("id")") continue;
+    const std::string_view colon = without_blanks(text);
+    if (!colon.starts_with(':')) continue;  // a value
+    const auto value = read_json(scalar_at_front(without_blanks(colon.substr(1))), "", message_limits);
+    if (!value.ok() || !id.empty()) return {};
+    id = id_of(value.value());
+  }
+  return {};
+}
+
 }  // namespace
 
 RpcError bad_params(std::string message) { return {RpcError::invalid_params, std::move(message)}; }
@@ -76,7 +123,8 @@ Line read_line(std::string_view text) {
   Line line;
   auto value = read_json(text, "", message_limits);
   if (!value.ok()) {
-    line.messages.push_back(bad(RpcError::parse_error, "not JSON: " + on_one_line(value.error().what)));
+    line.messages.push_back(
+        bad(RpcError::parse_error, "not JSON: " + on_one_line(value.error().what), id_in_refused(text)));
     return line;
   }
   line.batch = value.value().is_array();
@@ -93,6 +141,10 @@ Line read_line(std::string_view text) {
 Incoming too_long() {
   return invalid("a message has more than " + std::to_string(max_message_bytes >> 20) +
                  " MiB, which is the most that is read; it was skipped");
+}
+
+Incoming no_batches() {
+  return invalid("this version of MCP has no batches: send each message on a line of its own");
 }
 
 std::string write_error(const std::string& id, const RpcError& error) {

@@ -55,6 +55,8 @@ Line read_line(std::string_view text);
 
 // A line that was not kept, because it was longer than a message may be.
 Incoming too_long();
+// A batch, where there are none.
+Incoming no_batches();
 
 // Ours: one line each, without its end. An empty id is written as null: it could not be read.
 std::string write_error(const std::string& id, const RpcError& error);

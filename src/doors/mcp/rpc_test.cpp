@@ -39,6 +39,17 @@ TEST(Rpc, OneMessage) {
       {R"({"jsonrpc":"2.0","id":4,"method":"m","params":"p"})", Kind::bad, "4", "params must be"},
       {"7", Kind::bad, "", "a JSON object"},
       {"{", Kind::bad, "", "not JSON"},
+      // Whole, and refused for what it holds: whoever waits for an answer gets it.
+      {R"({"jsonrpc":"2.0","id":7,"method":"a","params":{"x":"\ud83d"}})", Kind::bad, "7", "not JSON"},
+      {R"( {"params":{"id":1,"x":["]","\"}"],"y":1e999},"id" : "a\"b" , "method":"id"} )", Kind::bad,
+       R"("a\"b")", "not JSON"},
+      {R"({"id":7,"id":8,"method":"a"})", Kind::bad, "", "not JSON"},
+      {R"({"id":7.5,"method":"\ud83d"})", Kind::bad, "", "not JSON"},
+      {R"({"id":{},"method":"\ud83d"})", Kind::bad, "", "not JSON"},
+      {R"({"id":7,"method":"\ud83d"} {})", Kind::bad, "", "not JSON"},
+      {R"({"id":7,"method":"\ud83d")", Kind::bad, "", "not JSON"},
+      {R"({"id":7,"method":"\ud83d)", Kind::bad, "", "not JSON"},
+      {R"([{"id":7,"method":"\ud83d"}])", Kind::bad, "", "not JSON"},
       {"", Kind::bad, "", "not JSON"},
   };
   for (const auto& row : rows) {
@@ -92,15 +103,18 @@ TEST(Framing, LinesOfAnyPieces) {
   for (const auto& row : rows) {
     for (size_t piece = 1; piece <= 30; ++piece) {
       std::vector<std::string> lines;
-      const auto take = [&](std::string_view line) { lines.emplace_back(line); };
-      const auto skipped = [&] { lines.emplace_back("!"); };
+      const auto add = [&](const LineSplitter::Taken& line) {
+        lines.emplace_back(line.too_long ? "!" : line.text);
+      };
       LineSplitter splitter(8);
       std::string_view rest = row.bytes;
       while (!rest.empty()) {
-        splitter.feed(rest.substr(0, piece), take, skipped);
+        splitter.feed(rest.substr(0, piece));
+        while (const auto line = splitter.next()) add(*line);
+        EXPECT_FALSE(splitter.has_more());
         rest.remove_prefix(std::min(piece, rest.size()));
       }
-      splitter.end(take, skipped);
+      if (const auto line = splitter.last()) add(*line);
       EXPECT_EQ(lines, row.lines) << row.bytes << " in pieces of " << piece;
     }
   }

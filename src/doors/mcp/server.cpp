@@ -69,9 +69,12 @@ struct Server::Desk {
   AtOnce operator()(const ListPrompts& list) const {
     return page_of("prompts", prompt_items(server.catalog_.prompts), list.cursor);
   }
-  AtOnce operator()(const ReadResource& wanted) const { return server.read_resource(wanted); }
   AtOnce operator()(const GetPrompt& wanted) const { return get_prompt(server.catalog_, wanted.name); }
   AtOnce operator()(const Listen&) const { return server.listen(flight); }
+  AtOnce operator()(ReadResource& wanted) const {
+    flight->uri = std::move(wanted.uri);
+    return server.line_up(flight, &Server::fetch);
+  }
   AtOnce operator()(CallTool& call) const {
     flight->call = std::move(call);
     return server.call(flight);
@@ -92,18 +95,12 @@ std::string Server::write(Era era, const std::string& id, const Response& respon
                                : stateless::write_response(id, response);
 }
 
-void Server::take_line(std::string_view text) {
-  const Line line = read_line(text);
-  if (line.batch && agreed_.version != handshake::batch_version) {
-    outbox_.send(
-        write_error("", {RpcError::invalid_request,
-                         "this version of MCP has no batches: send each message on a line of its own"}));
-    return;
-  }
-  for (const auto& message : line.messages) take(message);
+std::vector<Incoming> Server::read(const LineSplitter::Taken& taken) const {
+  if (taken.too_long) return {too_long()};
+  Line line = read_line(taken.text);
+  if (line.batch && agreed_.version != handshake::batch_version) return {no_batches()};
+  return std::move(line.messages);
 }
-
-void Server::take_too_long_line() { take(too_long()); }
 
 void Server::take(const Incoming& incoming) {
   switch (incoming.kind) {
@@ -141,14 +138,13 @@ Response Server::welcome(const Initialize& wanted) {
   return Welcome{agreed_.version, options_.instructions};
 }
 
-Response Server::read_resource(const ReadResource& wanted) const {
-  if (wanted.uri != catalog_.transcript_uri || catalog_.transcript_uri.empty())
-    return RpcError{RpcError::resource_not_found,
-                    "there is no resource " + on_one_line(wanted.uri.substr(0, 200))};
+Response Server::read_resource(const std::string& uri) const {
+  if (uri != catalog_.transcript_uri || catalog_.transcript_uri.empty())
+    return RpcError{RpcError::resource_not_found, "there is no resource " + on_one_line(uri.substr(0, 200))};
   const std::string task = options_.task.value_or(std::string(task_without_name));
   auto text = transcript_tail(gateway_.record()->place(), task, most_transcript_bytes);
   if (!text.ok()) return RpcError{RpcError::internal_error, describe(text.error())};
-  return ResourceText{wanted.uri, "application/jsonl", std::move(text).value()};
+  return ResourceText{uri, "application/jsonl", std::move(text).value()};
 }
 
 // Known by its id from now on.
@@ -176,8 +172,16 @@ std::optional<RpcError> Server::call(const SharedFlight& flight) {
   if (auto error = check_state(*flight)) return error;
   if (!flight->terms.progress_token.empty())
     flight->progress = std::make_shared<Progress>(Progress{.token = flight->terms.progress_token});
+  return line_up(flight, &Server::fly);
+}
+
+// To be answered by a thread of the queue.
+std::optional<RpcError> Server::line_up(const SharedFlight& flight,
+                                        void (Server::*work)(const SharedFlight&)) {
   if (auto error = take_off(flight)) return error;
-  if (queue_.add([this, flight] { fly(flight); }, flight->call.arguments.size())) return std::nullopt;
+  const size_t bytes = flight->call.arguments.size() + flight->uri.size();
+  flight->ticket = queue_.add([this, flight, work] { (this->*work)(flight); }, bytes);
+  if (flight->ticket) return std::nullopt;
   const std::lock_guard held(flights_lock_);
   flights_.erase(flight->id);
   return RpcError{RpcError::internal_error,
@@ -204,8 +208,8 @@ void Server::call_off(const std::string& id) {
   flight.called_off = true;
   const uint64_t one = 1;
   if (flight.stop) (void)!::write(flight.stop.get(), &one, sizeof one);
-  if (!flight.call.name.empty()) return;
-  --listening_;  // a subscription has nothing that would have to end
+  if (flight.ticket && !queue_.drop(*flight.ticket)) return;  // it lands when it has ended
+  if (!flight.ticket) --listening_;
   flights_.erase(found);
 }
 
@@ -223,10 +227,19 @@ void Server::fly(const SharedFlight& flight) {
   land(flight, carry_out(*flight));
 }
 
+// One at a time, and each when there is room: what one of them makes is a good part of what may be kept for a
+// client that does not read.
+void Server::fetch(const SharedFlight& flight) {
+  const std::lock_guard held(fetching_);
+  outbox_.wait_for_room();
+  land(flight, read_resource(flight->uri));
+}
+
 Response Server::carry_out(Flight& flight) {
   if (flight.era == Era::handshake) {
     AskingApprover asking(conversation_, flight.stop.get(), flight.terms.elicits);
-    return carry_out(flight, asking, nullptr);
+    AsideApprover aside(queue_, asking);
+    return carry_out(flight, aside, nullptr);
   }
   ReturningApprover returning(flight.brought, flight.terms.elicits);
   return carry_out(flight, returning, &returning);
@@ -296,7 +309,7 @@ void Server::cut_off() {
   }
   for (const auto& id : running) call_off(id);
   for (const auto& flight : waiting) {
-    if (!flight->call.name.empty()) land(flight, ending());
+    if (flight->ticket) land(flight, ending());
   }
 }
 

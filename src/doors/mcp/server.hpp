@@ -1,10 +1,11 @@
 // The server: requests as values in, responses as values out, whatever the era and the transport.
 //
-// Theory of operation. One thread, the reader's, calls take_line() and end(). What can be answered at once is
-// answered there; a tool call goes to the queue, whose threads carry calls out and answer them. A call in
-// flight is known by its id until just before its answer is sent, so that it can be called off; a call that
-// was called off by the client is ended and not answered. What a client says in answer to a question of ours
-// is handed to the call that waits for it.
+// Theory of operation. One thread, the reader's, calls read(), take() and end(). What can be answered at once
+// is answered there; a tool call, or what has to be fetched, goes to the queue, whose threads carry it out
+// and answer it. A request in flight is known by its id until just before its answer is sent, so that it can
+// be called off; a call that was called off by the client is ended and not answered. What a client says in
+// answer to a question of ours is handed to the call that waits for it, which is not counted among those that
+// run meanwhile.
 #pragma once
 
 #include <map>
@@ -12,12 +13,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "doors/mcp/call_queue.hpp"
 #include "doors/mcp/catalog.hpp"
 #include "doors/mcp/elicitation.hpp"
+#include "doors/mcp/framing.hpp"
 #include "doors/mcp/handshake_codec.hpp"
 #include "doors/mcp/outbox.hpp"
 #include "doors/mcp/request_state.hpp"
@@ -42,8 +44,9 @@ class Server {
   Server& operator=(const Server&) = delete;
   ~Server() = default;
 
-  void take_line(std::string_view line);
-  void take_too_long_line();
+  // What a line holds, for take(): one message unless it is a batch.
+  std::vector<Incoming> read(const LineSplitter::Taken& line) const;
+  void take(const Incoming& incoming);
 
   // Calls have this long to end by themselves, then they are ended. False: something would not end, which
   // only the end of this process can change.
@@ -57,7 +60,9 @@ class Server {
     std::string id;
     Era era = Era::handshake;
     Terms terms = {};
+    std::optional<CallQueue::Ticket> ticket = {};  // the reader's; none: a subscription, which waits nowhere
     CallTool call = {};
+    std::string uri = {};  // of a resource that is read
     std::optional<ReturningApprover::Brought> brought = {};
     std::shared_ptr<Progress> progress = {};  // none: the client wants to hear nothing of it
     // Guarded by the lock of the flights.
@@ -69,13 +74,12 @@ class Server {
 
   struct Desk;
 
-  void take(const Incoming& incoming);
   void take_request(const Incoming& incoming);
   void take_notification(const Incoming& incoming);
 
   Response welcome(const Initialize& wanted);
-  Response read_resource(const ReadResource& wanted) const;
   std::optional<RpcError> take_off(const SharedFlight& flight);
+  std::optional<RpcError> line_up(const SharedFlight& flight, void (Server::*work)(const SharedFlight&));
   std::optional<RpcError> call(const SharedFlight& flight);
   std::optional<RpcError> listen(const SharedFlight& flight);
   std::optional<RpcError> check_state(Flight& flight);
@@ -84,6 +88,8 @@ class Server {
 
   // On a thread of the queue.
   void fly(const SharedFlight& flight);
+  void fetch(const SharedFlight& flight);
+  Response read_resource(const std::string& uri) const;
   bool begin(Flight& flight);
   Response carry_out(Flight& flight);
   Response carry_out(Flight& flight, Approver& approver, const ReturningApprover* returning);
@@ -99,6 +105,7 @@ class Server {
   Outbox& outbox_;
   handshake::Agreed agreed_;  // the reader's alone
   Conversation conversation_;
+  std::mutex fetching_;
   std::mutex states_lock_;
   RequestStates states_;
   std::mutex flights_lock_;
