@@ -10,7 +10,7 @@ namespace {
 Result<Facts> observe_for(const RunRequest& request, const Environment& environment,
                           const Installation& installation, HostMounts mounts) {
   auto caller = TRY(caller_of(request, environment, installation));
-  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places()));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places(environment)));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   if (mounts == HostMounts::covered) TRY(observe_mounts_below(seen.facts));
   TRY(observe_protected(request, seen));

@@ -16,7 +16,7 @@ Result<std::shared_ptr<const Facts>> HostLook::now(const RunRequest& request, co
   if (facts_ && now_ms - taken_ms_ < longest_ms) return facts_;
   auto caller = TRY(caller_of(request, environment, installation));
   facts_ = std::make_shared<const Facts>(
-      TRY(observe_host(request, environment, std::move(caller), installation.places())));
+      TRY(observe_host(request, environment, std::move(caller), installation.places(environment))));
   taken_ms_ = now_ms;
   return facts_;
 }

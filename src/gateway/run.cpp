@@ -15,6 +15,7 @@
 #include "gateway/protected_look.hpp"
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
+#include "store/config_paths.hpp"
 #include "store/share_place.hpp"
 
 namespace cloche {
@@ -205,6 +206,14 @@ std::vector<std::string> Installation::parts() const {
   return {std::string(parent_of(jail)), share_beside(jail)};
 }
 
+OwnPlaces Installation::places(const Environment& environment) const {
+  OwnPlaces own{.state = state, .parts = parts(), .configuration = {std::string(parent_of(managed_config))}};
+  for (const auto& program : {jail, probe, egress, fetch}) own.parts.push_back(program);
+  if (const std::string user = user_config(environment); user.starts_with('/'))
+    own.configuration.push_back(std::string(parent_of(user)));
+  return own;
+}
+
 Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
   Installation installation;
   const std::string folder(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
@@ -237,7 +246,7 @@ Result<CallerFact> caller_of(const RunRequest& request, const Environment& envir
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
                                   const Installation& installation) {
   auto caller = TRY(caller_of(request, environment, installation));
-  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places()));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places(environment)));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
   return plan_run(request, seen.facts);
@@ -252,7 +261,7 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(required_for(request), probe); !missing.empty())
     return describe_missing(missing);
-  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places()));
+  Observation seen = TRY(observe(request, environment, std::move(caller), installation.places(environment)));
   TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   TRY(observe_protected(request, seen));
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };

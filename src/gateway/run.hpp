@@ -26,7 +26,8 @@ struct Installation {
 
   // The directories of the programs and of what they read.
   std::vector<std::string> parts() const;
-  OwnPlaces places() const { return {state, parts()}; }
+  // With the programs themselves, each of which may be a link, and the operator's configuration.
+  OwnPlaces places(const Environment& environment) const;
 };
 
 // Beside the running program or in the directory `programs`, and under $XDG_STATE_HOME or ~/.local/state.

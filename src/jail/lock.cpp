@@ -187,9 +187,18 @@ void restrict_files(const wire::Plan& plan) {
 
 bool leave_wardens_domain() {
   kernel::RulesetAttributes attributes{};
+  // Every layer forbids to move files between directories unless it says otherwise; the layer of the plan's
+  // own rules is the one that judges that.
+  attributes.files = LANDLOCK_ACCESS_FS_REFER;
   attributes.scope = kernel::landlock::scope_signals;
   const int ruleset = kernel::landlock_create_ruleset(&attributes, sizeof attributes);
-  const bool left = ruleset >= 0 && kernel::landlock_restrict_self(ruleset) == 0;
+  landlock_path_beneath_attr everywhere{};
+  everywhere.allowed_access = attributes.files;
+  everywhere.parent_fd = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const bool left = ruleset >= 0 && everywhere.parent_fd >= 0 &&
+                    kernel::landlock_add_path(ruleset, &everywhere) == 0 &&
+                    kernel::landlock_restrict_self(ruleset) == 0;
+  if (everywhere.parent_fd >= 0) ::close(everywhere.parent_fd);
   if (ruleset >= 0) ::close(ruleset);
   return left;
 }

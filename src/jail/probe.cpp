@@ -111,7 +111,8 @@ void check_ids() {
 
 void check_view() {
   refused("root-is-sealed", ::mkdir("/proof", 0755), EROFS);
-  refused_open("usr-is-sealed", "/usr/proof", O_WRONLY | O_CREAT, EROFS);
+  // Without a name: where an operator let the command write to /usr, nothing is left there.
+  refused_open("usr-is-sealed", "/usr", O_WRONLY | O_TMPFILE, EROFS);
   refused_open("no-shadow", "/etc/shadow", O_RDONLY, ENOENT);
   refused_open("no-sys", "/sys/kernel", O_RDONLY, ENOENT);
   refused_open("proc-is-sealed", "/proc/self/oom_score_adj", O_WRONLY, EROFS);  // its own file, 0644

@@ -91,11 +91,12 @@ struct Facts {
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
   FileFact workspace;       // what the operator meant, resolved
   FileFact project_config;  // .cloche in the workspace, when it is a directory
-  std::optional<FileFact> git_common;  // of a worktree whose back-pointer names this workspace
-  std::vector<FileFact> git_written;   // what of it git writes for a commit there
-  std::vector<FileFact> grants;        // one for each of the request, in order
-  std::vector<FileFact> hidden;        // what of Cloche's own files no command may see
-  std::vector<FileFact> own;           // likewise of what Cloche itself puts in
+  std::optional<FileFact> git_common;   // of a worktree whose back-pointer names this workspace
+  std::vector<FileFact> git_written;    // what of it git writes for a commit there
+  std::vector<FileFact> grants;         // one for each of the request, in order
+  std::vector<FileFact> hidden;         // what of Cloche's own files no command may see
+  std::vector<FileFact> own;            // likewise of what Cloche itself puts in
+  std::vector<FileFact> configuration;  // where the operator's is, or would be: likewise
   // Every directory above Cloche's own files and the project's configuration, by what it is: a host has other
   // names for some of them (bind mounts).
   std::vector<FileFact> above_own;

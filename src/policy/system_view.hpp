@@ -34,6 +34,7 @@ inline constexpr ShownPath etc_paths[] = {
     {"services", "names of ports"},
     {"protocols", "names of protocols"},
     {"os-release", "which system this is"},
+    {"debian_version", "which system this is, for pip"},
     {"localtime", "the time zone"},
     {"locale.alias", "locales"},
     {"mtab", "a link into /proc"},

@@ -137,7 +137,8 @@ bool is_own_file(const Facts& facts, const FileFact& fact) {
   const auto within = [&](const FileFact& own) {
     return !own.path.empty() && (is_beneath(own.path, fact.path) || is_same(own, fact.device, fact.inode));
   };
-  return within(facts.state) || std::any_of(facts.hidden.begin(), facts.hidden.end(), within);
+  return within(facts.state) || std::any_of(facts.hidden.begin(), facts.hidden.end(), within) ||
+         std::any_of(facts.configuration.begin(), facts.configuration.end(), within);
 }
 
 Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
@@ -153,6 +154,10 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
         return refusal(entry.source + " would be writable and has Cloche's own " + own.path +
                            " deep in it, where a command could move it to another name",
                        "grant directories beside it");
+      if (!own.exists() && is_writable(entry))
+        return refusal(
+            entry.source + " would be writable, and a command could make Cloche's own " + own.path + " there",
+            "grant directories beside it");
       if (!own.exists()) continue;
       const std::string target = seen_below(entry, *below);
       masks.push_back(own.kind == Kind::directory ? mask(target, "Cloche's own files")
@@ -162,6 +167,7 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts) {
   };
   if (!facts.state.path.empty()) TRY(hide(facts.state));
   for (const auto& own : facts.hidden) TRY(hide(own));
+  for (const auto& own : facts.configuration) TRY(hide(own));
   plan.view.append(masks);
   return {};
 }

@@ -231,12 +231,30 @@ Result<void> judge_mounted_own(const Facts& facts) {
   return {};
 }
 
+void add_once(std::vector<std::string>& paths, std::string path) {
+  if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
+}
+
 // What does not exist cannot be changed into something that would be read: whoever needs it refuses then.
 Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) {
   std::vector<OwnedFd> passing;
-  for (const auto& path : parts) {
-    FileFact part = TRY(hold(path, passing));
+  std::vector<std::string> named = parts;
+  for (size_t at = 0; at < named.size(); ++at) {
+    FileFact part = TRY(hold(named[at], passing));
     if (!part.exists()) continue;
+    // Who can turn a link on the way decides where it leads. Its directory is kept, and so is the way to
+    // that: what .. means from there is settled as well.
+    for (const auto& turn : part.turns) {
+      struct stat seen {};
+      if (::lstat(turn.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode))
+        add_once(named, std::string(parent_of(turn)));
+    }
+    if (part.kind != FileFact::Kind::directory) {
+      add_once(named, std::string(parent_of(part.path)));
+      continue;
+    }
+    const auto is_it = [&](const FileFact& other) { return other.path == part.path; };
+    if (std::any_of(facts.parts.begin(), facts.parts.end(), is_it)) continue;
     look_above(facts.above_parts, part);
     facts.parts.push_back(std::move(part));
   }
@@ -321,6 +339,10 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
   facts.state = look_at_state(own.state);
   TRY(look_at_parts(facts, own.parts));
+  for (const auto& directory : own.configuration) {
+    facts.configuration.push_back(look_at_state(directory));
+    look_above(facts.above_own, facts.configuration.back());
+  }
   if (request.view == View::host) {
     look_at_host(facts);
   } else {

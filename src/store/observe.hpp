@@ -20,8 +20,9 @@ struct IdRange {
 
 // Where Cloche itself lives.
 struct OwnPlaces {
-  std::string state;                    // what it keeps; empty: nowhere
-  std::vector<std::string> parts = {};  // its programs, and what they read
+  std::string state;                            // what it keeps; empty: nowhere
+  std::vector<std::string> parts = {};          // its programs, and what they read
+  std::vector<std::string> configuration = {};  // the directories of the operator's
 };
 
 struct Observation {
