@@ -70,6 +70,7 @@ std::string run_help() {
       "repeated;\n"
       "                        localhost:PORT is a service of the host's own loopback\n"
       "  --net-any             any public name on 80 and 443; never private addresses\n"
+      "  --net-host            the host's whole network, unjudged; alone, and said in the outcome\n"
       "\n"
       "Limits, none of which can be switched off:\n";
   const Limits defaults;
