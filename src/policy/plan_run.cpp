@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/path.hpp"
+#include "model/network.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/guarded.hpp"
 #include "policy/secret_names.hpp"
@@ -263,6 +264,11 @@ Backend backend_of(const RunRequest& request) {
 
 namespace {
 
+bool is_own_door(const RunRequest& request, const HostEntry& entry) {
+  const auto& own = request.own_ports;
+  return entry.is_localhost() && std::find(own.begin(), own.end(), entry.port) != own.end();
+}
+
 // What a network by name needs, and who has none.
 Result<void> judge_named_network(const RunRequest& request) {
   if (request.hosts.empty()) return {};
@@ -270,6 +276,11 @@ Result<void> judge_named_network(const RunRequest& request) {
     return refusal("the sandbox profile " + std::string(name_of(request.profile)) + " has no network, and " +
                        request.hosts.front() + " is asked for",
                    "use --profile workspace-write, or leave the network out");
+  }
+  for (const auto& host : request.hosts) {
+    if (is_own_door(request, host_entry(host)))
+      return refusal(host + " cannot be reached: Cloche itself listens there, and no call may speak to it",
+                     "leave it out");
   }
   const Backend backend = backend_of(request);
   if (backend == Backend::subprocess || backend == Backend::none) {

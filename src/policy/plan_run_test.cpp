@@ -408,6 +408,7 @@ RunRequest reaching(std::vector<std::string> hosts, Backend backend = Backend::n
   RunRequest request = sharing(backend);
   request.network = Network::own;
   request.hosts = std::move(hosts);
+  request.own_ports = {8080};
   return request;
 }
 
@@ -416,6 +417,7 @@ TEST(PlanRun, JudgesTheNetwork) {
   both.hosts = {"a.org:443"};
   const NetworkCase rows[] = {
       {"by name", reaching({"a.org:443", "localhost:5432", "a.org:8080"}), nullptr},
+      {"Cloche's own door", reaching({"a.org:443", "localhost:8080"}), "Cloche itself listens there"},
       {"by name without a namespace", reaching({"a.org:443"}, Backend::subprocess), "--net-host gives"},
       {"by name in a box", reaching({"a.org:443"}, Backend::runc), "--net-host gives"},
       {"the host's", sharing(Backend::native), nullptr},
