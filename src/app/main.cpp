@@ -40,14 +40,15 @@ int hand_over(char** argv) {
   return 125;
 }
 
-// Rules, and whoever wants to see the gates' answers, need cloche-full.
+// Rules, and whoever wants to see the gates' answers, need cloche-full; and what is off is said and recorded
+// there.
 bool must_be_judged(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse_run(words);
   if (!parsed.ok() || parsed.value().help) return false;
   const RunArguments& arguments = parsed.value();
   return arguments.dry_run || arguments.is_recorded() || !arguments.has_shipped_profile() ||
-         arguments.leaves_a_choice() || !environment.get("CLOCHE_SANDBOX").empty() ||
-         !environment.get("CLOCHE_REQUIRE_SANDBOX").empty() ||
+         arguments.leaves_a_choice() || arguments.request.network == Network::of_host ||
+         !environment.get("CLOCHE_SANDBOX").empty() || !environment.get("CLOCHE_REQUIRE_SANDBOX").empty() ||
          may_be_configured(environment, arguments.request.workspace.value_or("."));
 }
 

@@ -127,6 +127,7 @@ inline std::vector<Case> cases() {
   all.push_back({"executor-exec", planned(executes, executor_facts())});
   ConfinementPlan network = planned(executor_request(), executor_facts());
   network.hosts = {"api.example.org:443"};
+  network.network = Network::of_host;
   all.push_back({"executor-network", network});
   return all;
 }

@@ -34,7 +34,7 @@ class Renderer {
     }
     add({"--unshare-ipc", "--unshare-uts", "--unshare-pid"});
     add({requires_layer(plan_, LayerId::cgroup_namespace) ? "--unshare-cgroup" : "--unshare-cgroup-try"});
-    if (plan_.hosts.empty()) add({"--unshare-net"});
+    if (plan_.network == Network::own) add({"--unshare-net"});
     add({"--uid", std::to_string(plan_.inside_uid), "--gid", std::to_string(plan_.inside_gid)});
     add({"--hostname", wire::sandbox_hostname});
   }

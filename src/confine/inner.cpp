@@ -85,7 +85,10 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   if (plan.terminal && options.control) words.flag("--terminal");
   if (plan.debugging) words.flag("--debugging");
   if (options.watched) words.flag("--watched");
-  if (options.around == Around::host) words.flag("--alone");
+  if (options.around == Around::host) {
+    words.flag("--alone");
+    if (plan.network == Network::of_host) words.flag("--host-network");
+  }
   if (options.around == Around::nothing_held) words.flag("--open");
   for (auto& program : program_candidates(plan)) words.flag("--program", std::move(program));
   words.flag("--");

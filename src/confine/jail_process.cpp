@@ -30,7 +30,8 @@ Result<JailProcess> JailProcess::start(const Start& start) {
         return system_error("hand a pipe over");
     }
   }
-  uint32_t flags = (start.privileged ? wire::privileged : 0U) | (start.boxed ? wire::boxed : 0U);
+  uint32_t flags = (start.privileged ? wire::privileged : 0U) | (start.boxed ? wire::boxed : 0U) |
+                   (start.host_network ? wire::host_network : 0U);
   std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), jail.plan_.get(), theirs.get()};
   std::vector<std::string> arguments = {"cloche-jail", ""};
   if (start.cgroup != nullptr) {

@@ -18,6 +18,7 @@ class JailProcess {
     std::string program;  // path of cloche-jail
     bool privileged = false;
     bool boxed = false;              // it will be told to start a box of somebody else's, or none
+    bool host_network = false;       // it makes no network of its own
     unsigned outside_uid = 0;        // of the command, when privileged
     const Cgroup* cgroup = nullptr;  // of version 2 it must be made, of version 1 it may be made later
     std::vector<int> kept = {};      // descriptors that live as long as the call

@@ -53,6 +53,12 @@ struct LaunchSpec {
 inline constexpr int least_landlock_abi =
     2;  // Debian 12's own kernel; older ones cannot move files between directories
 
+inline constexpr int scoping_landlock_abi = 6;  // the first that keeps signals and abstract sockets in
+// What must hold of it for this plan.
+int least_landlock_abi_of(const ConfinementPlan& plan);
+// What a box offers, without what the plan shares with the host.
+void leave_out_shared(std::vector<Layer>& layers, const ConfinementPlan& plan);
+
 // Required minus offered. Empty means that the plan can be kept here.
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe);
 

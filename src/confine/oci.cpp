@@ -216,7 +216,7 @@ class Config {
       add_mappings("uidMappings", options_.uids);
       add_mappings("gidMappings", options_.gids);
     }
-    if (plan_.hosts.empty()) namespaces.emplace_back("network");
+    if (plan_.network == Network::own) namespaces.emplace_back("network");
     out_.key("namespaces").begin_array();
     for (const auto& name : namespaces) out_.begin_object().member("type", name).end_object();
     out_.end_array();

@@ -82,7 +82,8 @@ std::vector<wire::Door> doors_for(const ConfinementPlan& plan) {
   return doors;
 }
 
-std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resources) {
+std::vector<Layer> layers_for(const ConfinementPlan& plan, const HostProbe& probe,
+                              const CallResources& resources) {
   std::vector<Layer> layers = {
       {LayerId::user_ids, resources.privileged ? "userns+own-id" : "userns"},
       {LayerId::mount_view, "mountns+pivot_root"},
@@ -100,12 +101,22 @@ std::vector<Layer> layers_for(const HostProbe& probe, const CallResources& resou
       {LayerId::process_limit,
        resources.memory_by == "watched" ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
   };
-  if (probe.landlock_abi >= 6)
+  if (probe.landlock_abi >= scoping_landlock_abi)
     layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
+  leave_out_shared(layers, plan);
   return layers;
 }
 
 }  // namespace
+
+int least_landlock_abi_of(const ConfinementPlan& plan) {
+  return plan.network == Network::of_host ? scoping_landlock_abi : least_landlock_abi;
+}
+
+void leave_out_shared(std::vector<Layer>& layers, const ConfinementPlan& plan) {
+  if (plan.network == Network::of_host)
+    std::erase_if(layers, [](const Layer& layer) { return layer.id == LayerId::net_namespace; });
+}
 
 bool is_still(const ViewEntry& entry) {
   return entry.kind == EntryKind::directory || entry.kind == EntryKind::link ||
@@ -129,6 +140,21 @@ wire::MountText mount_for(const ViewEntry& entry, bool existing) {
   return mount;
 }
 
+namespace {
+
+MissingLayer missing_scope(const ConfinementPlan& plan, const HostProbe& probe) {
+  const bool networked = plan.network == Network::of_host;
+  return {LayerId::landlock_scope,
+          "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) + ", and " +
+              std::to_string(scoping_landlock_abi) + " is the least that keeps " +
+              (networked ? "the abstract sockets of the host's network away"
+                         : "signals from other processes of the caller's"),
+          networked ? "boot Linux 6.12 or newer, or leave --net-host out"
+                    : "boot Linux 6.12 or newer, or use --isolation namespace"};
+}
+
+}  // namespace
+
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe) {
   std::vector<MissingLayer> missing;
   const auto needs = [&](LayerId layer) {
@@ -144,12 +170,8 @@ std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const Host
                            ", and " + std::to_string(least_landlock_abi) + " is the least that is safe",
                        "boot Linux 5.19 or newer with landlock in the lsm= list"});
   }
-  if (needs(LayerId::landlock_scope) && probe.landlock_abi < 6) {
-    missing.push_back({LayerId::landlock_scope,
-                       "the kernel offers Landlock ABI " + std::to_string(std::max(probe.landlock_abi, 0)) +
-                           ", and 6 is the least that keeps signals from other processes of the caller's",
-                       "boot Linux 6.12 or newer, or use --isolation namespace"});
-  }
+  if (needs(LayerId::landlock_scope) && probe.landlock_abi < scoping_landlock_abi)
+    missing.push_back(missing_scope(plan, probe));
   if (needs(LayerId::syscall_filter) && !probe.has_filter) {
     missing.push_back({LayerId::syscall_filter, "the kernel has no seccomp filter",
                        "boot a kernel with CONFIG_SECCOMP_FILTER"});
@@ -162,13 +184,14 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   wire::PlanText& jail = spec.jail;
   jail.flags = (resources.privileged ? wire::privileged : 0U) | (plan.terminal ? wire::terminal : 0U) |
                (plan.debugging ? wire::debugging : 0U) |
+               (plan.network == Network::of_host ? wire::host_network : 0U) |
                (resources.memory_by == "watched" ? wire::watched_memory : 0U);
   jail.inside_uid = plan.inside_uid;
   jail.inside_gid = plan.inside_gid;
   jail.outside_uid = resources.outside_uid;
   jail.outside_gid = resources.outside_gid;
   jail.umask = plan.umask;
-  jail.landlock_abi = least_landlock_abi;
+  jail.landlock_abi = static_cast<uint32_t>(least_landlock_abi_of(plan));
   jail.directory = plan.directory;
   jail.mounts = mounts_for(plan, resources);
   jail.rules = rules_for(plan);
@@ -177,7 +200,7 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.programs = program_candidates(plan);
   jail.argv = plan.argv;
   for (const auto& [name, value] : plan.environment) jail.env.push_back(name + "=" + value);
-  spec.layers = layers_for(probe, resources);
+  spec.layers = layers_for(plan, probe, resources);
   return spec;
 }
 

@@ -263,6 +263,29 @@ TEST(MissingLayers, WhatIsNotRequiredIsNotMissing) {
   EXPECT_TRUE(missing_layers(plan, {6, true, true, {}}).empty());
 }
 
+TEST(MissingLayers, OfTheHostsNetworkTheWayOutIsNamed) {
+  ConfinementPlan plan;
+  plan.network = Network::of_host;
+  plan.required = {LayerId::landlock_scope};
+  const auto missing = missing_layers(plan, {5, true, true, {}});
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_NE(missing[0].why.find("abstract sockets"), std::string::npos);
+  EXPECT_NE(missing[0].fix.find("leave --net-host out"), std::string::npos);
+}
+
+TEST(Render, TheHostsNetworkIsToldToTheJailAndIsNoLayer) {
+  ConfinementPlan plan = default_plan();
+  plan.network = Network::of_host;
+  const LaunchSpec spec = render(plan, {.landlock_abi = 7}, {.memory_by = "watched"});
+  EXPECT_NE(spec.jail.flags & wire::host_network, 0U);
+  EXPECT_EQ(spec.jail.landlock_abi, static_cast<uint32_t>(scoping_landlock_abi));
+  const auto shown = [&](LayerId id) {
+    return std::any_of(spec.layers.begin(), spec.layers.end(), [&](const Layer& l) { return l.id == id; });
+  };
+  EXPECT_FALSE(shown(LayerId::net_namespace));
+  EXPECT_TRUE(shown(LayerId::landlock_scope));
+}
+
 TEST(Render, NamesEveryRequiredLayerWithItsMechanism) {
   for (const char* memory_by : {"watched", "cgroup1", "cgroup2"}) {
     const auto layers = render(default_plan(), {.landlock_abi = 4}, {.memory_by = memory_by}).layers;

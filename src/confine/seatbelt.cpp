@@ -83,7 +83,8 @@ std::string seatbelt_profile(const ConfinementPlan& plan) {
     text += rules_of_tree(entry);
   }
   // The whole network or none of it: hosts cannot be named.
-  text += plan.hosts.empty() ? "(deny network*)\n" : "(allow network-outbound)\n(allow system-socket)\n";
+  text += plan.network == Network::own ? "(deny network*)\n"
+                                       : "(allow network-outbound)\n(allow system-socket)\n";
   return text;
 }
 
@@ -97,7 +98,7 @@ std::vector<std::string> seatbelt_arguments(const ConfinementPlan& plan) {
 std::vector<MissingLayer> seatbelt_missing(const ConfinementPlan& plan) {
   std::vector<MissingLayer> missing;
   for (LayerId layer : plan.required) {
-    if (layer == LayerId::net_namespace && plan.hosts.empty()) continue;  // denied, loopback too
+    if (layer == LayerId::net_namespace && plan.network == Network::own) continue;  // denied, loopback too
     missing.push_back({layer,
                        layer == LayerId::mount_view ? "Seatbelt denies, but hides nothing and makes nothing"
                                                     : "Seatbelt has no such thing",

@@ -147,7 +147,8 @@ void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts
   jail.argv = runtime_words(backend, parts.name);
 }
 
-std::vector<Layer> layers_of(Backend backend, const HostProbe& probe, const CallResources& resources) {
+std::vector<Layer> layers_of(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
+                             const CallResources& resources) {
   const std::string by(name_of(backend));
   const bool watched = resources.memory_by == "watched";
   std::vector<Layer> layers = {
@@ -167,8 +168,9 @@ std::vector<Layer> layers_of(Backend backend, const HostProbe& probe, const Call
   if (backend == Backend::runsc) return layers;
   layers.push_back({LayerId::cgroup_namespace, by});
   layers.push_back({LayerId::landlock, "landlock-abi" + std::to_string(probe.landlock_abi)});
-  if (probe.landlock_abi >= 6)
+  if (probe.landlock_abi >= scoping_landlock_abi)
     layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
+  leave_out_shared(layers, plan);
   return layers;
 }
 
@@ -211,6 +213,7 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
     box.inner.report = std::string(report_inside);
   } else {
     box.inner.control = wire::control_fd;
+    box.inner.landlock_abi = least_landlock_abi_of(plan);
   }
   stage_view(plan, jail.mounts, box);
   stage_jail(parts.jail, jail.mounts, box);
@@ -223,7 +226,7 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   jail.env = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",
               "XDG_RUNTIME_DIR=/tmp"};
   spec.by_descendants = speechless;
-  spec.layers = layers_of(backend, probe, resources);
+  spec.layers = layers_of(backend, plan, probe, resources);
   return spec;
 }
 

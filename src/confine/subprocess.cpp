@@ -154,17 +154,20 @@ std::vector<MissingLayer> missing_view(const ConfinementPlan& plan) {
   return {};
 }
 
-std::vector<Layer> layers_of(const HostProbe& probe, const CallResources& resources) {
+std::vector<Layer> layers_of(const ConfinementPlan& plan, const HostProbe& probe,
+                             const CallResources& resources) {
   const bool counted = resources.memory_by != "watched";
   const std::string landlock = "landlock-abi" + std::to_string(probe.landlock_abi);
-  std::vector<Layer> layers = {{LayerId::syscall_filter, "seccomp, no sockets"},
+  const char* sockets =
+      plan.network == Network::of_host ? "seccomp, no sockets but the network's" : "seccomp, no sockets";
+  std::vector<Layer> layers = {{LayerId::syscall_filter, sockets},
                                {LayerId::no_new_privileges, "prctl"},
                                {LayerId::no_capabilities, "capset"},
                                {LayerId::session_keyring, "keyctl"},
                                {LayerId::memory_limit, resources.memory_by},
                                {LayerId::process_limit, counted ? resources.memory_by : "rlimit-user"}};
   if (probe.landlock_abi >= least_landlock_abi) layers.push_back({LayerId::landlock, landlock});
-  if (probe.landlock_abi >= 6) layers.push_back({LayerId::landlock_scope, landlock});
+  if (probe.landlock_abi >= scoping_landlock_abi) layers.push_back({LayerId::landlock_scope, landlock});
   return layers;
 }
 
@@ -217,13 +220,13 @@ LaunchSpec render_subprocess(const ConfinementPlan& plan, const HostProbe& probe
   const ConfinementPlan run = on_host(plan, parts);
   InnerOptions options;
   options.control = wire::control_fd;
-  options.landlock_abi = probe.landlock_abi >= least_landlock_abi ? least_landlock_abi : 0;
+  options.landlock_abi = probe.landlock_abi >= least_landlock_abi ? least_landlock_abi_of(plan) : 0;
   options.watched = resources.memory_by == "watched";
   options.around = InnerOptions::Around::host;
   options.others = parts.others;
   LaunchSpec spec = started_by_jail(run, resources, parts.jail, inner_arguments(run, options));
   spec.backend = Backend::subprocess;
-  spec.layers = layers_of(probe, resources);
+  spec.layers = layers_of(plan, probe, resources);
   return spec;
 }
 

@@ -87,6 +87,11 @@ Result<void> add_net(RunArguments& arguments, Value value) {
 
 Result<void> add_net_any(RunArguments& arguments, Value) { return declare_any_host(arguments.request.hosts); }
 
+Result<void> set_net_host(RunArguments& arguments, Value) {
+  arguments.request.network = Network::of_host;
+  return {};
+}
+
 template <auto member>
 Result<void> keep(RunArguments& arguments, Value value) {
   if (value.empty()) return usage_error("a flag has an empty value");
@@ -163,6 +168,7 @@ const Option options[] = {
     {"--output", true, apply_limit<LimitId::output>},
     {"--net", true, add_net},
     {"--net-any", false, add_net_any},
+    {"--net-host", false, set_net_host},
     {"--net-connections", true, apply_limit<LimitId::net_connections>},
     {"--net-bytes", true, apply_limit<LimitId::net_bytes>},
     {"--net-idle", true, apply_limit<LimitId::net_idle>},
@@ -281,9 +287,10 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
     return arguments;
   }
   TRY(settle_rung(arguments));
-  // Who names a host wants the profile that has a network, unless he or a file of the configuration says
-  // otherwise.
-  if (!arguments.request.hosts.empty() && arguments.request.profile_name.empty())
+  // Who names a host, or wants the host's own network, wants the profile that has one, unless he or a file of
+  // the configuration says otherwise.
+  const bool networked = !arguments.request.hosts.empty() || arguments.request.network == Network::of_host;
+  if (networked && arguments.request.profile_name.empty())
     arguments.request.profile = Profile::workspace_write;
   arguments.request.argv.assign(words.begin() + static_cast<long>(at), words.end());
   if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");

@@ -80,6 +80,12 @@ TEST(Arguments, EachFlagAsksForOneThing) {
       {{"--profile=mine"},
        [](const auto& a) { return a.request.profile_name == "mine" && !a.has_shipped_profile(); }},
       {{"--memory=1G"}, [](const auto& a) { return a.request.said_limits == std::vector{LimitId::memory}; }},
+      {{"--net-host"},
+       [](const auto& a) {
+         return a.request.network == Network::of_host && a.request.profile == Profile::workspace_write;
+       }},
+      {{"--net-host", "--profile", "readonly"},
+       [](const auto& a) { return a.request.profile == Profile::readonly; }},
       {{"--profile", "readonly", "--profile", "workspace-write-no-network"},
        [](const auto& a) { return a.request.profile == Profile::workspace_write_no_network; }},
       {{"--workspace", "dir"}, [](const auto& a) { return a.request.workspace == "dir"; }},

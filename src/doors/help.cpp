@@ -70,6 +70,7 @@ std::string run_help() {
       "repeated;\n"
       "                        localhost:PORT is a service of the host's own loopback\n"
       "  --net-any             any public name on 80 and 443; never private addresses\n"
+      "  --net-host            the host's whole network, unjudged; alone, and said in the outcome\n"
       "\n"
       "Limits, none of which can be switched off:\n";
   const Limits defaults;
@@ -323,6 +324,8 @@ std::string mcp_help() {
          "  --autonomy A          readonly, supervised (default) or full\n"
          "  --task ID             all calls share one private $HOME and /tmp, and one transcript\n"
          "  --executors DIR       your own tools\n"
+         "  --net HOST[:PORT]     a host that calls may reach; may be repeated; --net-any: any public name on "
+         "80 and 443\n"
          "and --profile, --isolation, --backend, --ro, --rw, --pass-env, --allow-protected, --role and the "
          "limits, as cloche\n"
          "call has them.\n"

@@ -14,6 +14,11 @@
 namespace cloche {
 namespace {
 
+constexpr const char* network_is_shared =
+    "network isolation is off by the operator's own --net-host: the command has the host's whole network, "
+    "its "
+    "loopback services and private addresses too, and none of it is judged or counted";
+
 ApprovalSubject subject_of(const Explanation& explanation) {
   const Launch& launch = *explanation.judgement.launch;
   return {
@@ -49,13 +54,18 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   auto prepared = RecordedRun::prepare(arguments, environment);
   if (!prepared.ok()) return cannot_judge(prepared.error(), arguments);
   RecordedRun& record = *prepared.value();
-  const auto notes = configure_run(arguments.request, environment, installation.value());
+  auto notes = configure_run(arguments.request, environment, installation.value());
   if (!notes.ok()) return cannot_judge(notes.error(), arguments);
   say_notes(notes.value(), arguments);
   record.note(notes.value());
   const auto explained = explain_run(arguments.request, environment, installation.value());
   if (!explained.ok()) return cannot_judge(explained.error(), arguments);
   const Explanation& explanation = explained.value();
+  if (arguments.request.network == Network::of_host) {
+    notes.value().emplace_back(network_is_shared);
+    say_notes({network_is_shared}, arguments);
+    record.note(notes.value());
+  }
   if (arguments.dry_run && arguments.json) {
     print(explain_json(explanation));
     return explanation.judgement.decision == Decision::deny ? 126 : 0;

@@ -6,6 +6,8 @@
 #include "base/json.hpp"
 #include "doors/print.hpp"
 #include "gateway/gateway.hpp"
+#include "model/network.hpp"
+#include "policy/declared_hosts.hpp"
 #include "store/skill_files.hpp"
 #include "store/task_home.hpp"
 #include "tools/process_output.hpp"
@@ -21,11 +23,30 @@ std::string args_of(const std::vector<std::string>& argv) {
   return out.end_array().end_object().text();
 }
 
+// The operator's own flags in the words that skills are held against.
+std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
+  std::vector<std::string> words;
+  for (const auto& host : hosts) words.push_back(host_entry(host).is_any() ? std::string(any_host) : host);
+  return words;
+}
+
+// The skill's hosts, beside those of --net. Where the profile has no network the authority's notes say so.
+Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
+  const bool declares = ceilings.declared_by != Ceilings{}.declared_by && !ceilings.hosts.empty();
+  if (!declares || !ceilings.network || request.network == Network::of_host) return {};
+  request.declared = (request.hosts.empty() ? "" : describe_declared("--net", request.hosts) + "; ") +
+                     describe_declared(ceilings.declared_by, ceilings.hosts);
+  for (const auto& host : ceilings.hosts)
+    TRY(host == any_host ? declare_any_host(request.hosts) : declare_host(request.hosts, host));
+  return {};
+}
+
 // The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
 // anyway.
 Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environment& environment) {
   SessionOptions options = default_session();
   options.operators = arguments.request;
+  options.ceilings.hosts = words_of(arguments.request.hosts);
   const Session session = TRY(load_session(std::move(options), environment));
   const auto skill = TRY(skill_for(session, arguments.skill));
   Authority declared = TRY(authority_for(session, &*skill));
@@ -35,6 +56,7 @@ Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environmen
   say_notes(authority.notes, arguments);
   RunRequest& request = arguments.request;
   request.grants.insert(request.grants.end(), authority.grants.begin(), authority.grants.end());
+  TRY(add_hosts(request, authority.ceilings));
   for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});
   request.written = names.written;
   return std::move(settled.held);

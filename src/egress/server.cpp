@@ -63,7 +63,7 @@ bool Server::turn_away(Listener& listener) {
   OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   Door door;
   const NamedHost* host =
-      client && door_of(client.get(), door) ? names_.named(offset_of(door.address)) : nullptr;
+      client && door_of(client.get(), door) ? names_.named(reached_offset(door.address)) : nullptr;
   if (host != nullptr) speaker_.refused(EgressReason::too_many_files, {host->name, door.port});
   const bool turned = static_cast<bool>(client);
   end_abruptly(client);
@@ -76,11 +76,13 @@ void Server::keep_spare() { spare_ = OwnedFd(::fcntl(egress_control_fd, F_DUPFD_
 void Server::take(OwnedFd client) {
   Door door;
   if (!door_of(client.get(), door)) return end_abruptly(client);
-  const uint32_t offset = offset_of(door.address);
+  const uint32_t offset = reached_offset(door.address);
   const NamedHost* host = offset == no_offset ? nullptr : names_.named(offset);
-  if (host == nullptr) {
-    // At 127.0.0.1 nobody of the sandbox listens: that is no decision of ours.
-    if (offset != no_offset) speaker_.refused(EgressReason::no_such_address, {dotted(offset), door.port});
+  // At the loopback where nothing was declared nobody of the sandbox listens: that is no decision of ours.
+  const bool own = is_loopback(door.address) && (host == nullptr || !names_.is_declared(*host, door.port));
+  if (host == nullptr || own) {
+    if (offset != no_offset && !own)
+      speaker_.refused(EgressReason::no_such_address, {dotted(offset), door.port});
     return end_abruptly(client);
   }
   if (!names_.is_declared(*host, door.port)) {

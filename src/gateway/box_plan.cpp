@@ -79,7 +79,10 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
   Explanation explanation =
       TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
   explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());
-  if (explanation.plan) explanation.plan->hosts = std::move(declared.hosts);
+  if (explanation.plan && !declared.hosts.empty()) {  // a box of somebody else's has all of a network or none
+    explanation.plan->network = Network::of_host;
+    explanation.plan->hosts = std::move(declared.hosts);
+  }
   return explanation;
 }
 

@@ -17,6 +17,12 @@ Result<Facts> observe_for(const RunRequest& request, const Environment& environm
   return std::move(seen.facts);
 }
 
+std::string reach_of(const RunRequest& request) {
+  if (request.network == Network::of_host)
+    return "the operator gives it the host's whole network (--net-host)";
+  return request.hosts.empty() ? "" : "it may reach what is declared (" + declared_for(request) + ")";
+}
+
 }  // namespace
 
 Result<Explanation> explain_call(const SessionOptions& options, const ToolCall& call,
@@ -39,6 +45,7 @@ Result<Explanation> explain_run(const RunRequest& request, const Environment& en
   for (const auto& pass : request.environment) {
     if (!pass.value) c.ceilings.pass_env.push_back(pass.name);  // what has a value is nothing of the caller's
   }
+  c.reach = reach_of(request);
   c.facts.workspace = facts.workspace.path;
   c.schema = {GateId::schema, Decision::allow, "not a tool call"};
   const RuleFiles rules = TRY(rules_for(environment, facts.workspace.path));

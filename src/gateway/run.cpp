@@ -68,11 +68,13 @@ Result<IdRange> id_range(const Environment& environment) {
   return ids;
 }
 
+SeatBox box_of(const ConfinementPlan& plan) { return {plan.backend, plan.network}; }
+
 // Through the same steps as the command that follows.
 Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
                          const HostProbe& probe, const Installation& installation, unsigned hold_ms) {
   const ConfinementPlan tried = TRY(proof_plan(plan, installation.probe, hold_ms, backend));
-  Seat seat = TRY(Seat::take(caller, tried.limits, installation, backend));
+  Seat seat = TRY(Seat::take(caller, tried.limits, installation, {backend, tried.network}));
   const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
   const Outcome outcome =
       TRY(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{}));
@@ -166,7 +168,7 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
   if (!ran.ok() && refused_for_mounts_below(ran.error(), caller)) {
     TRY(observe_mounts_below(seen.facts));
     const ConfinementPlan covered = TRY(manner.replan(seen.facts));
-    seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation, plan.backend)));
+    seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation, box_of(plan))));
     ran = run_seated(*seat, covered, caller, host.probe, host.installation, streams, manner.proving);
   }
   if (ran.ok() && ran.value().outcome.end == End::not_found)
@@ -178,7 +180,8 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
 ConfinementPlan required_for(const RunRequest& request) {
   ConfinementPlan plan;
   plan.rung = request.rung;
-  plan.required = required_by(request.rung);
+  plan.required = required_of(request);
+  plan.network = request.network;
   if (backend_of(request) == Backend::none) plan.required.clear();
   return plan;
 }
@@ -257,7 +260,8 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   CallerFact caller = TRY(caller_of(request, environment, installation));
   // Now, because the kernel needs as long for the namespaces as we need for everything below. A jail without
   // a plan can do nothing, and ends when we return without giving it one.
-  std::optional<Seat> seat = TRY(Seat::take(caller, request.limits, installation, backend_of(request)));
+  std::optional<Seat> seat =
+      TRY(Seat::take(caller, request.limits, installation, {backend_of(request), request.network}));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(required_for(request), probe); !missing.empty())
     return describe_missing(missing);
@@ -282,7 +286,7 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
 
 Result<void> prove_planned(const ConfinementPlan& plan, const CallerFact& caller,
                            const Installation& installation) {
-  Seat seat = TRY(Seat::take(caller, plan.limits, installation, plan.backend));
+  Seat seat = TRY(Seat::take(caller, plan.limits, installation, box_of(plan)));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
   const LaunchSpec spec = TRY(seat.render(plan, probe, installation));
@@ -292,7 +296,7 @@ Result<void> prove_planned(const ConfinementPlan& plan, const CallerFact& caller
 
 Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const Installation& installation,
                         const Streams& streams, const Replan& replan) {
-  std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, plan.backend));
+  std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, box_of(plan)));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
   ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));

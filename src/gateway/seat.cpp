@@ -148,8 +148,9 @@ std::string program_of(Backend backend) {
 }
 
 Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const Installation& installation,
-                        Backend backend) {
+                        SeatBox box) {
   Seat seat;
+  const Backend backend = box.backend;
   seat.backend_ = backend;
   seat.caller_ = caller;
   seat.resources_.privileged = caller.privileged;
@@ -157,6 +158,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   seat.resources_.outside_gid = caller.gid;
   JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
   start.boxed = backend != Backend::native;
+  start.host_network = box.network == Network::of_host;
   if (caller.privileged) {
     TRY(seat.take_id(installation));
     start.kept.push_back(seat.id_.lock.get());

@@ -16,10 +16,16 @@
 
 namespace cloche {
 
+// What of a plan is known before it is made, and a start begins with.
+struct SeatBox {
+  Backend backend = Backend::native;
+  Network network = Network::own;
+};
+
 class Seat {
  public:
   static Result<Seat> take(const CallerFact& caller, const Limits& limits, const Installation& installation,
-                           Backend backend = Backend::native);
+                           SeatBox box = {});
 
   // How the plan is started on this seat's backend. An error names the layers that it cannot keep.
   Result<LaunchSpec> render(const ConfinementPlan& plan, const HostProbe& probe,

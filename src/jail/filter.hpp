@@ -27,8 +27,10 @@ enum class Tracing { refused, allowed };
 enum class Memory { counted, watched };  // by a cgroup, or from outside
 // Namespaces of its own, or the host's: then whatever leads out of the process's own tree is refused, because
 // nothing else stands between it and the host's network, its sockets by name, and the queues and segments of
-// others. What Landlock does not look at the warden does (warden.hpp).
-enum class Around { namespaces, host };
+// others. What Landlock does not look at the warden does (warden.hpp). With the host's network, chosen by the
+// operator, its sockets are let through, and a second filter looks at their kinds.
+enum class Around { namespaces, host, host_with_network };
+constexpr bool is_host(Around around) { return around != Around::namespaces; }
 
 namespace detail {
 
@@ -194,18 +196,12 @@ constexpr void check_mode_of_open(Assembler& out, unsigned flags) {
 }
 
 // family, then type without SOCK_NONBLOCK and SOCK_CLOEXEC, then protocol.
-constexpr void check_socket(Assembler& out) {
-  constexpr uint32_t unix_family = 1, inet = 2, inet6 = 10, netlink = 16;
-  constexpr uint32_t stream = 1, datagram = 2, raw = 3, seqpacket = 5, tcp = 6, udp = 17, type_bits = 0xf;
-  out.load_argument(0);
-  const size_t not_unix = out.unless_equal_skip(unix_family);
-  out.load_argument(1);
-  out.mask(type_bits);
-  out.if_equal(stream, To::allow);
-  out.if_equal(datagram, To::allow);
-  out.if_equal(seqpacket, To::allow, To::refuse);
+constexpr uint32_t unix_family = 1;
+constexpr uint32_t stream = 1, datagram = 2, raw = 3, seqpacket = 5, type_bits = 0xf;
 
-  out.land_when_false(not_unix);
+// Of a family that is not unix, which is loaded.
+constexpr void check_network_socket(Assembler& out) {
+  constexpr uint32_t inet = 2, inet6 = 10, netlink = 16, tcp = 6, udp = 17;
   const size_t not_netlink = out.unless_equal_skip(netlink);
   out.load_argument(2);
   out.if_equal(0 /* NETLINK_ROUTE */, To::next, To::refuse);
@@ -231,6 +227,18 @@ constexpr void check_socket(Assembler& out) {
   out.if_equal(udp, To::allow, To::refuse);
 }
 
+constexpr void check_socket(Assembler& out) {
+  out.load_argument(0);
+  const size_t not_unix = out.unless_equal_skip(unix_family);
+  out.load_argument(1);
+  out.mask(type_bits);
+  out.if_equal(stream, To::allow);
+  out.if_equal(datagram, To::allow);
+  out.if_equal(seqpacket, To::allow, To::refuse);
+  out.land_when_false(not_unix);
+  check_network_socket(out);
+}
+
 // setpriority(what, who, ...) and ioprio_set, whose words for a process are 0 and 1. In the first 1 is a
 // group of processes: without a number the own one, in which nobody else is.
 constexpr void check_priority(Assembler& out) {
@@ -243,7 +251,7 @@ constexpr void check_priority(Assembler& out) {
 constexpr void check_request(Assembler& out, Around around) {
   out.load_argument(1);
   for (uint32_t request : terminal_ioctls) out.if_equal(request, To::refuse);
-  if (around == Around::host) {
+  if (is_host(around)) {
     for (uint32_t request : harmless_file_ioctls) out.if_equal(request, To::allow);
     out.mask(request_kind);
     for (uint32_t kind : file_system_kinds) out.if_equal(kind, To::refuse);
@@ -254,7 +262,7 @@ constexpr void check_request(Assembler& out, Around around) {
 }
 
 constexpr void check_arguments(Assembler& out, Action action, Around around) {
-  const To changes = around == Around::host ? To::ask : To::allow;
+  const To changes = is_host(around) ? To::ask : To::allow;
   switch (action) {
     case Action::clone_flags:
       out.load_argument(0);
@@ -314,7 +322,8 @@ constexpr void check_arguments(Assembler& out, Action action, Around around) {
     case Action::refuse:
     case Action::tracing:
     case Action::kept_memory:
-    case Action::host_wide: break;
+    case Action::host_wide:
+    case Action::networked: break;
   }
   out.go(To::refuse);
 }
@@ -338,14 +347,16 @@ constexpr Ranges merge(Tracing tracing, Memory memory, Around around) {
   for (size_t nr = 0; nr < by_number.size(); ++nr) {
     Action action = by_number[nr];
     if (action == Action::tracing) action = tracing == Tracing::allowed ? Action::allow : Action::refuse;
-    if (action == Action::host_wide) action = around == Around::namespaces ? Action::allow : Action::refuse;
+    if (action == Action::host_wide) action = is_host(around) ? Action::refuse : Action::allow;
+    if (action == Action::networked) action = around == Around::host ? Action::refuse : Action::allow;
     const bool in_view_alone = action == Action::by_warden || action == Action::attributes ||
                                action == Action::of_oneself || action == Action::of_one_oneself;
-    if (around == Around::namespaces && in_view_alone) action = Action::allow;
-    if (around == Around::host && (action == Action::socket_kind || action == Action::kept_memory))
-      action = Action::refuse;
+    if (!is_host(around) && in_view_alone) action = Action::allow;
+    if (is_host(around) && action == Action::socket_kind)
+      action = around == Around::host ? Action::refuse : Action::allow;
+    if (is_host(around) && action == Action::kept_memory) action = Action::refuse;
     // A datagram socket of a pair can still be turned to any other address.
-    if (around == Around::host && action == Action::socket_pair) action = Action::stream_pair;
+    if (is_host(around) && action == Action::socket_pair) action = Action::stream_pair;
     if (action == Action::kept_memory) action = memory == Memory::counted ? Action::allow : Action::refuse;
     if (action == Action::memfd_flags && memory == Memory::watched) action = Action::refuse;
     if (ranges.size > 0 && ranges.list[ranges.size - 1].action == action) continue;
@@ -418,6 +429,23 @@ constexpr Filter compile_filter(Tracing tracing, Memory memory, Around around = 
   return out.finish();
 }
 
+// For a command without a box that has the host's network, beside the filter of all other calls: with this in
+// it, that one would be too long for its jumps. Sockets of the network alone, since those by name are the
+// host's.
+constexpr Filter compile_network_sockets_filter() {
+  using detail::To;
+  detail::Assembler out;
+  out.load_arch();
+  out.if_equal(AUDIT_ARCH_X86_64, To::next, To::kill);
+  out.load_number();
+  out.if_equal(SYS_socket, To::next, To::allow);
+  out.load_argument(0);
+  out.if_equal(detail::unix_family, To::refuse);
+  detail::check_network_socket(out);
+  return out.finish();
+}
+
+inline constexpr Filter network_sockets_filter = compile_network_sockets_filter();
 inline constexpr Filter command_filter = compile_filter(Tracing::refused, Memory::counted);
 inline constexpr Filter debugging_filter = compile_filter(Tracing::allowed, Memory::counted);
 inline constexpr Filter watched_command_filter = compile_filter(Tracing::refused, Memory::watched);
@@ -429,5 +457,13 @@ inline constexpr Filter watched_alone_filter =
     compile_filter(Tracing::refused, Memory::watched, Around::host);
 inline constexpr Filter watched_alone_debugging_filter =
     compile_filter(Tracing::allowed, Memory::watched, Around::host);
+inline constexpr Filter networked_filter =
+    compile_filter(Tracing::refused, Memory::counted, Around::host_with_network);
+inline constexpr Filter networked_debugging_filter =
+    compile_filter(Tracing::allowed, Memory::counted, Around::host_with_network);
+inline constexpr Filter watched_networked_filter =
+    compile_filter(Tracing::refused, Memory::watched, Around::host_with_network);
+inline constexpr Filter watched_networked_debugging_filter =
+    compile_filter(Tracing::allowed, Memory::watched, Around::host_with_network);
 
 }  // namespace cloche::jail

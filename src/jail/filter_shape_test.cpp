@@ -21,7 +21,9 @@ class FilterShape : public testing::TestWithParam<const Filter*> {
 INSTANTIATE_TEST_SUITE_P(Filters, FilterShape,
                          testing::Values(&command_filter, &debugging_filter, &watched_command_filter,
                                          &watched_debugging_filter, &alone_filter, &alone_debugging_filter,
-                                         &watched_alone_filter, &watched_alone_debugging_filter));
+                                         &watched_alone_filter, &watched_alone_debugging_filter,
+                                         &networked_filter, &networked_debugging_filter,
+                                         &watched_networked_filter, &watched_networked_debugging_filter));
 
 // So small that every jump fits its eight bits from any place to any other.
 TEST_P(FilterShape, IsSmall) {

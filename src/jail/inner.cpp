@@ -179,6 +179,8 @@ wire::Plan read_plan_of(wire::Words words) {
       plan.flags |= wire::watched_memory;
     } else if (in.next_is("--alone")) {
       plan.flags |= wire::alone;
+    } else if (in.next_is("--host-network")) {
+      plan.flags |= wire::host_network;
     } else if (in.next_is("--terminal")) {
       plan.flags |= wire::terminal;
     } else if (in.next_is("--open")) {

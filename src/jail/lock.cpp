@@ -208,6 +208,10 @@ namespace {
 const Filter& variant_for(const wire::Plan& plan) {
   const bool watched = plan.has(wire::watched_memory);
   const bool tracing = plan.has(wire::debugging);
+  if (plan.has(wire::alone) && plan.has(wire::host_network)) {
+    if (tracing) return watched ? watched_networked_debugging_filter : networked_debugging_filter;
+    return watched ? watched_networked_filter : networked_filter;
+  }
   if (plan.has(wire::alone)) {
     if (tracing) return watched ? watched_alone_debugging_filter : alone_debugging_filter;
     return watched ? watched_alone_filter : alone_filter;
@@ -216,14 +220,18 @@ const Filter& variant_for(const wire::Plan& plan) {
   return watched ? watched_command_filter : command_filter;
 }
 
-std::span<const sock_filter> filter_for(const wire::Plan& plan) {
-  const Filter& filter = variant_for(plan);
-  return {filter.code.data(), filter.size};
-}
+std::span<const sock_filter> code_of(const Filter& filter) { return {filter.code.data(), filter.size}; }
+std::span<const sock_filter> filter_for(const wire::Plan& plan) { return code_of(variant_for(plan)); }
 
 int install(std::span<const sock_filter> code, unsigned flags) {
   const sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
   return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
+}
+
+// Before the other: that one is the last word on what may be added.
+bool filter_sockets(const wire::Plan& plan) {
+  const bool networked = plan.has(wire::alone) && plan.has(wire::host_network);
+  return !networked || install(code_of(network_sockets_filter), 0) == 0;
 }
 
 }  // namespace
@@ -236,6 +244,7 @@ void filter_warden() {
 }
 
 bool filter_calls_asking(const wire::Plan& plan, int& listener) {
+  if (!filter_sockets(plan)) return false;
   // Once a question was taken, no signal makes the command ask it again.
   listener = install(filter_for(plan),
                      SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel::seccomp_wait_killable_once_received);

@@ -83,14 +83,20 @@ int close_all_but(int root, Keeper& keeper) {
   // The command can read the arguments of process 1, and where the host has its cgroups is not its business.
   for (char* group : start.groups) std::memset(group, 0, std::strlen(group));
   offer_to_oom_killer();
-  must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWNET)), Step::namespaces);
-  raise_loopback();
+  if (!start.has(wire::host_network)) {
+    must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWNET)), Step::namespaces);
+    raise_loopback();
+  }
   must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
   drop_bounding_set();
   Word word;
   if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
   join_cgroups(word);
   const Plan plan = read_plan();
+  // Whoever started us and whoever planned must mean the same network; and doors are for one of our own
+  // alone.
+  const bool agreed = plan.has(wire::host_network) == start.has(wire::host_network);
+  if (!agreed || (plan.has(wire::host_network) && !plan.doors.empty())) fail(Step::read_plan, EINVAL);
   if (!plan.doors.empty()) open_doors(plan);  // now: these take capabilities
   if (plan.has(wire::privileged)) {
     receive_trees(plan, keeper);

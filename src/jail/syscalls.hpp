@@ -45,6 +45,7 @@ enum class Action : unsigned char {
   tracing,      // refused, unless the plan has the debug grant
   kept_memory,  // allowed, unless memory is watched: memory that no process need hold cannot be watched
   host_wide,    // allowed, unless there is no namespace of its own that it would stay in
+  networked,    // the same of a network; the host's own may be given knowingly
   // Allowed in a mount view. Without one:
   by_warden,       // the warden carries it out or refuses it (warden.hpp)
   attributes,      // answered as by a file system that has none
@@ -129,7 +130,7 @@ inline constexpr Group groups[] = {
     {Action::allow, "facts about the machine that carry no secret", SYS_uname, SYS_sysinfo, SYS_getrandom},
     {Action::socket_kind, "unix, TCP and UDP, and netlink's route family, which getifaddrs needs", SYS_socket},
     {Action::socket_pair, "unix pairs", SYS_socketpair},
-    {Action::host_wide, "addresses of the own network namespace, which has loopback alone", SYS_connect, SYS_accept,
+    {Action::networked, "addresses of the own network namespace, which has loopback alone", SYS_connect, SYS_accept,
      SYS_accept4, SYS_bind, SYS_listen},
     {Action::allow, "sockets the command could make", SYS_getsockname, SYS_getpeername, SYS_sendto, SYS_recvfrom,
      SYS_sendmsg, SYS_recvmsg, SYS_sendmmsg, SYS_recvmmsg, SYS_shutdown, SYS_setsockopt, SYS_getsockopt},

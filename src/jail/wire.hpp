@@ -101,10 +101,14 @@ enum PlanFlag : uint32_t {
   lowered = 1U << 7,     // becomes the outside ids before it is executed
   speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
   unboxed = 1U << 10,    // there is no box: its program is the inner jail, which needs no exec to be one
+  // The network is the host's own: with `alone` the filter that lets its sockets through. At the start as
+  // well, since that is when a network namespace is made.
+  host_network = 1U << 12,
   groupless = 1U << 11,  // the host's cgroups are covered: the box refuses to see some kinds of them
 };
 inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory | alone |
-                                           staged | open | lowered | speechless | unboxed | groupless;
+                                           staged | open | lowered | speechless | unboxed | groupless |
+                                           host_network;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 
@@ -146,7 +150,7 @@ struct Storage {
 inline constexpr uint32_t born_in_cgroup =
     1U << 3;                                // version 2: first_kept_fd is the directory to be created in
 inline constexpr uint32_t boxed = 1U << 6;  // the plan starts a box of somebody else's
-inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup | boxed;
+inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup | boxed | host_network;
 inline constexpr const char* sandbox_hostname = "cloche";
 
 struct Start {

@@ -144,6 +144,7 @@ struct Case {
   enum class Origin { tool_call, operators_command };
 
   Origin origin = Origin::tool_call;
+  std::string reach = {};  // of an operator's command: what of the network it has, for those who read
   ToolCall call = {};
   Intent intent = {};
   Ceilings ceilings = {};

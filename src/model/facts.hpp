@@ -111,6 +111,9 @@ struct Facts {
   GuardFacts guard;                      // the protected set in what can be written
   std::vector<FileFact> mounts_below;    // host mounts in the operator's trees, when they must be covered
   SharedList<ToolchainFact> toolchains;  // those that were found
+  // How the host finds names, where a command shares its network: what /etc/hosts and /etc/resolv.conf are.
+  FileFact hosts_file;
+  FileFact resolver_file;
 
   bool operator==(const Facts&) const = default;
 };

@@ -10,7 +10,7 @@ namespace cloche {
 namespace {
 
 constexpr uint16_t first_free_port = 1024;  // below it nothing inside can bind: the command has no capability
-constexpr size_t most_own_doors = 8;        // of one port; more names than that share one for every address
+constexpr size_t most_own_doors = 16;       // of one port; more share one for every address
 constexpr uint16_t dns_port = 53;
 
 NetAddress mapped(uint32_t v4) {
@@ -48,24 +48,33 @@ void add_once(std::vector<uint16_t>& ports, uint16_t port) {
   if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
 }
 
-// A port that the command could use for a server of its own is taken at the declared names' addresses alone:
-// 127.0.0.1 stays the sandbox's own.
-void add_doors(NetworkShape& shape, uint16_t port) {
+bool has_port(const NamedHost& host, uint16_t port) {
+  return std::find(host.ports.begin(), host.ports.end(), port) != host.ports.end();
+}
+
+// Whether the port is somebody else's whatever the address: a name below a wildcard has none yet; below 1024
+// the command could not use it; and the host's loopback is what 127.0.0.1 and ::1 mean to every program.
+bool is_taken_everywhere(const NetworkShape& shape, uint16_t port) {
+  if (port < first_free_port) return true;
   const bool unforeseen = std::any_of(shape.below.begin(), shape.below.end(),
                                       [&](const HostEntry& entry) { return entry.port == port; });
-  std::vector<uint32_t> offsets;
+  return unforeseen || std::any_of(shape.named.begin(), shape.named.end(), [&](const NamedHost& host) {
+           return host.offset == localhost_offset && has_port(host, port);
+         });
+}
+
+// A port that the command could use for a server of its own is taken at the declared names' addresses alone,
+// as long as there are not too many of them.
+void add_doors(NetworkShape& shape, uint16_t port, size_t most) {
+  std::vector<NetworkDoor> own;
   for (const auto& host : shape.named) {
-    if (std::find(host.ports.begin(), host.ports.end(), port) != host.ports.end())
-      offsets.push_back(host.offset);
+    if (!has_port(host, port)) continue;
+    own.push_back({NetworkDoor::Kind::stream, inside_address4(host.offset), port});
+    own.push_back({NetworkDoor::Kind::stream, inside_address6(host.offset), port});
   }
-  if (unforeseen || port < first_free_port || offsets.size() > most_own_doors) {
-    shape.doors.push_back({NetworkDoor::Kind::stream, {}, port});
-    return;
-  }
-  for (const uint32_t offset : offsets) {
-    shape.doors.push_back({NetworkDoor::Kind::stream, inside_address4(offset), port});
-    shape.doors.push_back({NetworkDoor::Kind::stream, inside_address6(offset), port});
-  }
+  if (is_taken_everywhere(shape, port) || own.size() > most)
+    own.assign({{NetworkDoor::Kind::stream, {}, port}});
+  shape.doors.insert(shape.doors.end(), own.begin(), own.end());
 }
 
 }  // namespace
@@ -105,6 +114,17 @@ uint32_t offset_of(const NetAddress& address) {
   return address == inside_address4(offset) || address == inside_address6(offset) ? offset : no_offset;
 }
 
+bool is_loopback(const NetAddress& address) {
+  constexpr uint32_t loopback4 = 0x7f000001;
+  NetAddress loopback6 = {};
+  loopback6.back() = 1;
+  return address == mapped(loopback4) || address == loopback6;
+}
+
+uint32_t reached_offset(const NetAddress& address) {
+  return is_loopback(address) ? localhost_offset : offset_of(address);
+}
+
 std::string dotted(uint32_t offset) {
   const uint32_t v4 = inside_range4 + offset;
   std::string text;
@@ -132,18 +152,21 @@ NetworkShape shape_of(const std::vector<std::string>& hosts) {
   const NetAddress resolver = inside_address4(resolver_offset);
   shape.doors = {{NetworkDoor::Kind::datagram, resolver, dns_port},
                  {NetworkDoor::Kind::stream, resolver, dns_port}};
-  for (const uint16_t port : ports) add_doors(shape, port);
+  for (size_t i = 0; i < ports.size(); ++i) {
+    const size_t kept = shape.doors.size() + (ports.size() - i - 1);  // one for each port to come
+    const size_t room = most_doors > kept ? most_doors - kept : 0;
+    add_doors(shape, ports[i], std::min(room, most_own_doors));
+  }
   return shape;
 }
 
 std::string hosts_file_for(const std::vector<std::string>& hosts) {
   const bool served = std::any_of(hosts.begin(), hosts.end(),
                                   [](const std::string& text) { return host_entry(text).is_localhost(); });
-  if (!served) return "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n";
-  // The name means the host's service; the number stays the sandbox's own. Some programs (curl) do not look
-  // localhost up: for them it has a second name.
-  return dotted(localhost_offset) +
-         " localhost host.cloche\n127.0.0.1 cloche ip4-loopback\n::1 ip6-localhost ip6-loopback\n";
+  // localhost is the sandbox's own, as everywhere; at a declared port the loopback itself leads to the host,
+  // because many programs (curl) take 127.0.0.1 for it without a look here.
+  const std::string own = "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n";
+  return served ? own + dotted(localhost_offset) + " host.cloche\n" : own;
 }
 
 std::string resolver_file_for(const std::vector<std::string>& hosts) {

@@ -6,7 +6,8 @@
 // loopback, so that every address of it is the namespace's own:
 //
 //   198.18.0.1          the resolver
-//   198.18.0.2          localhost, where a service of the host's loopback was declared
+//   198.18.0.2          host.cloche: the host's loopback, where a service of it was declared; its port is
+//                       the host's at 127.0.0.1 and ::1 as well, since that is what `localhost` means
 //   198.18.1.0 ...      the declared names, in the order of the plan
 //   198.19.0.0 ...      names below a declared `*.name`, as they are asked for
 //
@@ -49,6 +50,9 @@ NetAddress inside_address6(uint32_t offset);
 // Of an address of either range; anything else is no address of ours.
 inline constexpr uint32_t no_offset = ~0U;
 uint32_t offset_of(const NetAddress& address);
+// Whose a connection to this address is: 127.0.0.1 and ::1 are localhost's.
+bool is_loopback(const NetAddress& address);
+uint32_t reached_offset(const NetAddress& address);
 std::string dotted(uint32_t offset);  // "198.18.1.0"
 
 // A socket that is bound inside before the command starts. Of an address of all zeros: every local one, of

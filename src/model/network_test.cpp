@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace cloche {
 namespace {
 
@@ -29,9 +31,20 @@ TEST(InsideAddress, GoesBothWaysAndMeansNothingElse) {
   NetAddress loopback = {};
   loopback[15] = 1;
   EXPECT_EQ(offset_of(loopback), no_offset);
+  EXPECT_EQ(reached_offset(loopback), localhost_offset);
   NetAddress other_prefix = inside_address6(5);
   other_prefix[1] = 'x';
   EXPECT_EQ(offset_of(other_prefix), no_offset);
+}
+
+TEST(InsideAddress, TheLoopbackIsLocalhostsAndNoOtherAddressIs) {
+  const NetAddress own4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+  const NetAddress own6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+  const NetAddress second4 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 2};
+  for (const auto& address : {own4, own6}) EXPECT_EQ(reached_offset(address), localhost_offset);
+  EXPECT_EQ(reached_offset(second4), no_offset);
+  EXPECT_EQ(reached_offset(NetAddress{}), no_offset);
+  EXPECT_EQ(reached_offset(inside_address6(first_named_offset)), first_named_offset);
 }
 
 std::vector<std::string> shown(const std::vector<NetworkDoor>& doors) {
@@ -55,8 +68,7 @@ TEST(NetworkShape, NothingDeclaredIsNoDoorAtAll) {
 TEST(NetworkShape, WhatTheSandboxCouldUseItselfIsTakenAtDeclaredAddressesAlone) {
   const NetworkShape shape = shape_of({"a.org:80", "a.org:443", "b.org:8443", "localhost:5432"});
   EXPECT_EQ(shown(shape.doors), (Texts{"udp 198.18.0.1:53", "tcp 198.18.0.1:53", "tcp any:80", "tcp any:443",
-                                       "tcp 198.18.1.1:8443", "tcp 198.18.1.1/6:8443", "tcp 198.18.0.2:5432",
-                                       "tcp 198.18.0.2/6:5432"}));
+                                       "tcp 198.18.1.1:8443", "tcp 198.18.1.1/6:8443", "tcp any:5432"}));
   ASSERT_EQ(shape.named.size(), 3U);
   EXPECT_EQ(shape.named[0].ports, (std::vector<uint16_t>{80, 443}));
   EXPECT_EQ(shape.named[2].offset, localhost_offset);
@@ -69,17 +81,24 @@ TEST(NetworkShape, NamesThatNobodyKnowsYetNeedADoorForEveryAddress) {
 }
 
 TEST(NetworkShape, NeverMoreDoorsThanTheJailTakes) {
-  std::vector<std::string> hosts;
-  for (unsigned i = 0; i < most_hosts; ++i)
-    hosts.push_back("h" + std::to_string(i / 2) + ".org:" + std::to_string(8000 + i % 16));
-  EXPECT_LE(shape_of(hosts).doors.size(), most_doors);
+  for (const unsigned names : {1U, 2U, 4U, 8U, 9U, 16U}) {
+    std::vector<std::string> hosts;
+    for (unsigned i = 0; i < 16 * names; ++i)
+      hosts.push_back("h" + std::to_string(i / 16) + ".org:" + std::to_string(8000 + i % 16));
+    const NetworkShape shape = shape_of(hosts);
+    EXPECT_LE(shape.doors.size(), most_doors) << names;
+    for (unsigned i = 0; i < 16; ++i) {
+      const auto leads = [&](const NetworkDoor& door) { return door.port == 8000 + i; };
+      EXPECT_TRUE(std::any_of(shape.doors.begin(), shape.doors.end(), leads)) << names << " " << i;
+    }
+  }
 }
 
 TEST(NetworkFiles, SayWhatThePlanHas) {
   EXPECT_EQ(resolver_file_for({}), "# no network: no resolver\n");
   EXPECT_TRUE(resolver_file_for({"a.org:80"}).starts_with("nameserver 198.18.0.1\n"));
   EXPECT_TRUE(hosts_file_for({"a.org:80"}).starts_with("127.0.0.1 localhost"));
-  EXPECT_TRUE(hosts_file_for({"localhost:80"}).starts_with("198.18.0.2 localhost host.cloche\n"));
+  EXPECT_EQ(hosts_file_for({"localhost:80"}), hosts_file_for({}) + "198.18.0.2 host.cloche\n");
 }
 
 }  // namespace

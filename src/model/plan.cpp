@@ -127,6 +127,7 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   for (const auto& [name, value] : plan.environment) out.member(name, value);
   out.end_object();
   write_strings(out, "hosts", plan.hosts);
+  if (plan.network == Network::of_host) out.member("network", "host");
   write_limits(out, plan);
   out.member("uid", plan.inside_uid).member("gid", plan.inside_gid).member("umask", plan.umask);
   out.member("terminal", plan.terminal).member("debugging", plan.debugging).end_object();

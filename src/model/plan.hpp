@@ -60,6 +60,10 @@ struct Variable {
   std::string value;
 };
 
+// Whose network a command has: one of its own, in which declared hosts are reached by name, or the host's
+// whole one, which an operator alone chooses.
+enum class Network { own, of_host };
+
 struct ConfinementPlan {
   Rung rung = Rung::namespaces;
   std::vector<LayerId> required = required_by(Rung::namespaces);
@@ -71,7 +75,8 @@ struct ConfinementPlan {
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;
   std::vector<std::string> hosts;  // NAME:PORT and the like (model/network.hpp); empty: no network at all
-  std::string declared = {};       // who declared them, for sentences; no part of the JSON or the digest
+  Network network = Network::own;
+  std::string declared = {};  // who declared them, for sentences; no part of the JSON or the digest
   Limits limits;
   unsigned inside_uid = 1000;
   unsigned inside_gid = 1000;

@@ -10,6 +10,7 @@
 #include "model/facts.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
+#include "model/plan.hpp"
 
 namespace cloche {
 
@@ -74,9 +75,11 @@ struct RunRequest {
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
-  std::vector<std::string> hosts = {};  // what it may reach, as ConfinementPlan has it; empty: nothing
-  std::string declared = {};            // who said so, for sentences; empty: --net did
-  std::string toolchains = "auto";      // auto, none, or names with commas
+  std::vector<std::string> hosts = {};   // what it may reach, as ConfinementPlan has it; empty: nothing
+  std::string declared = {};             // who said so, for sentences; empty: --net did
+  Network network = Network::own;        // --net-host
+  std::vector<uint16_t> own_ports = {};  // where a door of this Cloche listens: no call ever reaches one
+  std::string toolchains = "auto";       // auto, none, or names with commas
   Limits limits = {};
   std::vector<LimitId> said_limits = {};  // which of them somebody asked for
   std::optional<Rung> isolation = {};     // what somebody asks for; settled into `rung` where all have spoken

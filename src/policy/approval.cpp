@@ -69,6 +69,11 @@ std::vector<std::string> hosts_of(const ConfinementPlan& plan) {
   return list;
 }
 
+std::string network_of(const ConfinementPlan& plan) {
+  if (plan.network == Network::of_host) return "all of the host's own";
+  return plan.hosts.empty() ? "none" : shown_list(hosts_of(plan));
+}
+
 std::string shown_command(const ConfinementPlan& plan) {
   std::string text;
   for (const auto& word : plan.argv) text += (text.empty() ? "" : " ") + shown_word(word);
@@ -82,7 +87,7 @@ std::string command_line(const ApprovalSubject& subject) {
 
 void add_confinement(std::string& text, const ConfinementPlan& plan) {
   add_line(text, "may write", shown_list(written_by(plan)));
-  add_line(text, "network", plan.hosts.empty() ? "none" : shown_list(hosts_of(plan)));
+  add_line(text, "network", network_of(plan));
   add_line(text, "variables", shown_list(variables_of(plan)));
   add_line(text, "isolation",
            std::string(name_of(plan.rung)) + ", at most " + show_duration_ms(plan.limits.wall_ms) + " and " +

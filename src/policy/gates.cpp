@@ -365,6 +365,7 @@ namespace {
 
 // The hosts that a command of this call may reach, for those who read the verdict.
 Verdict reach_of_command(const Case& c) {
+  if (!c.reach.empty()) return allow(GateId::network, c.reach);
   const bool starts = starts_something(c.intent) && c.origin == Case::Origin::tool_call;
   const bool passive = is_command(c.intent) && commands_for(c.ceilings, c.intent) == CommandProfile::passive;
   const bool launched = !c.intent.launch || c.intent.launch->network;

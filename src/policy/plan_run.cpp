@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/path.hpp"
+#include "model/network.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/git_identity.hpp"
 #include "policy/guarded.hpp"
@@ -274,25 +275,36 @@ Backend backend_of(const RunRequest& request) {
 
 namespace {
 
+bool is_own_door(const RunRequest& request, const HostEntry& entry) {
+  const auto& own = request.own_ports;
+  return entry.is_localhost() && std::find(own.begin(), own.end(), entry.port) != own.end();
+}
+
 // What a network by name needs, and who has none.
-Result<void> judge_network(const RunRequest& request) {
+Result<void> judge_named_network(const RunRequest& request) {
   if (request.hosts.empty()) return {};
   if (request.profile != Profile::workspace_write) {
     return refusal("the sandbox profile " + std::string(name_of(request.profile)) + " has no network, and " +
                        request.hosts.front() + " is asked for",
                    "use --profile workspace-write, or leave the network out");
   }
+  for (const auto& host : request.hosts) {
+    if (is_own_door(request, host_entry(host)))
+      return refusal(host + " cannot be reached: Cloche itself listens there, and no call may speak to it",
+                     "leave it out");
+  }
   const Backend backend = backend_of(request);
   if (backend == Backend::subprocess || backend == Backend::none) {
     return refusal(request.hosts.front() +
                        " cannot be reached: without a network namespace of its own a command " +
                        "has the host's whole network or none, and here it has none",
-                   "use --isolation namespace, or leave the network out");
+                   "use --isolation namespace, or leave the network out; --net-host gives the host's whole "
+                   "network");
   }
   if (backend != Backend::native) {
     return refusal(request.hosts.front() + " cannot be reached: a box of " + std::string(name_of(backend)) +
                        " has no network, since nobody outside could tell names apart",
-                   "use --backend native, whose network gate can");
+                   "use --backend native, whose network gate can; --net-host gives the host's whole network");
   }
   if (request.view == View::host) {
     return refusal("--view host shows the host's own /etc/resolv.conf, so that no name would be found",
@@ -301,7 +313,41 @@ Result<void> judge_network(const RunRequest& request) {
   return {};
 }
 
+// What the host's own network needs, and who has none.
+Result<void> judge_host_network(const RunRequest& request) {
+  if (request.network != Network::of_host) return {};
+  if (!request.hosts.empty()) {
+    return usage_error("--net-host is the host's whole network, in which no host can be named",
+                       "leave --net and --net-any out, or --net-host");
+  }
+  if (request.profile != Profile::workspace_write) {
+    return refusal("the sandbox profile " + std::string(name_of(request.profile)) +
+                       " has no network, and --net-host is asked for",
+                   "use --profile workspace-write, or leave --net-host out");
+  }
+  if (backend_of(request) == Backend::runsc) {
+    return refusal(
+        "a box of runsc cannot have the host's network: its kernel has one of its own, and none out",
+        "use --isolation container or lower, or leave --net-host out");
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string declared_for(const RunRequest& request) {
+  return request.declared.empty() ? describe_declared("--net", request.hosts) : request.declared;
+}
+
+std::vector<LayerId> required_of(const RunRequest& request) {
+  std::vector<LayerId> required = required_by(request.rung);
+  if (request.network == Network::own) return required;
+  std::erase(required, LayerId::net_namespace);
+  // What kept the host's abstract sockets away is gone with it.
+  if (std::find(required.begin(), required.end(), LayerId::landlock_scope) == required.end())
+    required.push_back(LayerId::landlock_scope);
+  return required;
+}
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) {
   TRY(judge_workspace(facts.workspace, facts.caller.home));
@@ -311,14 +357,16 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                        facts.workspace.path + " lie in each other",
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
-  TRY(judge_network(request));
+  TRY(judge_named_network(request));
+  TRY(judge_host_network(request));
   ConfinementPlan plan;
   plan.rung = request.rung;
-  plan.required = required_by(request.rung);
+  plan.required = required_of(request);
   plan.backend = backend_of(request);
   plan.argv = request.argv;
   plan.hosts = request.hosts;
-  plan.declared = request.declared.empty() ? describe_declared("--net", request.hosts) : request.declared;
+  plan.network = request.network;
+  plan.declared = declared_for(request);
   plan.limits = request.limits;
   plan.terminal = request.terminal;
   plan.debugging = request.debugging;
@@ -330,7 +378,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   } else {
     view::add_system(plan, facts);
   }
-  if (request.view == View::curated) view::add_identity(plan);
+  if (request.view == View::curated) view::add_identity(plan, facts);
   if (shows_git_identity(request, facts))
     plan.view.push_back(view::text(std::string(identity_file), identity_config(facts.caller.git),
                                    "who commits: the caller's name and address for git"));

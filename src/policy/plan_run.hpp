@@ -22,6 +22,10 @@ std::vector<std::string> secrets_left_out(const RunRequest& request);
 
 // The one that was chosen, or the rung's own.
 Backend backend_of(const RunRequest& request);
+// The layers of its rung; with the host's network those that can hold without one of its own.
+std::vector<LayerId> required_of(const RunRequest& request);
+// Whose word it is that its hosts may be reached, for sentences.
+std::string declared_for(const RunRequest& request);
 
 Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts);
 

@@ -75,7 +75,38 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
   return {};
 }
 
-void add_identity(ConfinementPlan& plan) {
+namespace {
+
+void add_from_host(ConfinementPlan& plan, std::string target, const FileFact& file) {
+  if (file.kind != FileFact::Kind::file) return;
+  plan.view.push_back({.kind = EntryKind::tree,
+                       .access = Access::read,
+                       .target = std::move(target),
+                       .source = file.path,
+                       .file = true,
+                       .role = EntryRole::placed,
+                       .device = file.device,
+                       .inode = file.inode,
+                       .why = "the host's own, with its network"});
+}
+
+// How names are found: as on the host with its network, else by the gate or nobody.
+void add_name_files(ConfinementPlan& plan, const Facts& facts) {
+  if (plan.network == Network::of_host) {
+    add_from_host(plan, "/etc/hosts", facts.hosts_file);
+    add_from_host(plan, "/etc/resolv.conf", facts.resolver_file);
+    return;
+  }
+  const bool network = !plan.hosts.empty();
+  plan.view.push_back(
+      text("/etc/hosts", hosts_file_for(plan.hosts), network ? "loopback" : "loopback alone"));
+  plan.view.push_back(text("/etc/resolv.conf", resolver_file_for(plan.hosts),
+                           network ? "the gate that answers for declared names" : "there is nobody to ask"));
+}
+
+}  // namespace
+
+void add_identity(ConfinementPlan& plan, const Facts& facts) {
   const std::string uid = std::to_string(plan.inside_uid);
   const std::string gid = std::to_string(plan.inside_gid);
   std::string users = "root:x:0:0:root:/root:/usr/sbin/nologin\ncloche:x:" + uid + ":" + gid +
@@ -85,11 +116,7 @@ void add_identity(ConfinementPlan& plan) {
   if (plan.inside_gid != 65534) groups += "nogroup:x:65534:\n";
   plan.view.push_back(text("/etc/passwd", users, "the one user of the sandbox"));
   plan.view.push_back(text("/etc/group", groups, "the one group of the sandbox"));
-  const bool network = !plan.hosts.empty();
-  plan.view.push_back(
-      text("/etc/hosts", hosts_file_for(plan.hosts), network ? "loopback" : "loopback alone"));
-  plan.view.push_back(text("/etc/resolv.conf", resolver_file_for(plan.hosts),
-                           network ? "the gate that answers for declared names" : "there is nobody to ask"));
+  add_name_files(plan, facts);
   plan.view.push_back(text("/etc/hostname", "cloche\n", "the sandbox's own name"));
 }
 

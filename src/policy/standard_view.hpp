@@ -15,7 +15,7 @@ void add_system(ConfinementPlan& plan, const Facts& facts);
 // here too.
 Result<void> add_host(ConfinementPlan& plan, const Facts& facts);
 // One user, one group, no network, by the files that libc reads.
-void add_identity(ConfinementPlan& plan);
+void add_identity(ConfinementPlan& plan, const Facts& facts);
 // /proc, /dev, /tmp, a home and an empty /run.
 void add_private(ConfinementPlan& plan, const RunRequest& request);
 

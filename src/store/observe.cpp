@@ -360,6 +360,10 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant, seen.held)));
   for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
+  if (request.network == Network::of_host) {
+    facts.hosts_file = TRY(hold("/etc/hosts", seen.held));
+    facts.resolver_file = TRY(hold("/etc/resolv.conf", seen.held));
+  }
   HeldDirectories directories;
   if (facts.workspace.kind == FileFact::Kind::directory) {
     directories.add(facts.workspace.path, seen.held.front().get());

@@ -71,23 +71,6 @@ TEST_P(Isolation, NoUnixSocketLeadsToTheGate) {
   EXPECT_EQ(called.out, "0\n") << called;
 }
 
-TEST_P(Isolation, LocalhostIsTheHostsAndTheNumberIsTheSandboxsOwn) {
-  const Listening listening = listen_on_loopback();
-  TcpServer server(listening.fd, Manner::banner);
-  const std::string port = std::to_string(listening.port);
-  const std::string by_name = file("by-name", "localhost " + port + " 9 0 0\n");
-  const std::string second = file("second-name", "host.cloche " + port + " 9 0 0\n");
-  const Called called = shell({"localhost:" + port}, client_program() + " talk " + by_name + " " + second +
-                                                         "; " + client_program() + " connect 127.0.0.1 " +
-                                                         port + "; " + client_program() + " connect ::1 " +
-                                                         port + "; " + client_program() + " listen " + port);
-  EXPECT_EQ(called.out,
-            "localhost seen 220 ready\r\n\nhost.cloche seen 220 ready\r\n\nECONNREFUSED\nECONNREFUSED\nown\n")
-      << called;
-  EXPECT_EQ(called.use_of("localhost:" + port).connections, 2) << called;
-  EXPECT_EQ(server.accepted(), 2U);
-}
-
 // A named host's port is free on the loopback; below a wildcard any address could be asked for, and it is
 // not.
 TEST_P(Isolation, PortsOfNamedHostsStayTheSandboxsOwn) {

@@ -50,6 +50,9 @@ http {
     listen [2606:2800:220:1::34]:80;
     listen [2606:2800:220:1::34]:443 ssl;
     root www;
+    location = /to-other { return 302 https://other.cloche.test/hello; }
+    location = /to-plain { return 302 http://web.cloche.test/hello; }
+    location = /to-nowhere { return 302 https://evil.cloche.test/hello; }
   }
 }
 )";

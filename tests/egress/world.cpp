@@ -30,20 +30,6 @@ void ip(const std::string& words) {
   if (ran.exit_code != 0) throw std::runtime_error(words + ": " + ran.err);
 }
 
-// The file's text is bound over `path` as the mount namespace of the test sees it.
-void put_over(const std::string& path, const std::string& text) {
-  char name[] = "/var/tmp/cloche-egress-XXXXXX";
-  const int fd = mkstemp(name);
-  must(fd >= 0, "make a file");
-  must(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()), "write a file");
-  must(fchmod(fd, 0644) == 0, "chmod");
-  close(fd);
-  const std::string target = fs::canonical(path);
-  const bool bound = mount(name, target.c_str(), nullptr, MS_BIND, nullptr) == 0;
-  unlink(name);  // the mount keeps what it was
-  must(bound, "mount over " + path);
-}
-
 int open_namespace() { return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC); }
 
 constexpr const char* addresses_there[] = {
@@ -69,6 +55,22 @@ constexpr const char* addresses_there[] = {
 
 }  // namespace
 
+PutOver::PutOver(const std::string& path, const std::string& text) : target_(fs::canonical(path)) {
+  char name[] = "/var/tmp/cloche-egress-XXXXXX";
+  const int fd = mkstemp(name);
+  must(fd >= 0, "make a file");
+  file_ = name;
+  must(write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()), "write a file");
+  must(fchmod(fd, 0644) == 0, "chmod");
+  close(fd);
+  must(mount(name, target_.c_str(), nullptr, MS_BIND, nullptr) == 0, "mount over " + path);
+}
+
+PutOver::~PutOver() {
+  umount2(target_.c_str(), MNT_DETACH);
+  unlink(file_.c_str());
+}
+
 World::World(const std::string& hosts) {
   must(unshare(CLONE_NEWNET | CLONE_NEWNS) == 0, "unshare");
   must(mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0, "make the mounts private");
@@ -84,8 +86,9 @@ World::World(const std::string& hosts) {
   ip("ip link set out0 up; ip address add 93.184.217.1/24 dev out0;"
      "ip -6 address add 2606:2800:221::1/64 dev out0 nodad;"
      "ip route add default via 93.184.217.2; ip -6 route add default via 2606:2800:221::2");
-  put_over("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" + hosts);
-  put_over("/etc/resolv.conf", "nameserver " + std::string(resolver_address) + "\n");
+  files_.push_back(std::make_unique<PutOver>("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" + hosts));
+  files_.push_back(
+      std::make_unique<PutOver>("/etc/resolv.conf", "nameserver " + std::string(resolver_address) + "\n"));
 }
 
 World::~World() {

@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace cloche::test {
 
@@ -25,6 +27,19 @@ inline constexpr const char* dead_address = "93.184.216.99";  // nobody has it
 // Of this side.
 inline constexpr const char* own_address = "93.184.217.1";
 inline constexpr const char* own_address6 = "2606:2800:221::1";
+
+// A file's text bound over `path`, as this process and everything it starts sees it, until the object ends.
+class PutOver {
+ public:
+  PutOver(const std::string& path, const std::string& text);
+  ~PutOver();
+  PutOver(const PutOver&) = delete;
+  PutOver& operator=(const PutOver&) = delete;
+
+ private:
+  std::string file_;
+  std::string target_;
+};
 
 class World {
  public:
@@ -45,6 +60,7 @@ class World {
  private:
   int here_ = -1;
   int there_ = -1;
+  std::vector<std::unique_ptr<PutOver>> files_ = {};
 };
 
 // A connection from here without Cloche, to show that a refusal is Cloche's: whether it came about.
