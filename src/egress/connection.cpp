@@ -191,7 +191,7 @@ Moved Connection::move_requests(uint64_t most) {
   for (size_t taken = 0; taken < std::min(most, uint64_t{1} << 20);) {
     if (const Moved held = out_.send_held(server_.get(), count_.bytes_out); held != Moved::more) return held;
     const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
-    if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::broken;
+    if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::cut;
     if (got == 0) return Moved::ended;
     taken += static_cast<size_t>(got);
     head_.append(room.data(), static_cast<size_t>(got));
@@ -211,17 +211,15 @@ void Connection::relay() {
   const uint64_t moved = count_.bytes_in + count_.bytes_out - before;
   if (moved > 0) moved_ms_ = house_.loop.now_ms();
   *count_.host_bytes += moved;
-  if (out == Moved::broken || in == Moved::broken) return break_off();
-  if (out == Moved::ended) {
-    out_ended_ = true;
-    ::shutdown(server_.get(), SHUT_WR);
-  }
-  if (in == Moved::ended) {
-    in_ended_ = true;
-    ::shutdown(client_.get(), SHUT_WR);
-  }
+  if (out == Moved::broken || in == Moved::cut) return break_off();  // the server is gone
+  // A client that is gone may have said much before, and that is passed on.
+  client_broke_ = client_broke_ || out == Moved::cut || (in == Moved::broken && !out_ended_);
+  if (out == Moved::ended && !client_broke_) ::shutdown(server_.get(), SHUT_WR);
+  if (in == Moved::ended) ::shutdown(client_.get(), SHUT_WR);
+  out_ended_ = out_ended_ || out == Moved::ended || out == Moved::cut;
+  in_ended_ = in_ended_ || in == Moved::ended || in == Moved::broken || client_broke_;
   if (is_spent()) return refuse(EgressReason::too_many_bytes);
-  if (out_ended_ && in_ended_) return end();
+  if (out_ended_ && in_ended_) return end_when_delivered();
   if (out == Moved::more || in == Moved::more) house_.loop.again(client_end_);
 }
 
@@ -240,10 +238,46 @@ void Connection::look_at_clock() {
     case State::relaying:
       if (now - moved_ms_ > house_.settings.idle_ms) return refuse(EgressReason::too_long_idle);
       if (now - began_ms_ > house_.settings.time_ms) return refuse(EgressReason::too_long_open);
+      if (out_ended_ && in_ended_) end_when_delivered();
       return;
     case State::looking:
     case State::over: return;
   }
+}
+
+// Nobody is told when the last byte was acknowledged: the clock asks again.
+void Connection::end_when_delivered() {
+  if (!delivery_of(server_.get()).complete) return;
+  client_broke_ ? break_off() : end();
+}
+
+// Whether the server does not have everything that the client sent, or will have sent when its end is seen.
+bool Connection::owes_server() const {
+  switch (state_) {
+    case State::judging: return true;
+    case State::looking:
+    case State::dialling: return !head_.empty() || out_.owes() || !has_ended(client_.get());
+    case State::relaying: return !out_ended_ || !delivery_of(server_.get()).complete;
+    case State::over: return false;
+  }
+  return false;
+}
+
+bool Connection::is_delivering() {
+  if (state_ == State::judging) judge();  // its last words may be the whole of a request
+  if (owes_server()) return true;
+  // Who has heard the end of it may be long in closing: that is the kernel's to wait for.
+  if (!over()) out_ended_ && !client_broke_ ? end() : break_off();
+  return false;
+}
+
+void Connection::give_up() {
+  if (!is_delivering()) return;
+  if (state_ == State::relaying) {
+    const uint64_t acknowledged = std::min(delivery_of(server_.get()).acknowledged, out_.sent());
+    count_.bytes_out -= out_.sent() - acknowledged;
+  }
+  fail(EgressReason::cut_at_end);
 }
 
 void Connection::refuse(EgressReason reason, std::string_view detail) {

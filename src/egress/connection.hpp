@@ -8,6 +8,9 @@
 //   relaying   both directions until both have ended; on 80 every further request is judged as well
 //   over       both sockets are closed
 //
+// What a client has sent is passed on after its end as well, as a kernel would: the server's socket is closed
+// when everything in it has been acknowledged, or when the call's time for that is over.
+//
 // The name is what the door's address stands for. Nothing that the client says can make it another one.
 #pragma once
 
@@ -46,6 +49,11 @@ class Connection : public Mortal, public Asker {
   bool over() const { return state_ == State::over; }
   void look_at_clock();
 
+  // The command has ended: whether something that it sent is still on its way. Ends what has nothing to give.
+  bool is_delivering();
+  // And now the time for it is over: what is not delivered is reported, and nothing is left behind.
+  void give_up();
+
  private:
   enum class State { judging, looking, dialling, relaying, over };
 
@@ -73,6 +81,8 @@ class Connection : public Mortal, public Asker {
   Moved move_out(uint64_t most);
   Moved move_requests(uint64_t most);
   bool is_spent() const;  // of bytes
+  bool owes_server() const;
+  void end_when_delivered();
   void end();
   void break_off();
   void refuse(EgressReason reason, std::string_view detail = {});
@@ -97,6 +107,7 @@ class Connection : public Mortal, public Asker {
   Relay in_;
   bool out_ended_ = false;
   bool in_ended_ = false;
+  bool client_broke_ = false;  // it did not end as one does who has said everything
   uint64_t began_ms_;
   uint64_t moved_ms_;  // when something last did
 };

@@ -143,7 +143,18 @@ void EgressGate::refuse(std::string what) {
   }
 }
 
+// Has connected, and ended before anybody looked: what was sent is to be delivered all the same. Questions to
+// the resolver have nobody who would hear the answer.
+bool EgressGate::is_somebody_waiting() const {
+  for (size_t i = 2; i < doors_.size(); ++i) {
+    pollfd event{doors_[i].get(), POLLIN, 0};
+    if (::poll(&event, 1, 0) == 1) return true;
+  }
+  return false;
+}
+
 void EgressGate::finish(Outcome& outcome) {
+  if (is_somebody_waiting()) turn();
   doors_.clear();
   waiting_.reset();
   if (control_) {

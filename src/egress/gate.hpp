@@ -42,6 +42,7 @@ class EgressGate : public NetworkGate {
   void hear();
   bool hear_one();
   void take(const EgressMessage& message);
+  bool is_somebody_waiting() const;
   void ended();
   void refuse(std::string what);
 

@@ -35,13 +35,18 @@ void PipePool::give_back(RelayPipe pipe) {
   if (pipe.read && free_.size() < most_free) free_.push_back(std::move(pipe));
 }
 
+void Relay::count(ssize_t sent, uint64_t& counted) {
+  sent_ += static_cast<uint64_t>(sent);
+  counted += static_cast<uint64_t>(sent);
+}
+
 Moved Relay::send_held(int target, uint64_t& counted) {
   while (holds()) {
     const ssize_t sent =
         ::send(target, held_.data() + held_begin_, held_.size() - held_begin_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0) return would_wait() ? Moved::waits : Moved::broken;
     held_begin_ += static_cast<size_t>(sent);
-    counted += static_cast<uint64_t>(sent);
+    count(sent, counted);
   }
   give_back_memory(held_);
   held_begin_ = 0;
@@ -51,7 +56,7 @@ Moved Relay::send_held(int target, uint64_t& counted) {
 Moved Relay::fill(int source, size_t most, size_t& taken) {
   const ssize_t got = ::splice(source, nullptr, pipe_.write.get(), nullptr, std::min(most, pipe_bytes),
                                SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-  if (got < 0) return would_wait() ? Moved::waits : Moved::broken;
+  if (got < 0) return would_wait() ? Moved::waits : Moved::cut;
   if (got == 0) {
     source_ended_ = true;
     return Moved::ended;
@@ -68,7 +73,7 @@ Moved Relay::drain(int target, uint64_t& counted) {
     if (sent < 0) return would_wait() ? Moved::waits : Moved::broken;
     if (sent == 0) return Moved::broken;
     in_pipe_ -= static_cast<size_t>(sent);
-    counted += static_cast<uint64_t>(sent);
+    count(sent, counted);
   }
   return Moved::more;
 }

@@ -34,7 +34,8 @@ enum class Moved {
   waits,   // for the source to have more, or for the target to take more
   more,    // it has had its turn, and could go on
   ended,   // the source has ended, and everything was passed on
-  broken,  // one of the two is gone
+  cut,     // the source was cut off, and everything that came before was passed on
+  broken,  // the target is gone
 };
 
 // One direction.
@@ -43,6 +44,9 @@ class Relay {
   // What is to be sent before anything that is still in the source.
   void hold(std::string_view bytes) { held_.append(bytes); }
   bool holds() const { return held_begin_ < held_.size(); }
+  // Whether something was taken from the source that the target does not have yet.
+  bool owes() const { return holds() || in_pipe_ > 0; }
+  uint64_t sent() const { return sent_; }
 
   // At most `most` bytes are taken from the source. `counted` grows by what has left towards the target.
   Moved splice(int source, int target, PipePool& pipes, uint64_t most, uint64_t& counted);
@@ -51,6 +55,7 @@ class Relay {
   void drop(PipePool& pipes);
 
  private:
+  void count(ssize_t sent, uint64_t& counted);
   Moved fill(int source, size_t most, size_t& taken);
   Moved drain(int target, uint64_t& counted);
 
@@ -58,6 +63,7 @@ class Relay {
   size_t held_begin_ = 0;
   RelayPipe pipe_;
   size_t in_pipe_ = 0;
+  uint64_t sent_ = 0;
   bool source_ended_ = false;
 };
 

@@ -23,6 +23,7 @@ constexpr const char* reasons[] = {
     "the resolver knows no address of it",
     "the resolver does not answer",
     "",
+    "what the command sent last was still on its way two seconds after its end, and was dropped",
 };
 static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);
 
@@ -50,6 +51,8 @@ std::string describe(const EgressMessage& message, std::string_view declared) {
     const char* meaning = strerrordesc_np(static_cast<int>(message.number));
     why = meaning != nullptr ? meaning : "unknown error";
   }
+  if (message.reason == EgressReason::cut_at_end)
+    return "egress: not everything reached " + place + ": " + why;
   if (message.news == EgressNews::failed) return "egress: " + place + " could not be reached: " + why;
   if (message.port == 0) return "egress: look-up of " + name + " refused: " + why;
   const bool cut =

@@ -34,7 +34,8 @@ enum class EgressReason : uint32_t {
   unknown_outside,  // the resolver has no address for it
   resolver_silent,
   unreachable,  // with errno
-  last = unreachable
+  cut_at_end,   // what the command sent last was still under way when the call was over
+  last = cut_at_end
 };
 
 struct EgressMessage {

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int tick_ms = 50;  // how exact limits of time are
 constexpr int most_accepts = 64;
+constexpr uint64_t delivery_ms = 2000;  // for what a command sent last
+constexpr int delivery_tick_ms = 2;     // nobody says when it has arrived
 
 }  // namespace
 
@@ -41,19 +43,46 @@ bool Server::run(std::vector<OwnedFd> doors) {
     loop_.turn(connections_.empty() ? 60'000 : tick_ms);
     look_at_clock();
   }
+  deliver_last_words();
   say_what_was_used();
   return true;
 }
 
+// The command has ended, and its kernel would have gone on sending what it wrote before: so does this one,
+// for a while. Nobody can come to the doors any more but who already has.
+void Server::deliver_last_words() {
+  for (const auto& listener : listeners_) {
+    while (accept_one(*listener)) {
+    }
+  }
+  const uint64_t deadline = loop_.now_ms() + delivery_ms;
+  while (are_delivering() && loop_.now_ms() < deadline) {
+    loop_.turn(delivery_tick_ms);
+    look_at_clock();
+  }
+  for (const auto& connection : connections_) connection->give_up();
+}
+
+bool Server::are_delivering() {
+  bool any = false;
+  for (const auto& connection : connections_) any = connection->is_delivering() || any;
+  return any;
+}
+
 void Server::accept_from(Listener& listener) {
   for (int i = 0; i < most_accepts; ++i) {
-    OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!client && errno == EINTR) continue;
-    if (!client && errno == EMFILE && turn_away(listener)) continue;
-    if (!client) return;
-    take(std::move(client));
+    if (!accept_one(listener)) return;
   }
   loop_.again(listener);
+}
+
+// False: nobody waits there, or nobody can be let in.
+bool Server::accept_one(Listener& listener) {
+  OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!client && errno == EINTR) return true;
+  if (!client) return errno == EMFILE && turn_away(listener);
+  take(std::move(client));
+  return true;
 }
 
 // No descriptor is left. Who waits at the door would wait for ever, because nobody is told of it again: the

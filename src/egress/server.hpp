@@ -29,10 +29,13 @@ class Server {
   };
 
   void accept_from(Listener& listener);
+  bool accept_one(Listener& listener);
   bool turn_away(Listener& listener);
   void keep_spare();
   void take(OwnedFd client);
   void look_at_clock();
+  void deliver_last_words();
+  bool are_delivering();
   HostCount& count_for(const std::string& name, uint16_t port);
   void say_what_was_used();
 

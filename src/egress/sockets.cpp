@@ -1,8 +1,9 @@
 #include "egress/sockets.hpp"
 
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace cloche::egress {
@@ -81,6 +82,21 @@ bool is_own(const IpAddress& address) {
   socklen_t size = sizeof source;
   if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &size) != 0) return true;
   return address_in(source) == address;
+}
+
+Delivery delivery_of(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  // The first that is acknowledged is the greeting, which carries no byte.
+  const uint64_t acknowledged = info.tcpi_bytes_acked > 0 ? info.tcpi_bytes_acked - 1 : 0;
+  return {info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0, acknowledged};
+}
+
+bool has_ended(int fd) {
+  char byte = 0;
+  const ssize_t got = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
 void send_at_once(int fd) {

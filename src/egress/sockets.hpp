@@ -33,6 +33,14 @@ bool door_of(int fd, Door& door);
 // Whether packets to it stay on this host: the kernel would use the address itself as their source.
 bool is_own(const IpAddress& address);
 
+// What was given to the kernel for the other side, and how much of it that side has said it has.
+struct Delivery {
+  bool complete = true;  // also when there is nobody any more who could say it
+  uint64_t acknowledged = 0;
+};
+Delivery delivery_of(int fd);
+bool has_ended(int fd);  // and everything that came before was read
+
 void send_at_once(int fd);       // small pieces do not wait for each other
 void end_abruptly(OwnedFd& fd);  // the other side is told that it broke, not that it ended
 
