@@ -11,9 +11,11 @@
 namespace cloche {
 
 enum class EgressNews : uint32_t {
-  refused,  // a decision: `reason`
-  failed,   // what was allowed could not be reached: `reason`, and `number` is an errno
-  used,     // at the end, for each host and port: the counts
+  refused,       // a decision: `reason`
+  failed,        // what was allowed could not be reached: `reason`, and `number` is an errno
+  used,          // now and then, and at the end, for each host and port: the counts so far
+  more_refused,  // at the end: `number` of decisions that were not told one by one, or `at_least` so many
+  more_failed,
 };
 
 enum class EgressReason : uint32_t {
@@ -43,6 +45,7 @@ struct EgressMessage {
   EgressReason reason = EgressReason::not_declared;
   uint32_t port = 0;
   uint32_t number = 0;
+  uint32_t at_least = 0;
   std::array<char, 256> name = {};    // ends with a NUL
   std::array<char, 160> detail = {};  // which address it was, the name that was said instead, half a sentence
   uint64_t connections = 0;

@@ -10,7 +10,8 @@
 namespace cloche::egress {
 namespace {
 
-constexpr int tick_ms = 50;  // how exact limits of time are
+constexpr int tick_ms = 50;           // how exact limits of time are
+constexpr uint64_t totals_ms = 1000;  // so old is what is known of a gate that was killed
 constexpr int most_accepts = 64;
 constexpr uint64_t delivery_ms = 2000;  // for what a command sent last
 constexpr int delivery_tick_ms = 2;     // nobody says when it has arrived
@@ -40,7 +41,7 @@ bool Server::run(std::vector<OwnedFd> doors) {
   }
   keep_spare();
   while (!control_.closed) {
-    loop_.turn(connections_.empty() ? 60'000 : tick_ms);
+    loop_.turn(connections_.empty() && totals_are_said_ ? 60'000 : tick_ms);
     look_at_clock();
   }
   deliver_last_words();
@@ -126,6 +127,7 @@ void Server::take(OwnedFd client) {
                                                       host->offset == localhost_offset,
                                                       count_for(host->name, door.port)));
   connections_.back()->start();
+  totals_are_said_ = false;
 }
 
 HostCount& Server::count_for(const std::string& name, uint16_t port) {
@@ -152,13 +154,30 @@ void Server::look_at_clock() {
   looked_ms_ = loop_.now_ms();
   for (auto& connection : connections_) connection->look_at_clock();
   dns_.look_at_clock();
+  if (looked_ms_ - totals_ms_ < totals_ms) return;
+  totals_ms_ = looked_ms_;
+  totals_are_said_ = say_totals_so_far() && connections_.empty();
+}
+
+// Of those that have changed. False: the gateway has not heard the last ones yet.
+bool Server::say_totals_so_far() {
+  if (!speaker_.is_heard()) return false;
+  for (const auto& count : counts_) {
+    const uint64_t now = count->connections + count->bytes_out + count->bytes_in;
+    if (now == count->said) continue;
+    count->said = now;
+    speaker_.used(*count);
+  }
+  return true;
 }
 
 void Server::say_what_was_used() {
   for (const auto& count : counts_) {
-    if (count->connections > 0) speaker_.used(*count);
+    if (count->connections == 0) continue;
+    speaker_.used(*count);
+    speaker_.finish();
   }
-  speaker_.finish();
+  speaker_.say_rest();
 }
 
 }  // namespace cloche::egress

@@ -37,6 +37,7 @@ class Server {
   void deliver_last_words();
   bool are_delivering();
   HostCount& count_for(const std::string& name, uint16_t port);
+  bool say_totals_so_far();
   void say_what_was_used();
 
   EgressSettings settings_;
@@ -54,6 +55,8 @@ class Server {
   std::vector<std::unique_ptr<HostCount>> counts_;
   std::vector<std::unique_ptr<Connection>> connections_;
   uint64_t looked_ms_ = 0;
+  uint64_t totals_ms_ = 0;
+  bool totals_are_said_ = true;
 };
 
 }  // namespace cloche::egress

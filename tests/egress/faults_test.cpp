@@ -27,6 +27,7 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
   int gate = 0;
   const auto call = pulling(gate);
   ASSERT_GT(gate, 0);
+  usleep(1'300'000);
   kill(gate, SIGKILL);
   const Called called = read(call->finish());
   EXPECT_FALSE(called.ran.timed_out);
@@ -36,6 +37,8 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
       "egress: the network gate of this call ended by signal 9: its connections were cut, and it has no "
       "network any more; run it again"))
       << called;
+  EXPECT_GT(called.use_of("tool.cloche.test:7002").bytes_in, 0) << "it had moved for more than a second\n"
+                                                                << called;
   EXPECT_TRUE(soon([&] { return stage().source.open() == 0; }));
   const Called next = client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "1000000"});
   EXPECT_TRUE(contains(next.out, " enough\n")) << next;

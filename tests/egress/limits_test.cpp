@@ -105,6 +105,44 @@ TEST_P(NetLimits, DenialsAreOnStderrForAPerson) {
       << look.err;
 }
 
+// Told are the first, counted are all of them, once each.
+TEST_P(NetLimits, RefusalsAndFailuresAreCounted) {
+  stage().dns.tell("closed.cloche.test", tool_address);
+  file("many.py", R"(import socket
+for i in range(1000):
+  for twice in range(2):
+    try: socket.getaddrinfo('n%d.evil.example' % i, 80, family=socket.AF_INET)
+    except OSError: pass
+for i in range(100):
+  s = socket.create_connection(('closed.cloche.test', 9999))
+  try: s.recv(1)
+  except OSError: pass
+)");
+  const Called called = call({"closed.cloche.test:9999"}, {"/usr/bin/python3", "many.py"});
+  ASSERT_EQ(called.denials.size(), 65U) << called;
+  EXPECT_EQ(called.denials.back(), "egress: 936 more refusals of the same call");
+  ASSERT_EQ(called.failures.size(), 65U) << called;
+  EXPECT_EQ(called.failures.back(), "egress: 36 more connections could not be made");
+}
+
+TEST_P(NetLimits, OfManyHostsThoseThatMostWasSentToAreNamed) {
+  const std::string zone = ".many.cloche.test";
+  for (int i = 0; i < 1030; ++i) stage().dns.tell("n" + std::to_string(i) + zone, tool_address);
+  stage().dns.tell("exfil" + zone, tool_address);
+  file("many.py", R"(import socket, sys
+def ask(name, body):
+  s = socket.create_connection((name, 80))
+  s.sendall(b'POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n' % (name.encode(), len(body)) + body)
+  s.recv(9)
+for i in range(1030): ask('n%d' % i + sys.argv[1], b'')
+ask('exfil' + sys.argv[1], bytes(50000))
+)");
+  const Called called = call({"net-any"}, {"/usr/bin/python3", "many.py", zone});
+  EXPECT_EQ(called.exit_code, 0) << called.err;
+  EXPECT_GT(called.use_of("exfil" + zone + ":80").bytes_out, 50'000);
+  EXPECT_TRUE(contains(called.ran.out, R"({"more_hosts":7,"connections":7,)"));
+}
+
 // A client that has said everything, and still listens; and one that says it byte by byte.
 TEST_P(NetLimits, HalfClosedAndSlowConnectionsGoOn) {
   const std::string half = file("half", "tool.cloche.test 7000 99 0 1\nping");
