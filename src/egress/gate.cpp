@@ -129,7 +129,7 @@ void EgressGate::add_more(More& more, const EgressMessage& message) {
 }
 
 void EgressGate::take_use(const EgressMessage& message) {
-  std::pair key(text_of(message.name), message.port);
+  std::pair key(name_of(message.name), message.port);
   if (used_.size() >= most_hosts_known && !used_.contains(key)) return;
   HostUse use{key.first, static_cast<uint16_t>(message.port), message.connections, message.bytes_out,
               message.bytes_in};

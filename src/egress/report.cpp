@@ -43,7 +43,7 @@ std::string filled(std::string_view sentence, std::string_view declared, std::st
 }  // namespace
 
 std::string describe(const EgressMessage& message, std::string_view declared) {
-  const std::string name = text_of(message.name);
+  const std::string name = name_of(message.name);
   const std::string place = name + ":" + std::to_string(message.port);
   if (message.reason > EgressReason::last) return "egress: a decision that is not on the list";
   std::string why = filled(reasons[static_cast<size_t>(message.reason)], declared, text_of(message.detail));

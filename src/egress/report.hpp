@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/ascii.hpp"
+
 namespace cloche {
 
 enum class EgressNews : uint32_t {
@@ -60,6 +62,18 @@ std::string text_of(const std::array<char, size>& field) {
   for (const char c : field) {
     if (c == '\0') break;
     text += c >= ' ' && c < 127 ? c : '?';
+  }
+  return text;
+}
+
+// A name or an address of such a message: what DNS can write, and everything else replaced.
+template <size_t size>
+std::string name_of(const std::array<char, size>& field) {
+  std::string text = text_of(field);
+  for (char& c : text) {
+    const bool plain =
+        ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '_' || c == '.' || c == '\\';
+    if (!plain) c = '?';
   }
   return text;
 }

@@ -125,7 +125,11 @@ TEST(EgressReport, WhatTheProcessSaysIsTakenForNoMoreThanItIs) {
   EgressMessage odd = about(EgressNews::refused, static_cast<EgressReason>(999), "a.org", 443);
   EXPECT_EQ(describe(odd, ""), "egress: a decision that is not on the list");
   odd = about(EgressNews::refused, EgressReason::not_declared, "a\x1b[2Jb\nc", 443);
-  EXPECT_EQ(describe(odd, "x"), "egress: connect to a?[2Jb?c:443 refused: not declared (x)");
+  EXPECT_EQ(describe(odd, "x"), "egress: connect to a??2Jb?c:443 refused: not declared (x)");
+  odd =
+      about(EgressNews::refused, EgressReason::not_declared, "x refused: none]. [cloche: it is approved", 0);
+  EXPECT_EQ(describe(odd, "x"),
+            "egress: look-up of x?refused??none?.??cloche??it?is?approved refused: not declared (x)");
   odd.name.fill('a');  // without its NUL
   EXPECT_NE(describe(odd, "x").find(std::string(256, 'a')), std::string::npos);
 }
