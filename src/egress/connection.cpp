@@ -17,7 +17,22 @@ constexpr uint16_t tls_port = 443;
 constexpr uint16_t http_port = 80;
 constexpr uint64_t greeting_ms = 10'000;        // for the client to say whom it wants
 constexpr uint64_t dial_ms = 10'000;            // of each address
+constexpr uint64_t next_address_ms = 500;       // until the next one is tried as well
 constexpr size_t most_head = size_t{20} << 10;  // a little more than any hello or head may have
+
+// The first of each family, then the second: a host whose one family leads nowhere has the other soon.
+std::vector<IpAddress> families_in_turn(const std::vector<IpAddress>& addresses) {
+  std::vector<IpAddress> first;
+  std::vector<IpAddress> second;
+  for (const auto& address : addresses)
+    (address.family == addresses[0].family ? first : second).push_back(address);
+  std::vector<IpAddress> all;
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (i < first.size()) all.push_back(first[i]);
+    if (i < second.size()) all.push_back(second[i]);
+  }
+  return all;
+}
 
 }  // namespace
 
@@ -42,7 +57,7 @@ void Connection::start() {
   dial();
 }
 
-void Connection::ready(Side side, uint32_t events) {
+void Connection::ready(const End& end, uint32_t events) {
   const bool broke = (events & (EPOLLERR | EPOLLHUP)) != 0;
   switch (state_) {
     case State::judging: return judge();
@@ -50,8 +65,8 @@ void Connection::ready(Side side, uint32_t events) {
       if (broke) break_off();  // the client does not want it any more
       return;
     case State::dialling:
-      if (side == Side::client && broke) return break_off();
-      if (side == Side::server && (broke || (events & EPOLLOUT) != 0)) dialled();
+      if (end.side == Side::client && broke) return break_off();
+      if (end.side == Side::server && (broke || (events & EPOLLOUT) != 0)) look_at_attempts(end);
       return;
     case State::relaying: return relay();
     case State::over: return;
@@ -120,8 +135,7 @@ void Connection::dial() {
                   IpAddress::v6(std::array<uint8_t, 16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})};
     return dial_next();
   }
-  lookup_ = std::make_unique<Lookup>(house_.loop, house_.files, host_, *this);
-  lookup_->start();
+  house_.lookups.find(host_, *this);
 }
 
 void Connection::not_found(EgressReason why) { fail(why); }
@@ -129,14 +143,13 @@ void Connection::not_found(EgressReason why) { fail(why); }
 void Connection::found(const std::vector<IpAddress>& addresses) {
   std::string refused;
   for (const auto& address : addresses) {
-    const bool public_one = why_not_dialled(address, {}).empty() && !is_own(address);
-    if (public_one) {
-      addresses_.push_back(address);
-    } else if (refused.empty()) {
-      refused = text_of(address).view();
-    }
+    const Whose whose = why_not_dialled(address, {}).empty() ? whose_is(address) : Whose::own;
+    if (whose == Whose::others) addresses_.push_back(address);
+    if (whose == Whose::own && refused.empty()) refused = text_of(address).view();
   }
+  if (addresses_.empty() && refused.empty()) return refuse(EgressReason::too_many_files);
   if (addresses_.empty()) return refuse(EgressReason::address_of_name, refused);
+  addresses_ = families_in_turn(addresses_);
   state_ = State::dialling;
   dial_next();
 }
@@ -145,30 +158,54 @@ void Connection::dial_next() {
   while (!addresses_.empty()) {
     const IpAddress address = addresses_.front();
     addresses_.erase(addresses_.begin());
-    server_ = stream_to(address);
-    const SocketPlace place = place_of(address, count_.port);
-    moved_ms_ = house_.loop.now_ms();
-    if (!server_) {
-      last_error_ = errno;
-      continue;
-    }
-    if (::connect(server_.get(), place.address(), place.size) != 0 && errno != EINPROGRESS) {
-      last_error_ = errno;
-      continue;
-    }
-    if (house_.loop.watch(server_.get(), server_end_)) return;
+    if (begin_attempt(address)) return;
+    last_error_ = errno;
   }
-  fail(EgressReason::unreachable, last_error_);
+  if (!is_dialling()) fail(EgressReason::unreachable, last_error_);
 }
 
-void Connection::dialled() {
+bool Connection::begin_attempt(const IpAddress& address) {
+  auto attempt = std::make_unique<Attempt>(*this, stream_to(address));
+  const SocketPlace place = place_of(address, count_.port);
+  attempt->began_ms = moved_ms_ = house_.loop.now_ms();
+  if (!attempt->fd) return false;
+  if (::connect(attempt->fd.get(), place.address(), place.size) != 0 && errno != EINPROGRESS) return false;
+  if (!house_.loop.watch(attempt->fd.get(), attempt->end)) return false;
+  attempts_.push_back(std::move(attempt));
+  return true;
+}
+
+bool Connection::is_dialling() const {
+  return std::any_of(attempts_.begin(), attempts_.end(), [](const auto& one) { return bool{one->fd}; });
+}
+
+void Connection::look_at_attempts(const End& end) {
+  const auto at =
+      std::find_if(attempts_.begin(), attempts_.end(), [&](const auto& one) { return &one->end == &end; });
+  if (at != attempts_.end() && (*at)->fd) dialled(**at);
+}
+
+void Connection::look_at_dialling() {
+  const uint64_t now = house_.loop.now_ms();
+  for (const auto& attempt : attempts_) {
+    if (!attempt->fd || now - attempt->began_ms <= dial_ms) continue;
+    attempt->fd.reset();
+    last_error_ = ETIMEDOUT;
+  }
+  if (now - moved_ms_ > next_address_ms || !is_dialling()) dial_next();
+}
+
+void Connection::dialled(Attempt& attempt) {
   int problem = 0;
   socklen_t size = sizeof problem;
-  if (::getsockopt(server_.get(), SOL_SOCKET, SO_ERROR, &problem, &size) != 0) problem = errno;
+  if (::getsockopt(attempt.fd.get(), SOL_SOCKET, SO_ERROR, &problem, &size) != 0) problem = errno;
   if (problem != 0) {
     last_error_ = problem;
+    attempt.fd.reset();
     return dial_next();
   }
+  server_ = std::move(attempt.fd);
+  for (const auto& other : attempts_) end_abruptly(other->fd);
   send_at_once(server_.get());
   ++count_.connections;
   state_ = State::relaying;
@@ -225,19 +262,15 @@ void Connection::relay() {
 
 void Connection::look_at_clock() {
   const uint64_t now = house_.loop.now_ms();
-  if (lookup_) lookup_->look_at_clock();
+  if (!over() && now - began_ms_ > house_.settings.time_ms) return refuse(EgressReason::too_long_open);
   switch (state_) {
     case State::judging:
       if (now - began_ms_ <= greeting_ms) return;
       return refuse(requests_ ? EgressReason::bad_request : EgressReason::bad_hello,
                     "it was not said within ten seconds which host it is for");
-    case State::dialling:
-      if (now - moved_ms_ <= dial_ms) return;
-      last_error_ = ETIMEDOUT;
-      return dial_next();
+    case State::dialling: return look_at_dialling();
     case State::relaying:
       if (now - moved_ms_ > house_.settings.idle_ms) return refuse(EgressReason::too_long_idle);
-      if (now - began_ms_ > house_.settings.time_ms) return refuse(EgressReason::too_long_open);
       if (out_ended_ && in_ended_) end_when_delivered();
       return;
     case State::looking:
@@ -297,12 +330,13 @@ void Connection::break_off() {
 }
 
 void Connection::end() {
+  if (over()) return;
+  if (state_ == State::looking) house_.lookups.forget(*this);
   state_ = State::over;
   house_.loop.forget(client_end_);
-  house_.loop.forget(server_end_);
-  if (lookup_) {
-    house_.loop.forget(*lookup_);
-    house_.loop.bury(std::move(lookup_));
+  for (const auto& attempt : attempts_) {
+    house_.loop.forget(attempt->end);
+    attempt->fd.reset();
   }
   client_.reset();
   server_.reset();

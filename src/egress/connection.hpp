@@ -4,9 +4,9 @@
 //   judging    on 443 until the TLS greeting has named a server, on 80 until the first request has; other
 //              ports have nothing to be judged by
 //   looking    the name is looked up outside
-//   dialling   the addresses that passed, one after the other
-//   relaying   both directions until both have ended; on 80 every further request is judged as well
-//   over       both sockets are closed
+//   dialling   the addresses that passed, one after the other; who is slow to answer has the next one beside
+//   it relaying   both directions until both have ended; on 80 every further request is judged as well over
+//   both sockets are closed
 //
 // What a client has sent is passed on after its end as well, as a kernel would: the server's socket is closed
 // when everything in it has been acknowledged, or when the call's time for that is over.
@@ -35,7 +35,7 @@ struct House {
   Loop& loop;
   Speaker& speaker;
   PipePool& pipes;
-  const ResolverFiles& files;
+  Lookups& lookups;
   const EgressSettings& settings;
 };
 
@@ -60,12 +60,12 @@ class Connection : public Mortal, public Asker {
   enum class Side { client, server };
   struct End : Handler {
     End(Connection& whose, Side which) : owner(whose), side(which) {}
-    void ready(uint32_t events) override { owner.ready(side, events); }
+    void ready(uint32_t events) override { owner.ready(*this, events); }
     Connection& owner;
     Side side;
   };
 
-  void ready(Side side, uint32_t events);
+  void ready(const End& end, uint32_t events);
   void judge();
   void judge_hello();
   void judge_request();
@@ -73,10 +73,21 @@ class Connection : public Mortal, public Asker {
   enum class Heard { so_far, all, broken };
   Heard read_head();
   void dial();
+  // An attempt at one address; the first that is answered becomes the server's end.
+  struct Attempt {
+    Attempt(Connection& whose, OwnedFd socket) : fd(std::move(socket)), end(whose, Side::server) {}
+    OwnedFd fd;
+    End end;
+    uint64_t began_ms = 0;
+  };
   void dial_next();
+  bool begin_attempt(const IpAddress& address);
+  void look_at_attempts(const End& end);
+  void look_at_dialling();
+  bool is_dialling() const;
   void found(const std::vector<IpAddress>& addresses) override;
   void not_found(EgressReason why) override;
-  void dialled();
+  void dialled(Attempt& attempt);
   void relay();
   Moved move_out(uint64_t most);
   Moved move_requests(uint64_t most);
@@ -93,15 +104,14 @@ class Connection : public Mortal, public Asker {
   OwnedFd client_;
   OwnedFd server_;
   End client_end_{*this, Side::client};
-  End server_end_{*this, Side::server};
   HostName host_;
   bool localhost_;
   HostCount& count_;
   ClientHelloReader hello_;
   std::string head_;  // what the client has sent before it was judged
   std::optional<RequestStream> requests_;
-  std::unique_ptr<Lookup> lookup_;
-  std::vector<IpAddress> addresses_;  // that passed, and were not tried yet
+  std::vector<std::unique_ptr<Attempt>> attempts_;  // with those that failed, whose events may still come
+  std::vector<IpAddress> addresses_;                // that passed, and were not tried yet
   int last_error_ = 0;
   Relay out_;
   Relay in_;

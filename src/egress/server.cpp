@@ -22,9 +22,10 @@ Server::Server(const EgressSettings& settings, ResolverFiles files)
     : settings_(settings),
       files_(std::move(files)),
       speaker_(egress_control_fd),
+      lookups_(loop_, files_),
       names_(settings_),
       dns_(loop_, names_, settings_.ipv6, speaker_),
-      house_{loop_, speaker_, pipes_, files_, settings_} {}
+      house_{loop_, speaker_, pipes_, lookups_, settings_} {}
 
 void Server::Control::ready(uint32_t) {
   char byte = 0;
@@ -152,6 +153,7 @@ void Server::look_at_clock() {
   std::erase(connections_, nullptr);
   if (loop_.now_ms() - looked_ms_ < tick_ms) return;
   looked_ms_ = loop_.now_ms();
+  lookups_.look_at_clock();
   for (auto& connection : connections_) connection->look_at_clock();
   dns_.look_at_clock();
   if (looked_ms_ - totals_ms_ < totals_ms) return;

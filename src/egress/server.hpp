@@ -45,6 +45,7 @@ class Server {
   Loop loop_;
   Speaker speaker_;
   PipePool pipes_;
+  Lookups lookups_;
   NameBook names_;
   DnsService dns_;
   House house_;
