@@ -36,12 +36,14 @@ std::vector<IpAddress> families_in_turn(const std::vector<IpAddress>& addresses)
 
 }  // namespace
 
-Connection::Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count)
+Connection::Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,
+                       uint32_t share)
     : house_(house),
       client_(std::move(client)),
       host_(host),
       localhost_(localhost),
       count_(count),
+      share_(share),
       began_ms_(house.loop.now_ms()),
       moved_ms_(began_ms_) {
   if (count_.port == http_port) requests_.emplace(Destination{host_, count_.port});
@@ -51,7 +53,7 @@ Connection::~Connection() { end(); }
 
 void Connection::start() {
   if (is_spent()) return refuse(EgressReason::too_many_bytes);
-  send_at_once(client_.get());
+  make_relayed(client_.get(), share_);
   if (!house_.loop.watch(client_.get(), client_end_)) return end();
   if (count_.port == tls_port || count_.port == http_port) return judge();
   dial();
@@ -169,6 +171,7 @@ bool Connection::begin_attempt(const IpAddress& address) {
   const SocketPlace place = place_of(address, count_.port);
   attempt->began_ms = moved_ms_ = house_.loop.now_ms();
   if (!attempt->fd) return false;
+  make_relayed(attempt->fd.get(), share_);
   if (::connect(attempt->fd.get(), place.address(), place.size) != 0 && errno != EINPROGRESS) return false;
   if (!house_.loop.watch(attempt->fd.get(), attempt->end)) return false;
   attempts_.push_back(std::move(attempt));
@@ -206,7 +209,6 @@ void Connection::dialled(Attempt& attempt) {
   }
   server_ = std::move(attempt.fd);
   for (const auto& other : attempts_) end_abruptly(other->fd);
-  send_at_once(server_.get());
   ++count_.connections;
   state_ = State::relaying;
   if (!requests_) {
@@ -338,8 +340,8 @@ void Connection::end() {
     house_.loop.forget(attempt->end);
     attempt->fd.reset();
   }
-  client_.reset();
-  server_.reset();
+  end_orderly(client_);
+  end_orderly(server_);
   out_.drop(house_.pipes);
   in_.drop(house_.pipes);
 }

@@ -42,7 +42,9 @@ struct House {
 class Connection : public Mortal, public Asker {
  public:
   // `host` and `count` live as long as the process.
-  Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count);
+  // `share`: buffer_share() of the connections that are open.
+  Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,
+             uint32_t share);
   ~Connection() override;
 
   void start();
@@ -107,6 +109,7 @@ class Connection : public Mortal, public Asker {
   HostName host_;
   bool localhost_;
   HostCount& count_;
+  uint32_t share_;
   ClientHelloReader hello_;
   std::string head_;  // what the client has sent before it was judged
   std::optional<RequestStream> requests_;

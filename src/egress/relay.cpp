@@ -11,7 +11,9 @@ namespace cloche::egress {
 namespace {
 
 constexpr size_t most_a_turn = size_t{4} << 20;  // then the other connections have theirs
-constexpr size_t pipe_bytes = size_t{1} << 20;
+constexpr size_t large_pipe = size_t{1} << 20;
+constexpr size_t small_pipe = size_t{32} << 10;
+constexpr size_t most_large = 16;
 constexpr size_t most_free = 16;
 
 bool would_wait() { return errno == EAGAIN || errno == EINTR; }
@@ -27,12 +29,22 @@ RelayPipe PipePool::borrow() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) return {};
   // Larger where the user's share of pipe memory allows it; the usual size works as well.
-  (void)::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(pipe_bytes));
-  return {OwnedFd(ends[0]), OwnedFd(ends[1])};
+  const bool large = large_<most_large&& ::fcntl(ends[1], F_SETPIPE_SZ, static_cast<int>(large_pipe))> 0;
+  if (large) ++large_;
+  return {OwnedFd(ends[0]), OwnedFd(ends[1]), large ? large_pipe : small_pipe};
 }
 
 void PipePool::give_back(RelayPipe pipe) {
-  if (pipe.read && free_.size() < most_free) free_.push_back(std::move(pipe));
+  if (!pipe.read) return;
+  if (free_.size() < most_free) {
+    free_.push_back(std::move(pipe));
+  } else {
+    forget(pipe);
+  }
+}
+
+void PipePool::forget(const RelayPipe& pipe) {
+  if (pipe.room == large_pipe) --large_;
 }
 
 void Relay::count(ssize_t sent, uint64_t& counted) {
@@ -54,7 +66,7 @@ Moved Relay::send_held(int target, uint64_t& counted) {
 }
 
 Moved Relay::fill(int source, size_t most, size_t& taken) {
-  const ssize_t got = ::splice(source, nullptr, pipe_.write.get(), nullptr, std::min(most, pipe_bytes),
+  const ssize_t got = ::splice(source, nullptr, pipe_.write.get(), nullptr, std::min(most, pipe_.room),
                                SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
   if (got < 0) return would_wait() ? Moved::waits : Moved::cut;
   if (got == 0) {
@@ -95,7 +107,11 @@ Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t most, uint
 
 void Relay::drop(PipePool& pipes) {
   // A pipe with somebody's bytes in it is nobody else's.
-  if (in_pipe_ == 0) pipes.give_back(std::move(pipe_));
+  if (in_pipe_ == 0) {
+    pipes.give_back(std::move(pipe_));
+  } else {
+    pipes.forget(pipe_);
+  }
   pipe_ = {};
 }
 

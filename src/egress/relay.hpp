@@ -14,16 +14,20 @@ namespace cloche::egress {
 struct RelayPipe {
   OwnedFd read;
   OwnedFd write;
+  size_t room = 0;  // how much it is given at most
 };
 
 class PipePool {
  public:
-  // Nothing in it. Without descriptors left: an empty one.
+  // Nothing in it. The first are large; many at once share less memory. Without descriptors left: an empty
+  // one.
   RelayPipe borrow();
   void give_back(RelayPipe pipe);
+  void forget(const RelayPipe& pipe);  // it is not given back
 
  private:
   std::vector<RelayPipe> free_;
+  size_t large_ = 0;  // that there are, borrowed or not
 };
 
 // Assigning nothing to a string keeps what it had, and a thousand connections would keep a thousand times

@@ -3,6 +3,7 @@
 #include <linux/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -15,6 +16,10 @@ int family_of(const IpAddress& address) {
 
 OwnedFd socket_for(const IpAddress& address, int type) {
   return OwnedFd(::socket(family_of(address), type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+void set(int fd, int level, int option, int value) {
+  (void)::setsockopt(fd, level, option, &value, sizeof value);
 }
 
 IpAddress address_in(const sockaddr_in6& place) {
@@ -104,9 +109,27 @@ bool has_ended(int fd) {
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-void send_at_once(int fd) {
-  const int on = 1;
-  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+uint32_t buffer_share(size_t open) {
+  constexpr size_t few = 16;
+  constexpr size_t all = size_t{16} << 20;
+  constexpr size_t least = size_t{32} << 10;
+  return open <= few ? 0 : static_cast<uint32_t>(std::max(all / open, least));
+}
+
+void make_relayed(int fd, uint32_t share) {
+  constexpr int most_unsent = 256 << 10;  // a buffer that is larger only waits in another place
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+      share == 0 ? most_unsent : std::min(static_cast<int>(share), most_unsent));
+  if (share != 0) set(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(share));
+  const linger at_once{1, 0};
+  (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+void end_orderly(OwnedFd& fd) {
+  const linger no{0, 0};
+  if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &no, sizeof no);
+  fd.reset();
 }
 
 void end_abruptly(OwnedFd& fd) {

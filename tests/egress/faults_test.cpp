@@ -13,10 +13,11 @@ class Faults : public Egress {
   // A call that pulls without end, once it is really pulling.
   std::unique_ptr<Started> pulling(int& gate) {
     const size_t before = stage().source.accepted();
-    auto call = std::make_unique<Started>(command_of(
-        {"tool.cloche.test:7002"}, {"bash", "-c",
-                                    client_program() + " pull tool.cloche.test 7002 900000000000000; " +
-                                        client_program() + " connect 198.18.1.0 7002"}));
+    auto call = std::make_unique<Started>(
+        command_of({"tool.cloche.test:7002"},
+                   {"bash", "-c",
+                    client_program() + " pull tool.cloche.test 7002 900000000000000; sleep 0.2; " +
+                        client_program() + " connect 198.18.1.0 7002"}));
     EXPECT_TRUE(soon([&] { return stage().source.accepted() > before; }));
     EXPECT_TRUE(soon([&] { return (gate = gate_of(call->pid())) > 0; }));
     return call;

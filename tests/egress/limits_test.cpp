@@ -143,6 +143,20 @@ ask('exfil' + sys.argv[1], bytes(50000))
   EXPECT_TRUE(contains(called.ran.out, R"({"more_hosts":7,"connections":7,)"));
 }
 
+// What nobody reads waits in the kernel, which is nobody's memory: of many connections each has little there.
+TEST_P(NetLimits, WhatWaitsInTheKernelIsBounded) {
+  file("unread.py", R"(import resource, socket, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (1024, 1024))
+held = [socket.create_connection(('tool.cloche.test', 7002)) for i in range(400)]
+time.sleep(1.5)
+)");
+  const Called called = call({"tool.cloche.test:7002"}, {"/usr/bin/python3", "unread.py"});
+  const HostUsed used = called.use_of("tool.cloche.test:7002");
+  EXPECT_EQ(used.connections, 400) << called;
+  EXPECT_GT(used.bytes_in, 0) << called;
+  EXPECT_LT(used.bytes_in / used.connections, 320 << 10) << called;
+}
+
 // A client that has said everything, and still listens; and one that says it byte by byte.
 TEST_P(NetLimits, HalfClosedAndSlowConnectionsGoOn) {
   const std::string half = file("half", "tool.cloche.test 7000 99 0 1\nping");
