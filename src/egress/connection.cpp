@@ -52,7 +52,7 @@ Connection::Connection(House& house, OwnedFd client, const HostName& host, bool 
 Connection::~Connection() { end(); }
 
 void Connection::start() {
-  if (is_spent()) return refuse(EgressReason::too_many_bytes);
+  if (bytes_left() == 0) return refuse(EgressReason::too_many_bytes);
   make_relayed(client_.get(), share_);
   if (!house_.loop.watch(client_.get(), client_end_)) return end();
   if (count_.port == tls_port || count_.port == http_port) return judge();
@@ -107,7 +107,7 @@ void Connection::judge_hello() {
     case Hello::State::named: break;
   }
   if (*hello.name != host_) return refuse(EgressReason::other_server_name, hello.name->text());
-  dial();
+  if (take_bytes(head_.size())) dial();
 }
 
 void Connection::judge_request() {
@@ -122,6 +122,7 @@ bool Connection::judge_requests() {
     refuse(EgressReason::bad_request, step.refused);
     return false;
   }
+  if (!take_bytes(step.forward)) return false;
   out_.hold(std::string_view(head_).substr(0, step.forward));
   head_.erase(0, step.forward);
   if (head_.empty()) give_back_memory(head_);
@@ -218,16 +219,39 @@ void Connection::dialled(Attempt& attempt) {
   relay();
 }
 
-bool Connection::is_spent() const { return *count_.host_bytes > house_.settings.bytes; }
-
-Moved Connection::move_out(uint64_t most) {
-  if (!requests_) return out_.splice(client_.get(), server_.get(), house_.pipes, most, count_.bytes_out);
-  return move_requests(most);
+uint64_t Connection::bytes_left() const {
+  return house_.settings.bytes - std::min(house_.settings.bytes, *count_.host_bytes);
 }
 
-Moved Connection::move_requests(uint64_t most) {
+bool Connection::take_bytes(size_t count) {
+  if (count > bytes_left()) {
+    refuse(EgressReason::too_many_bytes);
+    return false;
+  }
+  *count_.host_bytes += count;
+  return true;
+}
+
+Moved Connection::move_out() {
+  if (requests_) return move_requests();
+  uint64_t left = bytes_left();
+  const uint64_t before = left;
+  const Moved moved = out_.splice(client_.get(), server_.get(), house_.pipes, left, count_.bytes_out);
+  *count_.host_bytes += before - left;
+  return moved;
+}
+
+Moved Connection::move_in() {
+  uint64_t left = bytes_left();
+  const uint64_t before = left;
+  const Moved moved = in_.splice(server_.get(), client_.get(), house_.pipes, left, count_.bytes_in);
+  *count_.host_bytes += before - left;
+  return moved;
+}
+
+Moved Connection::move_requests() {
   std::array<char, size_t{16} << 10> room;
-  for (size_t taken = 0; taken < std::min(most, uint64_t{1} << 20);) {
+  for (size_t taken = 0; taken < size_t{1} << 20;) {
     if (const Moved held = out_.send_held(server_.get(), count_.bytes_out); held != Moved::more) return held;
     const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
     if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::cut;
@@ -241,15 +265,12 @@ Moved Connection::move_requests(uint64_t most) {
 
 void Connection::relay() {
   const uint64_t before = count_.bytes_in + count_.bytes_out;
-  // One more than it may have shows that it wants more.
-  const uint64_t most = house_.settings.bytes - std::min(house_.settings.bytes, *count_.host_bytes) + 1;
-  const Moved out = out_ended_ ? Moved::waits : move_out(most);
+  const Moved out = out_ended_ ? Moved::waits : move_out();
   if (over()) return;  // a request was refused
-  const Moved in = in_ended_ ? Moved::waits
-                             : in_.splice(server_.get(), client_.get(), house_.pipes, most, count_.bytes_in);
+  const Moved in = in_ended_ ? Moved::waits : move_in();
   const uint64_t moved = count_.bytes_in + count_.bytes_out - before;
   if (moved > 0) moved_ms_ = house_.loop.now_ms();
-  *count_.host_bytes += moved;
+  if (out == Moved::spent || in == Moved::spent) return refuse(EgressReason::too_many_bytes);
   if (out == Moved::broken || in == Moved::cut) return break_off();  // the server is gone
   // A client that is gone may have said much before, and that is passed on.
   client_broke_ = client_broke_ || out == Moved::cut || (in == Moved::broken && !out_ended_);
@@ -257,7 +278,6 @@ void Connection::relay() {
   if (in == Moved::ended) ::shutdown(client_.get(), SHUT_WR);
   out_ended_ = out_ended_ || out == Moved::ended || out == Moved::cut;
   in_ended_ = in_ended_ || in == Moved::ended || in == Moved::broken || client_broke_;
-  if (is_spent()) return refuse(EgressReason::too_many_bytes);
   if (out_ended_ && in_ended_) return end_when_delivered();
   if (out == Moved::more || in == Moved::more) house_.loop.again(client_end_);
 }

@@ -91,9 +91,12 @@ class Connection : public Mortal, public Asker {
   void not_found(EgressReason why) override;
   void dialled(Attempt& attempt);
   void relay();
-  Moved move_out(uint64_t most);
-  Moved move_requests(uint64_t most);
-  bool is_spent() const;  // of bytes
+  Moved move_out();
+  Moved move_in();
+  Moved move_requests();
+  // Of the bytes that the host may have, on all its connections: counted as soon as they are taken in.
+  uint64_t bytes_left() const;
+  bool take_bytes(size_t count);  // false: there are not so many left, and it is refused
   bool owes_server() const;
   void end_when_delivered();
   void end();

@@ -90,16 +90,31 @@ Moved Relay::drain(int target, uint64_t& counted) {
   return Moved::more;
 }
 
-Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t most, uint64_t& counted) {
+// Nothing may be taken any more: whether there is something.
+Moved Relay::look_for_more(int source) {
+  char byte = 0;
+  const ssize_t got = ::recv(source, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (got < 0) return would_wait() ? Moved::waits : Moved::cut;
+  source_ended_ = got == 0;
+  return source_ended_ ? Moved::ended : Moved::spent;
+}
+
+Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t& left, uint64_t& counted) {
   if (const Moved held = send_held(target, counted); held != Moved::more) return held;
   if (!pipe_.read) pipe_ = pipes.borrow();
   if (!pipe_.read) return Moved::broken;
   Moved moved = Moved::more;
-  const auto turn = static_cast<size_t>(std::min<uint64_t>(most, most_a_turn));
-  for (size_t taken = 0; moved == Moved::more && taken < turn;) {
+  for (size_t taken = 0; moved == Moved::more && taken < most_a_turn;) {
     moved = drain(target, counted);
-    if (moved == Moved::more) moved = source_ended_ ? Moved::ended : fill(source, turn - taken, taken);
-    if (moved == Moved::ended && in_pipe_ > 0) moved = Moved::more;
+    if (moved != Moved::more) break;
+    const size_t before = taken;
+    const auto most = static_cast<size_t>(std::min<uint64_t>(left, most_a_turn - taken));
+    if (source_ended_) {
+      moved = Moved::ended;
+    } else {
+      moved = most == 0 ? look_for_more(source) : fill(source, most, taken);
+    }
+    left -= taken - before;
   }
   if (in_pipe_ == 0 && moved != Moved::broken) pipes.give_back(std::move(pipe_)), pipe_ = {};
   return moved;

@@ -38,6 +38,7 @@ enum class Moved {
   waits,   // for the source to have more, or for the target to take more
   more,    // it has had its turn, and could go on
   ended,   // the source has ended, and everything was passed on
+  spent,   // the source has more than may be taken from it
   cut,     // the source was cut off, and everything that came before was passed on
   broken,  // the target is gone
 };
@@ -52,8 +53,9 @@ class Relay {
   bool owes() const { return holds() || in_pipe_ > 0; }
   uint64_t sent() const { return sent_; }
 
-  // At most `most` bytes are taken from the source. `counted` grows by what has left towards the target.
-  Moved splice(int source, int target, PipePool& pipes, uint64_t most, uint64_t& counted);
+  // At most `left` bytes are taken from the source, and it shrinks by them: what is on its way here counts as
+  // well. `counted` grows by what has left towards the target.
+  Moved splice(int source, int target, PipePool& pipes, uint64_t& left, uint64_t& counted);
   // Only what is held.
   Moved send_held(int target, uint64_t& counted);
   void drop(PipePool& pipes);
@@ -61,6 +63,7 @@ class Relay {
  private:
   void count(ssize_t sent, uint64_t& counted);
   Moved fill(int source, size_t most, size_t& taken);
+  Moved look_for_more(int source);
   Moved drain(int target, uint64_t& counted);
 
   std::string held_;

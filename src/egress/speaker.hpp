@@ -15,7 +15,7 @@ namespace cloche::egress {
 struct HostCount {
   std::string name;
   uint16_t port = 0;
-  uint64_t* host_bytes = nullptr;  // of the name on all its ports, both ways
+  uint64_t* host_bytes = nullptr;  // of the name on all its ports, both ways, as they are taken in
   uint64_t connections = 0;
   uint64_t bytes_out = 0;
   uint64_t bytes_in = 0;

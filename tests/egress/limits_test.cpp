@@ -54,8 +54,33 @@ TEST_P(NetLimits, BytesOfAHost) {
       "operator can raise --net-bytes"))
       << called;
   const HostUsed used = called.use_of("tool.cloche.test:7002");
-  EXPECT_GT(used.bytes_in, 1 << 20) << called;
-  EXPECT_LE(used.bytes_in, 2 << 20) << "no more than what fits into one pipe beyond it\n" << called;
+  EXPECT_EQ(used.bytes_in, 1 << 20) << "to the byte\n" << called;
+}
+
+// Also of what is held back until it was judged, and of what many connections have on their way.
+TEST_P(NetLimits, BytesAreNeverExceeded) {
+  file("post.py", R"(import socket
+s = socket.create_connection(('tool.cloche.test', 80))
+s.sendall(b'GET / HTTP/1.1\r\nHost: tool.cloche.test\r\nX: ' + b'x' * 15000 + b'\r\n\r\n')
+try: print('got', s.recv(9))
+except OSError: print('reset')
+)");
+  const Called head = call({"tool.cloche.test"}, {"/usr/bin/python3", "post.py"}, {"--net-bytes", "1000"});
+  EXPECT_EQ(head.out, "reset\n") << head;
+  EXPECT_EQ(head.use_of("tool.cloche.test:80").bytes_out, 0) << head;
+  EXPECT_TRUE(head.denied("the connection to tool.cloche.test:80 was ended: too many bytes")) << head;
+  file("many.py", R"(import socket
+held = [socket.create_connection(('tool.cloche.test', 7000)) for i in range(50)]
+for s in held:
+  try: s.sendall(b'x' * 10000); s.recv(1)
+  except OSError: pass
+)");
+  const Called many =
+      call({"tool.cloche.test:7000"}, {"/usr/bin/python3", "many.py"}, {"--net-bytes", "100K"});
+  const HostUsed used = many.use_of("tool.cloche.test:7000");
+  EXPECT_GT(used.bytes_out, 0) << many;
+  EXPECT_LE(used.bytes_out + used.bytes_in, 100 << 10) << many;
+  EXPECT_TRUE(many.denied("the connection to tool.cloche.test:7000 was ended: too many bytes")) << many;
 }
 
 // A transfer that would be over in one turn is cut as well, and later connections have nothing left.
