@@ -300,9 +300,15 @@ void Connection::look_at_clock() {
   }
 }
 
+// The end itself may still be under way: that is the kernel's to wait for.
+bool Connection::is_delivered() const {
+  const Delivery delivery = delivery_of(server_.get());
+  return delivery.complete || delivery.acknowledged >= out_.sent();
+}
+
 // Nobody is told when the last byte was acknowledged: the clock asks again.
 void Connection::end_when_delivered() {
-  if (!delivery_of(server_.get()).complete) return;
+  if (!is_delivered()) return;
   client_broke_ ? break_off() : end();
 }
 
@@ -312,7 +318,7 @@ bool Connection::owes_server() const {
     case State::judging: return true;
     case State::looking:
     case State::dialling: return !head_.empty() || out_.owes() || !has_ended(client_.get());
-    case State::relaying: return !out_ended_ || !delivery_of(server_.get()).complete;
+    case State::relaying: return !out_ended_ || !is_delivered();
     case State::over: return false;
   }
   return false;
@@ -321,7 +327,6 @@ bool Connection::owes_server() const {
 bool Connection::is_delivering() {
   if (state_ == State::judging) judge();  // its last words may be the whole of a request
   if (owes_server()) return true;
-  // Who has heard the end of it may be long in closing: that is the kernel's to wait for.
   if (!over()) out_ended_ && !client_broke_ ? end() : break_off();
   return false;
 }

@@ -98,6 +98,7 @@ class Connection : public Mortal, public Asker {
   uint64_t bytes_left() const;
   bool take_bytes(size_t count);  // false: there are not so many left, and it is refused
   bool owes_server() const;
+  bool is_delivered() const;  // every byte that was given to the server's socket
   void end_when_delivered();
   void end();
   void break_off();
