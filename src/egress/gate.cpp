@@ -109,18 +109,23 @@ bool EgressGate::hear_one() {
 
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
-    case EgressNews::refused: return refuse(describe(message, start_.declared));
+    case EgressNews::refused: return refuse(described(message));
     case EgressNews::failed:
       if (failures_.size() >= most_denials) {
         ++failed_.count;
       } else {
-        failures_.push_back(describe(message, start_.declared));
+        failures_.push_back(described(message));
       }
       return;
     case EgressNews::used: return take_use(message);
     case EgressNews::more_refused: return add_more(denied_, message);
     case EgressNews::more_failed: return add_more(failed_, message);
   }
+}
+
+std::string EgressGate::described(const EgressMessage& message) const {
+  const auto limit = limit_of(message.reason);
+  return describe(message, start_.declared, limit ? source_of(start_.lowered_by, *limit) : "");
 }
 
 void EgressGate::add_more(More& more, const EgressMessage& message) {

@@ -26,6 +26,7 @@ struct EgressStart {
   unsigned uid = 0;
   unsigned gid = 0;
   std::string declared;  // what was, for the sentences: "--net: [pypi.org]"
+  std::vector<LimitSource> lowered_by = {};
 };
 
 class EgressGate : public NetworkGate {
@@ -45,6 +46,7 @@ class EgressGate : public NetworkGate {
   bool hear_one();
   void take(const EgressMessage& message);
   bool is_somebody_waiting() const;
+  std::string described(const EgressMessage& message) const;
   void take_use(const EgressMessage& message);
   void ended();
   void refuse(std::string what);

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/ascii.hpp"
+#include "model/limits.hpp"
 
 namespace cloche {
 
@@ -78,7 +80,12 @@ std::string name_of(const std::array<char, size>& field) {
   return text;
 }
 
-// "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was, for a person.
-std::string describe(const EgressMessage& message, std::string_view declared);
+// The limit that was reached, if that is the reason.
+std::optional<LimitId> limit_of(EgressReason reason);
+
+// "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was, for a person, and
+// `limited_by` whose limit it is where it is not the operator's.
+std::string describe(const EgressMessage& message, std::string_view declared,
+                     std::string_view limited_by = {});
 
 }  // namespace cloche

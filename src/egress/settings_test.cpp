@@ -116,6 +116,10 @@ TEST(EgressReport, IsOneExactSentence) {
       describe(about(EgressNews::refused, R::too_long_idle, "a.org", 443), declared),
       "egress: the connection to a.org:443 was ended: nothing moved on it for too long; the operator can "
       "raise --net-idle");
+  EXPECT_EQ(
+      describe(about(EgressNews::refused, R::too_many_bytes, "a.org", 443), declared, "skill small"),
+      "egress: the connection to a.org:443 was ended: too many bytes to and from it; this limit is lower "
+      "than --net-bytes by skill small");
   EgressMessage failed = about(EgressNews::failed, R::unreachable, "a.org", 443);
   failed.number = ECONNREFUSED;
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");

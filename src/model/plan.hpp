@@ -11,6 +11,7 @@
 #include "base/shared_list.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"
+#include "model/limit_source.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -73,6 +74,7 @@ struct ConfinementPlan {
   std::vector<std::string> hosts;  // NAME:PORT and the like (model/network.hpp); empty: no network at all
   std::string declared = {};       // who declared them, for sentences; no part of the JSON or the digest
   Limits limits;
+  std::vector<LimitSource> lowered_by = {};  // for sentences as well
   unsigned inside_uid = 1000;
   unsigned inside_gid = 1000;
   unsigned umask = 022;

@@ -9,6 +9,7 @@
 #include "model/backend.hpp"
 #include "model/facts.hpp"
 #include "model/layers.hpp"
+#include "model/limit_source.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -78,8 +79,9 @@ struct RunRequest {
   std::string declared = {};            // who said so, for sentences; empty: --net did
   std::string toolchains = "auto";      // auto, none, or names with commas
   Limits limits = {};
-  std::vector<LimitId> said_limits = {};  // which of them somebody asked for
-  std::optional<Rung> isolation = {};     // what somebody asks for; settled into `rung` where all have spoken
+  std::vector<LimitSource> lowered_by = {};  // whose they are where not the operator's
+  std::vector<LimitId> said_limits = {};     // which of them somebody asked for
+  std::optional<Rung> isolation = {};  // what somebody asks for; settled into `rung` where all have spoken
   std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
   unsigned umask = 022;                     // of the command
   bool terminal = false;

@@ -309,6 +309,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.hosts = request.hosts;
   plan.declared = request.declared.empty() ? describe_declared("--net", request.hosts) : request.declared;
   plan.limits = request.limits;
+  plan.lowered_by = request.lowered_by;
   plan.terminal = request.terminal;
   plan.debugging = request.debugging;
   plan.umask = request.umask;
