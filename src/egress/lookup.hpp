@@ -8,7 +8,6 @@
 
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,21 +15,10 @@
 #include "egress/dns_resolver.hpp"
 #include "egress/loop.hpp"
 #include "egress/report.hpp"
+#include "egress/resolver_files.hpp"
 #include "policy/host_name.hpp"
 
 namespace cloche::egress {
-
-// What /etc/hosts and /etc/resolv.conf say; whatever is not understood is passed over.
-struct KnownHost {
-  std::string name;
-  IpAddress address;
-};
-struct ResolverFiles {
-  std::vector<KnownHost> hosts = {};
-  std::vector<IpAddress> servers = {};
-};
-std::optional<IpAddress> read_address(std::string_view text);
-ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resolver);
 
 // Whoever asked.
 class Asker {
