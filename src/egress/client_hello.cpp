@@ -97,7 +97,7 @@ Hello read_message(Bytes message) {
 std::string_view what_else(Bytes stream) {
   const uint8_t first = stream[0];
   if ((first & 0x80) != 0) return "a hello of SSL 2, or no TLS at all";
-  if (ascii::is_letter(static_cast<char>(first))) return "it is no TLS: plain HTTP where TLS is expected";
+  if (ascii::is_letter(static_cast<char>(first))) return "it is no TLS but plain text, as of HTTP or SSH";
   return first >= 20 && first <= 24 ? "the connection begins with a record that is no handshake"
                                     : "it is no TLS where TLS is expected";
 }

@@ -126,8 +126,10 @@ TEST(ClientHello, EachShapeHasItsAnswer) {
 
       {"SSL 2", Octets{0x80, 0x2e, 1, 3, 1, 0, 0x15}, "refused: a hello of SSL 2"},
       {"plain HTTP", octets("GET / HTTP/1.1\r\nHost: example.org\r\n\r\n"),
-       "refused: it is no TLS: plain HTTP"},
-      {"HTTP/2 without TLS", octets("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), "refused: it is no TLS: plain HTTP"},
+       "refused: it is no TLS but plain text"},
+      {"SSH", octets("SSH-2.0-OpenSSH_9.6\r\n"), "refused: it is no TLS but plain text, as of HTTP or SSH"},
+      {"HTTP/2 without TLS", octets("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+       "refused: it is no TLS but plain text"},
       {"SSH", octets("SSH-2.0-x\r\n"), "refused: it is no TLS"},
       {"zeros", Octets(20), "refused: it is no TLS"},
       {"an alert", record({2, 40}, 21), "refused: the connection begins with a record"},

@@ -7,7 +7,6 @@
 #include <array>
 #include <cerrno>
 
-#include "egress/address_guard.hpp"
 #include "egress/client_hello.hpp"
 
 namespace cloche::egress {
@@ -16,17 +15,18 @@ namespace {
 constexpr uint16_t tls_port = 443;
 constexpr uint16_t http_port = 80;
 constexpr uint64_t greeting_ms = 10'000;        // for the client to say whom it wants
-constexpr uint64_t dial_ms = 10'000;            // of each address
 constexpr size_t most_head = size_t{20} << 10;  // a little more than any hello or head may have
 
 }  // namespace
 
-Connection::Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count)
+Connection::Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,
+                       uint32_t share)
     : house_(house),
       client_(std::move(client)),
       host_(host),
       localhost_(localhost),
       count_(count),
+      share_(share),
       began_ms_(house.loop.now_ms()),
       moved_ms_(began_ms_) {
   if (count_.port == http_port) requests_.emplace(Destination{host_, count_.port});
@@ -35,14 +35,14 @@ Connection::Connection(House& house, OwnedFd client, const HostName& host, bool 
 Connection::~Connection() { end(); }
 
 void Connection::start() {
-  if (is_spent()) return refuse(EgressReason::too_many_bytes);
-  send_at_once(client_.get());
+  if (bytes_left() == 0) return refuse(EgressReason::too_many_bytes);
+  make_relayed(client_.get(), share_);
   if (!house_.loop.watch(client_.get(), client_end_)) return end();
   if (count_.port == tls_port || count_.port == http_port) return judge();
   dial();
 }
 
-void Connection::ready(Side side, uint32_t events) {
+void Connection::ready(const End& end, uint32_t events) {
   const bool broke = (events & (EPOLLERR | EPOLLHUP)) != 0;
   switch (state_) {
     case State::judging: return judge();
@@ -50,8 +50,8 @@ void Connection::ready(Side side, uint32_t events) {
       if (broke) break_off();  // the client does not want it any more
       return;
     case State::dialling:
-      if (side == Side::client && broke) return break_off();
-      if (side == Side::server && (broke || (events & EPOLLOUT) != 0)) dialled();
+      if (end.side == Side::client && broke) return break_off();
+      if (end.side == Side::server && (broke || (events & EPOLLOUT) != 0)) look_at_attempts(end);
       return;
     case State::relaying: return relay();
     case State::over: return;
@@ -90,7 +90,7 @@ void Connection::judge_hello() {
     case Hello::State::named: break;
   }
   if (*hello.name != host_) return refuse(EgressReason::other_server_name, hello.name->text());
-  dial();
+  if (take_bytes(head_.size())) dial();
 }
 
 void Connection::judge_request() {
@@ -105,93 +105,49 @@ bool Connection::judge_requests() {
     refuse(EgressReason::bad_request, step.refused);
     return false;
   }
+  if (!take_bytes(step.forward)) return false;
   out_.hold(std::string_view(head_).substr(0, step.forward));
   head_.erase(0, step.forward);
   if (head_.empty()) give_back_memory(head_);
   return true;
 }
 
-void Connection::dial() {
-  state_ = State::looking;
-  moved_ms_ = house_.loop.now_ms();
-  if (localhost_) {
-    state_ = State::dialling;
-    addresses_ = {IpAddress::v4(std::array<uint8_t, 4>{127, 0, 0, 1}),
-                  IpAddress::v6(std::array<uint8_t, 16>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1})};
-    return dial_next();
-  }
-  lookup_ = std::make_unique<Lookup>(house_.loop, house_.files, host_, *this);
-  lookup_->start();
+uint64_t Connection::bytes_left() const {
+  return house_.settings.bytes - std::min(house_.settings.bytes, *count_.host_bytes);
 }
 
-void Connection::not_found(EgressReason why) { fail(why); }
-
-void Connection::found(const std::vector<IpAddress>& addresses) {
-  std::string refused;
-  for (const auto& address : addresses) {
-    const bool public_one = why_not_dialled(address, {}).empty() && !is_own(address);
-    if (public_one) {
-      addresses_.push_back(address);
-    } else if (refused.empty()) {
-      refused = text_of(address).view();
-    }
+bool Connection::take_bytes(size_t count) {
+  if (count > bytes_left()) {
+    refuse(EgressReason::too_many_bytes);
+    return false;
   }
-  if (addresses_.empty()) return refuse(EgressReason::address_of_name, refused);
-  state_ = State::dialling;
-  dial_next();
+  *count_.host_bytes += count;
+  return true;
 }
 
-void Connection::dial_next() {
-  while (!addresses_.empty()) {
-    const IpAddress address = addresses_.front();
-    addresses_.erase(addresses_.begin());
-    server_ = stream_to(address);
-    const SocketPlace place = place_of(address, count_.port);
-    moved_ms_ = house_.loop.now_ms();
-    if (!server_) {
-      last_error_ = errno;
-      continue;
-    }
-    if (::connect(server_.get(), place.address(), place.size) != 0 && errno != EINPROGRESS) {
-      last_error_ = errno;
-      continue;
-    }
-    if (house_.loop.watch(server_.get(), server_end_)) return;
-  }
-  fail(EgressReason::unreachable, last_error_);
+Moved Connection::move_out() {
+  if (requests_) return move_requests();
+  uint64_t left = bytes_left();
+  const uint64_t before = left;
+  const Moved moved = out_.splice(client_.get(), server_.get(), house_.pipes, left, count_.bytes_out);
+  *count_.host_bytes += before - left;
+  return moved;
 }
 
-void Connection::dialled() {
-  int problem = 0;
-  socklen_t size = sizeof problem;
-  if (::getsockopt(server_.get(), SOL_SOCKET, SO_ERROR, &problem, &size) != 0) problem = errno;
-  if (problem != 0) {
-    last_error_ = problem;
-    return dial_next();
-  }
-  send_at_once(server_.get());
-  ++count_.connections;
-  state_ = State::relaying;
-  if (!requests_) {
-    out_.hold(head_);
-    give_back_memory(head_);
-  }
-  relay();
+Moved Connection::move_in() {
+  uint64_t left = bytes_left();
+  const uint64_t before = left;
+  const Moved moved = in_.splice(server_.get(), client_.get(), house_.pipes, left, count_.bytes_in);
+  *count_.host_bytes += before - left;
+  return moved;
 }
 
-bool Connection::is_spent() const { return *count_.host_bytes > house_.settings.bytes; }
-
-Moved Connection::move_out(uint64_t most) {
-  if (!requests_) return out_.splice(client_.get(), server_.get(), house_.pipes, most, count_.bytes_out);
-  return move_requests(most);
-}
-
-Moved Connection::move_requests(uint64_t most) {
+Moved Connection::move_requests() {
   std::array<char, size_t{16} << 10> room;
-  for (size_t taken = 0; taken < std::min(most, uint64_t{1} << 20);) {
+  for (size_t taken = 0; taken < size_t{1} << 20;) {
     if (const Moved held = out_.send_held(server_.get(), count_.bytes_out); held != Moved::more) return held;
     const ssize_t got = ::recv(client_.get(), room.data(), room.size(), MSG_DONTWAIT);
-    if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::broken;
+    if (got < 0) return errno == EAGAIN || errno == EINTR ? Moved::waits : Moved::cut;
     if (got == 0) return Moved::ended;
     taken += static_cast<size_t>(got);
     head_.append(room.data(), static_cast<size_t>(got));
@@ -202,48 +158,79 @@ Moved Connection::move_requests(uint64_t most) {
 
 void Connection::relay() {
   const uint64_t before = count_.bytes_in + count_.bytes_out;
-  // One more than it may have shows that it wants more.
-  const uint64_t most = house_.settings.bytes - std::min(house_.settings.bytes, *count_.host_bytes) + 1;
-  const Moved out = out_ended_ ? Moved::waits : move_out(most);
+  const Moved out = out_ended_ ? Moved::waits : move_out();
   if (over()) return;  // a request was refused
-  const Moved in = in_ended_ ? Moved::waits
-                             : in_.splice(server_.get(), client_.get(), house_.pipes, most, count_.bytes_in);
+  const Moved in = in_ended_ ? Moved::waits : move_in();
   const uint64_t moved = count_.bytes_in + count_.bytes_out - before;
   if (moved > 0) moved_ms_ = house_.loop.now_ms();
-  *count_.host_bytes += moved;
-  if (out == Moved::broken || in == Moved::broken) return break_off();
-  if (out == Moved::ended) {
-    out_ended_ = true;
-    ::shutdown(server_.get(), SHUT_WR);
-  }
-  if (in == Moved::ended) {
-    in_ended_ = true;
-    ::shutdown(client_.get(), SHUT_WR);
-  }
-  if (is_spent()) return refuse(EgressReason::too_many_bytes);
-  if (out_ended_ && in_ended_) return end();
+  if (out == Moved::spent || in == Moved::spent) return refuse(EgressReason::too_many_bytes);
+  if (out == Moved::broken || in == Moved::cut) return break_off();  // the server is gone
+  // A client that is gone may have said much before, and that is passed on.
+  client_broke_ = client_broke_ || out == Moved::cut || (in == Moved::broken && !out_ended_);
+  if (out == Moved::ended && !client_broke_) ::shutdown(server_.get(), SHUT_WR);
+  if (in == Moved::ended) ::shutdown(client_.get(), SHUT_WR);
+  out_ended_ = out_ended_ || out == Moved::ended || out == Moved::cut;
+  in_ended_ = in_ended_ || in == Moved::ended || in == Moved::broken || client_broke_;
+  if (out_ended_ && in_ended_) return end_when_delivered();
   if (out == Moved::more || in == Moved::more) house_.loop.again(client_end_);
 }
 
 void Connection::look_at_clock() {
   const uint64_t now = house_.loop.now_ms();
-  if (lookup_) lookup_->look_at_clock();
+  if (!over() && now - began_ms_ > house_.settings.time_ms) return refuse(EgressReason::too_long_open);
   switch (state_) {
     case State::judging:
       if (now - began_ms_ <= greeting_ms) return;
       return refuse(requests_ ? EgressReason::bad_request : EgressReason::bad_hello,
                     "it was not said within ten seconds which host it is for");
-    case State::dialling:
-      if (now - moved_ms_ <= dial_ms) return;
-      last_error_ = ETIMEDOUT;
-      return dial_next();
+    case State::dialling: return look_at_dialling();
     case State::relaying:
       if (now - moved_ms_ > house_.settings.idle_ms) return refuse(EgressReason::too_long_idle);
-      if (now - began_ms_ > house_.settings.time_ms) return refuse(EgressReason::too_long_open);
+      if (out_ended_ && in_ended_) end_when_delivered();
       return;
     case State::looking:
     case State::over: return;
   }
+}
+
+// The end itself may still be under way: that is the kernel's to wait for.
+bool Connection::is_delivered() const {
+  const Delivery delivery = delivery_of(server_.get());
+  return delivery.complete || delivery.acknowledged >= out_.sent();
+}
+
+// Nobody is told when the last byte was acknowledged: the clock asks again.
+void Connection::end_when_delivered() {
+  if (!is_delivered()) return;
+  client_broke_ ? break_off() : end();
+}
+
+// Whether the server does not have everything that the client sent, or will have sent when its end is seen.
+bool Connection::owes_server() const {
+  switch (state_) {
+    case State::judging: return true;
+    case State::looking:
+    case State::dialling: return !head_.empty() || out_.owes() || !has_ended(client_.get());
+    case State::relaying: return !out_ended_ || !is_delivered();
+    case State::over: return false;
+  }
+  return false;
+}
+
+bool Connection::is_delivering() {
+  if (state_ == State::judging) judge();  // its last words may be the whole of a request
+  if (owes_server()) return true;
+  if (!over()) out_ended_ && !client_broke_ ? end() : break_off();
+  return false;
+}
+
+void Connection::give_up() {
+  if (!is_delivering()) return;
+  if (state_ == State::relaying) {
+    const uint64_t acknowledged = std::min(delivery_of(server_.get()).acknowledged, out_.sent());
+    count_.bytes_out -= out_.sent() - acknowledged;
+  }
+  fail(EgressReason::cut_at_end);
 }
 
 void Connection::refuse(EgressReason reason, std::string_view detail) {
@@ -263,15 +250,16 @@ void Connection::break_off() {
 }
 
 void Connection::end() {
+  if (over()) return;
+  if (state_ == State::looking) house_.lookups.forget(*this);
   state_ = State::over;
   house_.loop.forget(client_end_);
-  house_.loop.forget(server_end_);
-  if (lookup_) {
-    house_.loop.forget(*lookup_);
-    house_.loop.bury(std::move(lookup_));
+  for (const auto& attempt : attempts_) {
+    house_.loop.forget(attempt->end);
+    attempt->fd.reset();
   }
-  client_.reset();
-  server_.reset();
+  end_orderly(client_);
+  end_orderly(server_);
   out_.drop(house_.pipes);
   in_.drop(house_.pipes);
 }

@@ -4,9 +4,12 @@
 //   judging    on 443 until the TLS greeting has named a server, on 80 until the first request has; other
 //              ports have nothing to be judged by
 //   looking    the name is looked up outside
-//   dialling   the addresses that passed, one after the other
-//   relaying   both directions until both have ended; on 80 every further request is judged as well
-//   over       both sockets are closed
+//   dialling   the addresses that passed, one after the other; who is slow to answer has the next one beside
+//   it relaying   both directions until both have ended; on 80 every further request is judged as well over
+//   both sockets are closed
+//
+// What a client has sent is passed on after its end as well, as a kernel would: the server's socket is closed
+// when everything in it has been acknowledged, or when the call's time for that is over.
 //
 // The name is what the door's address stands for. Nothing that the client says can make it another one.
 #pragma once
@@ -32,19 +35,26 @@ struct House {
   Loop& loop;
   Speaker& speaker;
   PipePool& pipes;
-  const ResolverFiles& files;
+  Lookups& lookups;
   const EgressSettings& settings;
 };
 
 class Connection : public Mortal, public Asker {
  public:
   // `host` and `count` live as long as the process.
-  Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count);
+  // `share`: buffer_share() of the connections that are open.
+  Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,
+             uint32_t share);
   ~Connection() override;
 
   void start();
   bool over() const { return state_ == State::over; }
   void look_at_clock();
+
+  // The command has ended: whether something that it sent is still on its way. Ends what has nothing to give.
+  bool is_delivering();
+  // And now the time for it is over: what is not delivered is reported, and nothing is left behind.
+  void give_up();
 
  private:
   enum class State { judging, looking, dialling, relaying, over };
@@ -52,12 +62,12 @@ class Connection : public Mortal, public Asker {
   enum class Side { client, server };
   struct End : Handler {
     End(Connection& whose, Side which) : owner(whose), side(which) {}
-    void ready(uint32_t events) override { owner.ready(side, events); }
+    void ready(uint32_t events) override { owner.ready(*this, events); }
     Connection& owner;
     Side side;
   };
 
-  void ready(Side side, uint32_t events);
+  void ready(const End& end, uint32_t events);
   void judge();
   void judge_hello();
   void judge_request();
@@ -65,14 +75,31 @@ class Connection : public Mortal, public Asker {
   enum class Heard { so_far, all, broken };
   Heard read_head();
   void dial();
+  // An attempt at one address; the first that is answered becomes the server's end.
+  struct Attempt {
+    Attempt(Connection& whose, OwnedFd socket) : fd(std::move(socket)), end(whose, Side::server) {}
+    OwnedFd fd;
+    End end;
+    uint64_t began_ms = 0;
+  };
   void dial_next();
+  bool begin_attempt(const IpAddress& address);
+  void look_at_attempts(const End& end);
+  void look_at_dialling();
+  bool is_dialling() const;
   void found(const std::vector<IpAddress>& addresses) override;
   void not_found(EgressReason why) override;
-  void dialled();
+  void dialled(Attempt& attempt);
   void relay();
-  Moved move_out(uint64_t most);
-  Moved move_requests(uint64_t most);
-  bool is_spent() const;  // of bytes
+  Moved move_out();
+  Moved move_in();
+  Moved move_requests();
+  // Of the bytes that the host may have, on all its connections: counted as soon as they are taken in.
+  uint64_t bytes_left() const;
+  bool take_bytes(size_t count);  // false: there are not so many left, and it is refused
+  bool owes_server() const;
+  bool is_delivered() const;  // every byte that was given to the server's socket
+  void end_when_delivered();
   void end();
   void break_off();
   void refuse(EgressReason reason, std::string_view detail = {});
@@ -83,20 +110,21 @@ class Connection : public Mortal, public Asker {
   OwnedFd client_;
   OwnedFd server_;
   End client_end_{*this, Side::client};
-  End server_end_{*this, Side::server};
   HostName host_;
   bool localhost_;
   HostCount& count_;
+  uint32_t share_;
   ClientHelloReader hello_;
   std::string head_;  // what the client has sent before it was judged
   std::optional<RequestStream> requests_;
-  std::unique_ptr<Lookup> lookup_;
-  std::vector<IpAddress> addresses_;  // that passed, and were not tried yet
+  std::vector<std::unique_ptr<Attempt>> attempts_;  // with those that failed, whose events may still come
+  std::vector<IpAddress> addresses_;                // that passed, and were not tried yet
   int last_error_ = 0;
   Relay out_;
   Relay in_;
   bool out_ended_ = false;
   bool in_ended_ = false;
+  bool client_broke_ = false;  // it did not end as one does who has said everything
   uint64_t began_ms_;
   uint64_t moved_ms_;  // when something last did
 };

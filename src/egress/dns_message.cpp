@@ -20,6 +20,16 @@ bool append_label(WireName& name, Bytes label) {
   return true;
 }
 
+void append_escaped(std::string& text, char c) {
+  if (ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '_') {
+    text += c;
+    return;
+  }
+  const auto byte = static_cast<unsigned char>(c);
+  text += '\\';
+  for (const unsigned unit : {100U, 10U, 1U}) text += static_cast<char>('0' + byte / unit % 10);
+}
+
 }  // namespace
 
 std::optional<WireName> take_name(ByteReader& reader, Bytes message, Compression compression) {
@@ -69,6 +79,21 @@ std::optional<HostName> host_name(const WireName& name) {
     rest.remove_prefix(1 + label.size());
   }
   return HostName::read(dotted.view()).name;
+}
+
+std::string escaped(const WireName& name) {
+  constexpr size_t longest = 200;
+  std::string text;
+  for (std::string_view rest = name.view(); rest.size() > 1;) {
+    const std::string_view label = rest.substr(1, static_cast<uint8_t>(rest.front()));
+    if (!text.empty()) text += '.';
+    for (const char c : label) {
+      if (text.size() > longest) return text + "...";
+      append_escaped(text, c);
+    }
+    rest.remove_prefix(1 + label.size());
+  }
+  return text;
 }
 
 bool same_name(const WireName& a, const WireName& b) { return ascii::same_without_case(a.view(), b.view()); }

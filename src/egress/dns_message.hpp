@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "base/fixed_text.hpp"
 #include "egress/byte_reader.hpp"
@@ -43,6 +44,10 @@ std::optional<WireName> take_name(ByteReader& reader, Bytes message, Compression
 WireName wire_name(const HostName& name);
 // Nothing: it is no name of a host. A dot within a label never becomes one between two.
 std::optional<HostName> host_name(const WireName& name);
+// For a person to read, even where it is no name of a host: every byte but letters, digits, hyphens and
+// underscores as \DDD, so that no text within a label is taken for words of ours. Bounded; dots at the end
+// say that it goes on.
+std::string escaped(const WireName& name);
 // Names are compared without case, whatever their other bytes are.
 bool same_name(const WireName& a, const WireName& b);
 

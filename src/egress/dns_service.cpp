@@ -22,33 +22,20 @@ IpAddress inside_address(uint32_t offset, uint16_t type) {
   return IpAddress::v4(low);
 }
 
-// What the name says even where it is none that a host can have: for the record, bounded and printable there.
-std::string shown_name(const dns::Query& query) {
-  if (query.host) return std::string(query.host->text());
-  std::string text;
-  const std::string_view wire = query.name.view();
-  for (size_t at = 0; at < wire.size() && wire[at] != '\0';) {
-    const auto length = static_cast<uint8_t>(wire[at]);
-    text += std::string(wire.substr(at + 1, length)) + ".";
-    at += size_t{1} + length;
-  }
-  if (!text.empty()) text.pop_back();
-  return text.substr(0, 200);
-}
-
 }  // namespace
 
 dns::Message answer_question(Bytes message, NameBook& names, bool ipv6, Speaker& speaker) {
   const dns::Query query = dns::read_query(message);
   if (query.asked != dns::Asked::look_up) return dns::write_reply(query, dns::Reply::refused);
   const auto found = query.host ? names.look_up(*query.host) : NameBook::Found{};
+  const auto shown = [&] { return query.host ? std::string(query.host->text()) : dns::escaped(query.name); };
   switch (found.answer) {
     case NameBook::Answer::known: break;
     case NameBook::Answer::too_many:
-      speaker.refused(EgressReason::too_many_names, {shown_name(query)});
+      speaker.refused(EgressReason::too_many_names, {shown()});
       return dns::write_reply(query, dns::Reply::no_such_name);
     case NameBook::Answer::not_declared:
-      speaker.refused(EgressReason::not_declared, {shown_name(query)});
+      speaker.refused(EgressReason::not_declared, {shown()});
       return dns::write_reply(query, dns::Reply::no_such_name);
   }
   if (query.type == dns::type_aaaa && !ipv6) return dns::write_reply(query, dns::Reply::no_data);
@@ -62,16 +49,18 @@ bool DnsService::serve(OwnedFd datagrams, OwnedFd streams) {
 }
 
 void DnsService::Datagrams::ready(uint32_t) {
-  std::array<uint8_t, dns::max_query_bytes> room;
+  std::array<uint8_t, dns::max_query_bytes + 1> room;
   for (int i = 0; i < 64; ++i) {
     sockaddr_in6 peer{};
     socklen_t size = sizeof peer;
     const ssize_t got = ::recvfrom(fd.get(), room.data(), room.size(), MSG_DONTWAIT | MSG_TRUNC,
                                    reinterpret_cast<sockaddr*>(&peer), &size);
     if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0 || static_cast<size_t>(got) > room.size()) continue;
-    dns::Message reply = answer_question({room.data(), static_cast<size_t>(got)}, service.names_,
-                                         service.ipv6_, service.speaker_);
+    if (got <= 0) continue;
+    // Of one that is too long there is one byte more than a question has, which is answered as malformed.
+    const size_t size_kept = std::min(static_cast<size_t>(got), room.size());
+    dns::Message reply =
+        answer_question({room.data(), size_kept}, service.names_, service.ipv6_, service.speaker_);
     const auto bytes = reply.view();
     if (!bytes.empty())
       (void)::sendto(fd.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL,

@@ -441,6 +441,37 @@ TEST(DnsProperties, DamagedMessagesAreAnsweredOrPassedOver) {
   }
 }
 
+// Nothing that stands in a label can be read as a sentence of ours, or as a name with other labels.
+TEST(DnsNames, AreEscapedForAPerson) {
+  const auto wire = [](const std::vector<std::string_view>& labels) {
+    Raw raw;
+    for (const auto label : labels) raw.label(label);
+    raw.u8(0);
+    WireName name;
+    for (const uint8_t byte : raw.octets) EXPECT_TRUE(name.append(static_cast<char>(byte)));
+    return name;
+  };
+  const struct {
+    std::vector<std::string_view> labels;
+    const char* shown;
+  } rows[] = {
+      {{}, ""},
+      {{"Web", "test"}, "Web.test"},
+      {{"_tcp", "a-b", "9"}, "_tcp.a-b.9"},
+      {{"web.test"}, "web\\046test"},
+      {{std::string_view("pypi.org\0evil", 13)}, "pypi\\046org\\000evil"},
+      {{"x refused: none]", " [cloche: run"},
+       "x\\032refused\\058\\032none\\093.\\032\\091cloche\\058\\032run"},
+      {{"\\032"}, "\\092032"},
+      {{"\xff\x1b[2J"}, "\\255\\027\\0912J"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(escaped(wire(row.labels)), row.shown);
+  const std::string blanks(63, ' ');
+  const std::string longest = escaped(wire({blanks, blanks, blanks}));
+  EXPECT_TRUE(longest.ends_with("\\032...")) << longest;
+  EXPECT_LE(longest.size(), 208U);
+}
+
 TEST(DnsProperties, NamesComeBackFromTheWire) {
   std::mt19937 random(9);
   for (int i = 0; i < 20000; ++i) {

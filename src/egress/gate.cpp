@@ -18,7 +18,8 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_denials = 64;
-constexpr size_t most_hosts_used = 1024;
+constexpr size_t most_hosts_known = size_t{16} << 10;  // more than all its names and ports are
+constexpr size_t most_hosts_said = 1024;
 constexpr uint64_t patience_ms = 5000;  // for its last words, on a machine that has much else to do
 
 }  // namespace
@@ -108,17 +109,36 @@ bool EgressGate::hear_one() {
 
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
-    case EgressNews::refused: return refuse(describe(message, start_.declared));
+    case EgressNews::refused: return refuse(described(message));
     case EgressNews::failed:
-      if (failures_.size() < most_denials) failures_.push_back(describe(message, start_.declared));
-      return;
-    case EgressNews::used:
-      if (used_.size() < most_hosts_used) {
-        used_.push_back({text_of(message.name), static_cast<uint16_t>(message.port), message.connections,
-                         message.bytes_out, message.bytes_in});
+      if (failures_.size() >= most_denials) {
+        ++failed_.count;
+      } else {
+        failures_.push_back(described(message));
       }
       return;
+    case EgressNews::used: return take_use(message);
+    case EgressNews::more_refused: return add_more(denied_, message);
+    case EgressNews::more_failed: return add_more(failed_, message);
   }
+}
+
+std::string EgressGate::described(const EgressMessage& message) const {
+  const auto limit = limit_of(message.reason);
+  return describe(message, start_.declared, limit ? source_of(start_.lowered_by, *limit) : "");
+}
+
+void EgressGate::add_more(More& more, const EgressMessage& message) {
+  more.count += message.number;
+  more.at_least = more.at_least || message.at_least != 0;
+}
+
+void EgressGate::take_use(const EgressMessage& message) {
+  std::pair key(name_of(message.name), message.port);
+  if (used_.size() >= most_hosts_known && !used_.contains(key)) return;
+  HostUse use{key.first, static_cast<uint16_t>(message.port), message.connections, message.bytes_out,
+              message.bytes_in};
+  used_.insert_or_assign(std::move(key), std::move(use));
 }
 
 void EgressGate::ended() {
@@ -137,13 +157,24 @@ void EgressGate::refuse(std::string what) {
   const auto same = [&](const Denial& denial) { return denial.what == what; };
   if (std::any_of(denials_.begin(), denials_.end(), same)) return;
   if (denials_.size() >= most_denials) {
-    ++unheard_;
+    ++denied_.count;
   } else {
     denials_.push_back({"egress", std::move(what)});
   }
 }
 
+// Has connected, and ended before anybody looked: what was sent is to be delivered all the same. Questions to
+// the resolver have nobody who would hear the answer.
+bool EgressGate::is_somebody_waiting() const {
+  for (size_t i = 2; i < doors_.size(); ++i) {
+    pollfd event{doors_[i].get(), POLLIN, 0};
+    if (::poll(&event, 1, 0) == 1) return true;
+  }
+  return false;
+}
+
 void EgressGate::finish(Outcome& outcome) {
+  if (is_somebody_waiting()) turn();
   doors_.clear();
   waiting_.reset();
   if (control_) {
@@ -162,11 +193,15 @@ void EgressGate::finish(Outcome& outcome) {
       hear();
     }
   }
-  if (unheard_ > 0) {
-    denials_.push_back({"egress", "egress: " + std::to_string(unheard_) + " more refusals of the same call"});
-  }
+  const auto shown = [](const More& more) {
+    return std::string("egress: ") + (more.at_least ? "at least " : "") + std::to_string(more.count);
+  };
+  if (denied_.count > 0) denials_.push_back({"egress", shown(denied_) + " more refusals of the same call"});
+  if (failed_.count > 0) failures_.push_back(shown(failed_) + " more connections could not be made");
   for (auto& denial : denials_) outcome.denials.push_back(std::move(denial));
-  outcome.network = std::move(used_);
+  std::vector<HostUse> used;
+  for (auto& [key, use] : used_) used.push_back(std::move(use));
+  outcome.network = busiest(std::move(used), most_hosts_said);
   outcome.network_failures = std::move(failures_);
   denials_.clear();
 }

@@ -5,8 +5,10 @@
 // should it die, the kernel refuses at once whoever comes to them, and nothing hangs.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -24,6 +26,7 @@ struct EgressStart {
   unsigned uid = 0;
   unsigned gid = 0;
   std::string declared;  // what was, for the sentences: "--net: [pypi.org]"
+  std::vector<LimitSource> lowered_by = {};
 };
 
 class EgressGate : public NetworkGate {
@@ -42,6 +45,9 @@ class EgressGate : public NetworkGate {
   void hear();
   bool hear_one();
   void take(const EgressMessage& message);
+  bool is_somebody_waiting() const;
+  std::string described(const EgressMessage& message) const;
+  void take_use(const EgressMessage& message);
   void ended();
   void refuse(std::string what);
 
@@ -56,8 +62,15 @@ class EgressGate : public NetworkGate {
   bool finishing_ = false;
   std::vector<Denial> denials_;
   std::vector<std::string> failures_;
-  std::vector<HostUse> used_;
-  size_t unheard_ = 0;  // decisions beyond what a record has room for
+  std::map<std::pair<std::string, uint32_t>, HostUse> used_;  // by name and port: the latest totals
+  // Beyond what a record has room for.
+  struct More {
+    uint64_t count = 0;
+    bool at_least = false;
+  };
+  static void add_more(More& more, const EgressMessage& message);
+  More denied_;
+  More failed_;
 };
 
 }  // namespace cloche

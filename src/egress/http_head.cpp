@@ -13,6 +13,12 @@ constexpr std::string_view bad_field = "a field of the request is malformed";
 constexpr std::string_view bad_length = "Content-Length is not one plain number";
 constexpr std::string_view bad_encoding = "Transfer-Encoding is something else than chunked";
 constexpr std::string_view two_framings = "the end of the request's body is said in two ways";
+constexpr std::string_view idle_body =
+    "a request of this method has no body: a server may take it for the next request";
+constexpr std::string_view offered_body =
+    "a request with a body offers HTTP/2 (h2c): a server may read on in it; have the client speak HTTP/1.1";
+constexpr std::string_view other_protocol =
+    "Upgrade asks for another protocol, which cannot be judged: use TLS, as in wss://";
 constexpr std::string_view other_host = "Host is not the name that was connected to";
 constexpr std::string_view other_target =
     "the request is for another host than the name that was connected to";
@@ -94,7 +100,7 @@ class Fields {
                 : has_length_ ? RequestHead::Body::counted
                               : RequestHead::Body::none;
     head.body_bytes = length_;
-    return {};
+    return problem_of_body(head);
   }
 
  private:
@@ -144,15 +150,25 @@ class Fields {
 
   // An offer of HTTP/2 is made by clients that go on without it, and what follows is held to HTTP/1 in any
   // case. Every other protocol would be cut off by that in the middle: better at once, and with the reason.
-  static std::string_view take_upgrade(std::string_view value) {
-    if (ascii::same_without_case(value, "h2c")) return {};
-    return "Upgrade asks for another protocol, which cannot be judged: use TLS, as in wss://";
+  std::string_view take_upgrade(std::string_view value) {
+    offers_http2_ = ascii::same_without_case(value, "h2c");
+    return offers_http2_ ? std::string_view{} : other_protocol;
+  }
+
+  // A body is passed on unread, and some servers do not read it either: where it means nothing they go on
+  // with what is in it as the next request, and behind an offer of HTTP/2 as the new protocol.
+  std::string_view problem_of_body(const RequestHead& head) const {
+    if (!is_chunked_ && length_ == 0) return {};
+    for (const std::string_view method : {"GET", "HEAD", "TRACE"})
+      if (head.method == method) return idle_body;
+    return offers_http2_ ? offered_body : std::string_view{};
   }
 
   const Destination& destination_;
   bool has_host_ = false;
   bool is_chunked_ = false;
   bool has_length_ = false;
+  bool offers_http2_ = false;
   uint64_t length_ = 0;
 };
 

@@ -1,12 +1,13 @@
-// Names to addresses, outside: the host's own /etc/hosts, then its name servers. Each connection asks anew,
+// Names to addresses, outside: the host's own /etc/hosts, then its name servers. Nothing is kept for later,
 // so that what is dialled is what was just judged.
 //
-// A look-up sends the questions for both families to one server at a time and takes the first answer to each;
-// a server that is silent gives way to the next.
+// A look-up sends the questions for both families to one server after the other and takes the first answer to
+// each. That a name has no address is believed when both were answered; packets get lost, and some servers
+// say of a name that it does not exist when it has no address of one kind.
 #pragma once
 
+#include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,21 +15,10 @@
 #include "egress/dns_resolver.hpp"
 #include "egress/loop.hpp"
 #include "egress/report.hpp"
+#include "egress/resolver_files.hpp"
 #include "policy/host_name.hpp"
 
 namespace cloche::egress {
-
-// What /etc/hosts and /etc/resolv.conf say; whatever is not understood is passed over.
-struct KnownHost {
-  std::string name;
-  IpAddress address;
-};
-struct ResolverFiles {
-  std::vector<KnownHost> hosts = {};
-  std::vector<IpAddress> servers = {};
-};
-std::optional<IpAddress> read_address(std::string_view text);
-ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resolver);
 
 // Whoever asked.
 class Asker {
@@ -38,32 +28,82 @@ class Asker {
   virtual void not_found(EgressReason why) = 0;
 };
 
-class Lookup : public Handler, public Mortal {
+// One name. Nothing that is heard late is lost: every server that was asked is heard until the end, and asked
+// again with the same id.
+class Lookup : public Mortal {
  public:
   Lookup(Loop& loop, const ResolverFiles& files, const HostName& name, Asker& asker);
+  ~Lookup() override;
 
   // May tell the asker at once.
   void start();
-  void ready(uint32_t events) override;
   void look_at_clock();
+  const HostName& name() const { return questions_[0].name; }
+  bool over() const { return over_; }
 
  private:
+  static constexpr size_t families = 2;
+  // To one server: datagrams for both questions, or a stream for one whose answer was too long for them.
+  struct Line : Handler {
+    Line(Lookup& whose, OwnedFd socket) : owner(whose), fd(std::move(socket)) {}
+    void ready(uint32_t) override { is_stream ? owner.hear_stream(*this) : owner.hear_datagrams(*this); }
+    Lookup& owner;
+    OwnedFd fd;
+    bool is_stream = false;
+    bool asked = false;
+    size_t question = 0;  // of a stream
+    std::string taken = {};
+  };
+  enum class Heard { nothing, all, no_use };  // of a question, since it was last asked
+
   void ask_next();
-  void hear(Bytes message);
+  bool ask(const IpAddress& server);
+  Line* line_to(const IpAddress& server);
+  void ask_over_stream(size_t question);
+  void hear_datagrams(Line& line);
+  void hear_stream(Line& line);
+  void hear(Bytes message, bool over_stream);
+  void no_use(size_t question);
+  void look_at_answers();
   void conclude();
 
   Loop& loop_;
   const ResolverFiles& files_;
-  HostName name_;
   Asker& asker_;
-  OwnedFd socket_;
-  dns::Question questions_[2];
-  bool answered_[2] = {false, false};
-  bool unknown_ = false;  // some server said that there is no such name, or that it has no address
+  std::array<dns::Question, families> questions_;
+  std::array<Heard, families> heard_ = {};
   std::vector<IpAddress> addresses_;
+  std::vector<std::unique_ptr<Line>> lines_;                  // of datagrams, one for each server so far
+  std::array<std::unique_ptr<Line>, families> streams_ = {};  // one for each question
   size_t tries_ = 0;
-  uint64_t deadline_ms_ = 0;
+  size_t useless_ = 0;  // of them
+  uint64_t next_try_ms_ = 0;
+  uint64_t give_up_ms_ = 0;
   bool over_ = false;
+};
+
+// All that are under way: those who wait for the same name share one.
+class Lookups {
+ public:
+  Lookups(Loop& loop, const ResolverFiles& files) : loop_(loop), files_(files) {}
+
+  // May tell the asker at once.
+  void find(const HostName& name, Asker& asker);
+  void forget(Asker& asker);  // it wants to be told no more
+  void look_at_clock();
+
+ private:
+  struct Shared : Asker, Mortal {
+    void found(const std::vector<IpAddress>& addresses) override;
+    void not_found(EgressReason why) override;
+    Asker* take_one();
+    std::vector<Asker*> askers;
+    std::unique_ptr<Lookup> lookup;
+  };
+
+  Loop& loop_;
+  const ResolverFiles& files_;
+  std::vector<std::unique_ptr<Shared>> running_;
 };
 
 }  // namespace cloche::egress

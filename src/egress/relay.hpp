@@ -14,16 +14,20 @@ namespace cloche::egress {
 struct RelayPipe {
   OwnedFd read;
   OwnedFd write;
+  size_t room = 0;  // how much it is given at most
 };
 
 class PipePool {
  public:
-  // Nothing in it. Without descriptors left: an empty one.
+  // Nothing in it. The first are large; many at once share less memory. Without descriptors left: an empty
+  // one.
   RelayPipe borrow();
   void give_back(RelayPipe pipe);
+  void forget(const RelayPipe& pipe);  // it is not given back
 
  private:
   std::vector<RelayPipe> free_;
+  size_t large_ = 0;  // that there are, borrowed or not
 };
 
 // Assigning nothing to a string keeps what it had, and a thousand connections would keep a thousand times
@@ -34,7 +38,9 @@ enum class Moved {
   waits,   // for the source to have more, or for the target to take more
   more,    // it has had its turn, and could go on
   ended,   // the source has ended, and everything was passed on
-  broken,  // one of the two is gone
+  spent,   // the source has more than may be taken from it
+  cut,     // the source was cut off, and everything that came before was passed on
+  broken,  // the target is gone
 };
 
 // One direction.
@@ -43,21 +49,28 @@ class Relay {
   // What is to be sent before anything that is still in the source.
   void hold(std::string_view bytes) { held_.append(bytes); }
   bool holds() const { return held_begin_ < held_.size(); }
+  // Whether something was taken from the source that the target does not have yet.
+  bool owes() const { return holds() || in_pipe_ > 0; }
+  uint64_t sent() const { return sent_; }
 
-  // At most `most` bytes are taken from the source. `counted` grows by what has left towards the target.
-  Moved splice(int source, int target, PipePool& pipes, uint64_t most, uint64_t& counted);
+  // At most `left` bytes are taken from the source, and it shrinks by them: what is on its way here counts as
+  // well. `counted` grows by what has left towards the target.
+  Moved splice(int source, int target, PipePool& pipes, uint64_t& left, uint64_t& counted);
   // Only what is held.
   Moved send_held(int target, uint64_t& counted);
   void drop(PipePool& pipes);
 
  private:
+  void count(ssize_t sent, uint64_t& counted);
   Moved fill(int source, size_t most, size_t& taken);
+  Moved look_for_more(int source);
   Moved drain(int target, uint64_t& counted);
 
   std::string held_;
   size_t held_begin_ = 0;
   RelayPipe pipe_;
   size_t in_pipe_ = 0;
+  uint64_t sent_ = 0;
   bool source_ended_ = false;
 };
 

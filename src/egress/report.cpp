@@ -5,7 +5,7 @@
 namespace cloche {
 namespace {
 
-// %D is what was declared, %A the detail.
+// %D is what was declared, %A the detail, %L whose limit it is.
 constexpr const char* reasons[] = {
     "not declared (%D)",
     "this port of it is not declared (%D)",
@@ -14,42 +14,66 @@ constexpr const char* reasons[] = {
     "%A",
     "the TLS greeting is for %A",
     "%A",
-    "too many connections at once; the operator can raise --net-connections",
+    "too many connections at once; %L",
     "no more files can be opened for it; the operator can raise the limit (ulimit -Hn)",
-    "too many bytes to and from it; the operator can raise --net-bytes",
-    "nothing moved on it for too long; the operator can raise --net-idle",
-    "it was open for too long; the operator can raise --net-time",
+    "too many bytes to and from it; %L",
+    "nothing moved on it for too long; %L",
+    "it was open for too long; %L",
     "too many different names below a wildcard, or too long ones",
     "the resolver knows no address of it",
     "the resolver does not answer",
     "",
+    "what the command sent last was still on its way two seconds after its end, and was dropped",
 };
 static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);
 
-std::string filled(std::string_view sentence, std::string_view declared, std::string_view detail) {
+std::string filled(std::string_view sentence, std::string_view declared, std::string_view detail,
+                   std::string_view limit) {
   std::string text;
   for (size_t i = 0; i < sentence.size(); ++i) {
     const bool slot = sentence[i] == '%' && i + 1 < sentence.size();
     if (!slot) {
       text += sentence[i];
     } else {
-      text += sentence[++i] == 'D' ? declared : detail;
+      const char what = sentence[++i];
+      text += what == 'D' ? declared : what == 'L' ? limit : detail;
     }
   }
   return text;
 }
 
+std::string whose_limit(EgressReason reason, std::string_view limited_by) {
+  const auto limit = limit_of(reason);
+  if (!limit) return {};
+  const std::string flag(info_of(*limit).flag);
+  if (limited_by.empty()) return "the operator can raise " + flag;
+  return "this limit is lower than " + flag + " by " + std::string(limited_by);
+}
+
 }  // namespace
 
-std::string describe(const EgressMessage& message, std::string_view declared) {
-  const std::string name = text_of(message.name);
+std::optional<LimitId> limit_of(EgressReason reason) {
+  switch (reason) {
+    case EgressReason::too_many_connections: return LimitId::net_connections;
+    case EgressReason::too_many_bytes: return LimitId::net_bytes;
+    case EgressReason::too_long_idle: return LimitId::net_idle;
+    case EgressReason::too_long_open: return LimitId::net_time;
+    default: return {};
+  }
+}
+
+std::string describe(const EgressMessage& message, std::string_view declared, std::string_view limited_by) {
+  const std::string name = name_of(message.name);
   const std::string place = name + ":" + std::to_string(message.port);
   if (message.reason > EgressReason::last) return "egress: a decision that is not on the list";
-  std::string why = filled(reasons[static_cast<size_t>(message.reason)], declared, text_of(message.detail));
+  std::string why = filled(reasons[static_cast<size_t>(message.reason)], declared, text_of(message.detail),
+                           whose_limit(message.reason, limited_by));
   if (message.reason == EgressReason::unreachable) {
     const char* meaning = strerrordesc_np(static_cast<int>(message.number));
     why = meaning != nullptr ? meaning : "unknown error";
   }
+  if (message.reason == EgressReason::cut_at_end)
+    return "egress: not everything reached " + place + ": " + why;
   if (message.news == EgressNews::failed) return "egress: " + place + " could not be reached: " + why;
   if (message.port == 0) return "egress: look-up of " + name + " refused: " + why;
   const bool cut =

@@ -5,15 +5,21 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/ascii.hpp"
+#include "model/limits.hpp"
 
 namespace cloche {
 
 enum class EgressNews : uint32_t {
-  refused,  // a decision: `reason`
-  failed,   // what was allowed could not be reached: `reason`, and `number` is an errno
-  used,     // at the end, for each host and port: the counts
+  refused,       // a decision: `reason`
+  failed,        // what was allowed could not be reached: `reason`, and `number` is an errno
+  used,          // now and then, and at the end, for each host and port: the counts so far
+  more_refused,  // at the end: `number` of decisions that were not told one by one, or `at_least` so many
+  more_failed,
 };
 
 enum class EgressReason : uint32_t {
@@ -34,7 +40,8 @@ enum class EgressReason : uint32_t {
   unknown_outside,  // the resolver has no address for it
   resolver_silent,
   unreachable,  // with errno
-  last = unreachable
+  cut_at_end,   // what the command sent last was still under way when the call was over
+  last = cut_at_end
 };
 
 struct EgressMessage {
@@ -42,6 +49,7 @@ struct EgressMessage {
   EgressReason reason = EgressReason::not_declared;
   uint32_t port = 0;
   uint32_t number = 0;
+  uint32_t at_least = 0;
   std::array<char, 256> name = {};    // ends with a NUL
   std::array<char, 160> detail = {};  // which address it was, the name that was said instead, half a sentence
   uint64_t connections = 0;
@@ -60,7 +68,24 @@ std::string text_of(const std::array<char, size>& field) {
   return text;
 }
 
-// "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was, for a person.
-std::string describe(const EgressMessage& message, std::string_view declared);
+// A name or an address of such a message: what DNS can write, and everything else replaced.
+template <size_t size>
+std::string name_of(const std::array<char, size>& field) {
+  std::string text = text_of(field);
+  for (char& c : text) {
+    const bool plain =
+        ascii::is_letter(c) || ascii::is_digit(c) || c == '-' || c == '_' || c == '.' || c == '\\';
+    if (!plain) c = '?';
+  }
+  return text;
+}
+
+// The limit that was reached, if that is the reason.
+std::optional<LimitId> limit_of(EgressReason reason);
+
+// "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was, for a person, and
+// `limited_by` whose limit it is where it is not the operator's.
+std::string describe(const EgressMessage& message, std::string_view declared,
+                     std::string_view limited_by = {});
 
 }  // namespace cloche

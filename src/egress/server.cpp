@@ -10,8 +10,11 @@
 namespace cloche::egress {
 namespace {
 
-constexpr int tick_ms = 50;  // how exact limits of time are
+constexpr int tick_ms = 50;           // how exact limits of time are
+constexpr uint64_t totals_ms = 1000;  // so old is what is known of a gate that was killed
 constexpr int most_accepts = 64;
+constexpr uint64_t delivery_ms = 2000;  // for what a command sent last
+constexpr int delivery_tick_ms = 2;     // nobody says when it has arrived
 
 }  // namespace
 
@@ -19,9 +22,10 @@ Server::Server(const EgressSettings& settings, ResolverFiles files)
     : settings_(settings),
       files_(std::move(files)),
       speaker_(egress_control_fd),
+      lookups_(loop_, files_),
       names_(settings_),
       dns_(loop_, names_, settings_.ipv6, speaker_),
-      house_{loop_, speaker_, pipes_, files_, settings_} {}
+      house_{loop_, speaker_, pipes_, lookups_, settings_} {}
 
 void Server::Control::ready(uint32_t) {
   char byte = 0;
@@ -38,22 +42,49 @@ bool Server::run(std::vector<OwnedFd> doors) {
   }
   keep_spare();
   while (!control_.closed) {
-    loop_.turn(connections_.empty() ? 60'000 : tick_ms);
+    loop_.turn(connections_.empty() && totals_are_said_ ? 60'000 : tick_ms);
     look_at_clock();
   }
+  deliver_last_words();
   say_what_was_used();
   return true;
 }
 
+// The command has ended, and its kernel would have gone on sending what it wrote before: so does this one,
+// for a while. Nobody can come to the doors any more but who already has.
+void Server::deliver_last_words() {
+  for (const auto& listener : listeners_) {
+    while (accept_one(*listener)) {
+    }
+  }
+  const uint64_t deadline = loop_.now_ms() + delivery_ms;
+  while (are_delivering() && loop_.now_ms() < deadline) {
+    loop_.turn(delivery_tick_ms);
+    look_at_clock();
+  }
+  for (const auto& connection : connections_) connection->give_up();
+}
+
+bool Server::are_delivering() {
+  bool any = false;
+  for (const auto& connection : connections_) any = connection->is_delivering() || any;
+  return any;
+}
+
 void Server::accept_from(Listener& listener) {
   for (int i = 0; i < most_accepts; ++i) {
-    OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!client && errno == EINTR) continue;
-    if (!client && errno == EMFILE && turn_away(listener)) continue;
-    if (!client) return;
-    take(std::move(client));
+    if (!accept_one(listener)) return;
   }
   loop_.again(listener);
+}
+
+// False: nobody waits there, or nobody can be let in.
+bool Server::accept_one(Listener& listener) {
+  OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!client && errno == EINTR) return true;
+  if (!client) return errno == EMFILE && turn_away(listener);
+  take(std::move(client));
+  return true;
 }
 
 // No descriptor is left. Who waits at the door would wait for ever, because nobody is told of it again: the
@@ -95,10 +126,11 @@ void Server::take(OwnedFd client) {
   }
   const ReadName name = HostName::read(host->name);
   if (!name) return end_abruptly(client);
-  connections_.push_back(std::make_unique<Connection>(house_, std::move(client), *name.name,
-                                                      host->offset == localhost_offset,
-                                                      count_for(host->name, door.port)));
+  connections_.push_back(
+      std::make_unique<Connection>(house_, std::move(client), *name.name, host->offset == localhost_offset,
+                                   count_for(host->name, door.port), buffer_share(connections_.size() + 1)));
   connections_.back()->start();
+  totals_are_said_ = false;
 }
 
 HostCount& Server::count_for(const std::string& name, uint16_t port) {
@@ -123,15 +155,33 @@ void Server::look_at_clock() {
   std::erase(connections_, nullptr);
   if (loop_.now_ms() - looked_ms_ < tick_ms) return;
   looked_ms_ = loop_.now_ms();
+  lookups_.look_at_clock();
   for (auto& connection : connections_) connection->look_at_clock();
   dns_.look_at_clock();
+  if (looked_ms_ - totals_ms_ < totals_ms) return;
+  totals_ms_ = looked_ms_;
+  totals_are_said_ = say_totals_so_far() && connections_.empty();
+}
+
+// Of those that have changed. False: the gateway has not heard the last ones yet.
+bool Server::say_totals_so_far() {
+  if (!speaker_.is_heard()) return false;
+  for (const auto& count : counts_) {
+    const uint64_t now = count->connections + count->bytes_out + count->bytes_in;
+    if (now == count->said) continue;
+    count->said = now;
+    speaker_.used(*count);
+  }
+  return true;
 }
 
 void Server::say_what_was_used() {
   for (const auto& count : counts_) {
-    if (count->connections > 0) speaker_.used(*count);
+    if (count->connections == 0) continue;
+    speaker_.used(*count);
+    speaker_.finish();
   }
-  speaker_.finish();
+  speaker_.say_rest();
 }
 
 }  // namespace cloche::egress

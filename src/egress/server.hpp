@@ -29,11 +29,15 @@ class Server {
   };
 
   void accept_from(Listener& listener);
+  bool accept_one(Listener& listener);
   bool turn_away(Listener& listener);
   void keep_spare();
   void take(OwnedFd client);
   void look_at_clock();
+  void deliver_last_words();
+  bool are_delivering();
   HostCount& count_for(const std::string& name, uint16_t port);
+  bool say_totals_so_far();
   void say_what_was_used();
 
   EgressSettings settings_;
@@ -41,6 +45,7 @@ class Server {
   Loop loop_;
   Speaker speaker_;
   PipePool pipes_;
+  Lookups lookups_;
   NameBook names_;
   DnsService dns_;
   House house_;
@@ -51,6 +56,8 @@ class Server {
   std::vector<std::unique_ptr<HostCount>> counts_;
   std::vector<std::unique_ptr<Connection>> connections_;
   uint64_t looked_ms_ = 0;
+  uint64_t totals_ms_ = 0;
+  bool totals_are_said_ = true;
 };
 
 }  // namespace cloche::egress

@@ -1,8 +1,10 @@
 #include "egress/sockets.hpp"
 
-#include <netinet/tcp.h>
+#include <linux/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 namespace cloche::egress {
@@ -14,6 +16,10 @@ int family_of(const IpAddress& address) {
 
 OwnedFd socket_for(const IpAddress& address, int type) {
   return OwnedFd(::socket(family_of(address), type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+void set(int fd, int level, int option, int value) {
+  (void)::setsockopt(fd, level, option, &value, sizeof value);
 }
 
 IpAddress address_in(const sockaddr_in6& place) {
@@ -74,18 +80,56 @@ bool door_of(int fd, Door& door) {
   return true;
 }
 
-bool is_own(const IpAddress& address) {
-  const OwnedFd fd = datagrams_to(address, 53);  // sends nothing: only the route is looked up
-  if (!fd) return false;
+Whose whose_is(const IpAddress& address) {
+  const OwnedFd fd = socket_for(address, SOCK_DGRAM);
+  if (!fd) return errno == EAFNOSUPPORT ? Whose::others : Whose::unknown;
+  const SocketPlace place = place_of(address, 53);  // sends nothing: only the route is looked up
+  if (::connect(fd.get(), place.address(), place.size) != 0) {
+    const bool no_route = errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EADDRNOTAVAIL;
+    return no_route ? Whose::others : Whose::unknown;
+  }
   sockaddr_in6 source{};
   socklen_t size = sizeof source;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &size) != 0) return true;
-  return address_in(source) == address;
+  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &size) != 0) return Whose::unknown;
+  return address_in(source) == address ? Whose::own : Whose::others;
 }
 
-void send_at_once(int fd) {
-  const int on = 1;
-  (void)::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+Delivery delivery_of(int fd) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
+  // The first that is acknowledged is the greeting, which carries no byte.
+  const uint64_t acknowledged = info.tcpi_bytes_acked > 0 ? info.tcpi_bytes_acked - 1 : 0;
+  return {info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0, acknowledged};
+}
+
+bool has_ended(int fd) {
+  char byte = 0;
+  const ssize_t got = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+uint32_t buffer_share(size_t open) {
+  constexpr size_t few = 16;
+  constexpr size_t all = size_t{16} << 20;
+  constexpr size_t least = size_t{32} << 10;
+  return open <= few ? 0 : static_cast<uint32_t>(std::max(all / open, least));
+}
+
+void make_relayed(int fd, uint32_t share) {
+  constexpr int most_unsent = 256 << 10;  // a buffer that is larger only waits in another place
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
+      share == 0 ? most_unsent : std::min(static_cast<int>(share), most_unsent));
+  if (share != 0) set(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(share));
+  const linger at_once{1, 0};
+  (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+}
+
+void end_orderly(OwnedFd& fd) {
+  const linger no{0, 0};
+  if (fd) (void)::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &no, sizeof no);
+  fd.reset();
 }
 
 void end_abruptly(OwnedFd& fd) {

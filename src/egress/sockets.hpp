@@ -30,10 +30,27 @@ struct Door {
 };
 bool door_of(int fd, Door& door);
 
-// Whether packets to it stay on this host: the kernel would use the address itself as their source.
-bool is_own(const IpAddress& address);
+// Whether packets to it stay on this host: the kernel would use the address itself as their source. Where
+// that cannot be seen, because there is no descriptor left to ask with, it is not dialled.
+enum class Whose { own, others, unknown };
+Whose whose_is(const IpAddress& address);
 
-void send_at_once(int fd);       // small pieces do not wait for each other
+// What was given to the kernel for the other side, and how much of it that side has said it has.
+struct Delivery {
+  bool complete = true;  // also when there is nobody any more who could say it
+  uint64_t acknowledged = 0;
+};
+Delivery delivery_of(int fd);
+bool has_ended(int fd);  // and everything that came before was read
+
+// How much the kernel may keep for one of `open` connections, in each buffer and each pipe. Few have what the
+// kernel thinks good (0); many share, because none of it counts as the call's memory. Pure.
+uint32_t buffer_share(size_t open);
+
+// One that is relayed: small pieces do not wait for each other, buffers have their share, and whatever ends
+// this process, the kernel keeps nothing of it and tells the other side that it broke. Before a connect.
+void make_relayed(int fd, uint32_t share);
+void end_orderly(OwnedFd& fd);   // what was sent is still delivered, and its end is told
 void end_abruptly(OwnedFd& fd);  // the other side is told that it broke, not that it ended
 
 }  // namespace cloche::egress

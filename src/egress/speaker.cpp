@@ -7,7 +7,8 @@
 namespace cloche::egress {
 namespace {
 
-constexpr size_t most_said = 256;
+constexpr size_t most_known = 8192;  // so that each is counted once
+constexpr size_t most_said = 256;    // of them, one by one
 constexpr size_t most_waiting = 4096;
 
 template <size_t size>
@@ -29,9 +30,12 @@ EgressMessage message_about(EgressNews news, EgressReason reason, const Speaker:
 
 }  // namespace
 
-void Speaker::say(const EgressMessage& message) {
-  if (waiting_.size() < most_waiting) waiting_.push_back(message);
+// False: too much was said that nobody has heard.
+bool Speaker::say(const EgressMessage& message) {
+  const bool fits = waiting_.size() < most_waiting;
+  if (fits) waiting_.push_back(message);
   send_waiting(MSG_DONTWAIT);
+  return fits;
 }
 
 void Speaker::send_waiting(int flags) {
@@ -47,13 +51,32 @@ void Speaker::finish() { send_waiting(0); }
 void Speaker::refused(EgressReason reason, const About& about) {
   std::string key = std::string(about.name) + ":" + std::to_string(about.port) + ":" +
                     std::to_string(static_cast<uint32_t>(reason)) + ":" + std::string(about.detail);
-  if (said_.size() >= most_said || std::find(said_.begin(), said_.end(), key) != said_.end()) return;
-  said_.push_back(std::move(key));
-  say(message_about(EgressNews::refused, reason, about));
+  const auto place = std::lower_bound(known_.begin(), known_.end(), key);
+  if (place != known_.end() && *place == key) return;
+  if (known_.size() >= most_known) {
+    forgets_ = true;
+    return;
+  }
+  known_.insert(place, std::move(key));
+  const bool said = refused_said_ < most_said && say(message_about(EgressNews::refused, reason, about));
+  said ? ++refused_said_ : ++refused_unsaid_;
 }
 
 void Speaker::failed(EgressReason reason, const About& about) {
-  say(message_about(EgressNews::failed, reason, about));
+  if (!say(message_about(EgressNews::failed, reason, about))) ++failed_unsaid_;
+}
+
+void Speaker::say_rest() {
+  EgressMessage message;
+  message.news = EgressNews::more_refused;
+  message.number = static_cast<uint32_t>(refused_unsaid_);
+  message.at_least = forgets_ ? 1 : 0;
+  if (refused_unsaid_ > 0) say(message);
+  message.news = EgressNews::more_failed;
+  message.number = static_cast<uint32_t>(failed_unsaid_);
+  message.at_least = 0;
+  if (failed_unsaid_ > 0) say(message);
+  finish();
 }
 
 void Speaker::used(const HostCount& count) {

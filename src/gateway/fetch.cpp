@@ -20,6 +20,7 @@ void add_use(std::vector<HostUse>& all, const HostUse& more) {
   same->connections += more.connections;
   same->bytes_out += more.bytes_out;
   same->bytes_in += more.bytes_in;
+  same->more_hosts += more.more_hosts;
 }
 
 // The last one's end, with what all of them used and were refused.

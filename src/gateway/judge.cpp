@@ -184,7 +184,11 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   if (terms.level == Autonomy::readonly)
     for (auto& grant : profile.grants) grant.writable = false;
   apply_profile(judged.request, profile);
-  if (view.skill != nullptr) narrow(judged.request.limits, view.skill->limits);
+  if (view.skill != nullptr) {
+    const Limits before = judged.request.limits;
+    narrow(judged.request.limits, view.skill->limits);
+    note_lowered(judged.request.lowered_by, before, judged.request.limits, "skill " + view.skill->name);
+  }
   TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
   if (executor != nullptr) {
     TRY(judge_rung(*executor, judged));

@@ -308,7 +308,8 @@ EgressStart Seat::egress_start(const ConfinementPlan& plan, const Installation& 
           .privileged = resources_.privileged,
           .uid = resources_.outside_uid,
           .gid = resources_.outside_gid,
-          .declared = plan.declared};
+          .declared = plan.declared,
+          .lowered_by = plan.lowered_by};
 }
 
 }  // namespace cloche

@@ -90,7 +90,9 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   }
   out.end_array().key("network").begin_array();
   for (const auto& use : outcome.network) {
-    out.begin_object().member("host", use.name).member("port", use.port);
+    out.begin_object();
+    use.more_hosts > 0 ? out.member("more_hosts", use.more_hosts)
+                       : out.member("host", use.name).member("port", use.port);
     out.member("connections", use.connections).member("bytes_out", use.bytes_out);
     out.member("bytes_in", use.bytes_in).end_object();
   }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/host_use.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 
@@ -32,15 +33,6 @@ struct Denial {
   std::string what;  // one sentence
 };
 
-// What a call sent to and got from a host that it was allowed to reach.
-struct HostUse {
-  std::string name;
-  uint16_t port = 0;
-  uint64_t connections = 0;
-  uint64_t bytes_out = 0;
-  uint64_t bytes_in = 0;
-};
-
 // Something of the protected set that the command made, and that is out of the tree again.
 struct Quarantined {
   std::string path;            // where it was: relative to the workspace, absolute in any other tree
@@ -64,7 +56,7 @@ struct Outcome {
   std::string backend = "native";
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
-  std::vector<HostUse> network = {};               // what was reached
+  std::vector<HostUse> network = {};               // what was reached; the last may sum up others
   std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
   std::vector<Quarantined> quarantined = {};
   std::vector<std::string> restored = {};  // protected files that were changed or removed, and put back

@@ -46,7 +46,8 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.usage = {1, 2, 3, 4, 5};
   outcome.layers = {{LayerId::user_ids, "userns"}, {LayerId::memory_limit, "cgroup2"}};
   outcome.denials = {{"limit", "too much"}};
-  outcome.network = {{"a.org", 443, 2, 10, 20}};
+  outcome.network = {{"a.org", 443, 2, 10, 20},
+                     {.connections = 7, .bytes_out = 8, .bytes_in = 9, .more_hosts = 6}};
   outcome.network_failures = {"b.org:443 could not be reached"};
   outcome.quarantined = {{".envrc", "direnv runs it", "/q/1/.envrc", "/w/.envrc"}};
   outcome.restored = {".npmrc"};
@@ -60,7 +61,8 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
       R"("usage":{"wall_ms":1,"cpu_ms":2,"max_rss_bytes":3,"memory_peak_bytes":4,"memory_overshoot_bytes":5},)"
       R"("backend":"native","layers":[{"name":"user-ids","by":"userns"},{"name":"memory-limit","by":"cgroup2"}],)"
       R"("denials":[{"by":"limit","what":"too much"}],)"
-      R"("network":[{"host":"a.org","port":443,"connections":2,"bytes_out":10,"bytes_in":20}],)"
+      R"("network":[{"host":"a.org","port":443,"connections":2,"bytes_out":10,"bytes_in":20},)"
+      R"({"more_hosts":6,"connections":7,"bytes_out":8,"bytes_in":9}],)"
       R"("network_failures":["b.org:443 could not be reached"],)"
       R"("quarantined":[{"path":".envrc","reason":"direnv runs it","kept_at":"/q/1/.envrc","host_path":"/w/.envrc"}],)"
       R"("restored":[".npmrc"],)"

@@ -11,6 +11,7 @@
 #include "base/shared_list.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"
+#include "model/limit_source.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -78,6 +79,7 @@ struct ConfinementPlan {
   Network network = Network::own;
   std::string declared = {};  // who declared them, for sentences; no part of the JSON or the digest
   Limits limits;
+  std::vector<LimitSource> lowered_by = {};  // for sentences as well
   unsigned inside_uid = 1000;
   unsigned inside_gid = 1000;
   unsigned umask = 022;

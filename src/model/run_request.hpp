@@ -9,6 +9,7 @@
 #include "model/backend.hpp"
 #include "model/facts.hpp"
 #include "model/layers.hpp"
+#include "model/limit_source.hpp"
 #include "model/limits.hpp"
 #include "model/plan.hpp"
 
@@ -81,8 +82,9 @@ struct RunRequest {
   std::vector<uint16_t> own_ports = {};  // where a door of this Cloche listens: no call ever reaches one
   std::string toolchains = "auto";       // auto, none, or names with commas
   Limits limits = {};
-  std::vector<LimitId> said_limits = {};  // which of them somebody asked for
-  std::optional<Rung> isolation = {};     // what somebody asks for; settled into `rung` where all have spoken
+  std::vector<LimitSource> lowered_by = {};  // whose they are where not the operator's
+  std::vector<LimitId> said_limits = {};     // which of them somebody asked for
+  std::optional<Rung> isolation = {};  // what somebody asks for; settled into `rung` where all have spoken
   std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
   unsigned umask = 022;                     // of the command
   bool terminal = false;

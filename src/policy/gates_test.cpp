@@ -495,8 +495,8 @@ TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
        {"api.example.org"},
        "skill code-review, needs_network",
        "egress: connect to evil.example:443 refused: not declared (skill code-review, "
-       "needs_network: [api.example.org]); declare it there, or do without; the operator can give --net "
-       "evil.example:443"},
+       "needs_network: [api.example.org]); declare it there, or do without; for a skill of a project the "
+       "operator has to give --net evil.example:443 as well"},
       {{"api.example.org:443", "evil.example:80"},
        {"*.example.org"},
        "--net",
@@ -518,7 +518,8 @@ TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
        {},
        "skill s, needs_network",
        "egress: connect to a.org:443 refused: not declared (skill s, needs_network: []); "
-       "declare it there, or do without; the operator can give --net a.org:443"},
+       "declare it there, or do without; for a skill of a project the operator has to give --net a.org:443 "
+       "as well"},
       {{"10.0.0.1:80"},
        {"*"},
        "--net",

@@ -49,7 +49,9 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   request.workspace_use = std::max(request.workspace_use, launch.workspace);
   request.grants.insert(request.grants.end(), launch.grants.begin(), launch.grants.end());
   if (launch.readonly) request.profile = Profile::readonly;
+  const Limits before = request.limits;
   if (launch.narrower) narrow(request.limits, *launch.narrower);
+  note_lowered(request.lowered_by, before, request.limits, "the tool itself");
   request.limits.wall_ms =
       std::min(request.limits.wall_ms, launch.timeout_ms.value_or(request.limits.wall_ms));
   if (launch.system_programs) request.toolchains = "none";

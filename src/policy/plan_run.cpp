@@ -368,6 +368,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   plan.network = request.network;
   plan.declared = declared_for(request);
   plan.limits = request.limits;
+  plan.lowered_by = request.lowered_by;
   plan.terminal = request.terminal;
   plan.debugging = request.debugging;
   plan.umask = request.umask;

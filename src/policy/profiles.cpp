@@ -271,7 +271,9 @@ void apply_profile(RunRequest& request, const SandboxProfile& profile) {
     grant.writable = grant.writable && profile.writes;
     request.grants.push_back(std::move(grant));
   }
+  const Limits before = request.limits;
   narrow(request.limits, profile.limits);
+  note_lowered(request.lowered_by, before, request.limits, "profile " + profile.name);
   request.isolation = std::max(request.isolation, profile.isolation);
 }
 

@@ -158,6 +158,8 @@ TEST(Profiles, ARequestOnlyBecomesSmaller) {
   EXPECT_EQ(request.limits.memory_bytes, 1ULL << 30);
   EXPECT_EQ(request.limits.processes, 5U);
   EXPECT_EQ(request.limits.net_bytes, 1ULL << 20);
+  EXPECT_EQ(source_of(request.lowered_by, LimitId::net_bytes), "profile mine");
+  EXPECT_EQ(source_of(request.lowered_by, LimitId::net_idle), "");
   EXPECT_EQ(request.isolation, Rung::gvisor);
   ASSERT_EQ(request.grants.size(), 1U);
   EXPECT_EQ(request.grants[0].source, "/srv");

@@ -102,11 +102,13 @@ void add_usage(JsonWriter& out, const Usage& usage) {
 void add_network(JsonWriter& out, const Outcome& outcome) {
   if (!outcome.network.empty()) {
     const auto add_use = [&](const HostUse& use) {
-      field(out.begin_object(), "host", use.name, max_host_bytes / 2).member("port", use.port);
+      out.begin_object();
+      use.more_hosts > 0 ? out.member("more_hosts", use.more_hosts)
+                         : field(out, "host", use.name, max_host_bytes / 2).member("port", use.port);
       out.member("connections", use.connections).member("bytes_out", use.bytes_out);
       out.member("bytes_in", use.bytes_in).end_object();
     };
-    add_items(out, "network", outcome.network, add_use, max_hosts);
+    add_items(out, "network", busiest(outcome.network, max_hosts - 1), add_use, max_hosts);
   }
   if (!outcome.network_failures.empty()) {
     const auto add_failure = [&](const std::string& what) { out.raw(quote_within(what, max_host_bytes)); };

@@ -163,6 +163,25 @@ TEST_F(Records, WhatIsTooLongIsCutWhereOneSeesIt) {
   EXPECT_EQ(verdict(run->place()), "ok");
 }
 
+// Whom most was sent to is what a record is for; nobody hides behind many.
+TEST_F(Records, OfManyHostsThoseThatMostWasSentToAreNamed) {
+  const auto run = open(place());
+  const DecisionRecord decided = a_decision("T-001");
+  const auto id = run->begin(decided);
+  ASSERT_TRUE(id.ok()) << describe(id.error());
+  CallRecord call = a_call(decided, id.value(), "done");
+  for (int i = 0; i < 1030; ++i)
+    call.outcome.network.push_back({"n" + std::to_string(i) + ".org", 443, 1, 10, 20});
+  call.outcome.network.push_back({"exfil.org", 443, 1, 5'000'000, 0});
+  ASSERT_TRUE(run->finish(call, "done").ok());
+  const std::string line = lines_in(transcript("T-001")).back();
+  EXPECT_NE(line.find(R"({"host":"exfil.org","port":443,"connections":1,"bytes_out":5000000,"bytes_in":0})"),
+            std::string::npos);
+  EXPECT_NE(line.find(R"({"more_hosts":968,"connections":968,"bytes_out":9680,"bytes_in":19360}])"),
+            std::string::npos)
+      << line;
+}
+
 TEST_F(Records, BadIdsAreRefusedBeforeAnythingIsWritten) {
   const auto run = open(place());
   for (const std::string task : {"", "..", "a/b", "x.jsonl", ".t"}) {

@@ -139,6 +139,70 @@ TEST_P(Addresses, ThatNobodyKnowsAreAFailureNotADenial) {
   EXPECT_TRUE(called.denials.empty()) << called;
 }
 
+// Packets are lost, servers are slow, and some say of a name that it does not exist when it has no IPv6.
+TEST_P(Addresses, OfAResolverThatIsNotPerfectAreFound) {
+  using Answers = std::vector<DnsAnswer>;
+  const DnsAnswer good{.addresses = {tool_address}};
+  const struct {
+    std::string name;
+    Answers in_turn;
+  } rows[] = {
+      {"lost.cloche.test", {{.kind = Kind::silent, .kind6 = Kind::addresses}, good}},
+      {"lost6.cloche.test", {{.kind = Kind::addresses, .addresses = {tool_address}, .kind6 = Kind::silent}}},
+      {"only4.cloche.test", {{.addresses = {tool_address}, .kind6 = Kind::no_such_name, .after_ms = 50}}},
+      {"only6.cloche.test",
+       {{.kind = Kind::no_such_name, .addresses = {tool_address6}, .kind6 = Kind::addresses}}},
+      {"fails6.cloche.test", {{.addresses = {tool_address}, .kind6 = Kind::failed}}},
+      {"slow.cloche.test", {{.addresses = {tool_address}, .after_ms = 3000}}},
+      {"long.cloche.test", {{.kind = Kind::truncated, .addresses = {tool_address}, .whole_over_tcp = true}}},
+  };
+  std::vector<std::string> names;
+  std::string all;
+  for (const auto& row : rows) {
+    stage().dns.tell(row.name, row.in_turn);
+    names.push_back(row.name);
+    all += row.name + " seen ping\n";
+  }
+  const Called called = echo(names);
+  EXPECT_EQ(called.out, all) << called;
+  EXPECT_TRUE(called.failures.empty() && called.denials.empty()) << called;
+}
+
+// Those who wait for the same name at the same time share its look-up.
+TEST_P(Addresses, AreLookedUpOnceForManyWhoWait) {
+  const DnsAnswer late{.addresses = {tool_address}, .after_ms = 400};
+  stage().dns.tell("shared.cloche.test", std::vector{late});
+  file("many.py", R"(import socket
+held = [socket.create_connection(('shared.cloche.test', 7000)) for i in range(100)]
+for s in held: s.sendall(b'x')
+print(sum(len(s.recv(1)) for s in held))
+)");
+  const size_t before = stage().dns.asked().size();
+  const Called called = call({"shared.cloche.test:7000"}, {"/usr/bin/python3", "many.py"});
+  EXPECT_EQ(called.out, "100\n") << called;
+  EXPECT_LE(stage().dns.asked().size() - before, 8U);
+}
+
+// 93.184.216.99 answers nobody: the other family is tried soon, beside it.
+TEST_P(Addresses, ThatLeadNowhereDoNotHoldUpTheOthers) {
+  stage().dns.tell("half-dead.cloche.test", {{.addresses = {dead_address, tool_address6}}});
+  stage().dns.tell("almost-dead.cloche.test", {{.addresses = {dead_address, tool_address}}});
+  const Called called = echo({"half-dead.cloche.test", "almost-dead.cloche.test"});
+  EXPECT_EQ(called.out, "half-dead.cloche.test seen ping\nalmost-dead.cloche.test seen ping\n") << called;
+  EXPECT_LT(called.ran.seconds, 5) << called;
+}
+
+TEST_P(Addresses, ThatLeadNowhereAreDialledForTheTimeOfAConnection) {
+  stage().dns.tell("nowhere.cloche.test", dead_address);
+  const std::string script = file("nowhere", "nowhere.cloche.test 7000 9 0 0\nping");
+  const Called called = client({"nowhere.cloche.test:7000"}, {"talk", script}, {"--net-time", "1s"});
+  EXPECT_EQ(called.out, "nowhere.cloche.test reset\n") << called;
+  EXPECT_TRUE(
+      called.denied("egress: the connection to nowhere.cloche.test:7000 was ended: it was open for too long"))
+      << called;
+  EXPECT_LT(called.ran.seconds, 5) << called;
+}
+
 TEST_P(Addresses, OfAResolverThatIsSilentAreGivenUp) {
   stage().dns.tell("silent.cloche.test", {{.kind = Kind::silent}});
   const Called called = echo({"silent.cloche.test"});

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace cloche::test {
 namespace {
@@ -89,11 +90,18 @@ std::string other_id(std::string id) {
   return id;
 }
 
-std::vector<std::string> replies(const DnsAnswer& answer, const std::string& id, const Asked& asked) {
+uint64_t now_ms() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
+std::vector<std::string> replies(const DnsAnswer& answer, const std::string& id, const Asked& asked,
+                                 bool over_tcp) {
   using Kind = DnsAnswer::Kind;
   const std::string truth = message(id, 0, asked.question, records_of(answer, asked.type));
   const std::vector<std::string> lies = records_of({.addresses = {"93.184.216.66", "2606::66"}}, asked.type);
-  switch (answer.kind) {
+  if (over_tcp) return answer.whole_over_tcp ? std::vector{truth} : std::vector<std::string>{};
+  switch (asked.type == type_aaaa ? answer.kind6.value_or(answer.kind) : answer.kind) {
     case Kind::addresses: return {truth};
     case Kind::no_such_name: return {message(id, 3, asked.question)};
     case Kind::silent: return {};
@@ -111,7 +119,8 @@ std::vector<std::string> replies(const DnsAnswer& answer, const std::string& id,
 }  // namespace
 
 DnsServer::DnsServer(const World& world)
-    : fd_(world.socket_there(World::Kind::datagrams, resolver_address, 53)) {
+    : fd_(world.socket_there(World::Kind::datagrams, resolver_address, 53)),
+      streams_(world.socket_there(World::Kind::stream, resolver_address, 53)) {
   if (pipe2(end_, O_CLOEXEC) != 0) end_[0] = end_[1] = -1;
   thread_ = std::thread([this] { serve(); });
 }
@@ -120,6 +129,7 @@ DnsServer::~DnsServer() {
   close(end_[1]);
   thread_.join();
   close(end_[0]);
+  close(streams_);
   close(fd_);
 }
 
@@ -137,33 +147,72 @@ std::vector<std::string> DnsServer::asked() const {
   return asked_;
 }
 
-std::vector<std::string> DnsServer::replies_to(const std::string& query) {
+std::vector<std::string> DnsServer::replies_to(const std::string& query, Over over, int& after_ms) {
   if (query.size() < head_bytes + 5) return {};
   const Asked asked = read(query);
   const std::string id = query.substr(0, 2);
   const std::scoped_lock lock(mutex_);
   asked_.push_back(asked.name);
   const auto told = told_.find(asked.name);
-  if (told == told_.end()) return replies({.kind = DnsAnswer::Kind::no_such_name}, id, asked);
+  if (told == told_.end()) return replies({.kind = DnsAnswer::Kind::no_such_name}, id, asked, false);
   // The question for IPv4 comes first, and with it the next answer.
   auto& [in_turn, times] = told->second;
-  if (asked.type == type_a) ++times;
+  if (asked.type == type_a && over == Over::udp) ++times;
   const size_t turn = std::min(std::max<size_t>(times, 1), in_turn.size()) - 1;
-  return replies(in_turn[turn], id, asked);
+  if (asked.type == type_a) after_ms = in_turn[turn].after_ms;
+  return replies(in_turn[turn], id, asked, over == Over::tcp);
 }
+
+void DnsServer::hear_datagram() {
+  char room[2048];
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  const ssize_t got = recvfrom(fd_, room, sizeof room, 0, reinterpret_cast<sockaddr*>(&peer), &size);
+  if (got <= 0) return;
+  int after_ms = 0;
+  for (auto& reply : replies_to(std::string(room, static_cast<size_t>(got)), Over::udp, after_ms))
+    late_.push_back({now_ms() + static_cast<uint64_t>(after_ms), std::move(reply),
+                     std::string(reinterpret_cast<const char*>(&peer), size)});
+}
+
+// One question each, which comes in one piece from whoever asks here.
+void DnsServer::hear_stream() {
+  const int fd = accept4(streams_, nullptr, nullptr, SOCK_CLOEXEC);
+  if (fd < 0) return;
+  char room[2048];
+  pollfd event{fd, POLLIN, 0};
+  const ssize_t got = poll(&event, 1, 1000) == 1 ? recv(fd, room, sizeof room, 0) : 0;
+  int after_ms = 0;
+  if (got > 2) {
+    for (const auto& reply :
+         replies_to(std::string(room + 2, static_cast<size_t>(got) - 2), Over::tcp, after_ms)) {
+      const std::string framed = u16(static_cast<unsigned>(reply.size())) + reply;
+      (void)!send(fd, framed.data(), framed.size(), MSG_NOSIGNAL);
+    }
+  }
+  close(fd);
+}
+
+void DnsServer::send_due() {
+  const uint64_t now = now_ms();
+  for (const auto& reply : late_) {
+    if (reply.due_ms <= now)
+      sendto(fd_, reply.bytes.data(), reply.bytes.size(), 0,
+             reinterpret_cast<const sockaddr*>(reply.peer.data()), static_cast<socklen_t>(reply.peer.size()));
+  }
+  std::erase_if(late_, [&](const Reply& reply) { return reply.due_ms <= now; });
+}
+
+int DnsServer::wait_ms() const { return late_.empty() ? -1 : 2; }
 
 void DnsServer::serve() {
   while (true) {
-    pollfd events[2] = {{fd_, POLLIN, 0}, {end_[0], POLLIN, 0}};
-    poll(events, 2, -1);
-    if (events[1].revents != 0) return;
-    char room[2048];
-    sockaddr_storage peer{};
-    socklen_t size = sizeof peer;
-    const ssize_t got = recvfrom(fd_, room, sizeof room, 0, reinterpret_cast<sockaddr*>(&peer), &size);
-    if (got <= 0) continue;
-    for (const auto& reply : replies_to(std::string(room, static_cast<size_t>(got))))
-      sendto(fd_, reply.data(), reply.size(), 0, reinterpret_cast<const sockaddr*>(&peer), size);
+    pollfd events[3] = {{fd_, POLLIN, 0}, {streams_, POLLIN, 0}, {end_[0], POLLIN, 0}};
+    poll(events, 3, wait_ms());
+    if (events[2].revents != 0) return;
+    if (events[0].revents != 0) hear_datagram();
+    if (events[1].revents != 0) hear_stream();
+    send_due();
   }
 }
 

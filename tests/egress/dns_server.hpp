@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,13 +19,16 @@ struct DnsAnswer {
     no_such_name,
     silent,
     failed,     // SERVFAIL
-    truncated,  // and nobody answers over TCP
+    truncated,  // over TCP whole, if `whole_over_tcp`; else nobody answers there
     forged,     // before the true answer come lies: another id, another name, no answer but a question
     malformed,  // lengths that lead beyond the end
   };
   Kind kind = Kind::addresses;
   std::vector<std::string> addresses = {};
   std::string alias = {};
+  std::optional<Kind> kind6 = {};  // of the answer about IPv6, where it is another one
+  int after_ms = 0;                // of the answer about IPv4: how long it takes
+  bool whole_over_tcp = false;
 };
 
 class DnsServer {
@@ -45,10 +49,22 @@ class DnsServer {
     std::vector<DnsAnswer> in_turn;
     size_t times = 0;  // that its IPv4 addresses were asked for
   };
+  enum class Over { udp, tcp };
+  struct Reply {
+    uint64_t due_ms;
+    std::string bytes;
+    std::string peer;  // a socket address, as bytes
+  };
   void serve();
-  std::vector<std::string> replies_to(const std::string& query);
+  void hear_datagram();
+  void hear_stream();
+  void send_due();
+  int wait_ms() const;
+  std::vector<std::string> replies_to(const std::string& query, Over over, int& after_ms);
 
   int fd_;
+  int streams_;
+  std::vector<Reply> late_ = {};
   int end_[2];
   mutable std::mutex mutex_;
   std::map<std::string, Told> told_;

@@ -13,10 +13,11 @@ class Faults : public Egress {
   // A call that pulls without end, once it is really pulling.
   std::unique_ptr<Started> pulling(int& gate) {
     const size_t before = stage().source.accepted();
-    auto call = std::make_unique<Started>(command_of(
-        {"tool.cloche.test:7002"}, {"bash", "-c",
-                                    client_program() + " pull tool.cloche.test 7002 900000000000000; " +
-                                        client_program() + " connect 198.18.1.0 7002"}));
+    auto call = std::make_unique<Started>(
+        command_of({"tool.cloche.test:7002"},
+                   {"bash", "-c",
+                    client_program() + " pull tool.cloche.test 7002 900000000000000; sleep 0.2; " +
+                        client_program() + " connect 198.18.1.0 7002"}));
     EXPECT_TRUE(soon([&] { return stage().source.accepted() > before; }));
     EXPECT_TRUE(soon([&] { return (gate = gate_of(call->pid())) > 0; }));
     return call;
@@ -27,6 +28,7 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
   int gate = 0;
   const auto call = pulling(gate);
   ASSERT_GT(gate, 0);
+  usleep(1'300'000);
   kill(gate, SIGKILL);
   const Called called = read(call->finish());
   EXPECT_FALSE(called.ran.timed_out);
@@ -36,6 +38,8 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
       "egress: the network gate of this call ended by signal 9: its connections were cut, and it has no "
       "network any more; run it again"))
       << called;
+  EXPECT_GT(called.use_of("tool.cloche.test:7002").bytes_in, 0) << "it had moved for more than a second\n"
+                                                                << called;
   EXPECT_TRUE(soon([&] { return stage().source.open() == 0; }));
   const Called next = client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "1000000"});
   EXPECT_TRUE(contains(next.out, " enough\n")) << next;

@@ -84,7 +84,7 @@ TEST_P(Hello, EachShapeHasItsAnswer) {
        .refused = "a hello of SSL 2"});
   add({.what = "plain HTTP",
        .bytes = "GET / HTTP/1.1\r\nHost: %H\r\n\r\n",
-       .refused = "it is no TLS: plain HTTP"});
+       .refused = "it is no TLS but plain text"});
   add({.what = "SSH", .bytes = "SSH-2.0-OpenSSH_9\r\n", .refused = "it is no TLS"});
   add({.what = "an alert first",
        .bytes = record(std::string("\x01\x00", 2), 21),

@@ -20,7 +20,9 @@ class AbstractSocket {
     std::copy(name.begin(), name.end(), place.sun_path + 1);
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     EXPECT_EQ(::bind(fd_, reinterpret_cast<const sockaddr*>(&place), length), 0);
-    if (type == SOCK_STREAM) EXPECT_EQ(::listen(fd_, 64), 0);
+    if (type == SOCK_STREAM) {
+      EXPECT_EQ(::listen(fd_, 64), 0);
+    }
   }
   ~AbstractSocket() { ::close(fd_); }
   AbstractSocket(const AbstractSocket&) = delete;
@@ -90,8 +92,9 @@ TEST_P(HostNetwork, AbstractSocketsOfTheHostStayOutOfReach) {
   EXPECT_EQ(outside.out, "REACHED REACHED REACHED REACHED\n");
   for (const char* backend : all_sharing) {
     const auto given = shared(backend, argv);
-    if (given)
+    if (given) {
       EXPECT_EQ(given->json["stdout"].string, "EPERM EPERM EPERM EPERM\n") << backend << given->ran.out;
+    }
   }
 }
 

@@ -57,15 +57,16 @@ print('done')
 // LESSONS 6: a NUL in a name made a suffix check pass.
 TEST_P(Names, L06_AHostNameIsReadOnceAndWhole) {
   file("ask.py", R"(import socket, struct
-def ask(labels, kind=1, over=socket.SOCK_DGRAM):
+def ask(labels, kind=1, over=socket.SOCK_DGRAM, tail=b''):
   name = b''.join(bytes([len(l)]) + l for l in labels) + b'\0'
-  message = struct.pack('>6H', 7, 0x100, 1, 0, 0, 0) + name + struct.pack('>2H', kind, 1)
+  message = struct.pack('>6H', 7, 0x100, 1, 0, 0, 0) + name + struct.pack('>2H', kind, 1) + tail
   s = socket.socket(socket.AF_INET, over); s.settimeout(10); s.connect(('198.18.0.1', 53))
   if over == socket.SOCK_STREAM: message = struct.pack('>H', len(message)) + message
   s.send(message); answer = s.recv(1500)
   if over == socket.SOCK_STREAM: answer = answer[2:]
   flags, _, count = struct.unpack('>3H', answer[2:8])
   return flags & 15, count
+print('long', ask([b'a'], kind=1, tail=bytes(1200)))
 print('nul', ask([b'evil.example\0', b'sub', b'cloche', b'test']))
 print('dot', ask([b'a.sub.cloche', b'test']))
 print('below', ask([b'a', b'sub', b'cloche', b'test']))
@@ -80,9 +81,16 @@ print('TCP', ask([b'a', b'sub', b'cloche', b'test'], 1, socket.SOCK_STREAM))
   const size_t before = stage().dns.asked().size();
   const Called called = call({"*.sub.cloche.test"}, {"/usr/bin/python3", "ask.py"});
   EXPECT_EQ(called.out,
-            "nul (3, 0)\ndot (3, 0)\nbelow (0, 1)\nitself (3, 0)\nAAAA (0, 1)\nHTTPS (0, 0)\nTXT (5, 0)\nANY "
+            "long (1, 0)\nnul (3, 0)\ndot (3, 0)\nbelow (0, 1)\nitself (3, 0)\nAAAA (0, 1)\nHTTPS (0, "
+            "0)\nTXT (5, 0)\nANY "
             "(5, 0)\n"
             "PTR (5, 0)\nTCP (0, 1)\n")
+      << called;
+  // Shown so that it cannot be taken for another name, or for a sentence.
+  EXPECT_TRUE(
+      called.denied("egress: look-up of evil\\046example\\000.sub.cloche.test refused: not declared ("))
+      << called;
+  EXPECT_TRUE(called.denied("egress: look-up of a\\046sub\\046cloche.test refused: not declared ("))
       << called;
   EXPECT_EQ(stage().dns.asked().size(), before);
 }

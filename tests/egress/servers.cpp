@@ -69,12 +69,13 @@ bool TcpServer::hear(int fd) {
   if (got < 0 && errno == EAGAIN) return true;
   if (got <= 0) return false;
   const std::string_view text(room, static_cast<size_t>(got));
-  if (manner_ != Manner::record) {
+  const bool keeps = manner_ == Manner::record || manner_ == Manner::listen;
+  if (!keeps) {
     say(fd, text);
     return true;
   }
   const std::scoped_lock lock(mutex_);
-  if (heard_[fd].empty()) say(fd, "seen");
+  if (heard_[fd].empty() && manner_ == Manner::record) say(fd, "seen");
   heard_[fd] += text;
   return true;
 }

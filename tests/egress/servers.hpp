@@ -15,6 +15,7 @@ enum class Manner {
   echo,
   banner,  // speaks first, then echoes
   record,  // says "seen" when something has come, and keeps everything
+  listen,  // says nothing, and keeps everything
   source,  // sends until nobody takes it
   deaf,    // takes nothing, says nothing
 };

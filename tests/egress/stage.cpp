@@ -19,6 +19,7 @@ Stage::Stage()
       banner(world.socket_there(Kind::stream, "", banner_port), Manner::banner),
       source(world.socket_there(Kind::stream, "", source_port), Manner::source),
       deaf(world.socket_there(Kind::stream, "", deaf_port), Manner::deaf),
+      listener(world.socket_there(Kind::stream, "", listener_port), Manner::listen),
       http(world.socket_there(Kind::stream, tool_address, 80), Manner::record),
       https(world.socket_there(Kind::stream, tool_address, 443), Manner::record),
       web(world) {

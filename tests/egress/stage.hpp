@@ -12,6 +12,7 @@ inline constexpr uint16_t echo_port = 7000;  // at every address there
 inline constexpr uint16_t banner_port = 7001;
 inline constexpr uint16_t source_port = 7002;
 inline constexpr uint16_t deaf_port = 7003;
+inline constexpr uint16_t listener_port = 7004;
 
 struct Stage {
   Stage();
@@ -22,6 +23,7 @@ struct Stage {
   TcpServer banner;
   TcpServer source;
   TcpServer deaf;
+  TcpServer listener;
   TcpServer http;   // a recorder at port 80 of the tools' address
   TcpServer https;  // and at 443
   Web web;

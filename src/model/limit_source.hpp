@@ -1,0 +1,26 @@
+// Who lowered a limit of the network below what the operator gives, so that a refusal sends nobody to the
+// wrong place.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/limits.hpp"
+
+namespace cloche {
+
+struct LimitSource {
+  LimitId id;
+  std::string by;  // "skill x"
+
+  bool operator==(const LimitSource&) const = default;
+};
+
+// Notes `by` for each limit of the network that is now lower than `before`.
+void note_lowered(std::vector<LimitSource>& sources, const Limits& before, const Limits& now,
+                  std::string_view by);
+// Empty: the operator.
+std::string_view source_of(const std::vector<LimitSource>& sources, LimitId id);
+
+}  // namespace cloche
