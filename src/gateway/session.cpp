@@ -219,10 +219,7 @@ Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const
 
 Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded) {
   Executor executor = loaded;
-  if (is_beneath_any(names_under(session, skill).written, executor.folder)) {
-    executor.written = true;
-    executor.trust = Trust::project;
-  }
+  if (is_beneath_any(names_under(session, skill).written, executor.folder)) executor.trust = Trust::project;
   if (is_in_approvals(executor, session.settings.approved_executors.value))
     executor.code_digest = TRY(digest_of_code(executor));
   return executor;
