@@ -77,6 +77,7 @@ HostNames names_of(const Session& session) {
   names.workspace = session.workspace;
   names.own = {session.installation.state, std::string(parent_of(user_config(session.environment))),
                std::string(parent_of(managed_config))};
+  if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
   // Who could change the programs or the shapes would change what is judged. Where every view has them
   // anyway, there is nothing to keep from anybody, and nobody but root writes there.
   for (const std::string& named : session.installation.parts()) {
