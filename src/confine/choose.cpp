@@ -75,14 +75,19 @@ bool may_be_off(const Wish& wish) {
   return wish.off && !wish.required && (wish.door == Door::command_line || wish.off_allowed);
 }
 
+std::vector<std::string> switch_notes(const Wish& wish) {
+  if (may_be_off(wish)) return {"isolation is off by the operator's own switch: nothing holds"};
+  if (wish.overruled) return {"CLOCHE_SANDBOX=off is not honoured: the managed file says enabled"};
+  if (wish.off && !wish.required)
+    return {"CLOCHE_SANDBOX=off is not honoured at an agent's door: no managed or user file permits it"};
+  return {};
+}
+
 Result<Choice> choose(const Wish& wish, const Offers& offers) {
-  if (may_be_off(wish))
-    return Choice{Backend::none, {"isolation is off by the operator's own switch: nothing holds"}};
+  if (may_be_off(wish)) return Choice{Backend::none, switch_notes(wish)};
   TRY(judge(wish));
   Choice choice;
-  if (wish.off && !wish.required)
-    choice.notes.emplace_back(
-        "CLOCHE_SANDBOX=off is not honoured at an agent's door: no managed or user file permits it");
+  choice.notes = switch_notes(wish);
   // The one candidate of a wish is not tried out: the call itself does that, and refuses.
   const auto own = backends_of(wish.rung);
   const auto candidates = wish.backend ? std::span<const Backend>(&*wish.backend, 1) : own;

@@ -22,6 +22,7 @@ struct Wish {
   Missing missing = Missing::refuse;
   bool required = false;     // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
   bool off = false;          // CLOCHE_SANDBOX=off, or `enabled: false`
+  bool overruled = false;    // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
   bool off_allowed = false;  // a managed or user file lets agents' doors honour that
   Door door = Door::command_line;
 };
@@ -41,6 +42,10 @@ struct Choice {
 
 // Whether the operator's switch counts here: then nothing holds the command.
 bool may_be_off(const Wish& wish);
+
+// What became of the operator's switch, for everybody who could believe otherwise: that nothing holds, or
+// that it does not count here.
+std::vector<std::string> switch_notes(const Wish& wish);
 
 Result<Choice> choose(const Wish& wish, const Offers& offers);
 

@@ -139,6 +139,29 @@ TEST(Choose, TheOptOutIsHonouredWhereItIsTheOperatorsWord) {
   }
 }
 
+TEST(Choose, WhatBecameOfTheSwitchIsSaid) {
+  const struct {
+    Wish wish;
+    const char* note;  // how it begins; nullptr: there is none
+  } rows[] = {
+      {{}, nullptr},
+      {{.off = true}, "isolation is off"},
+      {{.off = true, .door = Door::agent}, "CLOCHE_SANDBOX=off is not honoured at an agent's door"},
+      {{.off = true, .off_allowed = true, .door = Door::agent}, "isolation is off"},
+      {{.overruled = true}, "CLOCHE_SANDBOX=off is not honoured: the managed file"},
+      {{.overruled = true, .door = Door::agent}, "CLOCHE_SANDBOX=off is not honoured: the managed file"},
+      {{.required = true, .off = true}, nullptr},
+  };
+  for (const auto& row : rows) {
+    const auto notes = switch_notes(row.wish);
+    ASSERT_EQ(notes.size(), row.note == nullptr ? 0U : 1U);
+    if (row.note != nullptr) {
+      EXPECT_TRUE(notes[0].starts_with(row.note)) << notes[0];
+    }
+    EXPECT_EQ(choose(row.wish, everything).value().notes, notes);
+  }
+}
+
 TEST(Choose, RequiredNeverRunsWithLessAndNeverOpen) {
   for (Missing missing : {Missing::refuse, Missing::degrade}) {
     const auto choice = choose({.missing = missing, .required = true, .off = true}, nothing);

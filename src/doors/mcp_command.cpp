@@ -196,6 +196,7 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
   for (const auto& note : gateway->session().notes) complain("note: " + visible(note));
+  for (const auto& note : switch_notes(gateway->session().wish)) complain("note: " + note);
   mcp::ServerOptions serving{.task = arguments.task, .role = arguments.role};
   serving.instructions = std::string(gateway->is_isolated() ? isolated : not_isolated) + refusals;
   if (skill) {

@@ -113,6 +113,16 @@ void raise_rung(RunRequest& request, const Settings& settings) {
       request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
 }
 
+// Executors in the workspace are a project's, and every call asks about those; profiles there are refused.
+void keep_directories(RunRequest& request, const Settings& settings) {
+  const auto workspace = sys::hold(request.workspace.value_or("."));
+  for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
+    if (!directory) continue;
+    std::string place = where_it_would_be(*directory);
+    if (!workspace.ok() || !lies_in(workspace.value().path, place)) request.kept.push_back(std::move(place));
+  }
+}
+
 }  // namespace
 
 Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
@@ -217,6 +227,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
     request.tool_path.push_back(path);
     request.own.push_back({.source = path});
   }
+  keep_directories(request, settings);
   return settle_rung(request, text_of(settings.isolation.origin));
 }
 

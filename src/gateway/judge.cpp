@@ -70,7 +70,8 @@ void leave_out_own_files(Judged& judged, const Session& session, size_t first) {
   own.push_back(session.workspace + "/.cloche");
   auto& grants = judged.request.grants;
   const auto leads_there = [&](const Grant& grant) {
-    const bool leads = is_beneath_any(own, grant.source);
+    const bool leads = is_beneath_any(own, grant.source) ||
+                       (grant.writable && is_beneath_any(session.options.operators.kept, grant.source));
     if (leads) judged.notes.push_back(shown(grant.source) + " leads to Cloche's own files and is left out");
     return leads;
   };

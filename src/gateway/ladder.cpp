@@ -128,6 +128,7 @@ Result<Wish> wish_for(const Settings& settings, const Environment& environment, 
   wish.required = switches.required;
   // A managed file that says `enabled` is above every variable.
   const bool always_on = settings.enabled.managed && settings.enabled.managed->value;
+  wish.overruled = always_on && switches.off && !switches.required;
   wish.off = !always_on && (switches.off || !settings.enabled.value);
   // `enabled: false` stands in a managed or user file itself; only a variable needs one that lets it count.
   wish.off_allowed = settings.allow_sandbox_off.value || !settings.enabled.value;

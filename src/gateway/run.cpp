@@ -210,10 +210,14 @@ std::vector<std::string> Installation::parts() const {
 }
 
 OwnPlaces Installation::places(const Environment& environment) const {
-  OwnPlaces own{.state = state, .parts = parts(), .configuration = {std::string(parent_of(managed_config))}};
+  OwnPlaces own{.state = state, .parts = parts()};
   for (const auto& program : {jail, probe, egress, fetch}) own.parts.push_back(program);
-  if (const std::string user = user_config(environment); user.starts_with('/'))
-    own.configuration.push_back(std::string(parent_of(user)));
+  for (const std::string& file : {std::string(managed_config), user_config(environment)}) {
+    if (!file.starts_with('/')) continue;
+    const std::string directory(parent_of(file));
+    // In that order: the others count where they are links that lead out of it.
+    for (const auto& place : {directory, file, directory + "/commands"}) own.configuration.push_back(place);
+  }
   return own;
 }
 

@@ -77,6 +77,7 @@ HostNames names_of(const Session& session) {
   names.workspace = session.workspace;
   names.own = {session.installation.state, std::string(parent_of(user_config(session.environment))),
                std::string(parent_of(managed_config))};
+  if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
   // Who could change the programs or the shapes would change what is judged. Where every view has them
   // anyway, there is nothing to keep from anybody, and nobody but root writes there.
   for (const std::string& named : session.installation.parts()) {
@@ -219,10 +220,7 @@ Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const
 
 Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded) {
   Executor executor = loaded;
-  if (is_beneath_any(names_under(session, skill).written, executor.folder)) {
-    executor.written = true;
-    executor.trust = Trust::project;
-  }
+  if (is_beneath_any(names_under(session, skill).written, executor.folder)) executor.trust = Trust::project;
   if (is_in_approvals(executor, session.settings.approved_executors.value))
     executor.code_digest = TRY(digest_of_code(executor));
   return executor;

@@ -97,6 +97,7 @@ struct Facts {
   std::vector<FileFact> hidden;         // what of Cloche's own files no command may see
   std::vector<FileFact> own;            // likewise of what Cloche itself puts in
   std::vector<FileFact> configuration;  // where the operator's is, or would be: likewise
+  std::vector<FileFact> kept;           // of the operator's word too, where a command may look and not write
   // Every directory above Cloche's own files and the project's configuration, by what it is: a host has other
   // names for some of them (bind mounts).
   std::vector<FileFact> above_own;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -64,12 +65,18 @@ struct Executor {
   std::string code = {};                     // the program, absolute, beneath the folder
   std::string input_schema = {};             // JSON Schema, as text
   std::string output_schema = {};            // empty: any JSON
-  Trust trust = Trust::project;
-  bool written = true;           // lies where calls can write: a name alone approves nothing there
-  std::string code_digest = {};  // "sha256:...", once an approval has something to say about it
+  Trust trust = Trust::project;              // of a project's a name alone approves nothing
+  std::string code_digest = {};              // "sha256:...", once an approval has something to say about it
   std::vector<Capability> capabilities = {};
   Limits limits = {};  // the defaults, narrowed by the manifest
   std::optional<Rung> isolation = {};
 };
+
+// It begins with a-z and is at most 64 of a-z, 0-9, _ and -.
+inline bool is_executor_name(std::string_view name) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
+  return !name.empty() && name.size() <= 64 && letters.find(name[0]) != std::string_view::npos &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_-") == std::string_view::npos;
+}
 
 }  // namespace cloche

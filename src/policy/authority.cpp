@@ -129,18 +129,19 @@ class Builder {
     return !names_.workspace.empty() && is_beneath(names_.workspace, path);
   }
 
-  // By name where only the operator can put anything, else by what its code is: NAME@sha256:HEX.
+  // By name where it is the operator's word, which nobody else can put there, else by what its code is:
+  // NAME@sha256:HEX.
   bool is_approved(const Executor& executor) {
     const Names& approved = operators_.approved_executors;
     const std::string pinned = executor.name + "@" + executor.code_digest;
     const bool by_name = has(approved, executor.name);
     if (!executor.code_digest.empty() && has(approved, pinned)) return true;
-    if (by_name && !executor.written) return true;
+    if (by_name && executor.trust == Trust::operators) return true;
     const bool named = std::any_of(approved.begin(), approved.end(),
                                    [&](const auto& text) { return text.starts_with(executor.name + "@"); });
     if (by_name)
-      note("approved_executors has " + executor.name + ", which lies where calls can write: " + pinned +
-           " would approve its code as it is");
+      note("approved_executors has " + executor.name +
+           ", which others than the operator can write: " + pinned + " would approve its code as it is");
     else if (named)
       note("approved_executors has another code of " + executor.name + ": this is " + pinned);
     return false;

@@ -407,42 +407,41 @@ TEST(Authority, AnExecutorSeesOfTheWorkspaceWhatItNames) {
 TEST(Authority, AnExecutorApprovedByNameIsNotAskedAbout) {
   OperatorDefaults operators = defaults(Autonomy::supervised);
   const Executor executor{
-      .name = "t", .folder = "/x", .trust = Trust::operators, .written = false, .capabilities = {execute()}};
+      .name = "t", .folder = "/x", .trust = Trust::operators, .capabilities = {execute()}};
   EXPECT_EQ(grant(operators, executor).asks, Names{"the executor t declares code:exec"});
   operators.approved_executors = {"t"};
   EXPECT_TRUE(grant(operators, executor).asks.empty());
   EXPECT_TRUE(grant(operators, executor).may_execute);
 }
 
-TEST(Authority, WhereCallsWriteANameApprovesNothingAndTheCodeItselfDoes) {
+TEST(Authority, OfWhatOthersCanWriteANameApprovesNothingAndTheCodeItselfDoes) {
   const struct {
-    bool written;
+    Trust trust;
     Names approved;
     bool asked;
     const char* note;  // a part of it; nullptr: there is none
   } rows[] = {
-      {false, {}, true, nullptr},
-      {false, {"t"}, false, nullptr},
-      {false, {"t@sha256:aa"}, false, nullptr},
-      {false, {"t@sha256:bb"}, true, "another code of t: this is t@sha256:aa"},
-      {false, {"t@"}, true, "another code of t"},
-      {false, {"tt", "tt@sha256:aa"}, true, nullptr},
-      {true, {}, true, nullptr},
-      {true, {"t"}, true, "t@sha256:aa would approve its code as it is"},
-      {true, {"t@sha256:aa"}, false, nullptr},
-      {true, {"t", "t@sha256:aa"}, false, nullptr},
-      {true, {"t@sha256:bb"}, true, "another code of t"},
+      {Trust::operators, {}, true, nullptr},
+      {Trust::operators, {"t"}, false, nullptr},
+      {Trust::operators, {"t@sha256:aa"}, false, nullptr},
+      {Trust::operators, {"t@sha256:bb"}, true, "another code of t: this is t@sha256:aa"},
+      {Trust::operators, {"t@"}, true, "another code of t"},
+      {Trust::operators, {"tt", "tt@sha256:aa"}, true, nullptr},
+      {Trust::project, {}, true, nullptr},
+      {Trust::project, {"t"}, true, "t@sha256:aa would approve its code as it is"},
+      {Trust::project, {"t@sha256:aa"}, false, nullptr},
+      {Trust::project, {"t", "t@sha256:aa"}, false, nullptr},
+      {Trust::project, {"t@sha256:bb"}, true, "another code of t"},
   };
   for (const auto& row : rows) {
     OperatorDefaults operators = defaults(Autonomy::supervised);
     operators.approved_executors = row.approved;
     const Authority authority = grant(operators, Executor{.name = "t",
                                                           .folder = "/x",
-                                                          .trust = Trust::operators,
-                                                          .written = row.written,
+                                                          .trust = row.trust,
                                                           .code_digest = "sha256:aa",
                                                           .capabilities = {execute()}});
-    SCOPED_TRACE(joined(row.approved) + (row.written ? ", written" : ""));
+    SCOPED_TRACE(joined(row.approved) + (row.trust == Trust::project ? ", a project's" : ""));
     EXPECT_EQ(!authority.asks.empty(), row.asked);
     ASSERT_EQ(authority.notes.size(), row.note != nullptr ? 1U : 0U);
     if (row.note != nullptr) {

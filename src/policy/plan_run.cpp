@@ -390,6 +390,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   TRY(add_grants(plan, request, facts));
   view::cover_mounts(plan, facts);
   TRY(view::keep_parts(plan, facts));
+  TRY(view::keep_operators_word(plan, facts));
   view::keep_protected(plan, facts);
   TRY(view::keep_project_config(plan, facts));
   if (request.noexec) forbid_execution(plan.view.edit());

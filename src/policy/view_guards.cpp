@@ -193,6 +193,20 @@ Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts) {
   return {};
 }
 
+Result<void> keep_operators_word(const ConfinementPlan& plan, const Facts& facts) {
+  for (const auto& entry : plan.view) {
+    if (!is_shown(entry) || !is_writable(entry)) continue;
+    for (const auto& kept : facts.kept) {
+      if (is_beneath(kept.path, entry.source) || is_same(kept, entry.device, entry.inode) ||
+          place_in(entry, kept, facts.above_own))
+        return refusal(entry.source + " would be writable, and a command could change " + kept.path +
+                           ", which the configuration takes the operator's word from",
+                       "grant directories beside it");
+    }
+  }
+  return {};
+}
+
 Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts) {
   std::vector<ViewEntry> kept;
   for (const auto& entry : plan.view) {

@@ -83,6 +83,35 @@ TEST(ViewGuards, WhatIsNotThereYetMayNotBeMovedEither) {
   EXPECT_TRUE(granted(found(Kind::directory, "/srv/runs", 31), false, facts).ok());
 }
 
+TEST(ViewGuards, NothingThatCanBeWrittenMeetsWhatTheOperatorsWordIsTakenFrom) {
+  Facts facts = host();
+  facts.kept = {found(Kind::directory, "/srv/policy/profiles", 60), {.path = "/opt/later/executors"}};
+  facts.above_own.push_back(found(Kind::directory, "/srv/policy", 61));
+  facts.hidden.clear();
+  const struct {
+    const char* path;
+    uint64_t inode;
+    bool good;
+  } rows[] = {{"/srv/policy/profiles", 60, false},
+              {"/srv/policy/profiles/deep", 62, false},
+              {"/srv/policy", 61, false},
+              {"/srv", 32, false},
+              {"/mnt/alias", 60, false},
+              {"/mnt/alias", 61, false},
+              {"/srv/other", 63, true},
+              {"/opt/later", 64, false},
+              {"/opt/other", 65, true}};
+  for (const auto& row : rows) {
+    const FileFact source = found(Kind::directory, row.path, row.inode);
+    const auto written = granted(source, true, facts);
+    EXPECT_EQ(written.ok(), row.good) << row.path;
+    if (!written.ok()) {
+      EXPECT_NE(written.error().what.find("takes the operator's word from"), std::string::npos);
+    }
+    EXPECT_TRUE(granted(source, false, facts).ok()) << row.path << " to read";
+  }
+}
+
 TEST(ViewGuards, TheProjectsConfigurationStaysWhereItIs) {
   Facts facts = host();
   facts.project_config = found(Kind::directory, "/home/user/project/.cloche", 50);

@@ -26,6 +26,12 @@ bool may_be_there(const std::string& directory, const std::string& file) {
   return errno != ENOENT || is_obstructed(directory);
 }
 
+// The directory of the managed file alone says something: who can write there may have taken the file away.
+bool is_there_at_all(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0 || errno != ENOENT;
+}
+
 }  // namespace
 
 std::string user_config(const Environment& environment) {
@@ -39,7 +45,8 @@ bool may_be_configured(const Environment& environment, const std::string& worksp
   // judge.
   if (!environment.get("XDG_CONFIG_HOME").empty()) return true;
   const std::string user = user_config(environment);
-  return may_be_there("/etc/cloche", "config.json") || may_be_there(workspace + "/.cloche", "config.json") ||
+  return is_there_at_all(std::string(parent_of(managed_config))) ||
+         may_be_there(workspace + "/.cloche", "config.json") ||
          (!user.empty() && (user[0] != '/' || may_be_there(std::string(parent_of(user)), "config.json")));
 }
 

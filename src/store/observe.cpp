@@ -70,6 +70,22 @@ void look_at_host(Facts& facts) {
   }
 }
 
+// Run as root the command is somebody else, and nothing can be mounted behind a directory that is closed to
+// it: such a one above Cloche's own files is masked whole, as homes are. The outermost will do; one right at
+// the root of the host is no directory to hide.
+void mask_closed_way(Facts& facts, const FileFact& own) {
+  const auto shows = [&](const FileFact& root) { return is_beneath(root.path, own.path); };
+  if (!facts.caller.privileged || !own.exists()) return;
+  if (std::none_of(facts.root.begin(), facts.root.end(), shows)) return;
+  std::string closed;
+  for (std::string_view at = parent_of(own.path); parent_of(at) != "/" && at != "/"; at = parent_of(at)) {
+    struct stat seen {};
+    const std::string directory(at);
+    if (::lstat(directory.c_str(), &seen) == 0 && (seen.st_mode & S_IXOTH) == 0) closed = directory;
+  }
+  if (!closed.empty()) add_secret(facts, closed);
+}
+
 // Opens what an operator named and holds it; the fact carries the resolved path.
 Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
   auto opened = sys::walk(path);
@@ -261,6 +277,17 @@ Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) 
   return {};
 }
 
+// What lies in a place that is known is kept with it; a link may have led elsewhere.
+void look_at_configuration(Facts& facts, const std::vector<std::string>& places) {
+  for (const auto& place : places) {
+    FileFact found = look_at_state(place);
+    const auto holds = [&](const FileFact& known) { return is_beneath(known.path, found.path); };
+    if (std::any_of(facts.configuration.begin(), facts.configuration.end(), holds)) continue;
+    look_above(facts.above_own, found);
+    facts.configuration.push_back(std::move(found));
+  }
+}
+
 // The git directory that a path lies in, when its name says so; empty: none.
 std::string git_directory_of(const std::string& path) {
   constexpr std::string_view name = "/.git/";
@@ -339,12 +366,11 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
   facts.state = look_at_state(own.state);
   TRY(look_at_parts(facts, own.parts));
-  for (const auto& directory : own.configuration) {
-    facts.configuration.push_back(look_at_state(directory));
-    look_above(facts.above_own, facts.configuration.back());
-  }
+  look_at_configuration(facts, own.configuration);
   if (request.view == View::host) {
     look_at_host(facts);
+    mask_closed_way(facts, facts.state);
+    for (const auto& place : facts.configuration) mask_closed_way(facts, place);
   } else {
     look_at_system(facts, own.state);
   }
@@ -379,6 +405,12 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   }
   for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
   for (const auto& own : facts.hidden) look_above(facts.above_own, own);
+  if (request.view == View::host)
+    for (const auto& own : facts.hidden) mask_closed_way(facts, own);
+  for (const auto& path : request.kept) {
+    facts.kept.push_back(look_at_state(path));
+    look_above(facts.above_own, facts.kept.back());
+  }
   look_above(facts.above_own, facts.state);
   look_above(facts.above_own, facts.project_config);
   TRY(judge_mounted_own(facts));

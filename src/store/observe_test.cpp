@@ -282,6 +282,28 @@ TEST_F(Observe, ForRootEveryHomeIsASecretWhole) {
   EXPECT_TRUE(has(seen.facts.secrets, path_ + "/home"));
 }
 
+TEST_F(Observe, ForRootWhatIsClosedAboveItsOwnFilesIsASecretWhole) {
+  std::string outside = "/var/tmp/cloche-unit-XXXXXX";  // the host's /tmp is in no view
+  ASSERT_NE(::mkdtemp(outside.data()), nullptr);
+  fs::create_directories(outside + "/inner/state");
+  request_.view = View::host;
+  CallerFact caller_now = caller();
+  const auto is_masked = [&](const std::string& path) {
+    const auto seen = observe(request_, environment(), caller_now, {outside + "/inner/state"}).value();
+    return has(seen.facts.secrets, path);
+  };
+  caller_now.privileged = true;
+  EXPECT_TRUE(is_masked(outside)) << "the outermost";
+  EXPECT_FALSE(is_masked(outside + "/inner"));
+  fs::permissions(outside, fs::perms(0755));
+  EXPECT_FALSE(is_masked(outside) || is_masked(outside + "/inner"));
+  fs::permissions(outside + "/inner", fs::perms(0750));
+  EXPECT_TRUE(is_masked(outside + "/inner"));
+  caller_now.privileged = false;
+  EXPECT_FALSE(is_masked(outside + "/inner")) << "to the caller's own command it is open";
+  fs::remove_all(outside);
+}
+
 TEST_F(Observe, OwnStateIsSeenWhereItIsOrWouldBe) {
   EXPECT_EQ(observed().facts.state.path, path_ + "/state");
   EXPECT_FALSE(observed().facts.state.exists());

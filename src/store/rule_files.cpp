@@ -74,8 +74,39 @@ Result<struct stat> judge_kind(int fd, const std::string& path) {
   return seen;
 }
 
-Result<std::optional<ConfigFile>> read_operators(const std::string& path, const std::string& workspace,
+// One of the operator's files, and who may write it.
+struct Operators {
+  const std::string& path;
+  unsigned owner;     // besides root
+  bool group_writes;  // where users have a group of their own, its members are the user
+};
+
+Result<void> judge_owner(const struct stat& seen, const std::string& path, const Operators& file) {
+  if (seen.st_uid == 0 || seen.st_uid == file.owner) return {};
+  return refusal(path + " belongs to another user, id " + std::to_string(seen.st_uid),
+                 file.owner == 0 ? "chown it to root" : "chown it to root or to you");
+}
+
+Result<void> judge_mode(const struct stat& seen, const std::string& path, const Operators& file) {
+  if ((seen.st_mode & S_IWOTH) != 0)
+    return refusal(path + " can be written by everybody", "chmod o-w " + path);
+  if (!file.group_writes && (seen.st_mode & S_IWGRP) != 0 && seen.st_gid != 0)
+    return refusal(path + " can be written by the group " + std::to_string(seen.st_gid), "chmod g-w " + path);
+  return {};
+}
+
+// Who can write there can take the file away, or put another in its place: also when none is there.
+Result<void> judge_directory(const Operators& file) {
+  const std::string directory(parent_of(file.path));
+  struct stat seen {};
+  if (::stat(directory.c_str(), &seen) != 0) return {};  // and whoever reads the file says why
+  if (!file.group_writes) TRY(judge_owner(seen, directory, file));
+  return judge_mode(seen, directory, file);
+}
+
+Result<std::optional<ConfigFile>> read_operators(const Operators& file, const std::string& workspace,
                                                  std::span<const std::string_view> keys) {
+  const std::string& path = file.path;
   if (path.empty()) return std::optional<ConfigFile>();
   const Reach reach = TRY(walk(path, workspace));
   if (reach == Reach::through_workspace)
@@ -86,14 +117,12 @@ Result<std::optional<ConfigFile>> read_operators(const std::string& path, const 
     return refusal("the configuration " + path + " lies in the workspace " + workspace +
                        " by a mount, and an agent can write it there",
                    "unmount it, or use another workspace");
+  TRY(judge_directory(file));
   if (reach == Reach::absent) return std::optional<ConfigFile>();
   const OwnedFd fd = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
   const struct stat seen = TRY(judge_kind(fd.get(), path));
-  if (seen.st_uid != 0 && seen.st_uid != ::geteuid())
-    return refusal(path + " belongs to another user, id " + std::to_string(seen.st_uid),
-                   "chown it to root or to you");
-  if ((seen.st_mode & S_IWOTH) != 0)
-    return refusal(path + " can be written by everybody", "chmod o-w " + path);
+  TRY(judge_owner(seen, path, file));
+  TRY(judge_mode(seen, path, file));
   // What was opened counts, should a link have been turned since the walk.
   const std::string opened = TRY(sys::path_of(fd.get()));
   if (workspace != nowhere && lies_in(workspace, opened))
@@ -148,18 +177,20 @@ Result<ConfigPaths> config_paths(const Environment& environment, const std::stri
 }
 
 Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const std::string_view> keys) {
+  const Operators managed{paths.managed, paths.administrator, false};
+  const Operators user{paths.user, ::geteuid(), true};
   if (paths.workspace.empty()) {
     ConfigFiles files;
-    files.managed = TRY(read_operators(paths.managed, nowhere, keys));
-    files.user = TRY(read_operators(paths.user, nowhere, keys));
+    files.managed = TRY(read_operators(managed, nowhere, keys));
+    files.user = TRY(read_operators(user, nowhere, keys));
     return files;
   }
   if (!paths.workspace.starts_with('/')) return refusal("a workspace must be an absolute path");
   const OwnedFd root = TRY(sys::open(paths.workspace, O_PATH | O_DIRECTORY));
   const std::string workspace = TRY(sys::path_of(root.get()));
   ConfigFiles files;
-  files.managed = TRY(read_operators(paths.managed, workspace, keys));
-  files.user = TRY(read_operators(paths.user, workspace, keys));
+  files.managed = TRY(read_operators(managed, workspace, keys));
+  files.user = TRY(read_operators(user, workspace, keys));
   files.project = TRY(read_projects(workspace, keys));
   return files;
 }

@@ -21,6 +21,7 @@ struct ConfigPaths {
   std::string managed = managed_config;
   std::string user = {};       // empty: there is no place for one
   std::string workspace = {};  // empty: none, and no project's file
+  unsigned administrator = 0;  // who alone writes the managed one and its directory
 };
 
 // The user's is below $XDG_CONFIG_HOME, else below $HOME/.config. `workspace` is absolute or empty.

@@ -33,7 +33,8 @@ class RuleFilesOnDisk : public testing::Test {
   ConfigPaths paths() const {
     return {.managed = root_ + "/etc/config.json",
             .user = root_ + "/home/.config/cloche/config.json",
-            .workspace = root_ + "/project"};
+            .workspace = root_ + "/project",
+            .administrator = ::geteuid()};
   }
 
   // The decision about any call, or the refusal.
@@ -114,6 +115,42 @@ TEST_F(RuleFilesOnDisk, WhatAnybodyCanWriteRefuses) {
   fs::permissions(root_ + "/home/.config/cloche/config.json", fs::perms(0644));
   ASSERT_EQ(::chown((root_ + "/home/.config/cloche/config.json").c_str(), 12345, 0), 0);
   EXPECT_EQ(answer(), "/home/.config/cloche/config.json belongs to another user, id 12345");
+}
+
+TEST_F(RuleFilesOnDisk, OnlyTheAdministratorWritesTheManagedOneAndItsDirectory) {
+  const struct {
+    const char* path;
+    unsigned mode;
+    unsigned group;
+    const char* answer;
+  } rows[] = {
+      {"/etc", 0755, 12345, "deny"},
+      {"/etc", 0775, 0, "deny"},
+      {"/etc", 0775, 12345, "/etc can be written by the group 12345"},
+      {"/etc", 0777, 0, "/etc can be written by everybody"},
+      {"/etc", 01777, 0, "/etc can be written by everybody"},
+      {"/etc/config.json", 0664, 12345, "/etc/config.json can be written by the group 12345"},
+      {"/etc/config.json", 0646, 0, "/etc/config.json can be written by everybody"},
+      {"/home/.config/cloche", 0775, 12345, "deny"},
+      {"/home/.config/cloche", 0777, 0, "/home/.config/cloche can be written by everybody"},
+  };
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files to a group";
+  for (const auto& row : rows) {
+    SCOPED_TRACE(std::string(row.path) + " " + std::to_string(row.mode));
+    write("/etc/config.json", deny);
+    const std::string path = root_ + row.path;
+    ASSERT_EQ(::chown(path.c_str(), 0, row.group), 0);
+    ASSERT_EQ(::chmod(path.c_str(), row.mode), 0);
+    EXPECT_EQ(answer(), row.answer);
+    if (fs::is_directory(path) && std::string(row.answer) != "deny") {
+      fs::remove(root_ + "/etc/config.json");  // it may be that somebody took it away
+      EXPECT_EQ(answer(), row.answer);
+    }
+    ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
+    ASSERT_EQ(::chmod(path.c_str(), fs::is_directory(path) ? 0755 : 0644), 0);
+  }
+  ASSERT_EQ(::chown((root_ + "/etc").c_str(), 12345, 0), 0);
+  EXPECT_EQ(answer(), "/etc belongs to another user, id 12345");
 }
 
 TEST_F(RuleFilesOnDisk, WhatCannotBeReadRefuses) {

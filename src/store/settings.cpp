@@ -5,6 +5,7 @@
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
+#include "model/skill.hpp"
 #include "policy/limit_words.hpp"
 #include "policy/tool_glob.hpp"
 
@@ -97,8 +98,7 @@ Result<void> read_boolean(Settings& settings, const SettingWord& word) {
   if (!word.member.value.is_boolean()) return wrong(word, "is not true or false");
   const bool said = word.member.value.truth;
   auto& setting = settings.*field;
-  const bool standard = (Settings().*field).value;
-  if (word.whose == Whose::project && said != strict && said != standard)
+  if (word.whose == Whose::project && said != strict)
     return wrong(word, std::string("can only be tightened by a project: ") + (strict ? "true" : "false"));
   const auto rank = [](bool value) { return value == strict ? size_t{0} : size_t{1}; };
   const auto json = [](bool value) { return std::string(value ? "true" : "false"); };
@@ -123,17 +123,43 @@ Result<void> read_path(Settings& settings, const SettingWord& word) {
   return {};
 }
 
-enum class ListOf { texts, paths };
+// What an item of a list must be; empty: it is.
+using FaultOfItem = std::string_view(std::string_view item);
+
+std::string_view fault_of_directory(std::string_view item) {
+  return is_plain_absolute(item) ? "" : "has what is no absolute path";
+}
+
+// A grant opens what it names and no more.
+std::string_view fault_of_secret(std::string_view item) {
+  const bool home = item.starts_with("~/") && is_plain_absolute(item.substr(1));
+  if (!home && !is_plain_absolute(item)) return "has what is no absolute path and does not begin with ~/";
+  return item.find_first_of("*?[") == std::string_view::npos ? "" : "has a glob: name each path";
+}
+
+// As Cloche and sha256sum write it.
+bool is_sha256_hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string_view fault_of_approval(std::string_view item) {
+  constexpr std::string_view digest = "@sha256:";
+  const size_t at = item.find('@');
+  const bool pinned = at != std::string_view::npos && item.substr(at).starts_with(digest) &&
+                      is_sha256_hex(item.substr(at + digest.size()));
+  const bool named = is_executor_name(item.substr(0, at));
+  return named && (at == std::string_view::npos || pinned) ? "" : "has what is no NAME or NAME@sha256:HEX";
+}
 
 // Lists of the managed and the user's file count together.
-template <auto field, ListOf kind>
+template <auto field, FaultOfItem fault_of>
 Result<void> read_list(Settings& settings, const SettingWord& word) {
   if (!word.member.value.is_array()) return wrong(word, "is not a list");
   auto& setting = settings.*field;
   for (const auto& item : word.member.value.items) {
     if (!item.is_string() || item.text.empty()) return wrong(word, "is not a list of texts");
-    if (kind == ListOf::paths && !is_plain_absolute(item.text))
-      return json_error(word.file.path, item.line, word.member.name + " has what is no absolute path");
+    if (const std::string_view fault = fault_of(item.text); !fault.empty())
+      return json_error(word.file.path, item.line, word.member.name + " " + std::string(fault));
     setting.value.push_back(item.text);
   }
   setting.origin.place += (setting.is_said() ? ", " : "") + origin_of(word).place;
@@ -217,13 +243,13 @@ constexpr SettingRow table[] = {
     {"limits", "an object of limits", "less than what holds without it", "the smallest of each", read_limits},
     {"commands", "passive, full or any", "passive or full", strictest_wins,
      read_choice<&Settings::commands, command_profiles>},
-    {"tool_path", "a list of directories", "", together, read_list<&Settings::tool_path, ListOf::paths>},
+    {"tool_path", "a list of directories", "", together, read_list<&Settings::tool_path, fault_of_directory>},
     {"dotfiles", "refuse or allow", "refuse", strictest_wins,
      read_choice<&Settings::dotfiles, dotfiles_words>},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
-    {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, ListOf::texts>},
+    {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
-     read_list<&Settings::approved_executors, ListOf::texts>},
+     read_list<&Settings::approved_executors, fault_of_approval>},
 };
 
 Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file, Whose whose) {

@@ -116,7 +116,6 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
       {"", "true", "", "durable", durable, "true U:1"},
       {"false", "true", "", "durable", durable, "true U:1 <false M:1"},
       {"", "", "true", "durable", durable, "true P:1"},
-      {"", "true", "false", "durable", durable, "true U:1 <false P:1"},
   };
   for (const auto& row : rows) {
     const auto file = [&](const std::string& value) {
@@ -146,6 +145,7 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
        R"(P:1: isolation can only be tightened by a project: "microvm", "gvisor", "container" or "namespace")"},
       {R"({"missing": "degrade"})", R"(P:1: missing can only be tightened by a project: "refuse")"},
       {R"({"commands": "any"})", R"(commands can only be tightened by a project: "passive" or "full")"},
+      {R"({"durable": false})", "P:1: durable can only be tightened by a project: true"},
       {R"({"tool_path": []})", "P:1: tool_path is not a project's to say"},
       {R"({"dotfiles": "allow"})", R"(P:1: dotfiles can only be tightened by a project: "refuse")"},
       {R"({"secret_grants": []})", "P:1: secret_grants is not a project's to say"},
@@ -183,6 +183,15 @@ TEST(Settings, ABadWordRefusesWithFileAndLine) {
       {"{\"tool_path\": [\n\"bin\"]}", "U:2: tool_path has what is no absolute path"},
       {R"({"tool_path": "/bin"})", "U:1: tool_path is not a list"},
       {R"({"secret_grants": [1]})", "U:1: secret_grants is not a list of texts"},
+      {"{\"secret_grants\": [\n\"~/.ssh/*\"]}", "U:2: secret_grants has a glob: name each path"},
+      {R"({"secret_grants": ["/home/u/.aws/cred[s]"]})", "U:1: secret_grants has a glob"},
+      {R"({"secret_grants": ["/home/u/.ssh/id_?"]})", "U:1: secret_grants has a glob"},
+      {R"({"secret_grants": [".ssh"]})", "U:1: secret_grants has what is no absolute path"},
+      {R"({"secret_grants": ["~/../v/.ssh"]})", "U:1: secret_grants has what is no absolute path"},
+      {"{\"approved_executors\": [\"a\",\n\"*\"]}", "U:2: approved_executors has what is no NAME or NAME@"},
+      {R"({"approved_executors": ["a-*"]})", "U:1: approved_executors has what is no NAME"},
+      {R"({"approved_executors": ["a@"]})", "U:1: approved_executors has what is no NAME"},
+      {R"({"approved_executors": ["a@sha256:12"]})", "U:1: approved_executors has what is no NAME"},
       {R"({"rules": {}})", "U:1: rules is not a list"},
       {"{\"rules\": [\n1]}", "U:2: rules: a rule is an object with tool and profile"},
       {"{\"rules\": [\n{\"tool\": \"x\"}]}", "U:2: rules: a rule is an object with tool and profile"},

@@ -204,7 +204,6 @@ Result<Executor> load_executor(const std::string& path, const SessionPlaces& pla
   TRY(judge_code(executor));
   // A manifest is worth no more than the program that it describes.
   if (trust_of(executor.code, places) == Trust::project) executor.trust = Trust::project;
-  executor.written = passes_writable(TRY(absolute(path)), places) || passes_writable(executor.code, places);
   TRY(check_unchanged(executor));
   return executor;
 }

@@ -275,20 +275,27 @@ TEST_F(SkillFiles, WhatLiesInTheArtifactsOfAnyRunOnlyTightens) {
   EXPECT_EQ(loaded("/home/run/SKILL.md"), "operators");
 }
 
-TEST_F(SkillFiles, WhetherACallCouldWriteAnExecutor) {
-  const auto written = [&](const std::string& directory) {
+TEST_F(SkillFiles, WhoseWordAnExecutorIs) {
+  const auto is_projects = [&](const std::string& directory) {
     write(directory + "/manifest.json", manifest("a"));
     write(directory + "/tool.py", "");
     const auto list = load_executors(root_ + directory, places());
     EXPECT_TRUE(list.ok()) << describe(list.error());
-    return list.ok() && list.value().at(0).written;
+    return list.ok() && list.value().at(0).trust == Trust::project;
   };
-  EXPECT_FALSE(written("/home/tools/a"));
-  EXPECT_FALSE(written("/home/repo/a"));  // a project's, but no call of this session writes there
-  EXPECT_TRUE(written("/home/work/a"));
-  EXPECT_TRUE(written("/home/out/a"));
+  EXPECT_FALSE(is_projects("/home/tools/a"));
+  EXPECT_TRUE(is_projects("/home/repo/a"));
+  EXPECT_TRUE(is_projects("/home/work/a"));
+  EXPECT_TRUE(is_projects("/home/out/a"));
   fs::create_directory_symlink(root_ + "/home/tools", root_ + "/home/work/link");
-  EXPECT_TRUE(written("/home/work/link/a"));
+  EXPECT_TRUE(is_projects("/home/work/link/a"));
+  // Where everybody can write, everybody could have put it there.
+  fs::create_directories(root_ + "/home/open");
+  fs::permissions(root_ + "/home/open", fs::perms::all);
+  EXPECT_TRUE(is_projects("/home/open/a"));
+  if (::geteuid() != 0) return;  // only root can give files away
+  ASSERT_EQ(::chown((root_ + "/home/tools/a/tool.py").c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(is_projects("/home/tools/a")) << "code of another user";
 }
 
 TEST_F(SkillFiles, WhatIsNoDirectoryOfExecutors) {

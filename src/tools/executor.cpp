@@ -14,20 +14,12 @@
 namespace cloche {
 namespace {
 
-constexpr size_t longest_name = 64;
 constexpr size_t longest_description = 8 << 10;
 constexpr JsonLimits manifest_limits{.bytes = max_manifest_bytes};
 constexpr std::string_view known_keys[] = {"name", "description",  "input_schema", "output_schema",
                                            "code", "capabilities", "limits",       "isolation"};
 constexpr Rung rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
                           Rung::container,  Rung::gvisor,     Rung::microvm};
-
-bool is_tool_name(std::string_view name) {
-  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  const auto good = [&](char c) { return lower(c) || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
-  return !name.empty() && name.size() <= longest_name && lower(name[0]) &&
-         std::all_of(name.begin(), name.end(), good);
-}
 
 // With its unit in the name or without, as the flags have it.
 const LimitInfo* find_limit(std::string_view name) {
@@ -71,7 +63,7 @@ class ManifestReader {
   Result<std::string> read_name() const {
     const JsonValue* name = TRY(required("name"));
     if (!name->is_string()) return wrong_type(source_, *name, "name", "a string");
-    if (!is_tool_name(name->text))
+    if (!is_executor_name(name->text))
       return fail(name->line, "name must begin with a-z and be at most 64 of a-z, 0-9, _ and -");
     if (!tool_name(name->text).empty())
       return fail(name->line, "name: " + name->text + " is a tool that comes with Cloche");

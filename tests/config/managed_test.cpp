@@ -69,5 +69,28 @@ TEST_P(Managed, OneThatCannotBeReadRefusesEverything) {
   EXPECT_FALSE(fs::exists(workspace() / "made"));
 }
 
+// Who can write there can take the file away: that it is gone says nothing then.
+TEST_P(Managed, ADirectoryThatOthersCanWriteRefusesEverything) {
+  const Ran ran = under("{}",
+                        "chmod 0777 /etc/cloche; $CLOCHE run -- touch made; echo $?\n"
+                        "rm /etc/cloche/config.json; $CLOCHE run -- touch made; echo $?\n"
+                        "$CLOCHE doctor");
+  EXPECT_TRUE(ran.out.starts_with("125\n125\n")) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.err, "/etc/cloche can be written by everybody")) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "/etc/cloche can be written by everybody")) << ran.out;
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(Managed, NoVariableSwitchesOffWhatItSwitchesOn) {
+  const Ran ran = under(R"({"enabled": true})",
+                        "export CLOCHE_SANDBOX=off; $CLOCHE run -- grep Seccomp: /proc/self/status\n"
+                        "$CLOCHE mcp </dev/null");
+  EXPECT_EQ(ran.out, "Seccomp:\t2\n") << ran.err;
+  const std::string note = "note: CLOCHE_SANDBOX=off is not honoured: the managed file says enabled\n";
+  const size_t first = ran.err.find(note);
+  ASSERT_NE(first, std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find(note, first + 1), std::string::npos) << "from mcp too: " << ran.err;
+}
+
 }  // namespace
 }  // namespace cloche::test

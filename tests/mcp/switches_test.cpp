@@ -77,6 +77,28 @@ TEST_P(McpSwitches, WhatHoldsAndWhatIsSaidOfIt) {
   }
 }
 
+// Whoever started the server reads stderr, and not what a model gets.
+TEST_P(McpSwitches, ASwitchThatCountsOrDoesNotIsSaidOnceOnStderr) {
+  const struct {
+    const char* sandbox;
+    const char* config;
+    const char* note;  // nullptr: nothing is said of it
+  } cases[] = {{"", "{}", nullptr},
+               {"off", "{}", "CLOCHE_SANDBOX=off is not honoured at an agent's door"},
+               {"off", R"({"allow_sandbox_off":true})", off_note},
+               {"", R"({"enabled":false})", off_note}};
+  for (const auto& row : cases) {
+    scene.configure(row.config);
+    scene.set("CLOCHE_SANDBOX", row.sandbox);
+    const Ran ran = run(scene.command({"mcp"}));
+    const std::string note = row.note != nullptr ? row.note : "CLOCHE_SANDBOX";
+    const size_t first = ran.err.find(note);
+    EXPECT_EQ(first != std::string::npos, row.note != nullptr) << row.config << ran.err;
+    if (row.note == nullptr || first == std::string::npos) continue;
+    EXPECT_EQ(ran.err.find(note, first + 1), std::string::npos) << "once: " << ran.err;
+  }
+}
+
 TEST_P(McpSwitches, AValueThatMeansNothingRefuses) {
   scene.set("CLOCHE_SANDBOX", "perhaps");
   Command command = scene.command({"mcp"});
