@@ -188,12 +188,20 @@ class Config {
   void add_tree(const ViewEntry& entry, size_t at) {
     const bool with_below = entry.recursive && options_.kernel == BoxKernel::hosts;
     const std::string prefix = with_below ? "r" : "";
+    // Words for a whole tree are added to what each mount has, and those for one replace it.
+    const SourceMount below = with_below ? SourceMount{} : mount_of(entry.source);
+    const bool writes = (may_write(entry.access) || entry.access == Access::device) && !below.read_only;
     Texts options = {entry.recursive ? "rbind" : "bind"};
-    options.push_back(may_write(entry.access) || entry.access == Access::device ? "rw" : prefix + "ro");
+    options.push_back(writes ? "rw" : prefix + "ro");
     options.push_back(prefix + "nosuid");
     if (entry.access != Access::device) options.push_back(prefix + "nodev");
-    if (!may_run(entry.access)) options.push_back(prefix + "noexec");
+    if (!may_run(entry.access) || below.runs_nothing) options.push_back(prefix + "noexec");
     add_mount(entry.target, "bind", source_at(options_.parts.trees, at, entry.source), options);
+  }
+
+  SourceMount mount_of(const std::string& source) const {
+    const auto found = options_.mounts.find(source);
+    return found != options_.mounts.end() ? found->second : SourceMount{};
   }
 
   void add_memory(const ViewEntry& entry, uint64_t size_bytes) {

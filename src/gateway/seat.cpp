@@ -306,6 +306,7 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
                         .program = program,
                         .highest_limits = own_hard_limits(),
                         .name = TRY(fresh_box_name()),
+                        .mounts = look_at_source_mounts(plan),
                         .etc = std::move(etc)});
 }
 

@@ -151,6 +151,29 @@ TEST_P(Hosts, ATmpThatRunsNothingDisturbsNobody) {
   }
 }
 
+// Where the workspace's own mount forbids something, so does the box, and starts.
+TEST_P(Hosts, AWorkspaceOnAMountThatForbidsSomethingDisturbsNobody) {
+  const std::string before = "cp /bin/true program; ";
+  struct Row {
+    const char* flags;
+    const char* script;
+    const char* answer;
+  };
+  const Row rows[] = {
+      {"noexec,nosuid,nodev", "./program 2>/dev/null; echo $? && touch made && echo made", "126\nmade\n"},
+      {"ro", "touch made 2>/dev/null; echo $? && ./program && echo ran", "1\nran\n"},
+  };
+  for (const auto& [flags, script, answer] : rows) {
+    for (const Rung& rung : rungs) {
+      if (!why_not({rung, as()}).empty()) continue;
+      const Ran ran = on_host(before + "mount --bind . .; mount -o remount,bind," + flags +
+                              " .; cd \"$PWD\"; cloche run --isolation " + rung.rung + " --backend " +
+                              rung.backend + " -- sh -c '" + script + "'");
+      EXPECT_TRUE(printed(ran, answer)) << rung.backend << " " << flags << " " << ran.err;
+    }
+  }
+}
+
 const std::string read_only_root = "mount -o remount,bind,ro /; cd \"$PWD\"; ";
 
 TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
