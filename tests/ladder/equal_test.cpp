@@ -1,0 +1,31 @@
+// What a box is made of must not show: a limit that is met while it is built, few descriptors, a profile
+// without anything to write, files of no size, and signals mean the same on every rung.
+#include <signal.h>
+
+#include "everyday/conversation.hpp"
+#include "ladder/rungs.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Equal : public Rungs {
+ protected:
+  void TearDown() override { EXPECT_EQ(orphans_left(2), ""); }
+  bool has_box() const { return backend() != "subprocess"; }
+  Ran held(const std::vector<std::string>& flags, const std::vector<std::string>& argv) {
+    return run(on_rung(flags, argv));
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Rung, Equal, ::testing::ValuesIn(seats()),
+                         [](const auto& param) { return name_of(param); });
+
+// Too little for gVisor itself, which meets it before there is a command.
+TEST_P(Equal, AMemoryLimitThatABoxMeetsWhileItIsBuiltIsNamed) {
+  const Ran ran = held({"--memory", "8M"},
+                       {"python3", "-c", "import time; x = bytearray(b'x') * (64 << 20); time.sleep(5)"});
+  EXPECT_EQ(ran.exit_code, 137) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "the memory limit of 8M was reached")) << ran.err;
+}
+
+}  // namespace
+}  // namespace cloche::test
