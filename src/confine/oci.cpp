@@ -108,9 +108,11 @@ class Config {
   void add_limits() {
     out_.key("rlimits").begin_array();
     for (const auto& [resource, value] : limits_for(plan_.limits)) {
-      // The runtime's own threads would count: the jail sets this one, in a user namespace of the command's
-      // own. In gVisor nobody but the command counts.
-      if (resource == RLIMIT_NPROC && options_.kernel == BoxKernel::hosts) continue;
+      // The runtime's own threads would count, and the files it has open while it builds the box: the jail
+      // sets these, the first in a user namespace of the command's own. In gVisor nobody but the command
+      // counts.
+      const bool shared = resource == RLIMIT_NPROC || resource == RLIMIT_NOFILE;
+      if (shared && options_.kernel == BoxKernel::hosts) continue;
       if (resource == RLIMIT_CPU && options_.parts.inner.processor_by_host) continue;
       const auto highest = options_.highest_limits.find(resource);
       const uint64_t number =

@@ -27,5 +27,9 @@ TEST_P(Equal, AMemoryLimitThatABoxMeetsWhileItIsBuiltIsNamed) {
   EXPECT_TRUE(contains(ran.err, "the memory limit of 8M was reached")) << ran.err;
 }
 
+TEST_P(Equal, FewDescriptorsAreTheCommandsOwnLimitAlone) {
+  EXPECT_TRUE(printed(held({"--nofile", "20"}, {"sh", "-c", "ulimit -n; ulimit -Hn"}), "20\n20\n"));
+}
+
 }  // namespace
 }  // namespace cloche::test
