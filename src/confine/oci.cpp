@@ -162,7 +162,8 @@ class Config {
         if (!is_made_in_dev(entry)) add_tree(entry, at);
         return;
       case EntryKind::tmpfs:
-        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry) || sentry_fills(entry))
+        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry) || lies_in_fresh_dev(entry) ||
+            sentry_fills(entry))
           add_memory(entry, entry.size_bytes);
         return;
       case EntryKind::proc:
@@ -175,11 +176,14 @@ class Config {
     }
   }
 
+  // What the root directory has there the runtime covers with a /dev of its own.
+  bool lies_in_fresh_dev(const ViewEntry& entry) const {
+    return has_dev(plan_) && entry.target.starts_with("/dev/");
+  }
+
   // gVisor puts memory of its own, for everybody to write, where a bundle has nothing.
   bool sentry_fills(const ViewEntry& entry) const {
-    if (options_.kernel != BoxKernel::gvisor) return false;
-    if (entry.target == "/dev/shm") return true;
-    return entry.target == "/tmp" &&
+    return options_.kernel == BoxKernel::gvisor && entry.target == "/tmp" &&
            std::none_of(plan_.view.begin(), plan_.view.end(), [&](const ViewEntry& other) {
              return &other != &entry && is_beneath(entry.target, other.target);
            });
@@ -301,8 +305,11 @@ class Rootfs {
       case EntryKind::text: return add_file(entry.target, entry.content, entry.mode);
       case EntryKind::tree:
         return entry.file ? add_file(entry.target, "", 0644) : add_directory(entry.target, 0755);
-      case EntryKind::directory:
-      case EntryKind::tmpfs: return add_directory(entry.target, entry.mode);
+      case EntryKind::directory: return add_directory(entry.target, entry.mode);
+      // Whoever makes the root directory owns it, and need not be whom the command runs as: what is the
+      // command's own alone elsewhere is there for it to read.
+      case EntryKind::tmpfs:
+        return add_directory(entry.target, is_part_of_root(entry) ? entry.mode | 0555U : entry.mode);
       case EntryKind::proc:
       case EntryKind::terminals: return add_directory(entry.target, 0755);
     }

@@ -31,5 +31,13 @@ TEST_P(Equal, FewDescriptorsAreTheCommandsOwnLimitAlone) {
   EXPECT_TRUE(printed(held({"--nofile", "20"}, {"sh", "-c", "ulimit -n; ulimit -Hn"}), "20\n20\n"));
 }
 
+TEST_P(Equal, AReadOnlyProfileHasAHomeAndSharedMemoryThatCanBeRead) {
+  if (!has_box()) GTEST_SKIP() << "skipped: without a box the home is on disk";
+  const char* look =
+      "import os\nfor p in (os.environ['HOME'], '/dev/shm', '/tmp'):\n  print(os.listdir(p))\n"
+      "  try: open(p + '/made', 'w'); print('made')\n  except OSError: pass\n";
+  EXPECT_TRUE(printed(held({"--profile", "readonly"}, {"python3", "-c", look}), "[]\n[]\n[]\n"));
+}
+
 }  // namespace
 }  // namespace cloche::test
