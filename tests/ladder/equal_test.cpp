@@ -39,5 +39,18 @@ TEST_P(Equal, AReadOnlyProfileHasAHomeAndSharedMemoryThatCanBeRead) {
   EXPECT_TRUE(printed(held({"--profile", "readonly"}, {"python3", "-c", look}), "[]\n[]\n[]\n"));
 }
 
+// Files without content take memory of the kernel's alone.
+TEST_P(Equal, ManyFilesOfNoSizeMeetALimit) {
+  if (!has_box() || backend() == "runsc") GTEST_SKIP() << "skipped: its files are on disk or the sentry's";
+  const char* make_files =
+      "import os\nfor i in range(400000):\n"
+      "  try: os.close(os.open('/tmp/f%d' % i, os.O_CREAT | os.O_WRONLY))\n"
+      "  except OSError as e: print(e.strerror); break\n"
+      "else: print('made all')\n";
+  const Ran ran = held({"--memory", "64M", "--tmp", "4M"}, {"python3", "-c", make_files});
+  const bool counted = ran.exit_code == 137 && contains(ran.err, "the memory limit of 64M was reached");
+  EXPECT_TRUE(counted || printed(ran, "No space left on device\n")) << ran.out << ran.err;
+}
+
 }  // namespace
 }  // namespace cloche::test
