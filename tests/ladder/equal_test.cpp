@@ -52,5 +52,17 @@ TEST_P(Equal, ManyFilesOfNoSizeMeetALimit) {
   EXPECT_TRUE(counted || printed(ran, "No space left on device\n")) << ran.out << ran.err;
 }
 
+// Its own runtime must not answer in the command's place.
+TEST_P(Equal, ASignalThatEndsACallSaysNothingInTheCommandsName) {
+  for (const int number : {SIGQUIT, SIGTERM, SIGINT, SIGHUP}) {
+    Conversation talk(on_rung({}, {"sh", "-c", "ulimit -c 0; echo ready; sleep 30"}), Over::pipes);
+    ASSERT_TRUE(talk.hear("ready"));
+    kill(talk.pid(), number);
+    const Ran ran = talk.finish();
+    EXPECT_EQ(ran.exit_code, 128 + number) << ran.err;
+    EXPECT_FALSE(contains(ran.err, "goroutine")) << ran.err.substr(0, 200);
+  }
+}
+
 }  // namespace
 }  // namespace cloche::test
