@@ -273,16 +273,57 @@ TEST(Boxes, ABundleCountsByACgroupAlone) {
       << "the sentry has threads of its own";
 }
 
+Words mount_options(const JsonValue& config, const std::string& target) {
+  Words words;
+  for (const auto& mount : config.find("mounts")->items) {
+    if (text_of(mount, "destination") != target) continue;
+    for (const auto& option : mount.find("options")->items) words.push_back(option.text);
+  }
+  return words;
+}
+
+TEST(Boxes, ABundleTakesNothingBackThatATreesOwnMountForbids) {
+  struct Row {
+    Access access;
+    bool recursive;
+    SourceMount below;
+    BoxKernel kernel;
+    Words options;
+  };
+  const SourceMount noexec{.runs_nothing = true};
+  const SourceMount sealed{.read_only = true};
+  const Row rows[] = {
+      {Access::write_run, false, {}, BoxKernel::hosts, {"bind", "rw", "nosuid", "nodev"}},
+      {Access::write_run, false, noexec, BoxKernel::hosts, {"bind", "rw", "nosuid", "nodev", "noexec"}},
+      {Access::write_run, false, sealed, BoxKernel::hosts, {"bind", "ro", "nosuid", "nodev"}},
+      {Access::run, false, noexec, BoxKernel::hosts, {"bind", "ro", "nosuid", "nodev", "noexec"}},
+      // What lies below it may run all the same.
+      {Access::write_run, true, noexec, BoxKernel::hosts, {"rbind", "rw", "rnosuid", "rnodev"}},
+      {Access::write_run, true, noexec, BoxKernel::gvisor, {"rbind", "rw", "nosuid", "nodev", "noexec"}},
+  };
+  for (const auto& [access, recursive, below, kernel, expected] : rows) {
+    ConfinementPlan plan;
+    plan.argv = {"/bin/true"};
+    plan.view = {tree("/w", access, "/srv/work")};
+    plan.view[0].recursive = recursive;
+    OciOptions options;
+    options.kernel = kernel;
+    options.mounts["/srv/work"] = below;
+    EXPECT_EQ(mount_options(config_of(plan, options), "/w"), expected) << recursive;
+  }
+}
+
 TEST(Boxes, ABundleAsksForNoLimitThatItsStarterDoesNotHave) {
   const ConfinementPlan plan = default_plan();
   OciOptions options = options_for(plan);
-  options.highest_limits = {{RLIMIT_MEMLOCK, 8 << 20}, {RLIMIT_NOFILE, RLIM_INFINITY}};
+  options.highest_limits = {{RLIMIT_MEMLOCK, 8 << 20}, {RLIMIT_CORE, RLIM_INFINITY}};
   const JsonValue config = config_of(plan, options);
   std::map<std::string, int64_t> hard;
   for (const auto& limit : config.find("process")->find("rlimits")->items)
     hard[text_of(limit, "type")] = limit.find("hard")->integer;
   EXPECT_EQ(hard["RLIMIT_MEMLOCK"], 8 << 20);
-  EXPECT_EQ(hard["RLIMIT_NOFILE"], 4096);
+  EXPECT_EQ(hard["RLIMIT_CORE"], 1);
+  EXPECT_FALSE(hard.contains("RLIMIT_NOFILE")) << "the runtime needs files of its own to build the box";
 }
 
 TEST(Boxes, ABundleNamesWhatItDoesNotKeep) {

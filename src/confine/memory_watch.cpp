@@ -19,6 +19,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 constexpr uint64_t kibi = 1024;
+constexpr uint64_t bytes_a_file = 1024;   // of the kernel's own for one without content, as it counts itself
 constexpr uint64_t pipe_bytes = 1 << 20;  // the most an ordinary user may ask for
 
 // "Name:   123 kB"
@@ -193,6 +194,7 @@ uint64_t MemoryWatch::in_tmpfs() const {
     struct statfs seen {};
     if (::fstatfs(root.get(), &seen) == 0) {
       total += (seen.f_blocks - seen.f_bfree) * static_cast<uint64_t>(seen.f_bsize);
+      total += (seen.f_files - seen.f_ffree) * bytes_a_file;
     }
   }
   return total;

@@ -108,9 +108,11 @@ class Config {
   void add_limits() {
     out_.key("rlimits").begin_array();
     for (const auto& [resource, value] : limits_for(plan_.limits)) {
-      // The runtime's own threads would count: the jail sets this one, in a user namespace of the command's
-      // own. In gVisor nobody but the command counts.
-      if (resource == RLIMIT_NPROC && options_.kernel == BoxKernel::hosts) continue;
+      // The runtime's own threads would count, and the files it has open while it builds the box: the jail
+      // sets these, the first in a user namespace of the command's own. In gVisor nobody but the command
+      // counts.
+      const bool shared = resource == RLIMIT_NPROC || resource == RLIMIT_NOFILE;
+      if (shared && options_.kernel == BoxKernel::hosts) continue;
       if (resource == RLIMIT_CPU && options_.parts.inner.processor_by_host) continue;
       const auto highest = options_.highest_limits.find(resource);
       const uint64_t number =
@@ -160,7 +162,8 @@ class Config {
         if (!is_made_in_dev(entry)) add_tree(entry, at);
         return;
       case EntryKind::tmpfs:
-        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry) || sentry_fills(entry))
+        if (!is_part_of_root(entry) || !lies_in_root(plan_, entry) || lies_in_fresh_dev(entry) ||
+            sentry_fills(entry))
           add_memory(entry, entry.size_bytes);
         return;
       case EntryKind::proc:
@@ -173,11 +176,14 @@ class Config {
     }
   }
 
+  // What the root directory has there the runtime covers with a /dev of its own.
+  bool lies_in_fresh_dev(const ViewEntry& entry) const {
+    return has_dev(plan_) && entry.target.starts_with("/dev/");
+  }
+
   // gVisor puts memory of its own, for everybody to write, where a bundle has nothing.
   bool sentry_fills(const ViewEntry& entry) const {
-    if (options_.kernel != BoxKernel::gvisor) return false;
-    if (entry.target == "/dev/shm") return true;
-    return entry.target == "/tmp" &&
+    return options_.kernel == BoxKernel::gvisor && entry.target == "/tmp" &&
            std::none_of(plan_.view.begin(), plan_.view.end(), [&](const ViewEntry& other) {
              return &other != &entry && is_beneath(entry.target, other.target);
            });
@@ -188,12 +194,20 @@ class Config {
   void add_tree(const ViewEntry& entry, size_t at) {
     const bool with_below = entry.recursive && options_.kernel == BoxKernel::hosts;
     const std::string prefix = with_below ? "r" : "";
+    // Words for a whole tree are added to what each mount has, and those for one replace it.
+    const SourceMount below = with_below ? SourceMount{} : mount_of(entry.source);
+    const bool writes = (may_write(entry.access) || entry.access == Access::device) && !below.read_only;
     Texts options = {entry.recursive ? "rbind" : "bind"};
-    options.push_back(may_write(entry.access) || entry.access == Access::device ? "rw" : prefix + "ro");
+    options.push_back(writes ? "rw" : prefix + "ro");
     options.push_back(prefix + "nosuid");
     if (entry.access != Access::device) options.push_back(prefix + "nodev");
-    if (!may_run(entry.access)) options.push_back(prefix + "noexec");
+    if (!may_run(entry.access) || below.runs_nothing) options.push_back(prefix + "noexec");
     add_mount(entry.target, "bind", source_at(options_.parts.trees, at, entry.source), options);
+  }
+
+  SourceMount mount_of(const std::string& source) const {
+    const auto found = options_.mounts.find(source);
+    return found != options_.mounts.end() ? found->second : SourceMount{};
   }
 
   void add_memory(const ViewEntry& entry, uint64_t size_bytes) {
@@ -291,8 +305,11 @@ class Rootfs {
       case EntryKind::text: return add_file(entry.target, entry.content, entry.mode);
       case EntryKind::tree:
         return entry.file ? add_file(entry.target, "", 0644) : add_directory(entry.target, 0755);
-      case EntryKind::directory:
-      case EntryKind::tmpfs: return add_directory(entry.target, entry.mode);
+      case EntryKind::directory: return add_directory(entry.target, entry.mode);
+      // Whoever makes the root directory owns it, and need not be whom the command runs as: what is the
+      // command's own alone elsewhere is there for it to read.
+      case EntryKind::tmpfs:
+        return add_directory(entry.target, is_part_of_root(entry) ? entry.mode | 0555U : entry.mode);
       case EntryKind::proc:
       case EntryKind::terminals: return add_directory(entry.target, 0755);
     }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "confine/box_parts.hpp"
+#include "confine/source_mounts.hpp"
 #include "model/layers.hpp"
 #include "model/plan.hpp"
 
@@ -41,6 +42,7 @@ struct OciOptions {
   std::optional<unsigned> inside_gid = {};
   std::optional<std::string> report = {};  // on the host: the file that --inner leaves its reports in
   std::optional<std::string> cgroup = {};  // cgroupsPath; without one the runtime counts nothing
+  SourceMounts mounts = {};                // what the trees' own mounts forbid already
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what whoever starts it may not exceed
 };
 

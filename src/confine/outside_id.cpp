@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/directory.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
@@ -33,18 +34,48 @@ void clean_up(int file, unsigned own, unsigned first, unsigned count,
   }
 }
 
+// Never through a link, and nowhere that another user could put a file of his own: a claim that he holds
+// would keep everybody out, and one that he takes away would give an id to two calls.
+Result<OwnedFd> open_claims(const std::string& directory) {
+  if (std::string foreign = foreign_part(directory); !foreign.empty())
+    return refusal("somebody else could change " + foreign);
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
+  auto opened = sys::open(directory, flags);
+  if (!opened.ok() && opened.error().number == ENOENT) {
+    if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
+    opened = sys::open(directory, flags);
+  }
+  const OwnedFd held = TRY(std::move(opened));
+  auto file = sys::open_at(held.get(), "ids", O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
+  if (!file.ok()) return system_error("open " + directory + "/ids", file.error().number);
+  return file;
+}
+
+Result<OwnedFd> open_first(const std::vector<std::string>& directories) {
+  std::string why;
+  int number = 0;
+  for (const auto& directory : directories) {
+    auto file = open_claims(directory);
+    if (file.ok()) return file;
+    why += (why.empty() ? "" : "; ") + file.error().what;
+    if (number == 0) number = file.error().number;
+  }
+  return Error{Fault::system, "there is no place for the claims of ids: " + why, number,
+               "make one writable: mount -t tmpfs -o mode=755 tmpfs /run"};
+}
+
 }  // namespace
+
+std::vector<std::string> claim_directories(const std::string& state) {
+  std::vector<std::string> directories = {"/run/cloche", "/dev/shm/cloche"};
+  if (!state.empty()) directories.push_back(state);
+  return directories;
+}
 
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
-                                   const std::string& directory) {
-  const std::string path = directory + "/ids";
-  auto opened = sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  if (!opened.ok() && opened.error().number == ENOENT) {
-    if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
-    opened = sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
-  }
-  OwnedFd file = TRY(std::move(opened));
+                                   const std::vector<std::string>& directories) {
+  OwnedFd file = TRY(open_first(directories));
   for (unsigned slot = 0; slot < count; ++slot) {
     if (!lock(file.get(), slot, F_WRLCK)) {
       if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");

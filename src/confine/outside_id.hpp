@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
@@ -20,11 +21,17 @@ struct OutsideId {
   OwnedFd lock;  // the id is ours as long as a copy of this is open, here or in the keeper
 };
 
-// The lowest free id of the range. `clean` is called for each id whose call was killed with everybody who
-// could clean up; it is claimed meanwhile, so that nobody begins to use what is being taken away.
+// Where the file of claims may lie, best first: everybody on the host has to look into the same one, so what
+// is one's own alone comes last.
+std::vector<std::string> claim_directories(const std::string& state);
+
+// The lowest free id of the range, by the first of these directories that can be used: each is made, and one
+// that somebody else could change is passed over. `clean` is called for each id whose call was killed with
+// everybody who could clean up; it is claimed meanwhile, so that nobody begins to use what is being taken
+// away.
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
-                                   const std::string& directory = "/run/cloche");
+                                   const std::vector<std::string>& directories);
 
 // The call is over and has left nothing.
 void leave_nothing(const OutsideId& id);

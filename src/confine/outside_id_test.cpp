@@ -22,8 +22,7 @@ constexpr unsigned first = 2'000'000'000;
 std::vector<unsigned> cleaned;
 Result<OutsideId> claim(unsigned from, unsigned count, const std::string& directory) {
   cleaned.clear();
-  return claim_outside_id(
-      from, count, [](unsigned id) { cleaned.push_back(id); }, directory);
+  return claim_outside_id(from, count, [](unsigned id) { cleaned.push_back(id); }, {directory});
 }
 
 TEST(OutsideId, NoTwoAtOnceAreTheSameUntilTheRangeIsUsedUp) {
@@ -134,6 +133,58 @@ TEST(OutsideId, DoesNotWriteThroughALink) {
   std::ofstream(scratch.path + "/precious") << "content";
   fs::create_symlink("precious", scratch.path + "/ids");
   EXPECT_FALSE(claim(first, 1, scratch.path).ok());
+}
+
+Result<OutsideId> claim_in(const std::vector<std::string>& directories) {
+  return claim_outside_id(
+      first, 1, [](unsigned) {}, directories);
+}
+
+TEST(OutsideId, TheFirstDirectoryThatCanBeUsedIsTheOneForEverybody) {
+  const Scratch scratch;
+  const std::string absent = scratch.path + "/absent/claims";
+  const std::string second = scratch.path + "/second";
+  const std::string third = scratch.path + "/third";
+  {
+    const auto claimed = claim_in({absent, second, third});
+    ASSERT_TRUE(claimed.ok()) << claimed.error().what;
+    EXPECT_TRUE(fs::exists(second + "/ids"));
+    EXPECT_FALSE(fs::exists(third)) << "nobody needs it";
+    const auto another = claim_in({absent, second, third});
+    ASSERT_FALSE(another.ok()) << "an id that is in use is no reason to look elsewhere";
+    EXPECT_NE(another.error().what.find("in use"), std::string::npos) << another.error().what;
+  }
+  const auto nowhere = claim_in({absent, scratch.path + "/neither/claims"});
+  ASSERT_FALSE(nowhere.ok());
+  EXPECT_NE(nowhere.error().what.find(absent), std::string::npos) << nowhere.error().what;
+  EXPECT_NE(nowhere.error().fix.find("mount -t tmpfs"), std::string::npos) << nowhere.error().fix;
+}
+
+TEST(OutsideId, ADirectoryThatSomebodyElseCouldChangeIsPassedOver) {
+  const Scratch scratch;
+  const std::string own = scratch.path + "/own";
+  const std::string open = scratch.path + "/open";
+  const std::string link = scratch.path + "/link";
+  fs::create_directory(open);
+  ASSERT_EQ(::chmod(open.c_str(), 0777), 0);
+  fs::create_directory(scratch.path + "/elsewhere");
+  fs::create_directory_symlink(scratch.path + "/elsewhere", link);
+  std::vector<std::string> foreign = {open, open + "/below", link};
+  if (::geteuid() == 0) {
+    foreign.push_back(scratch.path + "/others");
+    fs::create_directory(foreign.back());
+    ASSERT_EQ(::chown(foreign.back().c_str(), 65534, 65534), 0);
+  }
+  for (const auto& directory : foreign) {
+    const auto claimed = claim_in({directory, own});
+    ASSERT_TRUE(claimed.ok()) << directory << claimed.error().what;
+    EXPECT_FALSE(fs::exists(directory + "/ids")) << directory;
+  }
+}
+
+TEST(OutsideId, WhatIsOnesOwnAloneComesLast) {
+  EXPECT_EQ(claim_directories("/s"), (std::vector<std::string>{"/run/cloche", "/dev/shm/cloche", "/s"}));
+  EXPECT_EQ(claim_directories("").size(), 2U);
 }
 
 }  // namespace

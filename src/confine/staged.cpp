@@ -136,6 +136,7 @@ void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts
   options.inside_gid = 0;
   options.parts.inner.becomes = true;
   options.highest_limits = parts.highest_limits;
+  options.mounts = parts.mounts;
   if (backend == Backend::runsc) {
     options.kernel = BoxKernel::gvisor;
     options.report = stage + "report";

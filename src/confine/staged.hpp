@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "confine/launch.hpp"
+#include "confine/source_mounts.hpp"
 #include "model/backend.hpp"
 #include "model/plan.hpp"
 
@@ -21,6 +22,7 @@ struct StagedParts {
   // What a runtime calls the box. No other call's: gVisor listens on an abstract socket of this name, which
   // all of a host share, and a second box of the same name ends the first.
   std::string name;
+  SourceMounts mounts = {};                      // what the trees' own mounts forbid already
   std::optional<CallResources::Ready> etc = {};  // the curated /etc, ready-made
 };
 

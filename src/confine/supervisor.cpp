@@ -387,7 +387,9 @@ Result<Outcome> Call::conclude() {
     if (by_itself) return box_error(said_.failed, spec_.backend, errors_.kept());
     return Error{Fault::system, "the box was ended from outside before the command began", 0, "run it again"};
   }
-  if (said_.failed && !said_.cancelled) return step_error(*said_.failed, spec_.jail);
+  // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
+  const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;
+  if (said_.failed && !said_.cancelled && !met_a_limit) return step_error(*said_.failed, spec_.jail);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;

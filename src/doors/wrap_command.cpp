@@ -125,6 +125,7 @@ OciOptions oci_options(const ConfinementPlan& plan, const WrapArguments& argumen
   OciOptions options;
   options.inside_uid = options.inside_gid = 0;
   options.highest_limits = own_hard_limits(plan);
+  options.mounts = look_at_source_mounts(plan);
   if (arguments.runtime == Runtime::runsc) {
     options.kernel = BoxKernel::gvisor;
     options.parts.inner.landlock_abi = 0;

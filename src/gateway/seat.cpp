@@ -160,13 +160,19 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   start.boxed = backend != Backend::native;
   start.host_network = box.network == Network::of_host;
   if (caller.privileged) {
-    TRY(seat.take_id(installation));
-    start.kept.push_back(seat.id_.lock.get());
-    // Without a box the command keeps the caller's id, and its pipes are its own already.
+    // Without a box the command keeps the caller's id, and its pipes are its own already: a claim is of use
+    // there for what a killed call has left, and it goes without where none can be had.
     const bool lowered = backend != Backend::subprocess && backend != Backend::none;
+    auto claimed = seat.take_id(installation);
+    if (!claimed.ok() && backend != Backend::subprocess) return claimed.take_error();
+    if (claimed.ok()) {
+      start.kept.push_back(seat.id_.lock.get());
+    } else {  // taken by nobody, and a plan of root's never names root
+      seat.resources_.outside_uid = seat.resources_.outside_gid = installation.ids.first;
+    }
     start.outside_uid = lowered ? seat.id_.id : caller.uid;
   }
-  seat.cgroup_ = Cgroup::find(caller.privileged ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
+  seat.cgroup_ = Cgroup::find(seat.id_.lock ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
   // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
   // before it is there.
   const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
@@ -194,7 +200,10 @@ Result<void> Seat::take_id(const Installation& installation) {
   const auto clean = [](unsigned id) {
     if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
   };
-  id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean));
+  // One of the places that a claim may lie in; the other ones are directly below something of the system's.
+  if (!installation.state.empty()) (void)make_private_directories(installation.state);
+  id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean,
+                             claim_directories(installation.state)));
   resources_.outside_uid = id_.id;
   resources_.outside_gid = id_.id;
   return {};
@@ -299,6 +308,7 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
                         .program = program,
                         .highest_limits = own_hard_limits(),
                         .name = TRY(fresh_box_name()),
+                        .mounts = look_at_source_mounts(plan),
                         .etc = std::move(etc)});
 }
 

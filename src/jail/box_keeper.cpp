@@ -179,8 +179,9 @@ bool supervisor_is_gone() {
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-// Signals for the command are the inner jail's to take from the socket; the end of it is for us too. A
-// speechless box gets them from here.
+// Signals for the command are the inner jail's to take from the socket; the end of it is for us too. Into a
+// speechless box none can be passed on: whichever it was ends the runtime in the one way that it takes
+// quietly. A SIGQUIT it would answer with what each of its threads is doing, as if the command had said so.
 bool obey(const Runner& runner, bool speechless) {
   if (!speechless) {
     if (!supervisor_is_gone()) return true;
@@ -190,7 +191,7 @@ bool obey(const Runner& runner, bool speechless) {
   char byte = 0;
   const ssize_t got = ::recv(wire::control_fd, &byte, 1, MSG_DONTWAIT);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
-  kernel::pidfd_send_signal(runner.pidfd, got == 1 ? byte : SIGKILL);
+  kernel::pidfd_send_signal(runner.pidfd, got == 1 ? SIGTERM : SIGKILL);
   return got == 1;
 }
 

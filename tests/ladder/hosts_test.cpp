@@ -151,13 +151,36 @@ TEST_P(Hosts, ATmpThatRunsNothingDisturbsNobody) {
   }
 }
 
+// Where the workspace's own mount forbids something, so does the box, and starts.
+TEST_P(Hosts, AWorkspaceOnAMountThatForbidsSomethingDisturbsNobody) {
+  const std::string before = "cp /bin/true program; ";
+  struct Row {
+    const char* flags;
+    const char* script;
+    const char* answer;
+  };
+  const Row rows[] = {
+      {"noexec,nosuid,nodev", "./program 2>/dev/null; echo $? && touch made && echo made", "126\nmade\n"},
+      {"ro", "touch made 2>/dev/null; echo $? && ./program && echo ran", "1\nran\n"},
+  };
+  for (const auto& [flags, script, answer] : rows) {
+    for (const Rung& rung : rungs) {
+      if (!why_not({rung, as()}).empty()) continue;
+      const Ran ran = on_host(before + "mount --bind . .; mount -o remount,bind," + flags +
+                              " .; cd \"$PWD\"; cloche run --isolation " + rung.rung + " --backend " +
+                              rung.backend + " -- sh -c '" + script + "'");
+      EXPECT_TRUE(printed(ran, answer)) << rung.backend << " " << flags << " " << ran.err;
+    }
+  }
+}
+
 const std::string read_only_root = "mount -o remount,bind,ro /; cd \"$PWD\"; ";
 
 TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
   for (const Rung& rung : rungs) {
     if (!why_not({rung, as()}).empty()) continue;
-    const Ran ran = on_host(read_only_root + "cloche run --isolation " + rung.rung + " --backend " +
-                            rung.backend + " -- echo works");
+    const Ran ran = on_host(read_only_root + "mount -t tmpfs -o ro none /dev/shm; cloche run --isolation " +
+                            rung.rung + " --backend " + rung.backend + " -- echo works");
     const bool works = ran.exit_code == 0 && ran.out == "works\n";
     EXPECT_TRUE(works || refused(ran, {125}, {"cloche: ", "Read-only file system"}))
         << rung.backend << ran.err;
@@ -175,6 +198,32 @@ TEST_P(Hosts, AReadOnlyRootWorksWithARunAndATmpThatAreNot) {
                             " -- echo works");
     EXPECT_TRUE(printed(ran, "works\n")) << rung.backend;
   }
+}
+
+// As `docker run --read-only --tmpfs /tmp` has it: the claims of ids lie in shared memory then.
+TEST_P(Hosts, ARunThatIsReadOnlyDisturbsNobody) {
+  const std::string usual = "mount -t tmpfs -o ro none /run; mount -t tmpfs -o mode=1777 none /dev/shm; ";
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;
+    const Ran ran = on_host(usual + "cloche run --isolation " + rung.rung + " --backend " + rung.backend +
+                            " -- echo works");
+    EXPECT_TRUE(printed(ran, "works\n")) << rung.backend;
+  }
+}
+
+TEST_P(Hosts, WithNoPlaceForClaimsTheDoctorNamesOneAndASubprocessNeedsNone) {
+  if (as() != As::self) GTEST_SKIP() << "skipped: only root's calls have ids of their own";
+  // The state can be written where a subprocess has its scratch, but not in the directory itself.
+  const std::string nowhere =
+      "mkdir -p $XDG_STATE_HOME/cloche/scratch; touch $XDG_STATE_HOME/cloche/ids; "
+      "mount --bind -o ro $XDG_STATE_HOME/cloche/ids $XDG_STATE_HOME/cloche/ids; "
+      "mount -t tmpfs -o ro none /run; mount -t tmpfs -o ro none /dev/shm; ";
+  EXPECT_TRUE(printed(on_host(nowhere + "cloche run --isolation subprocess -- echo works"), "works\n"));
+  const std::string fix = "mount -t tmpfs -o mode=755 tmpfs /run";
+  EXPECT_TRUE(refused(on_host(nowhere + "cloche run -- touch ran"), {125}, {"Read-only file system", fix}));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+  const Ran doctor = on_host(nowhere + "cloche doctor");
+  EXPECT_TRUE(contains(doctor.out, fix)) << doctor.out << doctor.err;
 }
 
 class Contained : public Hosts {
