@@ -426,7 +426,8 @@ printf '%060000d' 0 > .envrc; chmod 666 .envrc
 cloche run --isolation subprocess -- sh -c ')" +
                           std::string(spoils) + R"(; cat /dev/zero > fill 2>/dev/null; :' 2>../said || echo $?
 ls -A; kept=$(sed -n 's/.*could not be put back.*as it was it is kept at \([^;]*\);.*/\1/p' ../said); wc -c < "$kept")");
-    EXPECT_EQ(ran.out, "125\nfill\n60000\n") << spoils << "\n" << ran.err << read_file(scene().root() / "said");
+    EXPECT_EQ(ran.out, "125\nfill\n60000\n") << spoils << "\n"
+                                             << ran.err << read_file(scene().root() / "said");
   }
 }
 
