@@ -200,8 +200,6 @@ Result<void> Seat::take_id(const Installation& installation) {
   const auto clean = [](unsigned id) {
     if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
   };
-  // One of the places that a claim may lie in; the other ones are directly below something of the system's.
-  if (!installation.state.empty()) (void)make_private_directories(installation.state);
   id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean,
                              claim_directories(installation.state)));
   resources_.outside_uid = id_.id;

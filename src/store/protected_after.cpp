@@ -248,6 +248,9 @@ ChangeTime change_time_now() {
 
 LookAfter look_after(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
                      const LookLimits& limits, std::string_view remembered) {
+  // One that somebody removed meanwhile had to be empty for that, and nothing can be made in it any more.
+  struct stat seen {};
+  if (::fstat(root.fd.get(), &seen) == 0 && seen.st_nlink == 0) return {};
   const OwnedFd fd = open_child(root.fd.get(), ".", directory_flags);  // with a position of its own
   if (!fd) return {.gap = root.path + " could not be opened"};
   return WalkAfter(root, known, since, limits, remembered).take(fd.get());

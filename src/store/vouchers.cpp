@@ -54,13 +54,15 @@ struct Vouchers::Search {
   ChangeTime since;
   size_t names = 0;
   size_t depth = 0;
+  bool found = false;  // a voucher; a directory without a file has none
 };
 
 bool Vouchers::are_for(const HeldRoot& root, const std::string& path, const ChangeTime& since) const {
   if (directory_.empty()) return false;
   const auto parent = open_parent(root.fd.get(), path);
   Search search{.since = since};
-  return parent.ok() && are_for_child(search, parent.value().get(), path.substr(path.rfind('/') + 1), path);
+  return parent.ok() && are_for_child(search, parent.value().get(), path.substr(path.rfind('/') + 1), path) &&
+         search.found;
 }
 
 bool Vouchers::are_for_child(Search& search, int parent, const std::string& name,
@@ -70,8 +72,10 @@ bool Vouchers::are_for_child(Search& search, int parent, const std::string& name
   if (!S_ISDIR(seen->st_mode)) {
     const auto content = seen->st_nlink == 1 ? content_of_member(parent, name, *seen) : std::nullopt;
     struct stat voucher {};
-    return content && ::lstat(place_of(path, seen->st_mode, *content).c_str(), &voucher) == 0 &&
-           written_at(voucher) >= search.since;
+    const bool vouched = content && ::lstat(place_of(path, seen->st_mode, *content).c_str(), &voucher) == 0 &&
+                         written_at(voucher) >= search.since;
+    search.found = search.found || vouched;
+    return vouched;
   }
   const OwnedFd fd = open_child(parent, name.c_str(), directory_flags);
   bool all = fd.get() >= 0;

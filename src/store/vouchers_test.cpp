@@ -56,6 +56,8 @@ TEST(Vouchers, AreForNothingElse) {
     std::function<void(const Vouched&)> change;
   };
   const Row rows[] = {
+      {"a directory without a file", ".husky",
+       [](const Vouched& tree) { fs::create_directories(tree.at(".husky/empty")); }},
       {"other content", ".envrc", [](const Vouched& tree) { tree.write(".envrc", "evil"); }},
       {"another mode", ".envrc",
        [](const Vouched& tree) { fs::permissions(tree.at(".envrc"), fs::perms(0755)); }},
