@@ -26,7 +26,9 @@ std::string provide_clients() {
       fs::copy_file(entry, place / entry.path().filename(), fs::copy_options::overwrite_existing);
   }
   if (is_installed()) return "";
-  if (std::string why = fetch_packages(place, {"ci"}); !why.empty()) return why;
+  // Not `npm ci`: it wants every platform's part of a package, which not every registry has. What is in the
+  // lock file is taken in its version, and its digest is checked, all the same.
+  if (std::string why = fetch_packages(place, {"install", "--no-save"}); !why.empty()) return why;
   fs::copy_file(sources / "package-lock.json", place / "installed-lock.json",
                 fs::copy_options::overwrite_existing);
   return "";
@@ -36,7 +38,8 @@ class McpClients : public testing::Test {
  protected:
   static void SetUpTestSuite() { why_not = provide_clients(); }
   void SetUp() override {
-    if (!why_not.empty()) GTEST_SKIP() << "skipped: " << why_not;
+    if (why_not.ends_with("is not installed")) GTEST_SKIP() << "skipped: " << why_not;
+    ASSERT_EQ(why_not, "") << "the clients of others are part of what is promised";
     scene.configure(R"({"permissions":{"rules":[
       {"tool":"run_shell","args":{"cmd":"^touch asked-for$"},"action":"ask","reason":"it is asked about"},
       {"tool":"run_shell","args":{"cmd":"^touch operators-only$"},"action":"ask","approver":"operator","reason":"his"},
