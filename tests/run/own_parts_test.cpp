@@ -61,6 +61,20 @@ TEST_P(OwnParts, NoCommandChangesOrMovesThem) {
   EXPECT_TRUE(printed(own_shell("echo still here"), "still here\n"));
 }
 
+// A program or share/ may be a link to elsewhere in the tree: who could turn it would choose what it leads
+// to.
+TEST_P(OwnParts, LinksOnTheWayAreKeptAsWell) {
+  ASSERT_TRUE(
+      exited(outside("mkdir real; mv tools/bin/cloche-jail real/; ln -s ../../real/cloche-jail tools/bin/; "
+                     "mv tools/share/cloche rules; ln -s ../../rules tools/share/cloche"),
+             0));
+  for (const char* attack : {"mv real other", "rm real/cloche-jail", "echo x > real/cloche-jail",
+                             "rm tools/share/cloche", "mv tools/share other", "rm rules/protected.json"}) {
+    EXPECT_FALSE(exited(own_shell(attack), 0)) << attack;
+  }
+  EXPECT_TRUE(printed(own_shell("touch made; echo still here"), "still here\n"));
+}
+
 TEST_P(OwnParts, TheRestOfTheWorkspaceIsTheCommands) {
   const Ran ran = own_shell(
       "set -e; echo a > a; mkdir tools/obj; echo b > tools/obj/b; mv tools/obj/b tools/c; cat a tools/c; "
