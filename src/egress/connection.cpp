@@ -20,13 +20,13 @@ constexpr size_t most_head = size_t{20} << 10;  // a little more than any hello 
 }  // namespace
 
 Connection::Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,
-                       uint32_t share)
+                       Buffers buffers)
     : house_(house),
       client_(std::move(client)),
       host_(host),
       localhost_(localhost),
       count_(count),
-      share_(share),
+      buffers_(buffers),
       began_ms_(house.loop.now_ms()),
       moved_ms_(began_ms_) {
   if (count_.port == http_port) requests_.emplace(Destination{host_, count_.port});
@@ -36,7 +36,7 @@ Connection::~Connection() { end(); }
 
 void Connection::start() {
   if (bytes_left() == 0) return refuse(EgressReason::too_many_bytes);
-  make_relayed(client_.get(), share_);
+  make_relayed(client_.get(), buffers_);
   if (!house_.loop.watch(client_.get(), client_end_)) return end();
   if (count_.port == tls_port || count_.port == http_port) return judge();
   dial();

@@ -42,9 +42,8 @@ struct House {
 class Connection : public Mortal, public Asker {
  public:
   // `host` and `count` live as long as the process.
-  // `share`: buffer_share() of the connections that are open.
   Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,
-             uint32_t share);
+             Buffers buffers);
   ~Connection() override;
 
   void start();
@@ -113,7 +112,7 @@ class Connection : public Mortal, public Asker {
   HostName host_;
   bool localhost_;
   HostCount& count_;
-  uint32_t share_;
+  Buffers buffers_;
   ClientHelloReader hello_;
   std::string head_;  // what the client has sent before it was judged
   std::optional<RequestStream> requests_;

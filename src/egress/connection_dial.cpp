@@ -74,7 +74,7 @@ bool Connection::begin_attempt(const IpAddress& address) {
   const SocketPlace place = place_of(address, count_.port);
   attempt->began_ms = moved_ms_ = house_.loop.now_ms();
   if (!attempt->fd) return false;
-  make_relayed(attempt->fd.get(), share_);
+  make_relayed(attempt->fd.get(), buffers_);
   if (::connect(attempt->fd.get(), place.address(), place.size) != 0 && errno != EINPROGRESS) return false;
   if (!house_.loop.watch(attempt->fd.get(), attempt->end)) return false;
   attempts_.push_back(std::move(attempt));

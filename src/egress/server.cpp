@@ -128,7 +128,7 @@ void Server::take(OwnedFd client) {
   if (!name) return end_abruptly(client);
   connections_.push_back(
       std::make_unique<Connection>(house_, std::move(client), *name.name, host->offset == localhost_offset,
-                                   count_for(host->name, door.port), buffer_share(connections_.size() + 1)));
+                                   count_for(host->name, door.port), buffers_for(connections_.size() + 1)));
   connections_.back()->start();
   totals_are_said_ = false;
 }

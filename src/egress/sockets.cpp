@@ -109,19 +109,21 @@ bool has_ended(int fd) {
   return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-uint32_t buffer_share(size_t open) {
-  constexpr size_t few = 16;
-  constexpr size_t all = size_t{16} << 20;
-  constexpr size_t least = size_t{32} << 10;
-  return open <= few ? 0 : static_cast<uint32_t>(std::max(all / open, least));
+Buffers buffers_for(size_t open) {
+  constexpr int few = 16;
+  constexpr int all_unsent = 4 << 20;
+  constexpr int all_received = 16 << 20;
+  constexpr int usual_unsent = 256 << 10;
+  const int count = static_cast<int>(std::clamp<size_t>(open, 1, 1 << 20));
+  if (count <= few) return {.unsent = std::max(all_unsent / count, usual_unsent)};
+  const int share = std::max(all_received / count, 32 << 10);
+  return {.unsent = std::min(share, usual_unsent), .received = share};
 }
 
-void make_relayed(int fd, uint32_t share) {
-  constexpr int most_unsent = 256 << 10;  // a buffer that is larger only waits in another place
+void make_relayed(int fd, const Buffers& buffers) {
   set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-  set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT,
-      share == 0 ? most_unsent : std::min(static_cast<int>(share), most_unsent));
-  if (share != 0) set(fd, SOL_SOCKET, SO_RCVBUF, static_cast<int>(share));
+  set(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, buffers.unsent);
+  if (buffers.received != 0) set(fd, SOL_SOCKET, SO_RCVBUF, buffers.received);
   const linger at_once{1, 0};
   (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }

@@ -43,13 +43,21 @@ struct Delivery {
 Delivery delivery_of(int fd);
 bool has_ended(int fd);  // and everything that came before was read
 
-// How much the kernel may keep for one of `open` connections, in each buffer and each pipe. Few have what the
-// kernel thinks good (0); many share, because none of it counts as the call's memory. Pure.
-uint32_t buffer_share(size_t open);
+// How many bytes the kernel may keep of one connection, in each direction: none of it counts as the call's
+// memory.
+struct Buffers {
+  int unsent = 0;    // taken from us and not yet on its way
+  int received = 0;  // not yet taken by us; 0: what the kernel thinks good
+
+  bool operator==(const Buffers&) const = default;
+};
+
+// For one more when so many are open with it. One alone has what a fast network needs, many share. Pure.
+Buffers buffers_for(size_t open);
 
 // One that is relayed: small pieces do not wait for each other, buffers have their share, and whatever ends
 // this process, the kernel keeps nothing of it and tells the other side that it broke. Before a connect.
-void make_relayed(int fd, uint32_t share);
+void make_relayed(int fd, const Buffers& buffers);
 void end_orderly(OwnedFd& fd);   // what was sent is still delivered, and its end is told
 void end_abruptly(OwnedFd& fd);  // the other side is told that it broke, not that it ended
 

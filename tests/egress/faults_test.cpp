@@ -10,15 +10,16 @@ namespace {
 
 class Faults : public Egress {
  protected:
+  const size_t before_ = stage().source.accepted();
+
   // A call that pulls without end, once it is really pulling.
   std::unique_ptr<Started> pulling(int& gate) {
-    const size_t before = stage().source.accepted();
     auto call = std::make_unique<Started>(
         command_of({"tool.cloche.test:7002"},
                    {"bash", "-c",
                     client_program() + " pull tool.cloche.test 7002 900000000000000; sleep 0.2; " +
                         client_program() + " connect 198.18.1.0 7002"}));
-    EXPECT_TRUE(soon([&] { return stage().source.accepted() > before; }));
+    EXPECT_TRUE(soon([&] { return stage().source.accepted() > before_; }));
     EXPECT_TRUE(soon([&] { return (gate = gate_of(call->pid())) > 0; }));
     return call;
   }
@@ -40,7 +41,7 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
       << called;
   EXPECT_GT(called.use_of("tool.cloche.test:7002").bytes_in, 0) << "it had moved for more than a second\n"
                                                                 << called;
-  EXPECT_TRUE(soon([&] { return stage().source.open() == 0; }));
+  EXPECT_TRUE(soon([&] { return stage().source.open_since(before_) == 0; }));
   const Called next = client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "1000000"});
   EXPECT_TRUE(contains(next.out, " enough\n")) << next;
   EXPECT_TRUE(next.denials.empty()) << next;
@@ -52,7 +53,7 @@ TEST_P(Faults, AKilledGatewayTakesTheGateWithIt) {
   ASSERT_GT(gate, 0);
   kill(call->pid(), SIGKILL);
   EXPECT_TRUE(soon([&] { return !exists(gate); }));
-  EXPECT_TRUE(soon([&] { return stage().source.open() == 0; }));
+  EXPECT_TRUE(soon([&] { return stage().source.open_since(before_) == 0; }));
 }
 
 // The command ends while bytes flow: so does everything else.
@@ -63,7 +64,7 @@ TEST_P(Faults, AnEndedCommandEndsTheGate) {
   EXPECT_EQ(called.exit_code, 7) << called;
   EXPECT_TRUE(called.denials.empty()) << called;
   EXPECT_GT(called.use_of("tool.cloche.test:7002").bytes_in, 0) << called;
-  EXPECT_TRUE(soon([&] { return stage().source.open() == 0; }));
+  EXPECT_TRUE(soon([&] { return stage().source.open_since(before_) == 0; }));
 }
 
 // Of a limit of the call itself nothing is lost either.

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <stdexcept>
 
@@ -38,26 +39,31 @@ TcpServer::TcpServer(int listening, Manner manner)
 TcpServer::~TcpServer() {
   close(end_[1]);
   thread_.join();
-  for (const auto& [fd, text] : heard_) close(fd);
+  for (const auto& [fd, guest] : guests_) close(fd);
   for (const int fd : {listening_, end_[0], epoll_}) close(fd);
 }
 
 std::vector<std::string> TcpServer::recorded() const {
   const std::scoped_lock lock(mutex_);
   std::vector<std::string> all = recorded_;
-  for (const auto& [fd, text] : heard_) all.push_back(text);
+  for (const auto& [fd, guest] : guests_) all.push_back(guest.heard);
   return all;
+}
+
+size_t TcpServer::open_since(size_t before) const {
+  const std::scoped_lock lock(mutex_);
+  return static_cast<size_t>(std::count_if(guests_.begin(), guests_.end(),
+                                           [&](const auto& row) { return row.second.number >= before; }));
 }
 
 void TcpServer::greet() {
   const int fd = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
-  ++accepted_;
-  ++open_;
   {
     const std::scoped_lock lock(mutex_);
-    heard_[fd];
+    guests_[fd] = {.number = accepted_};
   }
+  ++accepted_;
   if (manner_ == Manner::banner) say(fd, banner_text);
   if (manner_ == Manner::source) return watch(epoll_, fd, EPOLLOUT);
   watch(epoll_, fd, manner_ == Manner::deaf ? EPOLLRDHUP : EPOLLIN);
@@ -75,8 +81,9 @@ bool TcpServer::hear(int fd) {
     return true;
   }
   const std::scoped_lock lock(mutex_);
-  if (heard_[fd].empty() && manner_ == Manner::record) say(fd, "seen");
-  heard_[fd] += text;
+  Guest& guest = guests_[fd];
+  if (guest.heard.empty() && manner_ == Manner::record) say(fd, "seen");
+  guest.heard += text;
   return true;
 }
 
@@ -90,11 +97,11 @@ bool TcpServer::answer(int fd) {
 void TcpServer::drop(int fd) {
   {
     const std::scoped_lock lock(mutex_);
-    if (!heard_[fd].empty()) recorded_.push_back(std::move(heard_[fd]));
-    heard_.erase(fd);
+    Guest& guest = guests_[fd];
+    if (!guest.heard.empty()) recorded_.push_back(std::move(guest.heard));
+    guests_.erase(fd);
   }
   close(fd);
-  --open_;
 }
 
 void TcpServer::serve() {

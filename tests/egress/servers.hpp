@@ -29,8 +29,9 @@ class TcpServer {
 
   // How many connections have come, ever.
   size_t accepted() const { return accepted_; }
-  // How many are open.
-  size_t open() const { return open_; }
+  // How many are open of those that came after the first `before`. A host that is busy may lose the reset of
+  // an earlier one, and its kernel finds out when it asks the next time, seconds later.
+  size_t open_since(size_t before) const;
   // Of a recorder: what came on each connection. After the call has ended everything has come.
   std::vector<std::string> recorded() const;
 
@@ -46,9 +47,12 @@ class TcpServer {
   int end_[2];
   int epoll_;
   std::atomic<size_t> accepted_ = 0;
-  std::atomic<size_t> open_ = 0;
+  struct Guest {
+    size_t number = 0;
+    std::string heard = {};
+  };
   mutable std::mutex mutex_;
-  std::map<int, std::string> heard_;  // of those that are open
+  std::map<int, Guest> guests_;  // those that are open
   std::vector<std::string> recorded_;
   std::thread thread_;
 };
