@@ -162,53 +162,90 @@ Result<void> judge_box(const Session& session, const CallersView& view, Judged& 
   return {};
 }
 
-}  // namespace
+// Which tool it is, on what terms, and with which authority: what the steps of a judgement share.
+struct Standing {
+  const Executor* executor = nullptr;  // of the tool, when it has one
+  ToolTerms terms;
+  HostNames names;
+  Settled settled;
 
-Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
+  const Authority& authority() const { return settled.authority; }
+};
+
+Result<Standing> standing_of(const Session& session, const ToolCall& call, const CallersView& view) {
+  Standing standing;
   const RegisteredTool* tool = session.registry.find(call.tool);
-  const Executor* executor = tool != nullptr ? tool->executor.get() : nullptr;
-  const ToolTerms terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
-  Authority declared = TRY(executor != nullptr ? authority_now(session, view.skill, *executor, terms)
-                                               : authority_for(session, view.skill, terms));
-  const HostNames names = names_under(session, view.skill);
-  Settled settled = TRY(settle_grants(std::move(declared), names));
-  const Authority& authority = settled.authority;
-  Judged judged;
-  judged.notes = authority.notes;
+  if (tool != nullptr) standing.executor = tool->executor.get();
+  standing.terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
+  Authority declared = TRY(standing.executor != nullptr
+                               ? authority_now(session, view.skill, *standing.executor, standing.terms)
+                               : authority_for(session, view.skill, standing.terms));
+  standing.names = names_under(session, view.skill);
+  standing.settled = TRY(settle_grants(std::move(declared), standing.names));
+  return standing;
+}
+
+// In the order in which a reader wants them: the session's, the skill's, this call's.
+std::vector<std::string> first_notes(const Session& session, const CallersView& view,
+                                     const Authority& authority) {
+  std::vector<std::string> notes = session.notes;
   if (view.skill != nullptr)
-    judged.notes.insert(judged.notes.begin(), view.skill->warnings.begin(), view.skill->warnings.end());
-  judged.notes.insert(judged.notes.begin(), session.notes.begin(), session.notes.end());
-  judged.request = session.options.operators;
-  judged.request.own.insert(judged.request.own.end(), view.own.begin(), view.own.end());
+    notes.insert(notes.end(), view.skill->warnings.begin(), view.skill->warnings.end());
+  notes.insert(notes.end(), authority.notes.begin(), authority.notes.end());
+  return notes;
+}
+
+void take_profile(RunRequest& request, const ToolTerms& terms) {
   SandboxProfile profile = terms.profile;
   // Then its writable paths are shown to be read, as those of the workspace are.
   if (terms.level == Autonomy::readonly)
     for (auto& grant : profile.grants) grant.writable = false;
-  apply_profile(judged.request, profile);
-  if (view.skill != nullptr) {
-    const Limits before = judged.request.limits;
-    narrow(judged.request.limits, view.skill->limits);
-    note_lowered(judged.request.lowered_by, before, judged.request.limits, "skill " + view.skill->name);
-  }
-  TRY(settle_rung(judged.request, "the profile " + terms.profile.name));
-  if (executor != nullptr) {
+  apply_profile(request, profile);
+}
+
+void take_limits(RunRequest& request, const Skill& skill) {
+  const Limits before = request.limits;
+  narrow(request.limits, skill.limits);
+  note_lowered(request.lowered_by, before, request.limits, "skill " + skill.name);
+}
+
+// What the call would be given: by the operator, then the profile, the skill and the executor.
+Result<void> make_request(const Session& session, const CallersView& view, Standing& standing,
+                          Judged& judged) {
+  RunRequest& request = judged.request;
+  request = session.options.operators;
+  request.own.insert(request.own.end(), view.own.begin(), view.own.end());
+  take_profile(request, standing.terms);
+  if (view.skill != nullptr) take_limits(request, *view.skill);
+  TRY(settle_rung(request, "the profile " + standing.terms.profile.name));
+  if (const Executor* executor = standing.executor) {
     TRY(judge_rung(*executor, judged));
     TRY(check_unchanged(*executor));
-    judged.request.code = Grant{.source = executor->folder, .judged = executor->place};
+    request.code = Grant{.source = executor->folder, .judged = executor->place};
   }
-  const size_t operators_grants = judged.request.grants.size();
-  judged.request.grants.insert(judged.request.grants.end(), authority.grants.begin(), authority.grants.end());
-  TRY(add_hosts(judged.request, authority.ceilings));
-  narrow_writes(judged, names, authority, settled.held);
+  const Authority& authority = standing.authority();
+  const size_t operators_grants = request.grants.size();
+  request.grants.insert(request.grants.end(), authority.grants.begin(), authority.grants.end());
+  TRY(add_hosts(request, authority.ceilings));
+  narrow_writes(judged, standing.names, authority, standing.settled.held);
   leave_out_own_files(judged, session, operators_grants);
-  judged.request.written = names.written;
-  judged.seen = TRY(look(session, judged.request, authority));
-  std::move(settled.held.begin(), settled.held.end(), std::back_inserter(judged.seen.held));
-  if (const auto& common = judged.seen.facts.git_common;
-      common && view::is_own_file(judged.seen.facts, *common))
+  request.written = standing.names.written;
+  return {};
+}
+
+Result<void> look_around(const Session& session, Standing& standing, Judged& judged) {
+  judged.seen = TRY(look(session, judged.request, standing.authority()));
+  std::move(standing.settled.held.begin(), standing.settled.held.end(), std::back_inserter(judged.seen.held));
+  const auto& common = judged.seen.facts.git_common;
+  if (common && view::is_own_file(judged.seen.facts, *common))
     judged.notes.push_back("the repository " + shown(common->path) +
                            " that .git points to is one of Cloche's own files and is left out");
+  return {};
+}
 
+// Everything that the gates look at, as values.
+Result<void> make_case(const Session& session, const ToolCall& call, const CallersView& view,
+                       const Authority& authority, Judged& judged) {
   Case& c = judged.c;
   const ReadArguments arguments = read_arguments(call);
   c.call = call;
@@ -231,18 +268,33 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.launch && c.intent.launch->action)
     c.action = judge_action(*c.intent.launch->action, session, authority);
-  judged.judgement = decide(c, session.shapes);
-  if (judged.judgement.launch) {
-    const Launch& launch = *judged.judgement.launch;
-    if (launch.fetch) TRY(add_fetcher(session, judged));
-    if (!launch.argv.empty()) {
-      TRY(judge_box(session, view, judged));
-      TRY(observe_protected(request_for(launch, judged.request), judged.seen));
-    }
-    Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));
-    judged.plan = std::move(planned.plan);
-    judged.plan_digest = std::move(planned.digest);
+  return {};
+}
+
+Result<void> make_plan(const Session& session, const CallersView& view, const Launch& launch,
+                       Judged& judged) {
+  if (launch.fetch) TRY(add_fetcher(session, judged));
+  if (!launch.argv.empty()) {
+    TRY(judge_box(session, view, judged));
+    TRY(observe_protected(request_for(launch, judged.request), judged.seen));
   }
+  Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));
+  judged.plan = std::move(planned.plan);
+  judged.plan_digest = std::move(planned.digest);
+  return {};
+}
+
+}  // namespace
+
+Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
+  Standing standing = TRY(standing_of(session, call, view));
+  Judged judged;
+  judged.notes = first_notes(session, view, standing.authority());
+  TRY(make_request(session, view, standing, judged));
+  TRY(look_around(session, standing, judged));
+  TRY(make_case(session, call, view, standing.authority(), judged));
+  judged.judgement = decide(judged.c, session.shapes);
+  if (judged.judgement.launch) TRY(make_plan(session, view, *judged.judgement.launch, judged));
   return judged;
 }
 
