@@ -211,10 +211,16 @@ std::vector<std::string> Installation::parts() const {
 
 OwnPlaces Installation::places(const Environment& environment) const {
   OwnPlaces own{.state = state, .parts = parts()};
-  for (const auto& program : {jail, probe, egress, fetch}) own.parts.push_back(program);
+  const std::string folder(parent_of(jail));
+  for (const auto& program : {jail, probe, egress, fetch, folder + "/cloche", folder + "/cloche-full"}) {
+    own.parts.push_back(program);
+    own.trusted.push_back(program);
+  }
+  own.trusted.push_back(share_beside(jail));
   for (const std::string& file : {std::string(managed_config), user_config(environment)}) {
     if (!file.starts_with('/')) continue;
     const std::string directory(parent_of(file));
+    own.trusted.push_back(directory);
     // In that order: the others count where they are links that lead out of it.
     for (const auto& place : {directory, file, directory + "/commands"}) own.configuration.push_back(place);
   }

@@ -104,7 +104,9 @@ struct Facts {
   // The directories of the Cloche that is running: its programs, and what they read. Who writes there decides
   // what the next call is judged by.
   std::vector<FileFact> parts;
-  std::vector<FileFact> above_parts;     // every directory above these
+  std::vector<FileFact> above_parts;  // every directory above these
+  // Of these and of the operator's configuration: files that have another name, wherever that may be.
+  std::vector<std::string> with_other_names;
   SharedList<FileFact> system;           // /usr, /bin, ...
   SharedList<FileFact> etc;              // the curated files that exist
   SharedList<FileFact> root;             // entries of /, for the host view

@@ -34,6 +34,18 @@ std::vector<std::string> written_places(const RunRequest& request, const Facts& 
   return written;
 }
 
+// The system's programs as a whole are no command's to change, nor what is shown in their place; the proof of
+// a view says so of each. Something in them is the operator's to grant.
+Result<void> judge_sealed(const std::string& said, const std::string& source, const std::string& target) {
+  for (const std::string& path : {source, target}) {
+    if (path == "/") return refusal(said + " would make the whole host writable", "grant a directory in it");
+    if (is_system_root(path))
+      return refusal(said + " would make " + path + " writable, where the system's programs are",
+                     "grant a directory in it, as --rw /usr/local");
+  }
+  return {};
+}
+
 Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
   constexpr size_t most_grants = 256;
   if (request.grants.size() > most_grants) {
@@ -56,6 +68,7 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
           flag + grant.source + " would make Cloche's own directory " + facts.state.path + " writable",
           "grant a directory below it, or move Cloche's with XDG_STATE_HOME");
     }
+    if (grant.writable) TRY(judge_sealed(flag + grant.source, fact.path, grant.target));
     if (fact.kind != Kind::directory && fact.kind != Kind::file) {
       return refusal(flag + grant.source + " is a socket, a device or a pipe",
                      "only files and directories can be shown inside");

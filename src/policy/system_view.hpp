@@ -22,6 +22,18 @@ inline constexpr ShownPath system_paths[] = {
     {"/opt", "programs installed beside the system"},
 };
 
+// Whether a path is one of the directories that hold them, by its name or by where a merged /usr has it. /opt
+// is a place for what is installed by hand.
+inline bool is_system_root(std::string_view path) {
+  constexpr std::string_view merged = "/usr";
+  for (const ShownPath& row : system_paths) {
+    if (row.path == "/opt") continue;
+    if (path == row.path) return true;
+    if (path.starts_with(merged) && path.substr(merged.size()) == row.path) return true;
+  }
+  return false;
+}
+
 // Of /etc, as on the host. A name that ends in * stands for every entry that begins so. Whatever is not
 // listed is absent: passwd, group, hosts and resolv.conf are written fresh, keys and shadow files are not
 // there at all.

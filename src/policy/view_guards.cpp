@@ -207,7 +207,24 @@ Result<void> keep_operators_word(const ConfinementPlan& plan, const Facts& facts
   return {};
 }
 
+namespace {
+
+// A mount keeps a name, and a file with two has one more.
+Result<void> judge_other_names(const ConfinementPlan& plan, const Facts& facts) {
+  if (facts.with_other_names.empty()) return {};
+  const auto could_hold_one = [](const ViewEntry& entry) { return is_shown(entry) && is_writable(entry); };
+  const auto writable = std::find_if(plan.view.begin(), plan.view.end(), could_hold_one);
+  if (writable == plan.view.end()) return {};
+  const std::string& file = facts.with_other_names.front();
+  return refusal(file + " has another name (a hard link), and in " + writable->source +
+                     " a command could change it by that one",
+                 "give it one name: cp -p " + file + " " + file + ".new && mv " + file + ".new " + file);
+}
+
+}  // namespace
+
 Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts) {
+  TRY(judge_other_names(plan, facts));
   std::vector<ViewEntry> kept;
   for (const auto& entry : plan.view) {
     if (!is_shown(entry) || !is_writable(entry)) continue;

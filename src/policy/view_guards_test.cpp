@@ -196,6 +196,35 @@ TEST(ViewGuards, WithoutMountsATreeWithTheRunningClocheIsRefused) {
   EXPECT_NE(plan.error().what.find("/srv/tools/cloche/bin"), std::string::npos) << plan.error().what;
 }
 
+TEST(ViewGuards, AFileOfTheRunningClocheWithAnotherNameIsRefusedWhereSomethingCanBeWritten) {
+  Facts facts = installed();
+  facts.with_other_names = {"/srv/tools/cloche/bin/cloche-jail"};
+  const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_NE(plan.error().what.find("cloche-jail has another name"), std::string::npos) << plan.error().what;
+  EXPECT_TRUE(plan_run(RunRequest{.argv = {"true"}, .profile = Profile::readonly}, facts).ok());
+}
+
+TEST(ViewGuards, TheSystemAsAWholeIsNobodysToWrite) {
+  const struct {
+    const char* source;
+    const char* target;
+    bool taken;
+  } rows[] = {
+      {"/usr", "", false},  {"/usr/bin", "", false},       {"/usr/lib64", "", false},
+      {"/bin", "", false},  {"/srv/other", "/usr", false}, {"/usr", "/mnt", false},
+      {"/", "/mnt", false}, {"/srv/other", "/lib", false}, {"/usr/local", "", true},
+      {"/opt", "", true},   {"/usr/libexec/x", "", true},  {"/srv/other", "/usr/local/x", true},
+  };
+  for (const auto& row : rows) {
+    Facts facts = host();
+    facts.grants = {found(Kind::directory, row.source, 40)};
+    RunRequest request{.argv = {"true"}};
+    request.grants = {{.source = row.source, .target = row.target, .writable = true}};
+    EXPECT_EQ(plan_run(request, facts).ok(), row.taken) << row.source << ':' << row.target;
+  }
+}
+
 TEST(ViewGuards, AGitDirectoryWithKeptMembersIsPinned) {
   Facts facts = host();
   facts.guard.pinned = {found(Kind::directory, "/home/user/project/.git", 70)};

@@ -18,6 +18,7 @@
 #include "policy/git_identity.hpp"
 #include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
+#include "store/hard_links.hpp"
 #include "store/protected_walk.hpp"
 #include "store/second_name.hpp"
 #include "store/system_facts.hpp"
@@ -367,6 +368,10 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   facts.state = look_at_state(own.state);
   TRY(look_at_parts(facts, own.parts));
   look_at_configuration(facts, own.configuration);
+  for (const auto& place : own.trusted) {
+    for (auto& path : with_other_names(place, facts.caller.uid))
+      facts.with_other_names.push_back(std::move(path));
+  }
   if (request.view == View::host) {
     look_at_host(facts);
     mask_closed_way(facts, facts.state);

@@ -23,6 +23,7 @@ struct OwnPlaces {
   std::string state;                            // what it keeps; empty: nowhere
   std::vector<std::string> parts = {};          // its programs, and what they read
   std::vector<std::string> configuration = {};  // the directories of the operator's
+  std::vector<std::string> trusted = {};        // of both what is run or read, which must have one name only
 };
 
 struct Observation {

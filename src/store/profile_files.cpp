@@ -8,6 +8,7 @@
 #include "base/fd.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/hard_links.hpp"
 #include "store/second_name.hpp"
 #include "store/share_place.hpp"
 
@@ -24,6 +25,9 @@ Result<std::string> read_outside(const std::string& path, const ProfilePlaces& p
   struct stat seen {};
   if (::fstat(file.get(), &seen) != 0) return system_error("look at " + path);
   if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
+  if (!with_other_names(path, ::geteuid()).empty())
+    return refusal(path + " has another name (a hard link), by which a command could widen it",
+                   "give it one name, with a copy");
   const std::string real = TRY(sys::path_of(file.get()));
   // Cloche being worked on in its own sandbox has its share/ in the workspace.
   const bool own = !places.workspace.empty() && is_beneath(places.workspace, places.program) &&

@@ -75,6 +75,21 @@ TEST_P(OwnParts, LinksOnTheWayAreKeptAsWell) {
   EXPECT_TRUE(printed(own_shell("touch made; echo still here"), "still here\n"));
 }
 
+// No mount keeps a file that was given another name before.
+TEST_P(OwnParts, AnotherNameOfOneIsRefused) {
+  for (const char* file :
+       {"tools/bin/cloche-jail", "tools/bin/cloche-full", "tools/share/cloche/protected.json",
+        "tools/share/cloche/profiles/readonly.json"}) {
+    ASSERT_TRUE(exited(outside(std::string("ln ") + file + " other"), 0));
+    const Ran ran = own_shell("echo broken > other");
+    EXPECT_TRUE(refused(ran, {125}, {"has another name (a hard link)"})) << file;
+    ASSERT_TRUE(exited(outside("rm other"), 0));
+    EXPECT_TRUE(exited(own_shell("true"), 0)) << file;
+  }
+  ASSERT_TRUE(exited(outside("ln tools/bin/cloche-jail other"), 0));
+  EXPECT_TRUE(exited(own_shell("true", {"--profile", "readonly"}), 0));  // nothing can be written
+}
+
 TEST_P(OwnParts, TheRestOfTheWorkspaceIsTheCommands) {
   const Ran ran = own_shell(
       "set -e; echo a > a; mkdir tools/obj; echo b > tools/obj/b; mv tools/obj/b tools/c; cat a tools/c; "

@@ -1,0 +1,41 @@
+#include "store/hard_links.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/directory.hpp"
+#include "base/path.hpp"
+#include "policy/system_view.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr int levels = 2;  // share/profiles/NAME.json
+
+bool is_of_the_system(const std::string& path) {
+  return std::any_of(std::begin(system_paths), std::end(system_paths),
+                     [&](const ShownPath& row) { return is_beneath(row.path, path); });
+}
+
+bool could_be_written(const struct stat& seen, unsigned caller) {
+  return seen.st_uid == caller || (seen.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+void look(std::vector<std::string>& found, const std::string& path, unsigned caller, int deeper) {
+  struct stat seen {};
+  if (::stat(path.c_str(), &seen) != 0) return;  // whoever needs it refuses then
+  if (S_ISREG(seen.st_mode) && seen.st_nlink > 1 && could_be_written(seen, caller)) found.push_back(path);
+  if (!S_ISDIR(seen.st_mode) || deeper == 0) return;
+  for (const auto& name : names_in(path)) look(found, path + "/" + name, caller, deeper - 1);
+}
+
+}  // namespace
+
+std::vector<std::string> with_other_names(const std::string& place, unsigned caller) {
+  std::vector<std::string> found;
+  if (place.starts_with('/') && !is_of_the_system(place)) look(found, place, caller, levels);
+  return found;
+}
+
+}  // namespace cloche
