@@ -22,7 +22,7 @@ constexpr unsigned first = 2'000'000'000;
 std::vector<unsigned> cleaned;
 Result<OutsideId> claim(unsigned from, unsigned count, const std::string& directory) {
   cleaned.clear();
-  return claim_outside_id(from, count, [](unsigned id) { cleaned.push_back(id); }, {directory});
+  return claim_outside_id(from, count, [](unsigned id) { cleaned.push_back(id); }, {{directory}});
 }
 
 TEST(OutsideId, NoTwoAtOnceAreTheSameUntilTheRangeIsUsedUp) {
@@ -136,8 +136,42 @@ TEST(OutsideId, DoesNotWriteThroughALink) {
 }
 
 Result<OutsideId> claim_in(const std::vector<std::string>& directories) {
+  std::vector<ClaimPlace> places;
+  for (const auto& directory : directories) places.push_back({directory});
   return claim_outside_id(
-      first, 1, [](unsigned) {}, directories);
+      first, 1, [](unsigned) {}, places);
+}
+
+// In a directory that others do not look into. Ids of this test's own: their names are the whole host's.
+Result<OutsideId> claim_alone(const std::string& directory) {
+  const unsigned from = 1'900'000'000 + static_cast<unsigned>(::getpid() % 100'000) * 16;
+  cleaned.clear();
+  return claim_outside_id(from, 16, [](unsigned id) { cleaned.push_back(id); }, {{directory, false}});
+}
+
+TEST(OutsideId, WhereTheFileIsNotEverybodysNobodyElseHasTheSame) {
+  const Scratch scratch;
+  std::set<unsigned> ids;
+  std::vector<OutsideId> held;
+  for (const char* place : {"/one", "/other", "/third", "/one"}) {
+    auto claimed = claim_alone(scratch.path + place);
+    ASSERT_TRUE(claimed.ok()) << claimed.error().what;
+    EXPECT_TRUE(ids.insert(claimed.value().id).second) << claimed.value().id;
+    held.push_back(std::move(claimed).value());
+  }
+}
+
+// What a killed call has left is cleaned up only while nobody else has its id.
+TEST(OutsideId, AnIdThatSomebodyElseHasNowIsNotCleanedUp) {
+  const Scratch scratch;
+  const std::string one = scratch.path + "/one";
+  const unsigned left = claim_alone(one).value().id;  // killed at once, with everybody who could clean up
+  {
+    const auto others = claim_alone(scratch.path + "/other").value();
+    ASSERT_EQ(others.id, left);
+    EXPECT_NE(claim_alone(one).value().id, left);
+    EXPECT_TRUE(cleaned.empty());
+  }
 }
 
 TEST(OutsideId, TheFirstDirectoryThatCanBeUsedIsTheOneForEverybody) {
@@ -183,8 +217,9 @@ TEST(OutsideId, ADirectoryThatSomebodyElseCouldChangeIsPassedOver) {
 }
 
 TEST(OutsideId, WhatIsOnesOwnAloneComesLast) {
-  EXPECT_EQ(claim_directories("/s"), (std::vector<std::string>{"/run/cloche", "/dev/shm/cloche", "/s"}));
-  EXPECT_EQ(claim_directories("").size(), 2U);
+  EXPECT_EQ(claim_places("/s"),
+            (std::vector<ClaimPlace>{{"/run/cloche", true}, {"/dev/shm/cloche", true}, {"/s", false}}));
+  EXPECT_EQ(claim_places("").size(), 2U);
 }
 
 }  // namespace

@@ -141,10 +141,13 @@ std::string as_text(const Diagnosis& diagnosis) {
   if (!diagnosis.misconfiguration.empty())
     text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
   text += rungs_as_text(diagnosis);
-  if (!diagnosis.active)
-    return text + "The default is refused on this host: " + diagnosis.problem + "\n" + way_out(diagnosis);
   if (diagnosis.in_force == "none")
     return text + "ISOLATION IS OFF by the operator's own switch: NOTHING HOLDS.\n";
+  if (!diagnosis.active && !diagnosis.in_force.empty())
+    return text + "The default does not work on this host (" + diagnosis.problem +
+           "); by the operator's own word a command gets " + diagnosis.in_force + " instead.\n";
+  if (!diagnosis.active)
+    return text + "The default is refused on this host: " + diagnosis.problem + "\n" + way_out(diagnosis);
   text += "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n";
   return text;
 }

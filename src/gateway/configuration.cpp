@@ -113,14 +113,13 @@ void raise_rung(RunRequest& request, const Settings& settings) {
       request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
 }
 
-// Executors in the workspace are a project's, and every call asks about those; profiles there are refused.
+// Also those in this workspace: from another one they are the operator's word.
 void keep_directories(RunRequest& request, const Settings& settings) {
-  const auto workspace = sys::hold(request.workspace.value_or("."));
+  std::vector<std::string> directories = settings.tool_path.value;
   for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
-    if (!directory) continue;
-    std::string place = where_it_would_be(*directory);
-    if (!workspace.ok() || !lies_in(workspace.value().path, place)) request.kept.push_back(std::move(place));
+    if (directory) directories.push_back(*directory);
   }
+  for (const auto& directory : directories) request.kept.push_back(where_it_would_be(directory));
 }
 
 }  // namespace

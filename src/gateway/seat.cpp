@@ -167,6 +167,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
     if (!claimed.ok() && backend != Backend::subprocess) return claimed.take_error();
     if (claimed.ok()) {
       start.kept.push_back(seat.id_.lock.get());
+      if (seat.id_.name) start.kept.push_back(seat.id_.name.get());
     } else {  // taken by nobody, and a plan of root's never names root
       seat.resources_.outside_uid = seat.resources_.outside_gid = installation.ids.first;
     }
@@ -201,7 +202,7 @@ Result<void> Seat::take_id(const Installation& installation) {
     if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
   };
   id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean,
-                             claim_directories(installation.state)));
+                             claim_places(installation.state)));
   resources_.outside_uid = id_.id;
   resources_.outside_gid = id_.id;
   return {};

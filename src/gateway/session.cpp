@@ -11,6 +11,7 @@
 #include "store/command_files.hpp"
 #include "store/protected_file.hpp"
 #include "store/run_place.hpp"
+#include "store/second_name.hpp"
 #include "tools/surroundings.hpp"
 
 namespace cloche {
@@ -63,12 +64,23 @@ Result<std::vector<Executor>> executors_of(const Session& session) {
   return load_executors(*directory, places_of(session));
 }
 
-void protect_parts(Session& session) {
-  for (const std::string& named : session.installation.parts()) {
+// Of what judges a call, nothing is a file tool's to write; a plan keeps it from commands.
+Result<void> protect_parts(Session& session) {
+  const auto protect = [&](const std::string& named, const std::string& reason) {
     const std::string part = led_to(named);
     if (part != session.workspace && is_beneath(session.workspace, part))
-      session.protected_set.push_back(protected_part(part.substr(session.workspace.size() + 1)));
+      session.protected_set.push_back(protected_part(part.substr(session.workspace.size() + 1), reason));
+  };
+  for (const std::string& part : session.installation.parts())
+    protect(part, "it belongs to the Cloche that judges this call");
+  for (const std::string& kept : session.options.operators.kept) {
+    if (lies_in(led_to(kept), session.workspace))
+      return refusal("the workspace " + session.workspace + " lies in " + kept +
+                         ", which the configuration takes the operator's word from",
+                     "name another workspace");
+    protect(kept, "the configuration takes the operator's word from it");
   }
+  return {};
 }
 
 HostNames names_of(const Session& session) {
@@ -193,7 +205,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
-  protect_parts(session);
+  TRY(protect_parts(session));
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
   std::vector<Executor> executors = TRY(executors_of(session));

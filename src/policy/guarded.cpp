@@ -13,11 +13,15 @@ bool writes_to_workspace(const RunRequest& request) {
   return request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
 }
 
-void add_root(std::vector<std::string>& roots, const std::string& path) {
-  const auto holds = [&](const std::string& root) { return is_beneath(root, path); };
-  if (std::any_of(roots.begin(), roots.end(), holds)) return;
-  std::erase_if(roots, [&](const std::string& root) { return is_beneath(path, root); });
-  roots.push_back(path);
+// What lies in another is looked at with that, as far as one mount goes.
+void add_root(std::vector<FileFact>& roots, const FileFact& added) {
+  const auto is_in = [](const FileFact& one, const FileFact& other) {
+    return is_beneath(other.path, one.path) && one.mount == other.mount;
+  };
+  if (std::any_of(roots.begin(), roots.end(), [&](const FileFact& root) { return is_in(added, root); }))
+    return;
+  std::erase_if(roots, [&](const FileFact& root) { return is_in(root, added); });
+  roots.push_back(added);
 }
 
 }  // namespace
@@ -34,17 +38,23 @@ std::vector<FileFact> written_of_repository(const RunRequest& request, const Fac
 }
 
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts) {
-  std::vector<std::string> roots;
-  const std::string& workspace = facts.workspace.path;
-  if (writes_to_workspace(request)) add_root(roots, workspace);
-  for (const auto& place : written_of_repository(request, facts)) add_root(roots, place.path);
-  if (request.profile == Profile::readonly) return roots;
+  const FileFact& workspace = facts.workspace;
+  bool holds_workspace = writes_to_workspace(request);
+  std::vector<FileFact> others;
+  for (const auto& place : written_of_repository(request, facts)) add_root(others, place);
   for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
     const FileFact& fact = facts.grants[i];
     // A single file was named for what it is.
     if (!request.grants[i].writable || fact.kind != FileFact::Kind::directory) continue;
-    add_root(roots, is_beneath(workspace, fact.path) ? workspace : fact.path);
+    if (request.profile == Profile::readonly) continue;
+    const bool inside = is_beneath(workspace.path, fact.path) && fact.mount == workspace.mount;
+    holds_workspace = holds_workspace || inside;
+    if (!inside) add_root(others, fact);
   }
+  // The workspace is a tree of its own also in a wider one: what is at its top is at the top of a tree.
+  std::vector<std::string> roots;
+  if (holds_workspace) roots.push_back(workspace.path);
+  for (auto& root : others) roots.push_back(std::move(root.path));
   return roots;
 }
 
@@ -70,6 +80,20 @@ Result<void> judge_roots(const std::vector<std::string>& roots, const std::vecto
     return refusal(root + " is in the protected set (" + std::string(meaning.covered_by) +
                        "), and a command could write there",
                    "name another directory, or let go of this one with --allow-protected " + root);
+  }
+  return {};
+}
+
+Result<void> judge_mounts_below(const std::vector<std::string>& roots,
+                                const std::vector<std::string>& mount_points) {
+  for (const auto& point : mount_points) {
+    if (std::find(roots.begin(), roots.end(), point) != roots.end()) continue;
+    const auto holds = [&](const std::string& root) { return is_beneath(root, point); };
+    const auto root = std::find_if(roots.begin(), roots.end(), holds);
+    if (root == roots.end()) continue;
+    return refusal(point + " is mounted in " + *root +
+                       ", and a rung without mounts of its own cannot keep it " + "from the command",
+                   "grant it too with --rw " + point + ", unmount it, or take the namespace rung");
   }
   return {};
 }

@@ -10,8 +10,10 @@
 
 namespace cloche {
 
-// The directories that the request lets a command write to, none within another. What was granted within the
-// workspace counts as the workspace: by its names from there it is in the set or not.
+// The directories that the request lets a command write to; the workspace first, and it is one of its own
+// also where a wider tree was granted. Of the others none lies within another of the same mount, which no
+// look crosses. What was granted within the workspace counts as the workspace: by its names from there it is
+// in the set or not.
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts);
 
 // What of the repository that the workspace is a worktree of the command may write, so that git commits. Not
@@ -26,6 +28,11 @@ Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& n
 // A tree that is itself in the protected set, as a workspace named .vscode is: all of it would have to be
 // kept from the command, so the operator has to let go of it.
 Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed);
+
+// Without mounts of its own a rung shows what the host has mounted in a tree, and a look does not go there.
+// It has to be granted as a tree of its own.
+Result<void> judge_mounts_below(const std::vector<std::string>& roots,
+                                const std::vector<std::string>& mount_points);
 
 // Whether the path is allowed, or holds something that is.
 bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path);

@@ -15,6 +15,7 @@ struct Given {
   const char* path;
   bool writable;
   Kind kind = Kind::directory;
+  uint64_t mount = 0;
 };
 
 Paths roots_of(const RunRequest& plain, const std::vector<Given>& grants) {
@@ -23,7 +24,7 @@ Paths roots_of(const RunRequest& plain, const std::vector<Given>& grants) {
   facts.workspace = directory("/w");
   for (const auto& grant : grants) {
     request.grants.push_back({.source = grant.path, .writable = grant.writable});
-    facts.grants.push_back({.kind = grant.kind, .path = grant.path});
+    facts.grants.push_back({.kind = grant.kind, .path = grant.path, .mount = grant.mount});
   }
   return guarded_roots(request, facts);
 }
@@ -44,6 +45,26 @@ TEST(Guarded, Roots) {
   EXPECT_EQ(roots_of(plain, {{"/x", true}, {"/x/y", true}, {"/z", false}}), (Paths{"/w", "/x"}));
   EXPECT_EQ(roots_of(plain, {{"/x/y", true}, {"/x", true}}), (Paths{"/w", "/x"}));
   EXPECT_EQ(roots_of(plain, {{"/x", true, Kind::file}}), Paths{"/w"});
+  EXPECT_EQ(roots_of(plain, {{"/", true}}), (Paths{"/w", "/"})) << "the workspace stays one of its own";
+  EXPECT_EQ(roots_of(hidden, {{"/", true}}), Paths{"/"});
+}
+
+// A look goes as far as one mount does.
+TEST(Guarded, AMountIsARootOfItsOwn) {
+  const RunRequest plain{.argv = {"true"}};
+  EXPECT_EQ(roots_of(plain, {{"/w/m", true, Kind::directory, 7}}), (Paths{"/w", "/w/m"}));
+  EXPECT_EQ(roots_of(plain, {{"/x", true, Kind::directory, 1}, {"/x/m", true, Kind::directory, 2}}),
+            (Paths{"/w", "/x", "/x/m"}));
+}
+
+TEST(Guarded, WithoutMountsOfItsOwnWhatIsMountedInATreeIsNamedOrRefused) {
+  const Paths points = {"/", "/proc", "/w", "/w/m"};
+  const auto refused = judge_mounts_below({"/w"}, points);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().fix.find("--rw /w/m"), std::string::npos) << refused.error().fix;
+  EXPECT_TRUE(judge_mounts_below({"/w", "/w/m"}, points).ok());
+  EXPECT_TRUE(judge_mounts_below({"/x"}, points).ok());
+  EXPECT_FALSE(judge_mounts_below({"/"}, points).ok());
 }
 
 TEST(Guarded, ARootThatIsItselfProtected) {

@@ -127,9 +127,9 @@ const ProtectedEntry* find_protected(const ProtectedSet& entries, std::string_vi
   return nullptr;
 }
 
-ProtectedEntry protected_part(const std::string& path) {
+ProtectedEntry protected_part(const std::string& path, std::string reason) {
   return {.path = path,
-          .reason = "it belongs to the Cloche that judges this call",
+          .reason = std::move(reason),
           .scope = ProtectedEntry::Scope::file_tools,
           .source = "the installation",
           .pattern = pattern_of(path)};

@@ -35,9 +35,10 @@ Result<ProtectedSet> read_protected(std::string_view text, const std::string& so
 const ProtectedEntry* find_protected(const ProtectedSet& entries, std::string_view path,
                                      ProtectedEntry::Scope asked_by);
 
-// Of a Cloche that lies in the workspace itself (its own checkout): a directory of it, relative to that. A
+// Of a Cloche that lies in the workspace itself (its own checkout), or of what the configuration names: a
+// directory, relative to that. A
 // command's view has these read-only; this is for the file tools.
-ProtectedEntry protected_part(const std::string& path);
+ProtectedEntry protected_part(const std::string& path, std::string reason);
 
 // Whether the path is in what Cloche keeps in a workspace for itself: the record in tool_calls/ and the
 // project's configuration in .cloche. No tool reads these either.

@@ -229,22 +229,47 @@ bool is_root_outside() {
   return inside == 0 && outside == 0;
 }
 
-// A directory of the command's that is mounted where Cloche keeps its own files: by that name they would be
-// hidden, by the other one they are the command's to write.
-Result<void> judge_mounted_own(const Facts& facts) {
-  const auto judge = [&](const FileFact& own) -> Result<void> {
-    std::vector<const FileFact*> trees = {&facts.workspace};
-    for (const auto& grant : facts.grants) trees.push_back(&grant);
-    for (const auto* tree : trees) {
-      if (own.path.empty() || tree->kind != FileFact::Kind::directory) continue;
-      if (is_mounted_from(tree->path, own.path))
-        return refusal("Cloche's own " + own.path + " is a mount of a directory in " + tree->path +
-                           ", where a command could change it",
+struct NamedTree {
+  const FileFact* fact;
+  bool writable;
+};
+
+std::vector<NamedTree> named_trees(const RunRequest& request, const Facts& facts) {
+  std::vector<NamedTree> trees = {{&facts.workspace, true}};
+  for (size_t i = 0; i < request.grants.size(); ++i)
+    trees.push_back({&facts.grants[i], request.grants[i].writable});
+  return trees;
+}
+
+// Where mounts give Cloche's own files a second name, no name is what it seems: a directory of the command's
+// that is mounted where they are would be hidden there and be the command's by its own name; and one that is
+// a mount of them, or of something in them, would show them.
+Result<void> judge_mounted_own(const RunRequest& request, const Facts& facts) {
+  MountLook mounts;
+  const auto shows = [&](const NamedTree& tree, const FileFact& own) {
+    return own.path.starts_with('/') && mounts.is_mounted_from(own.path, tree.fact->path);
+  };
+  for (const NamedTree& tree : named_trees(request, facts)) {
+    if (!tree.fact->exists()) continue;
+    const std::string& path = tree.fact->path;
+    if (facts.state.path.starts_with('/') && mounts.is_mounted_from(path, facts.state.path))
+      return refusal("Cloche's own " + facts.state.path + " is a mount of a directory in " + path +
+                         ", where a command could change it",
+                     "unmount it, or name another directory");
+    std::vector<const FileFact*> hidden = {&facts.state};
+    for (const auto& own : facts.configuration) hidden.push_back(&own);
+    for (const FileFact* own : hidden) {
+      if (shows(tree, *own))
+        return refusal(path + " is a mount of Cloche's own " + own->path + ", and no command sees that",
                        "unmount it, or name another directory");
     }
-    return {};
-  };
-  if (facts.state.path.starts_with('/')) TRY(judge(facts.state));
+    for (const FileFact& kept : facts.kept) {
+      if (tree.writable && shows(tree, kept))
+        return refusal(
+            path + " is a mount of " + kept.path + ", which the configuration takes the operator's word from",
+            "unmount it, or name another directory");
+    }
+  }
   return {};
 }
 
@@ -303,6 +328,14 @@ void pin_git_directory(std::vector<FileFact>& pinned, const std::string& member)
   struct stat seen {};
   if (::lstat(directory.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode))
     pinned.push_back(fact_from(seen, directory));
+}
+
+Result<std::vector<std::string>> mount_points() {
+  constexpr size_t most_bytes = 16 << 20;
+  std::vector<std::string> points;
+  for (auto& mount : read_mount_table(TRY(sys::read_file("/proc/self/mountinfo", most_bytes))))
+    points.push_back(std::move(mount.point));
+  return points;
 }
 
 bool promises_own_id(Rung rung) {
@@ -418,7 +451,9 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   }
   look_above(facts.above_own, facts.state);
   look_above(facts.above_own, facts.project_config);
-  TRY(judge_mounted_own(facts));
+  facts.workspace.mount = mount_number(facts.workspace.path);
+  for (auto& grant : facts.grants) grant.mount = mount_number(grant.path);
+  TRY(judge_mounted_own(request, facts));
   return seen;
 }
 
@@ -435,6 +470,12 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   guard.mounts = request.rung >= Rung::namespaces;
   guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
   TRY(judge_roots(guard.roots, guard.allowed));
+  if (!guard.mounts) {
+    auto points = TRY(mount_points());
+    for (size_t i = 0; i < request.grants.size(); ++i)  // named for what they are
+      if (request.grants[i].writable) std::erase(points, seen.facts.grants[i].path);
+    TRY(judge_mounts_below(guard.roots, points));
+  }
   return observe_protected_again(seen);
 }
 
@@ -454,9 +495,9 @@ Result<void> observe_protected_again(Observation& seen) {
 }
 
 Result<void> observe_mounts_below(Facts& facts) {
-  for (const auto& mount : read_mount_table(TRY(sys::read_file("/proc/self/mountinfo", 16 << 20)))) {
-    FileFact fact = look_at(mount.point);
-    fact.path = mount.point;
+  for (const auto& point : TRY(mount_points())) {
+    FileFact fact = look_at(point);
+    fact.path = point;
     if (!fact.exists())
       fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
     facts.mounts_below.push_back(std::move(fact));

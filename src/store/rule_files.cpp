@@ -104,6 +104,19 @@ Result<void> judge_directory(const Operators& file) {
   return judge_mode(seen, directory, file);
 }
 
+// A link may lead to where somebody else can put another file in its place.
+Result<void> judge_way(const std::string& opened, const Operators& file) {
+  if (opened == file.path || file.group_writes) return {};
+  for (std::string_view at = parent_of(opened);; at = parent_of(at)) {
+    struct stat seen {};
+    const std::string directory(at);
+    if (::stat(directory.c_str(), &seen) != 0) return system_error("look at " + directory);
+    TRY(judge_owner(seen, directory, file));
+    if ((seen.st_mode & S_ISVTX) == 0) TRY(judge_mode(seen, directory, file));
+    if (at == "/") return {};
+  }
+}
+
 Result<std::optional<ConfigFile>> read_operators(const Operators& file, const std::string& workspace,
                                                  std::span<const std::string_view> keys) {
   const std::string& path = file.path;
@@ -125,6 +138,7 @@ Result<std::optional<ConfigFile>> read_operators(const Operators& file, const st
   TRY(judge_mode(seen, path, file));
   // What was opened counts, should a link have been turned since the walk.
   const std::string opened = TRY(sys::path_of(fd.get()));
+  TRY(judge_way(opened, file));
   if (workspace != nowhere && lies_in(workspace, opened))
     return refusal("the configuration " + path + " is " + opened + ", in the workspace");
   return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));

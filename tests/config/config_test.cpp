@@ -121,6 +121,30 @@ TEST_P(Config, AMountOfTheWorkspaceIsTheWorkspace) {
   EXPECT_TRUE(exited(mounted_on((root() / "elsewhere").string()), 0));
 }
 
+// The other way round: a mount of something in there, by which a command would come to it.
+TEST_P(Config, AMountOfClochesOwnFilesIsNotShown) {
+  if (as() != As::self || ::geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount here";
+  user_file("{}");
+  ASSERT_TRUE(exited(shell("true"), 0));  // there is a state now
+  const std::string alias = (root() / "alias").string();
+  for (const std::string& own : {user_path(), state_home(as()) + "/cloche/proofs"}) {
+    fs::remove_all(alias);
+    if (fs::is_directory(own)) fs::create_directory(alias);
+    if (!fs::is_directory(own)) scene().write("alias", "");
+    for (const char* flag : {"--ro", "--rw"}) {
+      const std::string script =
+          "mount --make-rprivate / && mount --bind '" + own + "' '" + alias + "' && exec \"$@\"";
+      Command command{.argv = {"unshare", "-m", "sh", "-c", script, "sh", cloche(), "run", flag, alias, "--",
+                               "ls", alias},
+                      .as = as(),
+                      .cwd = workspace()};
+      command.env.emplace("XDG_CONFIG_HOME", (root() / "config").string());
+      command.env.emplace("XDG_STATE_HOME", state_home(as()));
+      EXPECT_TRUE(refused(run(command), {125}, {"is a mount of Cloche's own"})) << own << flag;
+    }
+  }
+}
+
 TEST_P(Config, AToolPathInTheWorkspaceIsRefused) {
   fs::create_directory(workspace() / "bin");
   user_file(R"({"tool_path": [")" + (workspace() / "bin").string() + R"("]})");

@@ -99,6 +99,33 @@ TEST_P(Kept, DirectoriesThatItNamesAreNotWritable) {
   EXPECT_TRUE(exited(shell("ls '" + profiles + "'", {"--ro", profiles}), 0)) << "to read is no harm";
 }
 
+// From another workspace they are the operator's word, and so they are in this one.
+TEST_P(Kept, NorWhereTheWorkspaceIsOrHoldsThem) {
+  const std::string executors = (workspace() / "sub/executors").string();
+  fs::create_directories(executors);
+  give_away(workspace() / "sub");
+  user_file(R"({"executors_dir": ")" + executors + R"("})");
+  for (const auto& backend : backends()) {
+    for (const char* place : {"sub/executors", "sub", "."}) {
+      const Ran ran = shell("touch made", {"--backend", backend, "--workspace", workspace() / place});
+      EXPECT_TRUE(refused(ran, {125}, {"takes the operator's word from"})) << backend << ' ' << place;
+    }
+  }
+  EXPECT_TRUE(exited(shell("true", {"--profile", "readonly"}), 0)) << "to read is no harm";
+  const Ran call = cloche_words({"call", "write_artifact", R"({"path": "sub/executors/x", "content": "y"})"});
+  EXPECT_EQ(call.exit_code, 126) << call.out << call.err;
+  EXPECT_FALSE(fs::exists(executors + "/x"));
+}
+
+TEST_P(Kept, NorAToolPathByAnotherName) {
+  const std::string tools = (root() / "tools").string();
+  fs::create_directories(tools);
+  give_away(tools);
+  user_file(R"({"tool_path": [")" + tools + R"("]})");
+  EXPECT_TRUE(refused(shell("touch /q/made", {"--rw", tools + ":/q"}), {125}, {"operator's word"}));
+  EXPECT_FALSE(fs::exists(tools + "/made"));
+}
+
 // From the second call on there is something to hide: the first made it.
 TEST_P(Kept, TheHostsViewHidesAStateBehindAClosedDirectory) {
   std::string place = "/var/tmp/cloche-kept-XXXXXX";  // 0700

@@ -81,6 +81,16 @@ TEST_P(Managed, ADirectoryThatOthersCanWriteRefusesEverything) {
   EXPECT_FALSE(fs::exists(workspace() / "made"));
 }
 
+// A link leads to root's own file, in a directory where somebody else can put another in its place.
+TEST_P(Managed, NorMayALinkLeadToWhereOthersCanWrite) {
+  const Ran ran =
+      under("{}",
+            "mkdir ../other; mv /etc/cloche/config.json ../other/; chown 65534 ../other; "
+            "ln -s \"${PWD%/*}/other/config.json\" /etc/cloche/; $CLOCHE run -- touch made; echo $?\n");
+  EXPECT_EQ(ran.out, "125\n");
+  EXPECT_TRUE(contains(ran.err, "/other belongs to another user")) << ran.err;
+}
+
 TEST_P(Managed, NoVariableSwitchesOffWhatItSwitchesOn) {
   const Ran ran = under(R"({"enabled": true})",
                         "export CLOCHE_SANDBOX=off; $CLOCHE run -- grep Seccomp: /proc/self/status\n"

@@ -99,6 +99,8 @@ TEST_P(Hosts, TheDoctorKnowsThatAStepDownIsAllowed) {
   configure(R"({"missing": "degrade"})");
   const Ran ran = without_user_namespaces("cloche doctor");
   EXPECT_TRUE(contains(ran.out, "a command gets              subprocess")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "by the operator's own word a command gets subprocess instead")) << ran.out;
+  EXPECT_FALSE(contains(ran.out, "is refused on this host")) << ran.out;
 }
 
 TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
@@ -224,6 +226,39 @@ TEST_P(Hosts, WithNoPlaceForClaimsTheDoctorNamesOneAndASubprocessNeedsNone) {
   EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
   const Ran doctor = on_host(nowhere + "cloche doctor");
   EXPECT_TRUE(contains(doctor.out, fix)) << doctor.out << doctor.err;
+}
+
+// Each looks into a file of its own, and no two have one id all the same.
+TEST_P(Hosts, WithoutASharedPlaceForClaimsNoTwoCallsHaveOneId) {
+  if (as() != As::self) GTEST_SKIP() << "skipped: only root's calls have ids of their own";
+  const Ran ran = on_host(
+      "mount -t tmpfs -o ro none /run; mount -t tmpfs -o ro none /dev/shm; "
+      "for one in 1 2 3 4; do (export XDG_STATE_HOME=$XDG_STATE_HOME/$one; mkdir -p $XDG_STATE_HOME; "
+      "cloche run -- sh -c 'touch of-'$one'; while [ ! -e go ]; do sleep 0.05; done' > /dev/null) & done; "
+      "for one in 1 2 3 4; do until [ -e of-$one ]; do sleep 0.05; done; done; "
+      "ps -eo uid,args | awk '/[w]hile .* -e go/ && $1 != 0 {print $1}' | sort -u | wc -l; "
+      "touch go; wait");
+  EXPECT_EQ(ran.out, "4\n") << ran.err;
+}
+
+// What is mounted below the workspace is not cloned; where there are no mounts it is refused, or named and
+// looked at like every other tree.
+TEST_P(Hosts, AMountBelowTheWorkspaceIsLeftOutOrLookedAt) {
+  const std::string other = (scene().root() / "other").string();
+  const std::string mounted = (scene().workspace() / "m").string();
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;
+    const std::string box = std::string(" --isolation ") + rung.rung + " --backend " + rung.backend;
+    const std::string begin = "mkdir -p m '" + other + "/.git/hooks'; mount --bind '" + other + "' m; " +
+                              (as() == As::nobody ? "chown -R 65534:65534 '" + other + "'; " : "") +
+                              "set +e; ";
+    const std::string attack = "'echo evil > m/.git/hooks/pre-commit; echo evil > m/.envrc; echo fine > m/f'";
+    const Ran plain = on_host(begin + "cloche run" + box + " -- sh -c " + attack + " > /dev/null; ls -A m");
+    EXPECT_EQ(plain.out, ".git\n") << rung.backend << plain.err;
+    const Ran granted = on_host(begin + "cloche run" + box + " --rw '" + mounted + "' -- sh -c " + attack +
+                                "; find m -type f | sort; rm -f m/f");
+    EXPECT_EQ(granted.out, "m/f\n") << rung.backend << granted.err;
+  }
 }
 
 class Contained : public Hosts {

@@ -346,6 +346,17 @@ TEST_P(Protected, AGrantedTreeIsLookedAtToo) {
   EXPECT_EQ(on_host, wanted);
 }
 
+TEST_P(Protected, AWiderGrantTakesNothingFromTheWorkspace) {
+  file("inner/.envrc", "the user's\n");
+  const Answer ran = after("cd '" + (workspace() / "inner").string() +
+                               "'; (echo evil > .envrc) 2>/dev/null && echo changed; echo evil > .mcp.json",
+                           {"--workspace", workspace() / "inner", "--rw", workspace()});
+  EXPECT_EQ(ran.json["stdout"].string, "");
+  EXPECT_EQ(quarantined(ran.json), Paths{".mcp.json"});
+  EXPECT_EQ(read_file(workspace() / "inner/.envrc"), "the user's\n");
+  EXPECT_FALSE(is_there("inner/.mcp.json"));
+}
+
 TEST_P(Protected, TheQuarantineIsInNobodysView) {
   const Answer ran = after("echo x > .envrc");
   ASSERT_EQ(ran.json["quarantined"].array.size(), 1U);
