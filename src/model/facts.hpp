@@ -46,7 +46,7 @@ struct ProtectedFact {
 };
 
 struct GuardFacts {
-  std::vector<std::string> roots = {};    // the trees that the command may write to, none within another
+  std::vector<std::string> roots = {};    // the trees that the command may write to
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
   std::vector<ProtectedFact> files = {};
   std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
