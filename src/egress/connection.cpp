@@ -238,8 +238,8 @@ void Connection::refuse(EgressReason reason, std::string_view detail) {
   break_off();
 }
 
-void Connection::fail(EgressReason reason, int number) {
-  house_.speaker.failed(reason, {host_.text(), count_.port, {}, number});
+void Connection::fail(EgressReason reason, int number, std::string_view detail) {
+  house_.speaker.failed(reason, {host_.text(), count_.port, detail, number});
   break_off();
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/sys.hpp"
 #include "egress/lock_in.hpp"
+#include "egress/routes.hpp"
 #include "egress/server.hpp"
 #include "model/network.hpp"
 
@@ -61,9 +62,10 @@ int main(int argc, char** argv) {
   auto settings = read_settings();
   const std::string hosts = read_or_nothing("/etc/hosts");
   const std::string resolver = read_or_nothing("/etc/resolv.conf");
-  if (!settings.ok() || !egress::lock_in(ids)) return 125;
+  egress::Routes routes;
+  if (!settings.ok() || !routes.works() || !egress::lock_in(ids)) return 125;
   std::vector<OwnedFd> open;
   for (unsigned i = 0; i < doors; ++i) open.emplace_back(egress_first_door_fd + static_cast<int>(i));
-  egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver));
+  egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver), routes);
   return server.run(std::move(open)) ? 0 : 125;
 }

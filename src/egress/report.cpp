@@ -11,6 +11,7 @@ constexpr const char* reasons[] = {
     "this port of it is not declared (%D)",
     "no name was looked up that has this address; connect to a declared name (%D)",
     "it resolves to %A, which is not a public address",
+    "it resolves to %A",
     "%A",
     "the TLS greeting is for %A",
     "%A",
@@ -23,6 +24,7 @@ constexpr const char* reasons[] = {
     "the resolver knows no address of it",
     "the resolver does not answer",
     "",
+    "this host has no route to %A: none at all, or one that says blackhole, unreachable or prohibit",
     "what the command sent last was still on its way two seconds after its end, and was dropped",
 };
 static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);

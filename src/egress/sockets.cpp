@@ -80,20 +80,6 @@ bool door_of(int fd, Door& door) {
   return true;
 }
 
-Whose whose_is(const IpAddress& address) {
-  const OwnedFd fd = socket_for(address, SOCK_DGRAM);
-  if (!fd) return errno == EAFNOSUPPORT ? Whose::others : Whose::unknown;
-  const SocketPlace place = place_of(address, 53);  // sends nothing: only the route is looked up
-  if (::connect(fd.get(), place.address(), place.size) != 0) {
-    const bool no_route = errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EADDRNOTAVAIL;
-    return no_route ? Whose::others : Whose::unknown;
-  }
-  sockaddr_in6 source{};
-  socklen_t size = sizeof source;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &size) != 0) return Whose::unknown;
-  return address_in(source) == address ? Whose::own : Whose::others;
-}
-
 Delivery delivery_of(int fd) {
   tcp_info info{};
   socklen_t size = sizeof info;

@@ -30,11 +30,6 @@ struct Door {
 };
 bool door_of(int fd, Door& door);
 
-// Whether packets to it stay on this host: the kernel would use the address itself as their source. Where
-// that cannot be seen, because there is no descriptor left to ask with, it is not dialled.
-enum class Whose { own, others, unknown };
-Whose whose_is(const IpAddress& address);
-
 // What was given to the kernel for the other side, and how much of it that side has said it has.
 struct Delivery {
   bool complete = true;  // also when there is nobody any more who could say it

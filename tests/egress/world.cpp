@@ -85,7 +85,12 @@ World::World(const std::string& hosts) {
   ip("nsenter --net=" + path_there() + " bash -ec '" + there + "'");
   ip("ip link set out0 up; ip address add 93.184.217.1/24 dev out0;"
      "ip -6 address add 2606:2800:221::1/64 dev out0 nodad;"
-     "ip route add default via 93.184.217.2; ip -6 route add default via 2606:2800:221::2");
+     "ip route add default via 93.184.217.2; ip -6 route add default via 2606:2800:221::2;"
+     "ip address add 93.184.217.9/24 dev out0;"
+     "ip route add local 93.184.219.0/24 dev lo; ip -6 route add local 2606:2800:222::/64 dev lo;"
+     "ip route add blackhole 93.184.220.0/24; ip -6 route add blackhole 2606:2800:223::/64;"
+     "ip route add prohibit 93.184.221.0/24; ip -6 route add prohibit 2606:2800:224::/64;"
+     "ip route add unreachable 93.184.222.0/24; ip -6 route add unreachable 2606:2800:225::/64");
   files_.push_back(std::make_unique<PutOver>("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" + hosts));
   files_.push_back(
       std::make_unique<PutOver>("/etc/resolv.conf", "nameserver " + std::string(resolver_address) + "\n"));
@@ -136,21 +141,22 @@ Place place_of(const std::string& address, uint16_t port) {
 
 }  // namespace
 
-int World::socket_there(Kind kind, const std::string& address, uint16_t port) const {
+int World::socket_here(Kind kind, const std::string& address, uint16_t port) {
   const Place place = place_of(address, port);
+  const int type = kind == Kind::stream ? SOCK_STREAM : SOCK_DGRAM;
+  const int fd = socket(place.room.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const bool good =
+      bind(fd, place.address(), place.size) == 0 && (kind == Kind::datagrams || listen(fd, 1024) == 0);
+  if (good) return fd;
+  close(fd);
+  return -1;
+}
+
+int World::socket_there(Kind kind, const std::string& address, uint16_t port) const {
   int fd = -1;
-  there([&] {
-    const int type = kind == Kind::stream ? SOCK_STREAM : SOCK_DGRAM;
-    fd = socket(place.room.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const bool good =
-        bind(fd, place.address(), place.size) == 0 && (kind == Kind::datagrams || listen(fd, 1024) == 0);
-    if (!good) {
-      close(fd);
-      fd = -1;
-    }
-  });
+  there([&] { fd = socket_here(kind, address, port); });
   must(fd >= 0, "serve at " + address + " port " + std::to_string(port));
   return fd;
 }
