@@ -23,6 +23,7 @@ constexpr const char* reasons[] = {
     "too many different names below a wildcard, or too long ones",
     "the resolver knows no address of it",
     "the resolver does not answer",
+    "no nameserver line of /etc/resolv.conf can be read",
     "",
     "this host has no route to %A: none at all, or one that says blackhole, unreachable or prohibit",
     "what the command sent last was still on its way two seconds after its end, and was dropped",

@@ -40,6 +40,7 @@ enum class EgressReason : uint32_t {
   // Of `failed`:
   unknown_outside,  // the resolver has no address for it
   resolver_silent,
+  no_resolver,  // none that is named can be asked
   unreachable,  // with errno
   no_route,     // the detail is the address
   cut_at_end,   // what the command sent last was still under way when the call was over

@@ -17,11 +17,12 @@ struct SocketPlace {
 
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&room); }
 };
-SocketPlace place_of(const IpAddress& address, uint16_t port);
+// `zone` is the number of an interface, for an address that means something only there.
+SocketPlace place_of(const IpAddress& address, uint16_t port, uint32_t zone = 0);
 
 // Non-blocking, and closed on exec.
 OwnedFd stream_to(const IpAddress& address);
-OwnedFd datagrams_to(const IpAddress& address, uint16_t port);  // connected: nobody else is heard
+OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place);  // connected: nobody else is heard
 
 // Where an accepted connection was made to: the door's address and port as the client said them.
 struct Door {

@@ -219,6 +219,26 @@ TEST_P(Addresses, OfAResolverThatIsNotPerfectAreFound) {
   EXPECT_TRUE(called.failures.empty() && called.denials.empty()) << called;
 }
 
+TEST_P(Addresses, AreAskedOfAResolverNextDoor) {
+  DnsServer near(stage().world, std::string(near_resolver_address) + "%in0");
+  near.tell("near.cloche.test",
+            {{.kind = Kind::truncated, .addresses = {tool_address}, .whole_over_tcp = true}});
+  const PutOver resolver("/etc/resolv.conf", "nameserver " + std::string(near_resolver_address) + "%out0\n");
+  const Called called = echo({"near.cloche.test"});
+  EXPECT_EQ(called.out, "near.cloche.test seen ping\n") << called;
+}
+
+// Nobody is asked who was not named.
+TEST_P(Addresses, AreAskedOfNobodyWhereTheResolversCannotBeRead) {
+  const PutOver resolver("/etc/resolv.conf", "nameserver fe80::53%no-such-link\nnameserver one.example\n");
+  const Called called = echo({"tool.cloche.test"});
+  EXPECT_TRUE(
+      called.failed("egress: tool.cloche.test:7000 could not be reached: no nameserver line of "
+                    "/etc/resolv.conf can be read"))
+      << called;
+  EXPECT_LT(called.ran.seconds, 3) << called;
+}
+
 // Those who wait for the same name at the same time share its look-up.
 TEST_P(Addresses, AreLookedUpOnceForManyWhoWait) {
   const DnsAnswer late{.addresses = {tool_address}, .after_ms = 400};

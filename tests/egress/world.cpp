@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
@@ -35,6 +36,7 @@ int open_namespace() { return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOE
 constexpr const char* addresses_there[] = {
     "93.184.217.2/24 dev in0",
     "2606:2800:221::2/64 dev in0 nodad",
+    "fe80::53/64 dev in0 nodad",
     "93.184.216.34/32 dev lo",
     "93.184.216.35/32 dev lo",
     "8.8.4.4/32 dev lo",
@@ -132,7 +134,9 @@ Place place_of(const std::string& address, uint16_t port) {
   sockaddr_in6 wide{};
   wide.sin6_family = AF_INET6;
   wide.sin6_port = htons(port);
-  if (!address.empty() && inet_pton(AF_INET6, address.c_str(), &wide.sin6_addr) != 1)
+  const size_t mark = address.find('%');
+  if (mark != std::string::npos) wide.sin6_scope_id = if_nametoindex(address.c_str() + mark + 1);
+  if (!address.empty() && inet_pton(AF_INET6, address.substr(0, mark).c_str(), &wide.sin6_addr) != 1)
     throw std::runtime_error("no address: " + address);
   std::memcpy(&place.room, &wide, sizeof wide);
   place.size = sizeof wide;
