@@ -181,6 +181,7 @@ void Connection::look_at_clock() {
   switch (state_) {
     case State::judging:
       if (now - began_ms_ <= greeting_ms) return;
+      if (head_.empty()) return end();  // a connection that was kept ready: there is nothing to refuse
       return refuse(requests_ ? EgressReason::bad_request : EgressReason::bad_hello,
                     "it was not said within ten seconds which host it is for");
     case State::dialling: return look_at_dialling();
