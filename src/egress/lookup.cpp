@@ -7,6 +7,7 @@
 #include <array>
 
 #include "egress/sockets.hpp"
+#include "model/network.hpp"
 
 namespace cloche::egress {
 namespace {
@@ -15,7 +16,6 @@ constexpr uint64_t try_ms = 1500;
 constexpr uint64_t all_tries_ms = 6000;
 constexpr uint64_t second_family_ms = 200;  // how long one family waits for the other
 constexpr size_t rounds = 2;                // over all servers, if what they say is of no use
-constexpr uint16_t dns_port = 53;
 
 uint16_t unguessable() {
   uint16_t number = 0;

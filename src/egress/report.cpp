@@ -78,7 +78,8 @@ std::string describe(const EgressMessage& message, std::string_view declared, st
   if (message.reason == EgressReason::cut_at_end)
     return "egress: not everything reached " + place + ": " + why;
   if (message.news == EgressNews::failed) return "egress: " + place + " could not be reached: " + why;
-  if (message.port == 0) return "egress: look-up of " + name + " refused: " + why;
+  if (message.port == 0)
+    return "egress: look-up of " + (name.empty() ? "the root" : name) + " refused: " + why;
   const bool cut =
       message.reason >= EgressReason::too_many_bytes && message.reason <= EgressReason::too_long_open;
   return cut ? "egress: the connection to " + place + " was ended: " + why

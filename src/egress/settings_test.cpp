@@ -93,6 +93,18 @@ TEST(NameBook, AnyIsAnyPublicName) {
   EXPECT_EQ(book.look_up(name("localhost")).answer, NameBook::Answer::not_declared);
 }
 
+TEST(NameBook, TheNameOfTheHostsLoopbackIsNobodysOutside) {
+  NameBook any(egress_settings({"*:80", "*:443"}, Limits{}, true));
+  for (const char* text : {"host.cloche", "a.host.cloche"})
+    EXPECT_EQ(any.look_up(name(text)).answer, NameBook::Answer::not_declared) << text;
+  EXPECT_EQ(any.look_up(name("ghost.cloche")).answer, NameBook::Answer::known);
+  NameBook served(egress_settings({"*:80", "localhost:5432"}, Limits{}, true));
+  const auto found = served.look_up(name("host.cloche"));
+  EXPECT_EQ(found.answer, NameBook::Answer::known);
+  EXPECT_EQ(found.offset, localhost_offset);
+  EXPECT_EQ(served.look_up(name("a.host.cloche")).answer, NameBook::Answer::not_declared);
+}
+
 EgressMessage about(EgressNews news, EgressReason reason, std::string_view name, uint32_t port,
                     std::string_view detail = {}) {
   EgressMessage message{.news = news, .reason = reason, .port = port};
@@ -120,6 +132,8 @@ TEST(EgressReport, IsOneExactSentence) {
       describe(about(EgressNews::refused, R::too_many_bytes, "a.org", 443), declared, "skill small"),
       "egress: the connection to a.org:443 was ended: too many bytes to and from it; this limit is lower "
       "than --net-bytes by skill small");
+  EXPECT_EQ(describe(about(EgressNews::refused, R::not_declared, "", 0), "--net: [a.org]"),
+            "egress: look-up of the root refused: not declared (--net: [a.org])");
   EgressMessage failed = about(EgressNews::failed, R::unreachable, "a.org", 443);
   failed.number = ECONNREFUSED;
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");
