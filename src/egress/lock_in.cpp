@@ -57,7 +57,8 @@ constexpr Allowed allowed_calls[] = {
 constexpr unsigned word(size_t offset) { return static_cast<unsigned>(offset); }
 
 // Linear: a relay makes few calls, and the most frequent could stand first; what counts is that it is read in
-// one sitting. Everything else is EPERM; of socket() only TCP and UDP over IP: what asks for routes is open.
+// one sitting. Everything else is EPERM; of socket() only TCP and UDP over IP, since the one that asks for
+// routes is open already.
 bool filter_calls() {
   constexpr size_t most = 2 * std::size(allowed_calls) + 16;
   sock_filter code[most];

@@ -17,7 +17,7 @@ constexpr std::string_view below_localhost = "names below localhost are the loop
 constexpr std::string_view below_host_cloche =
     "host.cloche is this host's own loopback, and nobody's name outside: write localhost:PORT";
 constexpr std::string_view resolvers_port =
-    "port 53 belongs to the call's own resolver, which answers every look-up: no other can be reached";
+    "port 53 belongs to the call's own resolver, which answers every look-up";
 constexpr std::string_view all_hosts = "a wildcard stands below a name, as in *.example.org";
 constexpr std::string_view all_of_a_domain =
     "a wildcard stands below two labels or more, as in *.example.org, not below a whole top-level domain";
