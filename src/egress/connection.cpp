@@ -181,6 +181,7 @@ void Connection::look_at_clock() {
   switch (state_) {
     case State::judging:
       if (now - began_ms_ <= greeting_ms) return;
+      if (head_.empty()) return end();  // a connection that was kept ready: there is nothing to refuse
       return refuse(requests_ ? EgressReason::bad_request : EgressReason::bad_hello,
                     "it was not said within ten seconds which host it is for");
     case State::dialling: return look_at_dialling();
@@ -238,8 +239,8 @@ void Connection::refuse(EgressReason reason, std::string_view detail) {
   break_off();
 }
 
-void Connection::fail(EgressReason reason, int number) {
-  house_.speaker.failed(reason, {host_.text(), count_.port, {}, number});
+void Connection::fail(EgressReason reason, int number, std::string_view detail) {
+  house_.speaker.failed(reason, {host_.text(), count_.port, detail, number});
   break_off();
 }
 

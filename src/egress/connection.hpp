@@ -24,6 +24,7 @@
 #include "egress/name_book.hpp"
 #include "egress/relay.hpp"
 #include "egress/request_stream.hpp"
+#include "egress/routes.hpp"
 #include "egress/settings.hpp"
 #include "egress/sockets.hpp"
 #include "egress/speaker.hpp"
@@ -36,6 +37,7 @@ struct House {
   Speaker& speaker;
   PipePool& pipes;
   Lookups& lookups;
+  Routes& routes;
   const EgressSettings& settings;
 };
 
@@ -87,6 +89,9 @@ class Connection : public Mortal, public Asker {
   void look_at_dialling();
   bool is_dialling() const;
   void found(const std::vector<IpAddress>& addresses) override;
+  struct NotDialled;
+  void judge_address(const IpAddress& address, NotDialled& others);
+  void found_none(const NotDialled& why);
   void not_found(EgressReason why) override;
   void dialled(Attempt& attempt);
   void relay();
@@ -102,7 +107,7 @@ class Connection : public Mortal, public Asker {
   void end();
   void break_off();
   void refuse(EgressReason reason, std::string_view detail = {});
-  void fail(EgressReason reason, int number = 0);
+  void fail(EgressReason reason, int number = 0, std::string_view detail = {});
 
   House& house_;
   State state_ = State::judging;

@@ -31,6 +31,20 @@ std::vector<IpAddress> families_in_turn(const std::vector<IpAddress>& addresses)
 
 }  // namespace
 
+// What became of the addresses that are not dialled: the first of each kind.
+struct Connection::NotDialled {
+  EgressReason reason = EgressReason::address_of_name;
+  std::string refused = {};  // the detail of `reason`
+  std::string no_route = {};
+  bool no_room = false;
+
+  void refuse(EgressReason why, std::string detail) {
+    if (!refused.empty()) return;
+    reason = why;
+    refused = std::move(detail);
+  }
+};
+
 void Connection::dial() {
   state_ = State::looking;
   moved_ms_ = house_.loop.now_ms();
@@ -45,18 +59,30 @@ void Connection::dial() {
 
 void Connection::not_found(EgressReason why) { fail(why); }
 
+void Connection::judge_address(const IpAddress& address, NotDialled& others) {
+  const std::string text(text_of(address).view());
+  if (!why_not_dialled(address, {}).empty()) return others.refuse(EgressReason::address_of_name, text);
+  const Way way = house_.routes.way_to(address, count_.port);
+  if (way == Way::out) return addresses_.push_back(address);
+  if (const auto why = why_refused(way); !why.empty())
+    return others.refuse(EgressReason::address_by_route, text + std::string(why));
+  if (way == Way::no_room) others.no_room = true;
+  if (way == Way::none && others.no_route.empty()) others.no_route = text;
+}
+
 void Connection::found(const std::vector<IpAddress>& addresses) {
-  std::string refused;
-  for (const auto& address : addresses) {
-    const Whose whose = why_not_dialled(address, {}).empty() ? whose_is(address) : Whose::own;
-    if (whose == Whose::others) addresses_.push_back(address);
-    if (whose == Whose::own && refused.empty()) refused = text_of(address).view();
-  }
-  if (addresses_.empty() && refused.empty()) return refuse(EgressReason::too_many_files);
-  if (addresses_.empty()) return refuse(EgressReason::address_of_name, refused);
+  NotDialled others;
+  for (const auto& address : addresses) judge_address(address, others);
+  if (addresses_.empty()) return found_none(others);
   addresses_ = families_in_turn(addresses_);
   state_ = State::dialling;
   dial_next();
+}
+
+void Connection::found_none(const NotDialled& why) {
+  if (!why.refused.empty()) return refuse(why.reason, why.refused);
+  if (why.no_room) return refuse(EgressReason::too_many_files);
+  fail(EgressReason::no_route, 0, why.no_route);
 }
 
 void Connection::dial_next() {
@@ -66,7 +92,9 @@ void Connection::dial_next() {
     if (begin_attempt(address)) return;
     last_error_ = errno;
   }
-  if (!is_dialling()) fail(EgressReason::unreachable, last_error_);
+  if (is_dialling()) return;
+  is_no_room(last_error_) ? refuse(EgressReason::too_many_files)
+                          : fail(EgressReason::unreachable, last_error_);
 }
 
 bool Connection::begin_attempt(const IpAddress& address) {

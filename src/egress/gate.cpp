@@ -28,10 +28,17 @@ EgressGate::EgressGate(EgressStart start, const ConfinementPlan& plan)
     : start_(std::move(start)), hosts_(plan.hosts), limits_(plan.limits) {}
 
 EgressGate::~EgressGate() {
-  if (!process_.pidfd) return;
+  if (process_.pidfd) (void)end_process();
+}
+
+// Nothing that the process says or does not say is proof of its end: one that was broken into closes its end
+// of the line and stays. One that is exiting already keeps the status it has chosen.
+siginfo_t EgressGate::end_process() {
   (void)::syscall(SYS_pidfd_send_signal, process_.pidfd.get(), SIGKILL, nullptr, 0);
-  siginfo_t ended{};
-  ::waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), &ended, WEXITED);
+  siginfo_t how{};
+  ::waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), &how, WEXITED);
+  process_.pidfd.reset();
+  return how;
 }
 
 void EgressGate::open(std::vector<OwnedFd> doors, bool has_ipv6) {
@@ -143,9 +150,7 @@ void EgressGate::take_use(const EgressMessage& message) {
 
 void EgressGate::ended() {
   control_.reset();
-  siginfo_t how{};
-  ::waitid(P_PIDFD, static_cast<id_t>(process_.pidfd.get()), &how, WEXITED);
-  process_.pidfd.reset();
+  const siginfo_t how = end_process();
   const bool well = how.si_code == CLD_EXITED && how.si_status == 0;
   if (finishing_ && well) return;
   const std::string cause = how.si_code == CLD_EXITED ? "with status " : "by signal ";
@@ -184,7 +189,6 @@ void EgressGate::finish(Outcome& outcome) {
     while (control_) {
       const uint64_t now = sys::monotonic_ms();
       if (now >= deadline) {
-        (void)::syscall(SYS_pidfd_send_signal, process_.pidfd.get(), SIGKILL, nullptr, 0);
         ended();
         break;
       }

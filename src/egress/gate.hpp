@@ -5,6 +5,8 @@
 // should it die, the kernel refuses at once whoever comes to them, and nothing hangs.
 #pragma once
 
+#include <signal.h>
+
 #include <map>
 #include <string>
 #include <string_view>
@@ -49,6 +51,7 @@ class EgressGate : public NetworkGate {
   std::string described(const EgressMessage& message) const;
   void take_use(const EgressMessage& message);
   void ended();
+  siginfo_t end_process();
   void refuse(std::string what);
 
   EgressStart start_;

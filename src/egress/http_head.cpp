@@ -53,6 +53,14 @@ bool is_authority_of(std::string_view text, const Destination& destination) {
   return colon == std::string_view::npos || read_port(text.substr(colon + 1)) == destination.port;
 }
 
+// Methods have letters of one size; who takes `get` for GET reads another request than who does not.
+bool is_known_method_in_other_letters(std::string_view method) {
+  for (const std::string_view known :
+       {"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"})
+    if (ascii::same_without_case(method, known)) return method != known;
+  return false;
+}
+
 std::string_view problem_of_target(std::string_view method, std::string_view target,
                                    const Destination& destination) {
   constexpr std::string_view scheme = "http://";
@@ -60,8 +68,10 @@ std::string_view problem_of_target(std::string_view method, std::string_view tar
   if (!ascii::same_without_case(target.substr(0, scheme.size()), scheme))
     return "the request's target is of no known form";
   target.remove_prefix(scheme.size());
-  return is_authority_of(target.substr(0, target.find_first_of("/?#")), destination) ? std::string_view{}
-                                                                                     : other_target;
+  // Who reads the authority up to the slash finds a user in front of another host.
+  if (target.substr(0, target.find('/')).find('@') != std::string_view::npos) return other_target;
+  return is_authority_of(target.substr(0, target.find_first_of("/?")), destination) ? std::string_view{}
+                                                                                    : other_target;
 }
 
 // Names that a server behind a server might read as one that decides: with _ for -, as CGI spells them.
@@ -179,6 +189,8 @@ std::string_view read_line(std::string_view line, const Destination& destination
   const auto target = take_until(line, " ");
   if (!method || !target || !is_token(*method) || target->empty() || !ascii::all(*target, is_printable))
     return bad_line;
+  if (target->find('#') != std::string_view::npos) return "the request's target has a # in it";
+  if (is_known_method_in_other_letters(*method)) return "the request's method is not in capitals";
   head.method = *method;
   if (*method == "PRI" && line == "HTTP/2.0") return "HTTP/2 without TLS cannot be judged";
   if (line != "HTTP/1.1" && line != "HTTP/1.0")

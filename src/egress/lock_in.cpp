@@ -29,7 +29,7 @@ constexpr Allowed allowed_calls[] = {
     {SYS_read, "the settings, and the head of a connection"},
     {SYS_write, "what was held back until it was judged"},
     {SYS_close, "a connection that ended"},
-    {SYS_recvfrom, "questions to the resolver's door, and answers from outside"},
+    {SYS_recvfrom, "questions to the resolver's door, answers from outside, and of the kernel about routes"},
     {SYS_sendto, "the answers, and the questions"},
     {SYS_splice, "bytes from one socket to the other, without a look"},
     {SYS_pipe2, "what they are spliced through"},
@@ -37,7 +37,7 @@ constexpr Allowed allowed_calls[] = {
     {SYS_accept4, "who came to a door"},
     {SYS_connect, "the address that was judged"},
     {SYS_shutdown, "the end of one direction"},
-    {SYS_getsockname, "which door it was; and whether an address is this host's own"},
+    {SYS_getsockname, "which door it was"},
     {SYS_getsockopt, "whether a connect succeeded, and what has arrived"},
     {SYS_setsockopt, "no delay, how much is buffered, and how it ends"},
     {SYS_epoll_create1, "waiting for all of it"},
@@ -57,7 +57,8 @@ constexpr Allowed allowed_calls[] = {
 constexpr unsigned word(size_t offset) { return static_cast<unsigned>(offset); }
 
 // Linear: a relay makes few calls, and the most frequent could stand first; what counts is that it is read in
-// one sitting. Everything else is EPERM; of socket() only TCP and UDP over IP.
+// one sitting. Everything else is EPERM; of socket() only TCP and UDP over IP, since the one that asks for
+// routes is open already.
 bool filter_calls() {
   constexpr size_t most = 2 * std::size(allowed_calls) + 16;
   sock_filter code[most];

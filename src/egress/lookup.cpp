@@ -7,6 +7,7 @@
 #include <array>
 
 #include "egress/sockets.hpp"
+#include "model/network.hpp"
 
 namespace cloche::egress {
 namespace {
@@ -15,13 +16,14 @@ constexpr uint64_t try_ms = 1500;
 constexpr uint64_t all_tries_ms = 6000;
 constexpr uint64_t second_family_ms = 200;  // how long one family waits for the other
 constexpr size_t rounds = 2;                // over all servers, if what they say is of no use
-constexpr uint16_t dns_port = 53;
 
 uint16_t unguessable() {
   uint16_t number = 0;
   (void)!::getrandom(&number, sizeof number, 0);
   return number;
 }
+
+SocketPlace dns_place(const NameServer& server) { return place_of(server.address, dns_port, server.zone); }
 
 }  // namespace
 
@@ -43,6 +45,10 @@ void Lookup::start() {
     if (host.name == name().text()) addresses_.push_back(host.address);
   }
   if (!addresses_.empty()) return conclude();
+  if (files_.servers.empty()) {
+    over_ = true;
+    return asker_.not_found(EgressReason::no_resolver);
+  }
   give_up_ms_ = loop_.now_ms() + all_tries_ms;
   ask_next();
 }
@@ -59,7 +65,7 @@ void Lookup::ask_next() {
 }
 
 // What was not answered yet.
-bool Lookup::ask(const IpAddress& server) {
+bool Lookup::ask(const NameServer& server) {
   const Line* line = line_to(server);
   if (line == nullptr) return false;
   for (size_t i = 0; i < families; ++i) {
@@ -71,10 +77,10 @@ bool Lookup::ask(const IpAddress& server) {
   return true;
 }
 
-Lookup::Line* Lookup::line_to(const IpAddress& server) {
+Lookup::Line* Lookup::line_to(const NameServer& server) {
   const size_t index = (tries_ - 1) % files_.servers.size();
   if (index < lines_.size()) return lines_[index]->fd ? lines_[index].get() : nullptr;
-  lines_.push_back(std::make_unique<Line>(*this, datagrams_to(server, dns_port)));
+  lines_.push_back(std::make_unique<Line>(*this, datagrams_to(server.address, dns_place(server))));
   Line& line = *lines_.back();
   return line.fd && loop_.watch(line.fd.get(), line) ? &line : nullptr;
 }
@@ -98,9 +104,9 @@ void Lookup::hear_datagrams(Line& line) {
 void Lookup::ask_over_stream(size_t question) {
   if (streams_[question] && streams_[question]->fd) return;
   if (streams_[question]) loop_.forget(*streams_[question]);
-  const IpAddress& server = files_.servers[(tries_ - 1) % files_.servers.size()];
-  const SocketPlace place = place_of(server, dns_port);
-  auto line = std::make_unique<Line>(*this, stream_to(server));
+  const NameServer& server = files_.servers[(tries_ - 1) % files_.servers.size()];
+  const SocketPlace place = dns_place(server);
+  auto line = std::make_unique<Line>(*this, stream_to(server.address));
   line->is_stream = true;
   line->question = question;
   const bool begun = line->fd &&

@@ -57,8 +57,8 @@ class Lookup : public Mortal {
   enum class Heard { nothing, all, no_use };  // of a question, since it was last asked
 
   void ask_next();
-  bool ask(const IpAddress& server);
-  Line* line_to(const IpAddress& server);
+  bool ask(const NameServer& server);
+  Line* line_to(const NameServer& server);
   void ask_over_stream(size_t question);
   void hear_datagrams(Line& line);
   void hear_stream(Line& line);

@@ -2,8 +2,8 @@
 // that were bound inside the call's network namespace; lives in the host's network, where it dials what was
 // judged, and has nothing else: no file, no capability, no way to execute anything.
 //
-// What it reads before it locks itself in is the settings, /etc/hosts and /etc/resolv.conf, as bytes; they
-// are understood afterwards.
+// What it reads before it locks itself in is the settings, /etc/hosts, /etc/resolv.conf and the names of the
+// interfaces, as bytes; they are understood afterwards.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -14,6 +14,7 @@
 
 #include "base/sys.hpp"
 #include "egress/lock_in.hpp"
+#include "egress/routes.hpp"
 #include "egress/server.hpp"
 #include "model/network.hpp"
 
@@ -61,9 +62,11 @@ int main(int argc, char** argv) {
   auto settings = read_settings();
   const std::string hosts = read_or_nothing("/etc/hosts");
   const std::string resolver = read_or_nothing("/etc/resolv.conf");
-  if (!settings.ok() || !egress::lock_in(ids)) return 125;
+  const std::string interfaces = read_or_nothing("/proc/net/if_inet6");
+  egress::Routes routes;
+  if (!settings.ok() || !routes.works() || !egress::lock_in(ids)) return 125;
   std::vector<OwnedFd> open;
   for (unsigned i = 0; i < doors; ++i) open.emplace_back(egress_first_door_fd + static_cast<int>(i));
-  egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver));
+  egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver, interfaces), routes);
   return server.run(std::move(open)) ? 0 : 125;
 }

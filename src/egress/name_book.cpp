@@ -34,11 +34,18 @@ NameBook::NameBook(const EgressSettings& settings) : declared_(settings.named), 
 }
 
 NameBook::Found NameBook::look_up(const HostName& name) {
+  if (is_host_loopback_name(name.text())) return look_up_host_loopback(name.text());
   if (const auto* host = find(declared_, name.text())) return {Answer::known, host->offset};
   if (const auto* host = find(found_, name.text())) return {Answer::known, host->offset};
   const bool below = std::any_of(below_.begin(), below_.end(),
                                  [&](const HostEntry& entry) { return fits(entry, name.text()); });
   return below ? add(name) : Found{};
+}
+
+// Never a name of anybody outside, whatever wildcards say.
+NameBook::Found NameBook::look_up_host_loopback(std::string_view name) const {
+  const bool served = name == host_loopback_name && named(localhost_offset) != nullptr;
+  return served ? Found{Answer::known, localhost_offset} : Found{};
 }
 
 NameBook::Found NameBook::add(const HostName& name) {

@@ -31,6 +31,7 @@ class NameBook {
 
  private:
   Found add(const HostName& name);
+  Found look_up_host_loopback(std::string_view name) const;
 
   std::vector<NamedHost> declared_;
   std::vector<HostEntry> below_;

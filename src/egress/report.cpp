@@ -11,6 +11,7 @@ constexpr const char* reasons[] = {
     "this port of it is not declared (%D)",
     "no name was looked up that has this address; connect to a declared name (%D)",
     "it resolves to %A, which is not a public address",
+    "it resolves to %A",
     "%A",
     "the TLS greeting is for %A",
     "%A",
@@ -22,7 +23,9 @@ constexpr const char* reasons[] = {
     "too many different names below a wildcard, or too long ones",
     "the resolver knows no address of it",
     "the resolver does not answer",
+    "no nameserver line of /etc/resolv.conf can be read",
     "",
+    "this host has no route to %A: none at all, or one that says blackhole, unreachable or prohibit",
     "what the command sent last was still on its way two seconds after its end, and was dropped",
 };
 static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);
@@ -75,7 +78,8 @@ std::string describe(const EgressMessage& message, std::string_view declared, st
   if (message.reason == EgressReason::cut_at_end)
     return "egress: not everything reached " + place + ": " + why;
   if (message.news == EgressNews::failed) return "egress: " + place + " could not be reached: " + why;
-  if (message.port == 0) return "egress: look-up of " + name + " refused: " + why;
+  if (message.port == 0)
+    return "egress: look-up of " + (name.empty() ? "the root" : name) + " refused: " + why;
   const bool cut =
       message.reason >= EgressReason::too_many_bytes && message.reason <= EgressReason::too_long_open;
   return cut ? "egress: the connection to " + place + " was ended: " + why

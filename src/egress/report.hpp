@@ -27,6 +27,7 @@ enum class EgressReason : uint32_t {
   port_not_declared,  // of a declared name
   no_such_address,    // of the inside range, that stands for nothing
   address_of_name,    // what the name resolves to is private or the like
+  address_by_route,   // it is public, and leads back here or to many; the detail says which
   bad_hello,          // on 443: no TLS, or no name in it; the detail says which
   other_server_name,  // TLS for another name
   bad_request,        // on 80: no HTTP, one that leaves a doubt, or for another host; the detail says which
@@ -39,7 +40,9 @@ enum class EgressReason : uint32_t {
   // Of `failed`:
   unknown_outside,  // the resolver has no address for it
   resolver_silent,
+  no_resolver,  // none that is named can be asked
   unreachable,  // with errno
+  no_route,     // the detail is the address
   cut_at_end,   // what the command sent last was still under way when the call was over
   last = cut_at_end
 };

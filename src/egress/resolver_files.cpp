@@ -74,13 +74,45 @@ std::optional<IpAddress> read_v6(std::string_view text) {
   return IpAddress::v6(bytes);
 }
 
+std::optional<uint32_t> read_number(std::string_view text, int base) {
+  uint32_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto [at, problem] = std::from_chars(text.data(), end, number, base);
+  if (problem != std::errc{} || at != end || number == 0) return {};
+  return number;
+}
+
+// Lines of the kernel's: ADDRESS NUMBER PREFIX SCOPE FLAGS NAME, the numbers in hexadecimal. An interface
+// without an address of IPv6 is not there, and has no link-local neighbours either.
+std::optional<uint32_t> read_zone(std::string_view zone, std::string_view interfaces) {
+  while (!interfaces.empty()) {
+    std::string_view line = take_line(interfaces);
+    (void)take_word(line);
+    const std::string_view number = take_word(line);
+    for (int i = 0; i < 3; ++i) (void)take_word(line);
+    if (!zone.empty() && take_word(line) == zone) return read_number(number, 16);
+  }
+  return read_number(zone, 10);
+}
+
 }  // namespace
 
 std::optional<IpAddress> read_address(std::string_view text) {
   return text.find(':') == std::string_view::npos ? read_v4(text) : read_v6(text);
 }
 
-ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resolver) {
+std::optional<NameServer> read_name_server(std::string_view text, std::string_view interfaces) {
+  const size_t mark = text.find('%');
+  const auto address = read_address(text.substr(0, mark));
+  if (!address) return {};
+  if (mark == std::string_view::npos) return NameServer{*address};
+  const auto zone = read_zone(text.substr(mark + 1), interfaces);
+  if (!zone || address->family != IpAddress::Family::v6) return {};
+  return NameServer{*address, *zone};
+}
+
+ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resolver,
+                                  std::string_view interfaces) {
   ResolverFiles files;
   while (!hosts.empty() && files.hosts.size() < most_known) {
     std::string_view line = take_line(hosts);
@@ -91,13 +123,15 @@ ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resol
         files.hosts.push_back({std::string(name.name->text()), *address});
     }
   }
+  bool any_named = false;
   while (!resolver.empty() && files.servers.size() < most_servers) {
     std::string_view line = take_line(resolver);
     if (take_word(line) != "nameserver") continue;
-    if (const auto address = read_address(take_word(line))) files.servers.push_back(*address);
+    any_named = true;
+    if (const auto server = read_name_server(take_word(line), interfaces)) files.servers.push_back(*server);
   }
-  // As every resolver does without one: this host's own.
-  if (files.servers.empty()) files.servers.push_back(IpAddress::v4(std::array<uint8_t, 4>{127, 0, 0, 1}));
+  // As every resolver does where none is named: this host's own. Where one is, nobody else is asked instead.
+  if (!any_named) files.servers.push_back({IpAddress::v4(std::array<uint8_t, 4>{127, 0, 0, 1})});
   return files;
 }
 

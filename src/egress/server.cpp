@@ -18,14 +18,14 @@ constexpr int delivery_tick_ms = 2;     // nobody says when it has arrived
 
 }  // namespace
 
-Server::Server(const EgressSettings& settings, ResolverFiles files)
+Server::Server(const EgressSettings& settings, ResolverFiles files, Routes& routes)
     : settings_(settings),
       files_(std::move(files)),
       speaker_(egress_control_fd),
       lookups_(loop_, files_),
       names_(settings_),
       dns_(loop_, names_, settings_.ipv6, speaker_),
-      house_{loop_, speaker_, pipes_, lookups_, settings_} {}
+      house_{loop_, speaker_, pipes_, lookups_, routes, settings_} {}
 
 void Server::Control::ready(uint32_t) {
   char byte = 0;

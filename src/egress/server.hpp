@@ -11,7 +11,7 @@ namespace cloche::egress {
 
 class Server {
  public:
-  Server(const EgressSettings& settings, ResolverFiles files);
+  Server(const EgressSettings& settings, ResolverFiles files, Routes& routes);
 
   // Until the gateway has closed its end. False: it could not begin.
   bool run(std::vector<OwnedFd> doors);

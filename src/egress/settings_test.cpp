@@ -93,6 +93,18 @@ TEST(NameBook, AnyIsAnyPublicName) {
   EXPECT_EQ(book.look_up(name("localhost")).answer, NameBook::Answer::not_declared);
 }
 
+TEST(NameBook, TheNameOfTheHostsLoopbackIsNobodysOutside) {
+  NameBook any(egress_settings({"*:80", "*:443"}, Limits{}, true));
+  for (const char* text : {"host.cloche", "a.host.cloche"})
+    EXPECT_EQ(any.look_up(name(text)).answer, NameBook::Answer::not_declared) << text;
+  EXPECT_EQ(any.look_up(name("ghost.cloche")).answer, NameBook::Answer::known);
+  NameBook served(egress_settings({"*:80", "localhost:5432"}, Limits{}, true));
+  const auto found = served.look_up(name("host.cloche"));
+  EXPECT_EQ(found.answer, NameBook::Answer::known);
+  EXPECT_EQ(found.offset, localhost_offset);
+  EXPECT_EQ(served.look_up(name("a.host.cloche")).answer, NameBook::Answer::not_declared);
+}
+
 EgressMessage about(EgressNews news, EgressReason reason, std::string_view name, uint32_t port,
                     std::string_view detail = {}) {
   EgressMessage message{.news = news, .reason = reason, .port = port};
@@ -120,6 +132,8 @@ TEST(EgressReport, IsOneExactSentence) {
       describe(about(EgressNews::refused, R::too_many_bytes, "a.org", 443), declared, "skill small"),
       "egress: the connection to a.org:443 was ended: too many bytes to and from it; this limit is lower "
       "than --net-bytes by skill small");
+  EXPECT_EQ(describe(about(EgressNews::refused, R::not_declared, "", 0), "--net: [a.org]"),
+            "egress: look-up of the root refused: not declared (--net: [a.org])");
   EgressMessage failed = about(EgressNews::failed, R::unreachable, "a.org", 443);
   failed.number = ECONNREFUSED;
   EXPECT_EQ(describe(failed, declared), "egress: a.org:443 could not be reached: Connection refused");
@@ -159,17 +173,45 @@ TEST(Speaker, KeepsWhatTheGatewayIsTooSlowToHear) {
   EXPECT_EQ(heard, hosts);
 }
 
+constexpr const char* interfaces =
+    "00000000000000000000000000000001 01 80 10 80       lo\n"
+    "fe80000000000000021122fffe334455 1f 40 20 80     eth0\n";
+
 TEST(ResolverFiles, TakeWhatTheyUnderstand) {
   const auto files = egress::read_resolver_files(
       "# a comment\n1.2.3.4 one.example two.example # more\n::1 localhost\nnonsense three\n5.6.7 x\n\n"
       "2606:4700::1\tsix.example\n",
-      "search example\nnameserver 9.9.9.9\nnameserver nonsense\nnameserver fe80::1%eth0\nnameserver ::1\n");
+      "search example\nnameserver 9.9.9.9\nnameserver nonsense\nnameserver ::1\n", "");
   ASSERT_EQ(files.hosts.size(), 4U);
   EXPECT_EQ(files.hosts[1].name, "two.example");
   EXPECT_EQ(text_of(files.hosts[3].address).view(), "2606:4700::1");
   ASSERT_EQ(files.servers.size(), 2U);
-  EXPECT_EQ(text_of(files.servers[1]).view(), "::1");
-  EXPECT_EQ(text_of(egress::read_resolver_files("", "").servers.front()).view(), "127.0.0.1");
+  EXPECT_EQ(text_of(files.servers[1].address).view(), "::1");
+}
+
+TEST(ResolverFiles, NameWhoIsAskedAndNobodyElse) {
+  const struct {
+    const char* text;
+    std::vector<std::string> servers;
+  } rows[] = {
+      {"", {"127.0.0.1%0"}},
+      {"search example\n# nameserver 9.9.9.9\n", {"127.0.0.1%0"}},
+      {"nameserver 9.9.9.9\nnameserver fe80::1%eth0\n", {"9.9.9.9%0", "fe80::1%31"}},
+      {"nameserver fe80::1%7", {"fe80::1%7"}},
+      {"nameserver fe80::1%wlan0\nnameserver ::1\n", {"::1%0"}},
+      {"nameserver fe80::1%wlan0\n", {}},
+      {"nameserver\n", {}},
+      {"nameserver one.example\n", {}},
+  };
+  for (const auto& row : rows) {
+    std::vector<std::string> servers;
+    for (const auto& server : egress::read_resolver_files("", row.text, interfaces).servers)
+      servers.push_back(std::string(text_of(server.address).view()) + "%" + std::to_string(server.zone));
+    EXPECT_EQ(servers, row.servers) << row.text;
+  }
+  for (const char* bad : {"fe80::1%", "fe80::1%0", "fe80::1%-1", "fe80::1%eth", "fe80::1%4294967296",
+                          "fe80::1%31x", "1.2.3.4%eth0", "%eth0", "fe80::1%eth0%eth0"})
+    EXPECT_FALSE(egress::read_name_server(bad, interfaces)) << bad;
 }
 
 TEST(ReadAddress, AddressesAndNothingElse) {

@@ -37,11 +37,12 @@ IpAddress address_in(const sockaddr_in6& place) {
 
 }  // namespace
 
-SocketPlace place_of(const IpAddress& address, uint16_t port) {
+SocketPlace place_of(const IpAddress& address, uint16_t port, uint32_t zone) {
   SocketPlace place;
   if (address.family == IpAddress::Family::v6) {
     place.room.sin6_family = AF_INET6;
     place.room.sin6_port = htons(port);
+    place.room.sin6_scope_id = zone;
     std::memcpy(&place.room.sin6_addr, address.bytes.data(), 16);
     place.size = sizeof(sockaddr_in6);
     return place;
@@ -57,9 +58,8 @@ SocketPlace place_of(const IpAddress& address, uint16_t port) {
 
 OwnedFd stream_to(const IpAddress& address) { return socket_for(address, SOCK_STREAM); }
 
-OwnedFd datagrams_to(const IpAddress& address, uint16_t port) {
+OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place) {
   OwnedFd fd = socket_for(address, SOCK_DGRAM);
-  const SocketPlace place = place_of(address, port);
   if (!fd || ::connect(fd.get(), place.address(), place.size) != 0) return {};
   return fd;
 }
@@ -78,20 +78,6 @@ bool door_of(int fd, Door& door) {
     std::memcpy(&door.address[12], address.bytes.data(), 4);
   }
   return true;
-}
-
-Whose whose_is(const IpAddress& address) {
-  const OwnedFd fd = socket_for(address, SOCK_DGRAM);
-  if (!fd) return errno == EAFNOSUPPORT ? Whose::others : Whose::unknown;
-  const SocketPlace place = place_of(address, 53);  // sends nothing: only the route is looked up
-  if (::connect(fd.get(), place.address(), place.size) != 0) {
-    const bool no_route = errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EADDRNOTAVAIL;
-    return no_route ? Whose::others : Whose::unknown;
-  }
-  sockaddr_in6 source{};
-  socklen_t size = sizeof source;
-  if (::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&source), &size) != 0) return Whose::unknown;
-  return address_in(source) == address ? Whose::own : Whose::others;
 }
 
 Delivery delivery_of(int fd) {

@@ -17,11 +17,12 @@ struct SocketPlace {
 
   const sockaddr* address() const { return reinterpret_cast<const sockaddr*>(&room); }
 };
-SocketPlace place_of(const IpAddress& address, uint16_t port);
+// `zone` is the number of an interface, for an address that means something only there.
+SocketPlace place_of(const IpAddress& address, uint16_t port, uint32_t zone = 0);
 
 // Non-blocking, and closed on exec.
 OwnedFd stream_to(const IpAddress& address);
-OwnedFd datagrams_to(const IpAddress& address, uint16_t port);  // connected: nobody else is heard
+OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place);  // connected: nobody else is heard
 
 // Where an accepted connection was made to: the door's address and port as the client said them.
 struct Door {
@@ -29,11 +30,6 @@ struct Door {
   uint16_t port = 0;
 };
 bool door_of(int fd, Door& door);
-
-// Whether packets to it stay on this host: the kernel would use the address itself as their source. Where
-// that cannot be seen, because there is no descriptor left to ask with, it is not dialled.
-enum class Whose { own, others, unknown };
-Whose whose_is(const IpAddress& address);
 
 // What was given to the kernel for the other side, and how much of it that side has said it has.
 struct Delivery {

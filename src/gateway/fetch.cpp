@@ -80,7 +80,13 @@ Gateway::Hop Gateway::fetch_once(Judged& judged, Journey& journey, CallRecord re
   Outcome& outcome = hop.record.outcome;
   outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(outcome);
-  if (ran.ok()) hop.record.decided.plan_digest = fast_digest_of(ran.value().plan);
+  if (ran.ok()) {
+    const ConfinementPlan& plan = ran.value().plan;
+    hop.record.decided.plan_digest = fast_digest_of(plan);
+    if (journey.redirects == 0) journey.hop_ms = plan.limits.wall_ms;
+    if (outcome.end == End::timeout && plan.limits.wall_ms < journey.hop_ms)
+      outcome.reason = redirects_were_late();
+  }
   auto answer =
       outcome.end == End::exited && outcome.exit_code == 0 ? read_frame(outcome.output) : std::nullopt;
   const bool answered = answer && answer->problem.empty();
@@ -153,7 +159,7 @@ std::optional<Outcome> Gateway::stop_before(const std::string& next, const Journ
   Outcome outcome;
   outcome.end = End::timeout;
   outcome.exit_code = 124;
-  outcome.reason = "http_get failed: its redirects took longer than " + show_duration_ms(most_fetch_ms);
+  outcome.reason = "http_get failed: " + redirects_were_late();
   return outcome;
 }
 

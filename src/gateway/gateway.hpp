@@ -140,6 +140,7 @@ class Gateway {
     std::string call_id = {};  // of the call that it is
     std::string url = {};      // where it is now
     int redirects = 0;
+    uint64_t hop_ms = 0;  // the limit of the first
     Outcome so_far = {};
     std::string said = {};  // of the last answer, or why there is none
   };

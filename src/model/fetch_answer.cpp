@@ -70,7 +70,7 @@ std::string to_frame(const FetchAnswer& answer) {
   std::string text = std::string(first_line) + "\n";
   if (!answer.problem.empty()) return text + "problem " + plain(answer.problem) + "\n";
   text += "status " + std::to_string(answer.status) + "\n";
-  text += "location " + plain(answer.location) + "\n";
+  text += "location " + std::string(is_plain(answer.location) ? answer.location : unreadable_location) + "\n";
   text += "type " + plain(answer.type) + "\n";
   text += std::string("truncated ") + (answer.truncated ? "yes" : "no") + "\n";
   return text + "body " + std::to_string(answer.body.size()) + "\n" + answer.body;

@@ -19,10 +19,14 @@ namespace cloche {
 
 inline constexpr size_t most_fetched_bytes = size_t{1} << 20;  // of a body; the rest is not fetched
 
+// Stands for an address that a frame cannot carry as it is: it leads nowhere, where one that is changed a
+// little would lead somewhere else.
+inline constexpr std::string_view unreadable_location = "?";
+
 struct FetchAnswer {
   std::string problem = {};  // why there is none; then nothing below means anything
   int status = 0;
-  std::string location = {};  // where a redirect leads, absolute; empty: it is none
+  std::string location = {};  // where a redirect leads, absolute or unreadable; empty: it is none
   std::string type = {};      // of the content, as the server says it
   bool truncated = false;
   std::string body = {};

@@ -21,9 +21,14 @@ TEST(FetchAnswer, WhatAServerSaysBeginsNoLineOfItsOwn) {
   const auto read =
       read_frame(to_frame({.status = 200, .location = "a\nbody 3\nabc", .type = "\x1b[2J\xff"}));
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->location, "a?body 3?abc");
   EXPECT_EQ(read->type, "?[2J?");
   EXPECT_EQ(read_frame(to_frame({.status = 200, .type = std::string(100'000, 'x')}))->type.size(), 8192U);
+}
+
+TEST(FetchAnswer, AnAddressIsSaidAsItIsOrNotAtAll) {
+  for (const std::string& odd : {std::string("http://a.org/a\nbody 3\nabc"), std::string("http://a.org/\x01"),
+                                 std::string("http://a.org/\xff"), "http://a.org/" + std::string(8192, 'x')})
+    EXPECT_EQ(read_frame(to_frame({.status = 302, .location = odd}))->location, unreadable_location) << odd;
 }
 
 TEST(FetchAnswer, WhatIsNotExactlyAFrameIsNoAnswer) {

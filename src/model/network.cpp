@@ -11,7 +11,6 @@ namespace {
 
 constexpr uint16_t first_free_port = 1024;  // below it nothing inside can bind: the command has no capability
 constexpr size_t most_own_doors = 16;       // of one port; more share one for every address
-constexpr uint16_t dns_port = 53;
 
 NetAddress mapped(uint32_t v4) {
   return {0,
@@ -166,7 +165,7 @@ std::string hosts_file_for(const std::vector<std::string>& hosts) {
   // localhost is the sandbox's own, as everywhere; at a declared port the loopback itself leads to the host,
   // because many programs (curl) take 127.0.0.1 for it without a look here.
   const std::string own = "127.0.0.1 localhost cloche\n::1 localhost ip6-localhost\n";
-  return served ? own + dotted(localhost_offset) + " host.cloche\n" : own;
+  return served ? own + dotted(localhost_offset) + " " + std::string(host_loopback_name) + "\n" : own;
 }
 
 std::string resolver_file_for(const std::vector<std::string>& hosts) {

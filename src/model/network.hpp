@@ -37,6 +37,17 @@ struct HostEntry {
 HostEntry host_entry(std::string_view text);
 std::string to_text(const HostEntry& entry);
 
+// The second name of the host's loopback inside. It is nobody's outside, and neither is what is below it.
+inline constexpr std::string_view host_loopback_name = "host.cloche";
+inline bool is_host_loopback_name(std::string_view name) {
+  if (!name.ends_with(host_loopback_name)) return false;
+  name.remove_suffix(host_loopback_name.size());
+  return name.empty() || name.ends_with('.');
+}
+
+// The port of the resolver, at an address of its own inside.
+inline constexpr uint16_t dns_port = 53;
+
 // An address as IPv6 has it; IPv4 is mapped (::ffff:a.b.c.d).
 using NetAddress = std::array<uint8_t, 16>;
 

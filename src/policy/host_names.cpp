@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.hpp"
+#include "model/network.hpp"
 
 namespace cloche {
 namespace {
@@ -13,6 +14,10 @@ constexpr std::string_view bad_port = "the port is not one of 1 to 65535";
 constexpr std::string_view bare_localhost =
     "localhost is a service on the host's loopback and needs its port, as in localhost:5432";
 constexpr std::string_view below_localhost = "names below localhost are the loopback: write localhost:PORT";
+constexpr std::string_view below_host_cloche =
+    "host.cloche is this host's own loopback, and nobody's name outside: write localhost:PORT";
+constexpr std::string_view resolvers_port =
+    "port 53 belongs to the call's own resolver, which answers every look-up";
 constexpr std::string_view all_hosts = "a wildcard stands below a name, as in *.example.org";
 constexpr std::string_view all_of_a_domain =
     "a wildcard stands below two labels or more, as in *.example.org, not below a whole top-level domain";
@@ -33,6 +38,8 @@ std::string_view problem_of_wildcard(std::string_view text) {
 
 std::string_view problem_of(const DeclaredHost& host, bool has_port) {
   if (is_below_localhost(host.name)) return below_localhost;
+  if (is_host_loopback_name(host.name.text())) return below_host_cloche;
+  if (host.ports.contain(dns_port)) return resolvers_port;
   if (host.kind == Kind::below && is_localhost(host.name)) return below_localhost;
   if (host.kind == Kind::below && host.name.has_one_label()) return all_of_a_domain;
   if (host.kind == Kind::host_loopback && !has_port) return bare_localhost;

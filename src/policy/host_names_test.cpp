@@ -136,6 +136,8 @@ TEST(HostDeclaration, SaysKindNameAndPorts) {
       {"intranet", "intranet 80 443"},
       {"notlocalhost", "notlocalhost 80 443"},
       {"localhost.example", "localhost.example 80 443"},
+      {"ghost.cloche", "ghost.cloche 80 443"},
+      {"host.cloche.example:5353", "host.cloche.example 5353"},
       {"*.co.uk", "below co.uk 80 443"},  // shared suffixes are not known
   };
   for (const auto& row : rows) EXPECT_EQ(declared(row.text), row.meaning);
@@ -151,6 +153,13 @@ TEST(HostDeclaration, RefusesWithASentence) {
       {"a.localhost", "names below localhost"},
       {"a.localhost:80", "names below localhost"},
       {"*.localhost:80", "names below localhost"},
+      {"host.cloche", "host.cloche is this host's own loopback"},
+      {"Host.Cloche.:8080", "write localhost:PORT"},
+      {"a.host.cloche", "write localhost:PORT"},
+      {"*.host.cloche:80", "write localhost:PORT"},
+      {"a.org:53", "port 53 belongs to the call's own resolver"},
+      {"*.a.org:53", "port 53 belongs to the call's own resolver"},
+      {"localhost:53", "port 53 belongs to the call's own resolver"},
       {"*", "below a name"},
       {"*.", "below a name"},
       {"*:443", "below a name"},

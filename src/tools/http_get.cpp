@@ -99,6 +99,9 @@ bool is_redirect(const FetchAnswer& answer) {
 }
 
 std::optional<std::string> problem_of_redirect(const std::string& from, const std::string& to, int followed) {
+  if (to == unreadable_location)
+    return "the redirect from " + shown(from, 200) +
+           " is refused: its address is too long or holds characters that no address has";
   const std::string way = "the redirect from " + shown(from, 200) + " to " + shown(to, 200);
   if (followed >= most_redirects)
     return way + " is refused: " + std::to_string(most_redirects) + " were followed already";
@@ -126,6 +129,10 @@ std::string fetched_json(const Fetched& fetched, const OutputBudget& budget) {
   if (!answer.type.empty()) out.member("content_type", answer.type);
   out.member("truncated", answer.truncated).member("utf8", is_text(answer));
   return out.end_object().text();
+}
+
+std::string redirects_were_late() {
+  return "its redirects took longer than " + show_duration_ms(most_fetch_ms);
 }
 
 std::string why_not_fetched(const Outcome& outcome, const std::optional<FetchAnswer>& answer) {

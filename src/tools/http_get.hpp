@@ -45,6 +45,8 @@ ToolReply show_fetched(const Fetched& fetched);
 // By the output schema, bounded.
 std::string fetched_json(const Fetched& fetched, const OutputBudget& budget);
 
+// Why the last of them was ended: its own limit was only what the others had left of the whole.
+std::string redirects_were_late();
 // Of a fetch without an answer: what the model is told. A refusal of the egress is the one sentence.
 std::string why_not_fetched(const Outcome& outcome, const std::optional<FetchAnswer>& answer);
 

@@ -109,6 +109,12 @@ TEST(HttpGet, FollowsFiveRedirectsAndNeverBackFromHttps) {
   }
 }
 
+TEST(HttpGet, ARedirectWithoutAReadableAddressIsRefused) {
+  EXPECT_EQ(problem_of_redirect("http://a.org/", std::string(unreadable_location), 0),
+            "the redirect from http://a.org/ is refused: its address is too long or holds characters that no "
+            "address has");
+}
+
 TEST(HttpGet, WhatAModelGets) {
   const std::string euro = "\xe2\x82\xac";
   const struct {

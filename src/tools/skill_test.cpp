@@ -200,6 +200,10 @@ TEST(Skill, RefusesWithTheLine) {
       {"needs_network: ['https://a.org/']",
        "S:3: needs_network: \"https://a.org/\" is no host, a host is named alone, without a scheme, a "
        "user or a path: write it like api.example.org:443 or *.example.org"},
+      {"needs_network: ['a.org:53']",
+       "S:3: needs_network: \"a.org:53\" is no host, port 53 belongs to the call's own resolver, which "
+       "answers "
+       "every look-up: write it like api.example.org:443 or *.example.org"},
       {"needs_network: ['*']",
        "S:3: needs_network: \"*\" is no host, a wildcard stands below a name, as in *.example.org: write it "
        "like api.example.org:443 or *.example.org"},

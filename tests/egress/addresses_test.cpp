@@ -69,6 +69,57 @@ TEST_P(Addresses, ThatAreNotPublicAreRefusedBeforeTheyAreDialled) {
   EXPECT_EQ(stage().echo.accepted(), before);
 }
 
+// What is public and stays on this host: only the kernel's routes know of them all.
+TEST_P(Addresses, OfThisHostAreRefusedHoweverTheyBecameItsOwn) {
+  const std::vector<std::string> own = {own_address,       own_address6,       second_own_address,
+                                        own_range_address, own_range_address6, "2606:2800:222::ffff"};
+  TcpServer here(World::socket_here(World::Kind::stream, "", echo_port), Manner::echo);
+  std::vector<std::string> names;
+  for (const auto& address : own) {
+    ASSERT_TRUE(reachable(address, echo_port)) << address;
+    names.push_back("own" + std::to_string(names.size()) + ".cloche.test");
+    stage().dns.tell(names.back(), address);
+  }
+  ASSERT_TRUE(soon([&] { return here.accepted() == own.size(); }));
+  const Called called = echo(names);
+  for (size_t i = 0; i < names.size(); ++i)
+    EXPECT_TRUE(called.denied("connect to " + names[i] + ":7000 refused: it resolves to " + own[i] +
+                              ", which is this host's own"))
+        << called;
+  EXPECT_EQ(here.accepted(), own.size());
+  EXPECT_TRUE(called.used.empty()) << called;
+}
+
+TEST_P(Addresses, OfMoreThanOneHostAreRefused) {
+  stage().dns.tell("broadcast.cloche.test", "93.184.217.255");
+  const Called called = echo({"broadcast.cloche.test"});
+  EXPECT_TRUE(
+      called.denied("connect to broadcast.cloche.test:7000 refused: it resolves to 93.184.217.255, "
+                    "which is not the address of one host"))
+      << called;
+}
+
+// The host's own routes say no: that is nobody's decision about this call.
+TEST_P(Addresses, WithoutARouteAreAFailure) {
+  const std::vector<std::string> lost = {"93.184.220.1",     "93.184.221.1",     "93.184.222.1",
+                                         "2606:2800:223::1", "2606:2800:224::1", "2606:2800:225::1"};
+  std::vector<std::string> names;
+  for (const auto& address : lost) {
+    names.push_back("lost" + std::to_string(names.size()) + ".cloche.test");
+    stage().dns.tell(names.back(), address);
+  }
+  stage().dns.tell("half-lost.cloche.test", {{.addresses = {lost[0], tool_address}}});
+  names.push_back("half-lost.cloche.test");
+  const Called called = echo(names);
+  for (size_t i = 0; i < lost.size(); ++i)
+    EXPECT_TRUE(called.failed("egress: " + names[i] +
+                              ":7000 could not be reached: this host has no route to " + lost[i] +
+                              ": none at all, or one that says blackhole, unreachable or prohibit"))
+        << called;
+  EXPECT_TRUE(called.denials.empty()) << called;
+  EXPECT_TRUE(contains(called.out, "half-lost.cloche.test seen ping\n")) << called;
+}
+
 TEST_P(Addresses, OfTheHostsOwnFileAreJudgedAsWell) {
   const Called called = echo({"private-in-file.cloche.test", "from-file.cloche.test"});
   EXPECT_TRUE(called.denied("private-in-file.cloche.test:7000 refused: it resolves to 10.1.2.3")) << called;
@@ -166,6 +217,26 @@ TEST_P(Addresses, OfAResolverThatIsNotPerfectAreFound) {
   const Called called = echo(names);
   EXPECT_EQ(called.out, all) << called;
   EXPECT_TRUE(called.failures.empty() && called.denials.empty()) << called;
+}
+
+TEST_P(Addresses, AreAskedOfAResolverNextDoor) {
+  DnsServer near(stage().world, std::string(near_resolver_address) + "%in0");
+  near.tell("near.cloche.test",
+            {{.kind = Kind::truncated, .addresses = {tool_address}, .whole_over_tcp = true}});
+  const PutOver resolver("/etc/resolv.conf", "nameserver " + std::string(near_resolver_address) + "%out0\n");
+  const Called called = echo({"near.cloche.test"});
+  EXPECT_EQ(called.out, "near.cloche.test seen ping\n") << called;
+}
+
+// Nobody is asked who was not named.
+TEST_P(Addresses, AreAskedOfNobodyWhereTheResolversCannotBeRead) {
+  const PutOver resolver("/etc/resolv.conf", "nameserver fe80::53%no-such-link\nnameserver one.example\n");
+  const Called called = echo({"tool.cloche.test"});
+  EXPECT_TRUE(
+      called.failed("egress: tool.cloche.test:7000 could not be reached: no nameserver line of "
+                    "/etc/resolv.conf can be read"))
+      << called;
+  EXPECT_LT(called.ran.seconds, 3) << called;
 }
 
 // Those who wait for the same name at the same time share its look-up.

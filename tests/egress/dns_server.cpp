@@ -118,9 +118,9 @@ std::vector<std::string> replies(const DnsAnswer& answer, const std::string& id,
 
 }  // namespace
 
-DnsServer::DnsServer(const World& world)
-    : fd_(world.socket_there(World::Kind::datagrams, resolver_address, 53)),
-      streams_(world.socket_there(World::Kind::stream, resolver_address, 53)) {
+DnsServer::DnsServer(const World& world, const std::string& address)
+    : fd_(world.socket_there(World::Kind::datagrams, address, 53)),
+      streams_(world.socket_there(World::Kind::stream, address, 53)) {
   if (pipe2(end_, O_CLOEXEC) != 0) end_[0] = end_[1] = -1;
   thread_ = std::thread([this] { serve(); });
 }

@@ -33,7 +33,7 @@ struct DnsAnswer {
 
 class DnsServer {
  public:
-  explicit DnsServer(const World& world);
+  explicit DnsServer(const World& world, const std::string& address = resolver_address);
   ~DnsServer();
   DnsServer(const DnsServer&) = delete;
   DnsServer& operator=(const DnsServer&) = delete;

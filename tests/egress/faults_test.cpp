@@ -1,6 +1,12 @@
 // What is left when somebody is killed in the middle: nothing hangs, the denial says what happened, and the
 // next call works.
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 #include "egress/fixture.hpp"
 #include "egress/processes.hpp"
@@ -45,6 +51,26 @@ TEST_P(Faults, AKilledGateEndsItsConnectionsWithADenial) {
   const Called next = client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "1000000"});
   EXPECT_TRUE(contains(next.out, " enough\n")) << next;
   EXPECT_TRUE(next.denials.empty()) << next;
+}
+
+// One that was broken into: it is silent on its line and does not end. Nobody waits for that.
+TEST_P(Faults, AGateThatHangsUpAndStaysIsEnded) {
+  int gate = 0;
+  auto call = pulling(gate);
+  ASSERT_GT(gate, 0);
+  const int process = static_cast<int>(syscall(SYS_pidfd_open, gate, 0));
+  const int line = static_cast<int>(syscall(SYS_pidfd_getfd, process, 3, 0));
+  ASSERT_GE(line, 0) << std::strerror(errno);
+  kill(gate, SIGSTOP);
+  ASSERT_TRUE(soon([&] { return status_of(gate)["State"].starts_with("T"); }));
+  shutdown(line, SHUT_RDWR);
+  const Called called = read(call->finish());
+  EXPECT_FALSE(called.ran.timed_out);
+  EXPECT_TRUE(called.denied("egress: the network gate of this call ended by signal 9")) << called;
+  EXPECT_FALSE(exists(gate));
+  syscall(SYS_pidfd_send_signal, process, SIGKILL, nullptr, 0);  // should it be there against all promises
+  close(line);
+  close(process);
 }
 
 TEST_P(Faults, AKilledGatewayTakesTheGateWithIt) {

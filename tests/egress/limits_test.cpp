@@ -107,6 +107,27 @@ TEST_P(NetLimits, IdleConnections) {
       << called;
 }
 
+// Clients open connections that they may need. Who has begun to speak is told what is missing.
+TEST_P(NetLimits, ConnectionsThatSayNothingEndWithoutADenial) {
+  stage().dns.tell("half-said.cloche.test", tool_address);
+  file("silent.py", R"(import socket
+def dial(name, port, said=b''):
+  s = socket.create_connection((name, port), timeout=20); s.sendall(said); return s
+silent = [dial('tool.cloche.test', 80), dial('tool.cloche.test', 443)]
+half = dial('half-said.cloche.test', 80, b'GE')
+print([s.recv(1) for s in silent])
+try: half.recv(1)
+except ConnectionResetError: print('reset')
+)");
+  const Called called =
+      call({"tool.cloche.test", "half-said.cloche.test"}, {"/usr/bin/python3", "silent.py"});
+  EXPECT_EQ(called.out, "[b'', b'']\nreset\n") << called;
+  ASSERT_EQ(called.denials.size(), 1U) << called;
+  EXPECT_TRUE(
+      called.denied("connect to half-said.cloche.test:80 refused: it was not said within ten seconds"))
+      << called;
+}
+
 TEST_P(NetLimits, TimeOfAConnection) {
   const Called called =
       client({"tool.cloche.test:7002"}, {"pull", "tool.cloche.test", "7002", "100000000000000"},

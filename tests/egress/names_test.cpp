@@ -70,6 +70,7 @@ print('long', ask([b'a'], kind=1, tail=bytes(1200)))
 print('nul', ask([b'evil.example\0', b'sub', b'cloche', b'test']))
 print('dot', ask([b'a.sub.cloche', b'test']))
 print('below', ask([b'a', b'sub', b'cloche', b'test']))
+print('root', ask([]))
 print('itself', ask([b'sub', b'cloche', b'test']))
 print('AAAA', ask([b'a', b'sub', b'cloche', b'test'], 28))
 print('HTTPS', ask([b'a', b'sub', b'cloche', b'test'], 65))
@@ -80,12 +81,14 @@ print('TCP', ask([b'a', b'sub', b'cloche', b'test'], 1, socket.SOCK_STREAM))
 )");
   const size_t before = stage().dns.asked().size();
   const Called called = call({"*.sub.cloche.test"}, {"/usr/bin/python3", "ask.py"});
-  EXPECT_EQ(called.out,
-            "long (1, 0)\nnul (3, 0)\ndot (3, 0)\nbelow (0, 1)\nitself (3, 0)\nAAAA (0, 1)\nHTTPS (0, "
-            "0)\nTXT (5, 0)\nANY "
-            "(5, 0)\n"
-            "PTR (5, 0)\nTCP (0, 1)\n")
+  EXPECT_EQ(
+      called.out,
+      "long (1, 0)\nnul (3, 0)\ndot (3, 0)\nbelow (0, 1)\nroot (3, 0)\nitself (3, 0)\nAAAA (0, 1)\nHTTPS (0, "
+      "0)\nTXT (5, 0)\nANY "
+      "(5, 0)\n"
+      "PTR (5, 0)\nTCP (0, 1)\n")
       << called;
+  EXPECT_TRUE(called.denied("egress: look-up of the root refused: not declared (")) << called;
   // Shown so that it cannot be taken for another name, or for a sentence.
   EXPECT_TRUE(
       called.denied("egress: look-up of evil\\046example\\000.sub.cloche.test refused: not declared ("))
@@ -97,9 +100,26 @@ print('TCP', ask([b'a', b'sub', b'cloche', b'test'], 1, socket.SOCK_STREAM))
 
 // LESSONS 6, at the door: what is no name of a host is refused before anything starts.
 TEST_P(Names, L06_WhatIsNoNameIsNotDeclared) {
-  for (const char* word : {"1.2.3.4", "[::1]", "0x7f.1", "2130706433", "*", "*.test", "a.*.test",
-                           "user@web.cloche.test", "https://web.cloche.test/", "localhost",
-                           "web.cloche.test:0", "web.cloche.test:99999", "a b", "", "-a.test", "a..test"}) {
+  for (const char* word : {"1.2.3.4",
+                           "[::1]",
+                           "0x7f.1",
+                           "2130706433",
+                           "*",
+                           "*.test",
+                           "a.*.test",
+                           "user@web.cloche.test",
+                           "https://web.cloche.test/",
+                           "localhost",
+                           "host.cloche",
+                           "web.cloche.test:53",
+                           "*.cloche.test:53",
+                           "localhost:53",
+                           "web.cloche.test:0",
+                           "web.cloche.test:99999",
+                           "a b",
+                           "",
+                           "-a.test",
+                           "a..test"}) {
     const Ran ran = cloche_run({"--net", word}, {"true"});
     EXPECT_TRUE(refused(ran, {2}, {"declares no host"})) << word;
   }
@@ -169,6 +189,16 @@ TEST_P(Names, AHundredHostsAreCountedOneByOne) {
     EXPECT_EQ(use.bytes_out, 4) << host;
     EXPECT_EQ(use.bytes_in, 4) << host;
   }
+}
+
+// host.cloche is the host's loopback, and nobody outside is asked who that might be.
+TEST_P(Names, OfTheHostsLoopbackIsNobodysOutside) {
+  stage().dns.tell("host.cloche", tool_address);
+  const std::string script = file("host", "host.cloche 80 9 0 0\nGET / HTTP/1.1\r\n");
+  const Called called = client({"net-any"}, {"talk", script});
+  EXPECT_EQ(called.out, "host.cloche unknown\n") << called;
+  EXPECT_TRUE(called.denied("egress: look-up of host.cloche refused: not declared (")) << called;
+  for (const auto& name : stage().dns.asked()) EXPECT_NE(name, "host.cloche");
 }
 
 FOR_EVERYONE(Names);

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
@@ -35,6 +36,7 @@ int open_namespace() { return open("/proc/thread-self/ns/net", O_RDONLY | O_CLOE
 constexpr const char* addresses_there[] = {
     "93.184.217.2/24 dev in0",
     "2606:2800:221::2/64 dev in0 nodad",
+    "fe80::53/64 dev in0 nodad",
     "93.184.216.34/32 dev lo",
     "93.184.216.35/32 dev lo",
     "8.8.4.4/32 dev lo",
@@ -85,7 +87,12 @@ World::World(const std::string& hosts) {
   ip("nsenter --net=" + path_there() + " bash -ec '" + there + "'");
   ip("ip link set out0 up; ip address add 93.184.217.1/24 dev out0;"
      "ip -6 address add 2606:2800:221::1/64 dev out0 nodad;"
-     "ip route add default via 93.184.217.2; ip -6 route add default via 2606:2800:221::2");
+     "ip route add default via 93.184.217.2; ip -6 route add default via 2606:2800:221::2;"
+     "ip address add 93.184.217.9/24 dev out0;"
+     "ip route add local 93.184.219.0/24 dev lo; ip -6 route add local 2606:2800:222::/64 dev lo;"
+     "ip route add blackhole 93.184.220.0/24; ip -6 route add blackhole 2606:2800:223::/64;"
+     "ip route add prohibit 93.184.221.0/24; ip -6 route add prohibit 2606:2800:224::/64;"
+     "ip route add unreachable 93.184.222.0/24; ip -6 route add unreachable 2606:2800:225::/64");
   files_.push_back(std::make_unique<PutOver>("/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n" + hosts));
   files_.push_back(
       std::make_unique<PutOver>("/etc/resolv.conf", "nameserver " + std::string(resolver_address) + "\n"));
@@ -127,7 +134,9 @@ Place place_of(const std::string& address, uint16_t port) {
   sockaddr_in6 wide{};
   wide.sin6_family = AF_INET6;
   wide.sin6_port = htons(port);
-  if (!address.empty() && inet_pton(AF_INET6, address.c_str(), &wide.sin6_addr) != 1)
+  const size_t mark = address.find('%');
+  if (mark != std::string::npos) wide.sin6_scope_id = if_nametoindex(address.c_str() + mark + 1);
+  if (!address.empty() && inet_pton(AF_INET6, address.substr(0, mark).c_str(), &wide.sin6_addr) != 1)
     throw std::runtime_error("no address: " + address);
   std::memcpy(&place.room, &wide, sizeof wide);
   place.size = sizeof wide;
@@ -136,21 +145,22 @@ Place place_of(const std::string& address, uint16_t port) {
 
 }  // namespace
 
-int World::socket_there(Kind kind, const std::string& address, uint16_t port) const {
+int World::socket_here(Kind kind, const std::string& address, uint16_t port) {
   const Place place = place_of(address, port);
+  const int type = kind == Kind::stream ? SOCK_STREAM : SOCK_DGRAM;
+  const int fd = socket(place.room.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int on = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  const bool good =
+      bind(fd, place.address(), place.size) == 0 && (kind == Kind::datagrams || listen(fd, 1024) == 0);
+  if (good) return fd;
+  close(fd);
+  return -1;
+}
+
+int World::socket_there(Kind kind, const std::string& address, uint16_t port) const {
   int fd = -1;
-  there([&] {
-    const int type = kind == Kind::stream ? SOCK_STREAM : SOCK_DGRAM;
-    fd = socket(place.room.ss_family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    const int on = 1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    const bool good =
-        bind(fd, place.address(), place.size) == 0 && (kind == Kind::datagrams || listen(fd, 1024) == 0);
-    if (!good) {
-      close(fd);
-      fd = -1;
-    }
-  });
+  there([&] { fd = socket_here(kind, address, port); });
   must(fd >= 0, "serve at " + address + " port " + std::to_string(port));
   return fd;
 }

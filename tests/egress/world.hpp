@@ -23,10 +23,14 @@ inline constexpr const char* web_address6 = "2606:2800:220:1::34";
 inline constexpr const char* tool_address = "93.184.216.35";
 inline constexpr const char* tool_address6 = "2606:2800:220:1::35";
 inline constexpr const char* resolver_address = "8.8.4.4";
-inline constexpr const char* dead_address = "93.184.216.99";  // nobody has it
+inline constexpr const char* near_resolver_address = "fe80::53";  // of its end of `out0` alone
+inline constexpr const char* dead_address = "93.184.216.99";      // nobody has it
 // Of this side.
 inline constexpr const char* own_address = "93.184.217.1";
 inline constexpr const char* own_address6 = "2606:2800:221::1";
+inline constexpr const char* second_own_address = "93.184.217.9";  // in the same network as the first
+inline constexpr const char* own_range_address = "93.184.219.5";   // of a whole range that is local
+inline constexpr const char* own_range_address6 = "2606:2800:222::5";
 
 // A file's text bound over `path`, as this process and everything it starts sees it, until the object ends.
 class PutOver {
@@ -52,8 +56,11 @@ class World {
   // Sockets that `make` opens are there, whoever uses them afterwards.
   void there(const std::function<void()>& make) const;
   // A listening or, of datagrams, a bound socket there. Of an empty address: at every one, of both families.
+  // A link-local one has its interface behind a %.
   enum class Kind { stream, datagrams };
   int socket_there(Kind kind, const std::string& address, uint16_t port) const;
+  // The same on this side.
+  static int socket_here(Kind kind, const std::string& address, uint16_t port);
   // For nsenter --net=.
   std::string path_there() const;
 

@@ -207,6 +207,30 @@ TEST_P(Fetch, ASlowServerMeetsTheTimeLimit) {
   EXPECT_EQ(answer.result(), "http_get failed: the timeout limit of 1s was reached");
 }
 
+// Each of the two is quick enough by itself; what the second is told is the limit of both.
+TEST_P(Fetch, ASlowRedirectMeetsTheTimeLimitOfTheWhole) {
+  server_.be_slow(7500);
+  server_.redirect("/start", "slow");
+  server_.answer("/slow", "wait");
+  const Answer answer = call(at("/start"), declared());
+  EXPECT_TRUE(ended(answer, "timeout"));
+  EXPECT_EQ(answer.exit_code(), 124);
+  EXPECT_EQ(answer.result(), "http_get failed: its redirects took longer than 10s");
+}
+
+TEST_P(Fetch, ARedirectToWhatIsNoAddressIsRefused) {
+  for (const std::string& odd :
+       {std::string("/a\x01b"), std::string("/a\tb"), "/" + std::string(9000, 'x')}) {
+    server_.redirect("/", odd);
+    const Answer answer = call(at("/"), declared());
+    EXPECT_TRUE(ended(answer, "refused")) << odd;
+    EXPECT_TRUE(contains(answer.result(),
+                         "is refused: its address is too long or holds characters that no address has"))
+        << answer.result();
+  }
+  EXPECT_EQ(server_.requests().size(), 3U);
+}
+
 TEST_P(Fetch, TheLimitsOfASkillTighten) {
   server_.answer("/", http_answer(std::string(900 << 10, 'x')));
   const Words flags = under(skill("needs_network: ['" + server_.host() + "']\nlimits: {net-bytes: 8K}"));

@@ -102,7 +102,11 @@ void WebServer::serve_one(int connection) {
     if (!head.empty()) requests_.push_back(head);
     if (const auto found = answers_.find(path_of(head)); found != answers_.end()) text = found->second;
   }
-  if (text != "wait") return write_all(connection, text);
+  if (text != "wait") {
+    pollfd other{connection, POLLRDHUP, 0};
+    (void)::poll(&other, 1, slow_ms_);
+    return write_all(connection, text);
+  }
   char byte = 0;
   if (::recv(connection, &byte, 1, 0) > 0) return;  // until the other side has had enough
 }

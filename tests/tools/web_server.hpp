@@ -1,6 +1,7 @@
 // A web server on the host's loopback, in this process: what it answers to each path is a text of the test's.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -21,6 +22,8 @@ class WebServer {
   ~WebServer();
 
   void answer(const std::string& path, const std::string& text);
+  // From now on every answer takes so long.
+  void be_slow(int ms) { slow_ms_ = ms; }
   void redirect(const std::string& path, const std::string& location, int status = 302);
 
   int port() const { return port_; }
@@ -36,6 +39,7 @@ class WebServer {
   OwnedFd listener_;
   OwnedFd end_[2];
   int port_ = 0;
+  std::atomic<int> slow_ms_ = 0;
   std::mutex lock_;
   Answers answers_;
   std::vector<std::string> requests_;
