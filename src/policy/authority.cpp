@@ -259,12 +259,15 @@ class Builder {
              " is dropped: a project names no host that the operator does not");
       for (const auto& name : allowed) add_once(kept, name);
     }
-    // Autonomy first: a session that refuses the network has none, whatever its profile.
+    // Autonomy first: a session that refuses the network has none, whatever its profile. What it asks about
+    // is the network gate's: of calls that have one, whoever declared the hosts.
     const bool refused = treatment(Use::network) == Treatment::refused;
-    if (!kept.empty() && !refused && !operators_.ceilings.network) {
-      note("the sandbox profile has no network: " + joined(kept) + " cannot be reached");
-    } else if (!kept.empty() && use(Use::network, "the network: " + joined(kept)) == Treatment::refused) {
+    if (!kept.empty() && refused) {
+      note("the network: " + joined(kept) + " is refused: autonomy " +
+           std::string(name_of(operators_.ceilings.level)));
       kept.clear();
+    } else if (!kept.empty() && !operators_.ceilings.network) {
+      note("the sandbox profile has no network: " + joined(kept) + " cannot be reached");
     }
     result_.ceilings.hosts = std::move(kept);
   }
