@@ -43,7 +43,7 @@ Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
 
 // The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
 // anyway.
-Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environment& environment) {
+Result<Skill> add_skill(RunArguments& arguments, const Environment& environment, std::vector<OwnedFd>& held) {
   SessionOptions options = default_session();
   options.operators = arguments.request;
   options.ceilings.hosts = words_of(arguments.request.hosts);
@@ -59,7 +59,8 @@ Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environmen
   TRY(add_hosts(request, authority.ceilings));
   for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});
   request.written = names.written;
-  return std::move(settled.held);
+  held = std::move(settled.held);
+  return *skill;
 }
 
 // What was passed on to the caller was not kept.
@@ -95,7 +96,7 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
     const auto grants = task_grants(home);
     arguments.request.own.insert(arguments.request.own.end(), grants.begin(), grants.end());
   }
-  if (arguments.skill) recorded->held_ = TRY(add_skill(arguments, environment));
+  if (arguments.skill) recorded->skill_ = TRY(add_skill(arguments, environment, recorded->held_));
   DecisionRecord& decided = recorded->record_.decided;
   decided.task_id = arguments.task.value_or("main");
   decided.role = "operator";
@@ -106,6 +107,10 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
 }
 
 void RecordedRun::note(const std::vector<std::string>& notes) { record_.decided.notes = notes; }
+
+void RecordedRun::lower_limits(RunRequest& request) const {
+  if (skill_) take_limits(request, *skill_);
+}
 
 void RecordedRun::judged(const Explanation& explanation) {
   DecisionRecord& decided = record_.decided;

@@ -1,7 +1,7 @@
 #include "gateway/box_plan.hpp"
 
 #include "base/json_text.hpp"
-#include "policy/limit_words.hpp"
+#include "policy/authority.hpp"
 #include "policy/plan_call.hpp"
 #include "store/skill_files.hpp"
 #include "tools/executor_call.hpp"
@@ -11,6 +11,7 @@ namespace {
 
 struct Declared {
   RunRequest request;
+  std::optional<Skill> skill = {};
   std::vector<std::string> hosts = {};
   std::vector<std::string> notes = {};
 };
@@ -59,7 +60,7 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   const HostNames names = names_under(session, skill ? &*skill : nullptr);
   authority = TRY(settle_grants(std::move(authority), names)).authority;
   declared.request.written = names.written;
-  if (skill) narrow(declared.request.limits, skill->limits);
+  declared.skill = skill;
   auto& grants = declared.request.grants;
   grants.insert(grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) declared.request.environment.push_back({name});
@@ -77,6 +78,7 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
   const auto notes = TRY(configure_run(declared.request, environment, installation));
   declared.notes.insert(declared.notes.end(), notes.begin(), notes.end());
   Explanation explanation =
+  if (declared.skill) take_limits(declared.request, *declared.skill);
       TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
   explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());
   if (explanation.plan && !declared.hosts.empty()) {  // a box of somebody else's has all of a network or none

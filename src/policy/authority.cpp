@@ -8,6 +8,7 @@
 #include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
 #include "policy/host_names.hpp"
+#include "policy/limit_words.hpp"
 #include "policy/secret_names.hpp"
 
 namespace cloche {
@@ -375,6 +376,12 @@ Result<Authority> authority_of(const OperatorDefaults& operators, const Executor
 bool is_unasked(const Authority& authority, std::string_view tool) { return has(authority.unasked, tool); }
 
 std::vector<std::string> asks_about(const Authority& authority, std::string_view tool) {
+void take_limits(RunRequest& request, const Skill& skill) {
+  const Limits before = request.limits;
+  narrow(request.limits, skill.limits);
+  note_lowered(request.lowered_by, before, request.limits, "skill " + skill.name);
+}
+
   return is_unasked(authority, tool) ? Names{} : authority.asks;
 }
 
