@@ -34,10 +34,12 @@ std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
 Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
   const bool declares = ceilings.declared_by != Ceilings{}.declared_by && !ceilings.hosts.empty();
   if (!declares || !ceilings.network || request.network == Network::of_host) return {};
-  request.declared = (request.hosts.empty() ? "" : describe_declared("--net", request.hosts) + "; ") +
-                     describe_declared(ceilings.declared_by, ceilings.hosts);
+  const std::vector<std::string> given = request.hosts;
   for (const auto& host : ceilings.hosts)
     TRY(host == any_host ? declare_any_host(request.hosts) : declare_host(request.hosts, host));
+  if (request.hosts == given) return {};  // all of it is the operator's own already
+  request.declared = (given.empty() ? "" : describe_declared(net_flag, given) + "; ") +
+                     describe_declared(ceilings.declared_by, ceilings.hosts);
   return {};
 }
 
@@ -106,11 +108,11 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
   return recorded;
 }
 
-void RecordedRun::note(const std::vector<std::string>& notes) { record_.decided.notes = notes; }
-
 void RecordedRun::lower_limits(RunRequest& request) const {
   if (skill_) take_limits(request, *skill_);
 }
+
+void RecordedRun::note(const std::vector<std::string>& notes) { record_.decided.notes = notes; }
 
 void RecordedRun::judged(const Explanation& explanation) {
   DecisionRecord& decided = record_.decided;

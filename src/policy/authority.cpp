@@ -233,8 +233,10 @@ class Builder {
 
   void take_network_need(const NetworkNeed& need, const Names& capabilities, const std::string& skill) {
     Names hosts = need.hosts;
+    std::string by = skill + ", needs_network";
     if (need.unnamed) {
       hosts = operators_.ceilings.hosts;
+      by += ": true" + (capabilities.empty() ? ", with " + std::string(net_flag) : "");
       if (hosts.empty() && capabilities.empty()) {
         result_.ceilings.network_problem =
             skill + " says needs_network: true and names no host, and the operator gives none";
@@ -242,10 +244,11 @@ class Builder {
       }
     } else if (hosts.empty() && !capabilities.empty()) {
       note("the network capabilities are dropped: needs_network says that it needs none");
-      return take_hosts({}, skill + ", needs_network");
+      return take_hosts({}, by);
     }
+    if (!capabilities.empty()) by += " and capabilities";
     for (const auto& host : capabilities) add_once(hosts, host);
-    take_hosts(hosts, skill + ", needs_network");
+    take_hosts(hosts, by);
   }
 
   // The list that is left replaces the operator's; `by` is whose it is, for sentences.
@@ -373,15 +376,15 @@ Result<Authority> authority_of(const OperatorDefaults& operators, const Executor
       .of_executor(executor);
 }
 
-bool is_unasked(const Authority& authority, std::string_view tool) { return has(authority.unasked, tool); }
-
-std::vector<std::string> asks_about(const Authority& authority, std::string_view tool) {
 void take_limits(RunRequest& request, const Skill& skill) {
   const Limits before = request.limits;
   narrow(request.limits, skill.limits);
   note_lowered(request.lowered_by, before, request.limits, "skill " + skill.name);
 }
 
+bool is_unasked(const Authority& authority, std::string_view tool) { return has(authority.unasked, tool); }
+
+std::vector<std::string> asks_about(const Authority& authority, std::string_view tool) {
   return is_unasked(authority, tool) ? Names{} : authority.asks;
 }
 

@@ -390,8 +390,7 @@ Verdict reach_of_command(const Case& c, const Shapes& shapes) {
 }
 
 std::string how_to_declare(const Case& c, const std::string& host) {
-  const bool flag = c.ceilings.declared_by == Ceilings{}.declared_by;
-  if (flag) return "do without; the operator can give --net " + host;
+  if (c.ceilings.declared_by.ends_with(net_flag)) return "do without; the operator can give --net " + host;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
   return "declare it there, or do without; for a skill of a project the operator has to give --net " + host +
          " as well";

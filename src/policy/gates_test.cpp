@@ -505,12 +505,12 @@ TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
       {{"api.example.org:8443"},
        {"*"},
        "--net",
-       "egress: connect to api.example.org:8443 refused: not declared (--net: [*]); do "
+       "egress: connect to api.example.org:8443 refused: not declared (--net-any); do "
        "without; the operator can give --net api.example.org:8443"},
       {{"localhost:443"},
        {"*"},
        "--net",
-       "egress: connect to localhost:443 refused: not declared (--net: [*]); do without; "
+       "egress: connect to localhost:443 refused: not declared (--net-any); do without; "
        "the operator can give --net localhost:443"},
       {{"api.example.org:80"}, {"*"}, "--net", ""},
       {{"localhost:8080"}, {"localhost:8080"}, "--net", ""},
