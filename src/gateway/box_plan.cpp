@@ -38,6 +38,7 @@ Result<RunRequest> request_of(const Executor& executor, RunRequest operators) {
   const std::vector<std::string> argv = operators.argv;
   RunRequest request = request_for(*intent.launch, std::move(operators));
   request.argv = argv;
+  request.tool_call = false;
   return request;
 }
 
@@ -77,8 +78,8 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
   if (asked.skill || asked.executor) declared = TRY(with_declarations(asked, environment));
   const auto notes = TRY(configure_run(declared.request, environment, installation));
   declared.notes.insert(declared.notes.end(), notes.begin(), notes.end());
-  Explanation explanation =
   if (declared.skill) take_limits(declared.request, *declared.skill);
+  Explanation explanation =
       TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
   explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());
   if (explanation.plan && !declared.hosts.empty()) {  // a box of somebody else's has all of a network or none
