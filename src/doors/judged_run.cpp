@@ -56,6 +56,7 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   RecordedRun& record = *prepared.value();
   auto notes = configure_run(arguments.request, environment, installation.value());
   if (!notes.ok()) return cannot_judge(notes.error(), arguments);
+  record.lower_limits(arguments.request);
   say_notes(notes.value(), arguments);
   record.note(notes.value());
   const auto explained = explain_run(arguments.request, environment, installation.value());

@@ -34,16 +34,18 @@ std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
 Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
   const bool declares = ceilings.declared_by != Ceilings{}.declared_by && !ceilings.hosts.empty();
   if (!declares || !ceilings.network || request.network == Network::of_host) return {};
-  request.declared = (request.hosts.empty() ? "" : describe_declared("--net", request.hosts) + "; ") +
-                     describe_declared(ceilings.declared_by, ceilings.hosts);
+  const std::vector<std::string> given = request.hosts;
   for (const auto& host : ceilings.hosts)
     TRY(host == any_host ? declare_any_host(request.hosts) : declare_host(request.hosts, host));
+  if (request.hosts == given) return {};  // all of it is the operator's own already
+  request.declared = (given.empty() ? "" : describe_declared(net_flag, given) + "; ") +
+                     describe_declared(ceilings.declared_by, ceilings.hosts);
   return {};
 }
 
 // The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
 // anyway.
-Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environment& environment) {
+Result<Skill> add_skill(RunArguments& arguments, const Environment& environment, std::vector<OwnedFd>& held) {
   SessionOptions options = default_session();
   options.operators = arguments.request;
   options.ceilings.hosts = words_of(arguments.request.hosts);
@@ -59,7 +61,8 @@ Result<std::vector<OwnedFd>> add_skill(RunArguments& arguments, const Environmen
   TRY(add_hosts(request, authority.ceilings));
   for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});
   request.written = names.written;
-  return std::move(settled.held);
+  held = std::move(settled.held);
+  return *skill;
 }
 
 // What was passed on to the caller was not kept.
@@ -95,7 +98,7 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
     const auto grants = task_grants(home);
     arguments.request.own.insert(arguments.request.own.end(), grants.begin(), grants.end());
   }
-  if (arguments.skill) recorded->held_ = TRY(add_skill(arguments, environment));
+  if (arguments.skill) recorded->skill_ = TRY(add_skill(arguments, environment, recorded->held_));
   DecisionRecord& decided = recorded->record_.decided;
   decided.task_id = arguments.task.value_or("main");
   decided.role = "operator";
@@ -103,6 +106,10 @@ Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& argument
   decided.args = args_of(arguments.request.argv);
   decided.runs = quote_words(arguments.request.argv);
   return recorded;
+}
+
+void RecordedRun::lower_limits(RunRequest& request) const {
+  if (skill_) take_limits(request, *skill_);
 }
 
 void RecordedRun::note(const std::vector<std::string>& notes) { record_.decided.notes = notes; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/environment.hpp"
@@ -10,6 +11,7 @@
 #include "doors/arguments.hpp"
 #include "doors/run_command.hpp"
 #include "gateway/explain.hpp"
+#include "model/skill.hpp"
 #include "store/record.hpp"
 
 namespace cloche {
@@ -20,6 +22,9 @@ class RecordedRun : public RunWitness {
   static Result<std::unique_ptr<RecordedRun>> prepare(RunArguments& arguments,
                                                       const Environment& environment);
 
+  // To those of the skill; once the configuration has said its own.
+  void lower_limits(RunRequest& request) const;
+
   // What the gates said; also of a command that they refused.
   void note(const std::vector<std::string>& notes);
   void judged(const Explanation& explanation);
@@ -29,6 +34,7 @@ class RecordedRun : public RunWitness {
  private:
   std::unique_ptr<Run> run_;  // none: only a skill was named
   CallRecord record_ = {};
+  std::optional<Skill> skill_;
   std::vector<OwnedFd> held_;  // what of the skill's places was judged
 };
 

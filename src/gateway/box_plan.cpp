@@ -1,7 +1,7 @@
 #include "gateway/box_plan.hpp"
 
 #include "base/json_text.hpp"
-#include "policy/limit_words.hpp"
+#include "policy/authority.hpp"
 #include "policy/plan_call.hpp"
 #include "store/skill_files.hpp"
 #include "tools/executor_call.hpp"
@@ -11,6 +11,7 @@ namespace {
 
 struct Declared {
   RunRequest request;
+  std::optional<Skill> skill = {};
   std::vector<std::string> hosts = {};
   std::vector<std::string> notes = {};
 };
@@ -37,6 +38,7 @@ Result<RunRequest> request_of(const Executor& executor, RunRequest operators) {
   const std::vector<std::string> argv = operators.argv;
   RunRequest request = request_for(*intent.launch, std::move(operators));
   request.argv = argv;
+  request.tool_call = false;
   return request;
 }
 
@@ -59,7 +61,7 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   const HostNames names = names_under(session, skill ? &*skill : nullptr);
   authority = TRY(settle_grants(std::move(authority), names)).authority;
   declared.request.written = names.written;
-  if (skill) narrow(declared.request.limits, skill->limits);
+  declared.skill = skill;
   auto& grants = declared.request.grants;
   grants.insert(grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) declared.request.environment.push_back({name});
@@ -76,6 +78,7 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
   if (asked.skill || asked.executor) declared = TRY(with_declarations(asked, environment));
   const auto notes = TRY(configure_run(declared.request, environment, installation));
   declared.notes.insert(declared.notes.end(), notes.begin(), notes.end());
+  if (declared.skill) take_limits(declared.request, *declared.skill);
   Explanation explanation =
       TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
   explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());

@@ -11,7 +11,6 @@
 #include "gateway/file_gates.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
-#include "policy/limit_words.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
@@ -201,12 +200,6 @@ void take_profile(RunRequest& request, const ToolTerms& terms) {
   if (terms.level == Autonomy::readonly)
     for (auto& grant : profile.grants) grant.writable = false;
   apply_profile(request, profile);
-}
-
-void take_limits(RunRequest& request, const Skill& skill) {
-  const Limits before = request.limits;
-  narrow(request.limits, skill.limits);
-  note_lowered(request.lowered_by, before, request.limits, "skill " + skill.name);
 }
 
 // What the call would be given: by the operator, then the profile, the skill and the executor.

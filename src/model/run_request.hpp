@@ -79,6 +79,7 @@ struct RunRequest {
   std::vector<std::string> hosts = {};   // what it may reach, as ConfinementPlan has it; empty: nothing
   std::string declared = {};             // who said so, for sentences; empty: --net did
   Network network = Network::own;        // --net-host
+  bool tool_call = false;                // of a model's, to which no flag of `cloche run` alone can help
   std::vector<uint16_t> own_ports = {};  // where a door of this Cloche listens: no call ever reaches one
   std::string toolchains = "auto";       // auto, none, or names with commas
   Limits limits = {};

@@ -8,6 +8,7 @@
 #include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
 #include "policy/host_names.hpp"
+#include "policy/limit_words.hpp"
 #include "policy/secret_names.hpp"
 
 namespace cloche {
@@ -232,8 +233,10 @@ class Builder {
 
   void take_network_need(const NetworkNeed& need, const Names& capabilities, const std::string& skill) {
     Names hosts = need.hosts;
+    std::string by = skill + ", needs_network";
     if (need.unnamed) {
       hosts = operators_.ceilings.hosts;
+      by += ": true" + (capabilities.empty() ? ", with " + std::string(net_flag) : "");
       if (hosts.empty() && capabilities.empty()) {
         result_.ceilings.network_problem =
             skill + " says needs_network: true and names no host, and the operator gives none";
@@ -241,10 +244,11 @@ class Builder {
       }
     } else if (hosts.empty() && !capabilities.empty()) {
       note("the network capabilities are dropped: needs_network says that it needs none");
-      return take_hosts({}, skill + ", needs_network");
+      return take_hosts({}, by);
     }
+    if (!capabilities.empty()) by += " and capabilities";
     for (const auto& host : capabilities) add_once(hosts, host);
-    take_hosts(hosts, skill + ", needs_network");
+    take_hosts(hosts, by);
   }
 
   // The list that is left replaces the operator's; `by` is whose it is, for sentences.
@@ -259,12 +263,15 @@ class Builder {
              " is dropped: a project names no host that the operator does not");
       for (const auto& name : allowed) add_once(kept, name);
     }
-    // Autonomy first: a session that refuses the network has none, whatever its profile.
+    // Autonomy first: a session that refuses the network has none, whatever its profile. What it asks about
+    // is the network gate's: of calls that have one, whoever declared the hosts.
     const bool refused = treatment(Use::network) == Treatment::refused;
-    if (!kept.empty() && !refused && !operators_.ceilings.network) {
-      note("the sandbox profile has no network: " + joined(kept) + " cannot be reached");
-    } else if (!kept.empty() && use(Use::network, "the network: " + joined(kept)) == Treatment::refused) {
+    if (!kept.empty() && refused) {
+      note("the network: " + joined(kept) + " is refused: autonomy " +
+           std::string(name_of(operators_.ceilings.level)));
       kept.clear();
+    } else if (!kept.empty() && !operators_.ceilings.network) {
+      note("the sandbox profile has no network: " + joined(kept) + " cannot be reached");
     }
     result_.ceilings.hosts = std::move(kept);
   }
@@ -367,6 +374,12 @@ Result<Authority> authority_of(const OperatorDefaults& operators, const Executor
                                const HostNames& names) {
   return Builder(operators, names, "the executor " + executor.name, executor.trust, executor.folder)
       .of_executor(executor);
+}
+
+void take_limits(RunRequest& request, const Skill& skill) {
+  const Limits before = request.limits;
+  narrow(request.limits, skill.limits);
+  note_lowered(request.lowered_by, before, request.limits, "skill " + skill.name);
 }
 
 bool is_unasked(const Authority& authority, std::string_view tool) { return has(authority.unasked, tool); }

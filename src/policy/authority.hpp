@@ -83,6 +83,10 @@ Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* s
 Result<Authority> authority_of(const OperatorDefaults& operators, const Executor& executor,
                                const HostNames& names);
 
+// The skill's limits, of each the smaller one; whose they are is noted. After the operator's own and the
+// profile's, which could put others in their place.
+void take_limits(RunRequest& request, const Skill& skill);
+
 // Whether the skill answers autonomy's questions about this tool.
 bool is_unasked(const Authority& authority, std::string_view tool);
 // The sentences that a call of this tool is asked about.

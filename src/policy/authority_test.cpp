@@ -207,6 +207,37 @@ TEST(Authority, Hosts) {
   }
 }
 
+TEST(Authority, WhoseListItIsSaysWhatWasWritten) {
+  const Capability named = net("c.org:443");
+  const struct {
+    NetworkNeed need;
+    std::optional<std::vector<Capability>> capabilities;
+    const char* by;
+  } rows[] = {
+      {{.hosts = {"b.org"}}, {}, "skill s, needs_network"},
+      {{.hosts = {"b.org"}}, std::vector{named}, "skill s, needs_network and capabilities"},
+      {{.unnamed = true}, {}, "skill s, needs_network: true, with --net"},
+      {{.unnamed = true}, std::vector{named}, "skill s, needs_network: true and capabilities"},
+  };
+  OperatorDefaults operators = defaults();
+  operators.ceilings.hosts = {"a.org"};
+  for (const auto& row : rows) {
+    const Skill skill{
+        .name = "s", .trust = Trust::operators, .network = row.need, .capabilities = row.capabilities};
+    EXPECT_EQ(grant(operators, skill).ceilings.declared_by, row.by);
+  }
+}
+
+TEST(Authority, ASkillsLimitsOnlyTighten) {
+  RunRequest request;
+  request.limits.net_bytes = 5000;
+  request.limits.wall_ms = 1000;
+  take_limits(request, {.name = "s", .limits = {{LimitId::net_bytes, 100}, {LimitId::wall, 9000}}});
+  EXPECT_EQ(request.limits.net_bytes, 100U);
+  EXPECT_EQ(request.limits.wall_ms, 1000U);
+  EXPECT_EQ(source_of(request.lowered_by, LimitId::net_bytes), "skill s");
+}
+
 TEST(Authority, TheSandboxProfileHasTheLastWordOnTheNetwork) {
   OperatorDefaults operators = defaults();
   operators.ceilings.network = false;

@@ -71,10 +71,10 @@ const Verdict& decisive(const Judgement& judgement) {
 
 Judgement decide(const Case& c, const Shapes& shapes) {
   Judgement judgement;
-  judgement.gates = {loadout_gate(c),       under(GateId::schema, c.schema),
-                     shape_gate(c, shapes), no_shell_gate(c),
-                     path_gate(c, shapes),  env_gate(c),
-                     network_gate(c),       under(GateId::rules, c.rules)};
+  judgement.gates = {loadout_gate(c),         under(GateId::schema, c.schema),
+                     shape_gate(c, shapes),   no_shell_gate(c),
+                     path_gate(c, shapes),    env_gate(c),
+                     network_gate(c, shapes), under(GateId::rules, c.rules)};
   const Verdict others = strictest(judgement.gates);
   const Verdict approval = approval_gate(c, others);
   judgement.gates.push_back(approval);

@@ -26,12 +26,48 @@ Result<void> add(std::vector<std::string>& hosts, const HostEntry& entry) {
   return {};
 }
 
-// A name at one of the web's ports is shown as it is usually declared.
-std::string without_web_port(const std::string& host) {
-  const size_t colon = host.rfind(':');
-  if (colon == std::string::npos) return host;
-  const std::string_view port = std::string_view(host).substr(colon);
-  return port == ":80" || port == ":443" ? host.substr(0, colon) : host;
+bool is_any(const std::string& host) { return host == any_host || host.starts_with("*:"); }
+
+// What of a list is about one name.
+struct NameAndPorts {
+  std::string name;  // as it is compared, with the "*." of a pattern
+  std::vector<uint16_t> ports = {};
+
+  bool has(uint16_t port) const { return std::find(ports.begin(), ports.end(), port) != ports.end(); }
+  // A name alone means both of the web's ports; the loopback has no such name.
+  bool has_the_web() const { return has(80) && has(443) && name != "localhost"; }
+};
+
+std::vector<NameAndPorts> by_name(const std::vector<std::string>& hosts) {
+  std::vector<NameAndPorts> names;
+  for (const auto& host : hosts) {
+    const ReadHost read = read_declared_host(host);
+    if (!read) continue;  // any_host, which has no name; nothing else was taken into a list
+    const bool below = read.host->kind == DeclaredHost::Kind::below;
+    const std::string name = (below ? "*." : "") + std::string(read.host->name.text());
+    auto known = std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.name == name; });
+    if (known == names.end()) known = names.insert(names.end(), {name});
+    for (const uint16_t port : read.host->ports.list())
+      if (!known->has(port)) known->ports.push_back(port);
+  }
+  return names;
+}
+
+std::vector<std::string> shown_hosts(const std::vector<std::string>& hosts) {
+  std::vector<std::string> list;
+  for (const auto& host : by_name(hosts)) {
+    const bool web = host.has_the_web();
+    if (web) list.push_back(host.name);
+    for (const uint16_t port : host.ports)
+      if (!web || !Ports::web().contain(port)) list.push_back(host.name + ":" + std::to_string(port));
+  }
+  return list;
+}
+
+std::string in_brackets(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return "[" + text + "]";
 }
 
 }  // namespace
@@ -67,15 +103,14 @@ bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& wor
 }
 
 std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts) {
-  std::string list;
-  std::string last;
-  for (const auto& host : hosts) {
-    std::string text = without_web_port(host);
-    if (text == last) continue;  // its other port
-    list += (list.empty() ? "" : ", ") + text;
-    last = std::move(text);
+  std::vector<std::string> list = shown_hosts(hosts);
+  const bool any = std::any_of(hosts.begin(), hosts.end(), is_any);
+  if (any && by.ends_with(net_flag)) {
+    const std::string named = list.empty() ? "" : ", " + std::string(net_flag) + ": " + in_brackets(list);
+    return std::string(by) + "-any" + named;
   }
-  return std::string(by) + ": [" + list + "]";
+  if (any) list.insert(list.begin(), "any public name");
+  return std::string(by) + ": " + in_brackets(list);
 }
 
 }  // namespace cloche

@@ -21,8 +21,12 @@ inline constexpr std::string_view any_host = "*";
 // Whether what a list says - words as declare_host takes them, or any_host - lets this host be reached.
 bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& words);
 
-// Who declared what, for sentences: "--net: [pypi.org, *.example.org:8443]". Of a plan's entries, or of the
-// words as they were written.
+// The operator's own flag, as sentences name it.
+inline constexpr std::string_view net_flag = "--net";
+
+// Who declared what, for sentences: "--net: [pypi.org, *.example.org:8443]", "--net-any". Of a plan's
+// entries, or of the words as they were written. A name without a port means 80 and 443, as it does where it
+// is declared.
 std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts);
 
 }  // namespace cloche

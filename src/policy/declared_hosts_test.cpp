@@ -28,12 +28,35 @@ TEST(DeclaredHosts, WhatIsNoNameIsAUsageError) {
 }
 
 TEST(DeclaredHosts, AreDescribedAsTheyAreUsuallyWritten) {
-  EXPECT_EQ(describe_declared("--net", {"pypi.org:80", "pypi.org:443", "*.example.org:8443"}),
-            "--net: [pypi.org, *.example.org:8443]");
-  EXPECT_EQ(describe_declared("skill s, needs_network", {"a.org", "localhost:5432"}),
-            "skill s, needs_network: [a.org, localhost:5432]");
-  EXPECT_EQ(describe_declared("--net", {"*:80", "*:443"}), "--net: [*]");
-  EXPECT_EQ(describe_declared("--net", {}), "--net: []");
+  const struct {
+    const char* by;
+    Hosts hosts;
+    const char* text;
+  } rows[] = {
+      {"--net",
+       {"pypi.org:80", "pypi.org:443", "*.example.org:8443"},
+       "--net: [pypi.org, *.example.org:8443]"},
+      {"skill s, needs_network",
+       {"a.org", "localhost:5432"},
+       "skill s, needs_network: [a.org, localhost:5432]"},
+      {"--net", {}, "--net: []"},
+      // A name alone would mean both of the web's ports.
+      {"--net", {"a.org:443"}, "--net: [a.org:443]"},
+      {"executor t, capabilities", {"*.a.org:80"}, "executor t, capabilities: [*.a.org:80]"},
+      {"--net", {"a.org:443", "b.org", "a.org:80"}, "--net: [a.org, b.org]"},
+      {"--net", {"a.org:80", "a.org:8443", "a.org:443"}, "--net: [a.org, a.org:8443]"},
+      {"--net", {"a.org:80", "*.a.org:443"}, "--net: [a.org:80, *.a.org:443]"},
+      {"--net", {"localhost:80", "localhost:443"}, "--net: [localhost:80, localhost:443]"},
+      {"--net", {"A.org.", "b\u00fccher.example"}, "--net: [a.org, xn--bcher-kva.example]"},
+      // What the operator wrote for "any" is a flag, not a name.
+      {"--net", {"*:80", "*:443"}, "--net-any"},
+      {"--net", {"*", "localhost:80"}, "--net-any, --net: [localhost:80]"},
+      {"skill s, needs_network: true, with --net", {"*"}, "skill s, needs_network: true, with --net-any"},
+      {"skill s, needs_network: true and capabilities",
+       {"*", "a.org:22"},
+       "skill s, needs_network: true and capabilities: [any public name, a.org:22]"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(describe_declared(row.by, row.hosts), row.text);
 }
 
 TEST(DeclaredHosts, AreBounded) {

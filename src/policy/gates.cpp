@@ -363,21 +363,34 @@ Verdict env_gate(const Case& c) {
 
 namespace {
 
-// The hosts that a command of this call may reach, for those who read the verdict.
-Verdict reach_of_command(const Case& c) {
+// Whether what the call starts has the hosts that are declared, whoever declared them.
+bool runs_with_network(const Case& c, const Shapes& shapes) {
+  if (!c.ceilings.network || c.ceilings.hosts.empty() || !starts_something(c.intent)) return false;
+  if (c.intent.launch) return c.intent.launch->network;
+  if (const auto match = shape_of(c, shapes)) return match->shape->profile != CommandProfile::passive;
+  return commands_for(c.ceilings, c.intent) != CommandProfile::passive;
+}
+
+Verdict ask_first(const Case& c, const std::string& what) {
+  return {GateId::network, Decision::ask,
+          "autonomy " + std::string(name_of(c.ceilings.level)) + " asks before it uses the network: " + what};
+}
+
+// A skill answers for the tools of its allowed-tools.
+bool asks_for_network(const Case& c) { return c.ceilings.level == Autonomy::supervised && !c.unasked; }
+
+// The hosts that a command of this call may reach; which of them it will is not known beforehand.
+Verdict reach_of_command(const Case& c, const Shapes& shapes) {
   if (!c.reach.empty()) return allow(GateId::network, c.reach);
-  const bool starts = starts_something(c.intent) && c.origin == Case::Origin::tool_call;
-  const bool passive = is_command(c.intent) && commands_for(c.ceilings, c.intent) == CommandProfile::passive;
-  const bool launched = !c.intent.launch || c.intent.launch->network;
-  if (!starts || passive || !launched || !c.ceilings.network || c.ceilings.hosts.empty())
+  if (c.origin == Case::Origin::operators_command || !runs_with_network(c, shapes))
     return allow(GateId::network, "the call needs no network");
-  return allow(GateId::network, "it may reach what is declared (" +
-                                    describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")");
+  const std::string reach =
+      "it may reach what is declared (" + describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")";
+  return asks_for_network(c) ? ask_first(c, reach) : allow(GateId::network, reach);
 }
 
 std::string how_to_declare(const Case& c, const std::string& host) {
-  const bool flag = c.ceilings.declared_by == Ceilings{}.declared_by;
-  if (flag) return "do without; the operator can give --net " + host;
+  if (c.ceilings.declared_by.ends_with(net_flag)) return "do without; the operator can give --net " + host;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
   return "declare it there, or do without; for a skill of a project the operator has to give --net " + host +
          " as well";
@@ -385,9 +398,9 @@ std::string how_to_declare(const Case& c, const std::string& host) {
 
 }  // namespace
 
-Verdict network_gate(const Case& c) {
+Verdict network_gate(const Case& c, const Shapes& shapes) {
   if (!c.intent.problem.empty()) return unreadable(GateId::network, c.intent);
-  if (c.intent.hosts.empty()) return reach_of_command(c);
+  if (c.intent.hosts.empty()) return reach_of_command(c, shapes);
   if (c.ceilings.level == Autonomy::readonly)
     return deny(GateId::network, "autonomy readonly has no network", "the operator can raise --autonomy");
   if (!c.ceilings.network)
@@ -408,9 +421,7 @@ Verdict network_gate(const Case& c) {
                       describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")",
                   how_to_declare(c, shown(wanted)));
   }
-  if (c.ceilings.level == Autonomy::supervised && !c.unasked)
-    return {GateId::network, Decision::ask,
-            "autonomy supervised asks before it uses the network: " + shown(join(c.intent.hosts))};
+  if (asks_for_network(c)) return ask_first(c, shown(join(c.intent.hosts)));
   return allow(GateId::network, "every host is declared");
 }
 

@@ -39,7 +39,7 @@ Verdict shape_gate(const Case& c, const Shapes& shapes);
 Verdict no_shell_gate(const Case& c);
 Verdict path_gate(const Case& c, const Shapes& shapes);
 Verdict env_gate(const Case& c);
-Verdict network_gate(const Case& c);
+Verdict network_gate(const Case& c, const Shapes& shapes);
 
 // Every tool that Cloche ships, by its one name.
 const std::vector<std::string>& shipped_tools();

@@ -41,7 +41,8 @@ void leave_alone(RunRequest& request, const Fetch& fetch) {
 RunRequest request_for(const Launch& launch, RunRequest operators) {
   RunRequest request = std::move(operators);
   request.argv = launch.argv;
-  request.terminal = false;        // a call has no terminal of anybody's
+  request.terminal = false;  // a call has no terminal of anybody's
+  request.tool_call = true;
   request.network = Network::own;  // the host's is for an operator's own command
   request.noexec = launch.noexec;
   request.fresh_home = launch.fresh_home;

@@ -8,7 +8,9 @@
 #include "model/network.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/git_identity.hpp"
+#include "policy/granted_places.hpp"
 #include "policy/guarded.hpp"
+#include "policy/judge_network.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/standard_view.hpp"
 #include "policy/system_view.hpp"
@@ -73,7 +75,7 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
       return refusal(flag + grant.source + " is a socket, a device or a pipe",
                      "only files and directories can be shown inside");
     }
-    std::string target = grant.target.empty() ? fact.path : grant.target;
+    std::string target = shown_at(grant, fact);
     if (!is_plain_absolute(target)) {
       return usage_error(flag + grant.source + ":" + target +
                          ": the target must be an absolute path without . or ..");
@@ -131,9 +133,11 @@ std::string search_path(const RunRequest& request, const Facts& facts) {
 
 bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.name); }
 
-// Where /etc is ours. Elsewhere only an address can be given that does not outdo a repository's own.
+// Where /etc is ours, and no grant of the operator's. Elsewhere only an address can be given that does not
+// outdo a repository's own.
 bool shows_git_identity(const RunRequest& request, const Facts& facts) {
-  return is_known(facts.caller.git) && request.view == View::curated && request.rung >= Rung::namespaces;
+  return is_known(facts.caller.git) && request.view == View::curated && request.rung >= Rung::namespaces &&
+         granted_over(request, facts, identity_file) == nullptr;
 }
 
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
@@ -286,68 +290,6 @@ Backend backend_of(const RunRequest& request) {
   return request.backend.value_or(own.empty() ? Backend::native : own.front());
 }
 
-namespace {
-
-bool is_own_door(const RunRequest& request, const HostEntry& entry) {
-  const auto& own = request.own_ports;
-  return entry.is_localhost() && std::find(own.begin(), own.end(), entry.port) != own.end();
-}
-
-// What a network by name needs, and who has none.
-Result<void> judge_named_network(const RunRequest& request) {
-  if (request.hosts.empty()) return {};
-  if (request.profile != Profile::workspace_write) {
-    return refusal("the sandbox profile " + std::string(name_of(request.profile)) + " has no network, and " +
-                       request.hosts.front() + " is asked for",
-                   "use --profile workspace-write, or leave the network out");
-  }
-  for (const auto& host : request.hosts) {
-    if (is_own_door(request, host_entry(host)))
-      return refusal(host + " cannot be reached: Cloche itself listens there, and no call may speak to it",
-                     "leave it out");
-  }
-  const Backend backend = backend_of(request);
-  if (backend == Backend::subprocess || backend == Backend::none) {
-    return refusal(request.hosts.front() +
-                       " cannot be reached: without a network namespace of its own a command " +
-                       "has the host's whole network or none, and here it has none",
-                   "use --isolation namespace, or leave the network out; --net-host gives the host's whole "
-                   "network");
-  }
-  if (backend != Backend::native) {
-    return refusal(request.hosts.front() + " cannot be reached: a box of " + std::string(name_of(backend)) +
-                       " has no network, since nobody outside could tell names apart",
-                   "use --backend native, whose network gate can; --net-host gives the host's whole network");
-  }
-  if (request.view == View::host) {
-    return refusal("--view host shows the host's own /etc/resolv.conf, so that no name would be found",
-                   "leave --view out");
-  }
-  return {};
-}
-
-// What the host's own network needs, and who has none.
-Result<void> judge_host_network(const RunRequest& request) {
-  if (request.network != Network::of_host) return {};
-  if (!request.hosts.empty()) {
-    return usage_error("--net-host is the host's whole network, in which no host can be named",
-                       "leave --net and --net-any out, or --net-host");
-  }
-  if (request.profile != Profile::workspace_write) {
-    return refusal("the sandbox profile " + std::string(name_of(request.profile)) +
-                       " has no network, and --net-host is asked for",
-                   "use --profile workspace-write, or leave --net-host out");
-  }
-  if (backend_of(request) == Backend::runsc) {
-    return refusal(
-        "a box of runsc cannot have the host's network: its kernel has one of its own, and none out",
-        "use --isolation container or lower, or leave --net-host out");
-  }
-  return {};
-}
-
-}  // namespace
-
 std::string declared_for(const RunRequest& request) {
   return request.declared.empty() ? describe_declared("--net", request.hosts) : request.declared;
 }
@@ -370,8 +312,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                        facts.workspace.path + " lie in each other",
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
-  TRY(judge_named_network(request));
-  TRY(judge_host_network(request));
+  TRY(judge_network(request, facts));
   ConfinementPlan plan;
   plan.rung = request.rung;
   plan.required = required_of(request);
@@ -400,6 +341,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   if (request.view == View::curated)
     add_toolchains(plan, toolchains_of(request, facts));  // the host's own view has them where they are
   const bool writable = add_workspace(plan, request, facts);
+  if (request.view == View::curated) view::give_way_to_grants(plan, request, facts);
   TRY(add_grants(plan, request, facts));
   view::cover_mounts(plan, facts);
   TRY(view::keep_parts(plan, facts));

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/path.hpp"
+
 namespace cloche {
 namespace {
 
@@ -350,8 +352,8 @@ TEST(PlanRun, AMaskedSecretIsEmptyAndClosed) {
 TEST(PlanRun, ASecretThatLeadsToAWholeSystemDirectoryRefusesTheHostView) {
   for (const char* whole : {"/", "/usr"}) {
     Facts facts = plain_host();
-    facts.root = {{.kind = FileFact::Kind::directory, .path = "/usr"}};
-    facts.secrets = {{.kind = FileFact::Kind::directory, .path = whole}};
+    facts.root = {directory("/usr")};
+    facts.secrets = {{.kind = Kind::directory, .path = whole}};
     RunRequest request = plain_request();
     request.view = View::host;
     EXPECT_FALSE(plan_run(request, facts).ok()) << whole;
@@ -363,9 +365,8 @@ TEST(PlanRun, ASecretThatLeadsToAWholeSystemDirectoryRefusesTheHostView) {
 TEST(PlanRun, NoWritableGrantHoldsClochesOwnDirectory) {
   for (bool exists : {false, true}) {
     Facts facts = plain_host();
-    facts.state = {.kind = exists ? FileFact::Kind::directory : FileFact::Kind::absent,
-                   .path = "/home/u/.local/state/cloche"};
-    facts.grants = {{.kind = FileFact::Kind::directory, .path = "/home/u/.local"}};
+    facts.state = {.kind = exists ? Kind::directory : Kind::absent, .path = "/home/u/.local/state/cloche"};
+    facts.grants = {directory("/home/u/.local")};
     RunRequest request = plain_request();
     request.grants = {{.source = "/home/u/.local", .writable = true}};
     EXPECT_FALSE(plan_run(request, facts).ok());
@@ -379,7 +380,7 @@ TEST(PlanRun, MoreGrantsThanAPlanCanHoldAreRefusedByNumber) {
   RunRequest request = plain_request();
   for (int i = 0; i < 300; ++i) {
     request.grants.push_back({.source = "/data/" + std::to_string(i)});
-    facts.grants.push_back({.kind = FileFact::Kind::directory, .path = "/data/" + std::to_string(i)});
+    facts.grants.push_back({.kind = Kind::directory, .path = "/data/" + std::to_string(i)});
   }
   const auto plan = plan_run(request, facts);
   ASSERT_FALSE(plan.ok());
@@ -388,10 +389,9 @@ TEST(PlanRun, MoreGrantsThanAPlanCanHoldAreRefusedByNumber) {
 
 TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {
   Facts facts = plain_host();
-  facts.toolchains = {
-      {.name = "pyenv",
-       .trees = {{.kind = FileFact::Kind::link, .path = "/home/u/.pyenv", .link = "/data/pyenv"},
-                 {.kind = FileFact::Kind::directory, .path = "/data/pyenv"}}}};
+  facts.toolchains = {{.name = "pyenv",
+                       .trees = {{.kind = Kind::link, .path = "/home/u/.pyenv", .link = "/data/pyenv"},
+                                 directory("/data/pyenv")}}};
   const auto plan = plan_run(plain_request(), facts).value();
   ASSERT_NE(find(plan, "/home/u/.pyenv"), nullptr);
   EXPECT_EQ(find(plan, "/home/u/.pyenv")->kind, EntryKind::link);
@@ -461,7 +461,10 @@ TEST(PlanRun, JudgesTheNetwork) {
       {"by name", reaching({"a.org:443", "localhost:5432", "a.org:8080"}), nullptr},
       {"Cloche's own door", reaching({"a.org:443", "localhost:8080"}), "Cloche itself listens there"},
       {"by name without a namespace", reaching({"a.org:443"}, Backend::subprocess), "--net-host gives"},
-      {"by name in a box", reaching({"a.org:443"}, Backend::runc), "--net-host gives"},
+      {"by name in a box", reaching({"a.org:443"}, Backend::runc),
+       "use --isolation namespace, whose network gate can; --net-host gives"},
+      {"by name in bubblewrap", reaching({"a.org:443"}, Backend::bwrap),
+       "use --backend native, whose network gate can; --net-host gives"},
       {"the host's", sharing(Backend::native), nullptr},
       {"the host's in bubblewrap", sharing(Backend::bwrap), nullptr},
       {"the host's without a box", sharing(Backend::subprocess), nullptr},
@@ -479,6 +482,66 @@ TEST(PlanRun, JudgesTheNetwork) {
       EXPECT_NE(describe(plan.error()).find(row.complaint), std::string::npos) << describe(plan.error());
     }
   }
+}
+
+// Whom it cannot help.
+TEST(PlanRun, TheHostsNetworkIsOfferedToThoseWhoCanHaveIt) {
+  RunRequest call = reaching({"a.org:443"}, Backend::subprocess);
+  call.tool_call = true;
+  for (const RunRequest& request : {reaching({"a.org:443"}, Backend::runsc), call}) {
+    const auto plan = plan_run(request, plain_host());
+    ASSERT_FALSE(plan.ok());
+    EXPECT_EQ(describe(plan.error()).find("--net-host"), std::string::npos) << describe(plan.error());
+  }
+}
+
+TEST(PlanRun, AGrantOverTheFilesOfNamesHasNoNetworkByName) {
+  const struct {
+    const char* source;
+    const char* target;
+    bool refused;
+  } rows[] = {{"/etc", "", true},
+              {"/etc/hosts", "", true},
+              {"/srv/x", "/etc/resolv.conf", true},
+              {"/etc/ssl", "", false},
+              {"/etc", "/srv/etc", false}};
+  for (const auto& row : rows) {
+    RunRequest request = reaching({"a.org:443"});
+    request.grants = {{.source = row.source, .target = row.target}};
+    Facts facts = plain_host();
+    facts.grants = {directory(row.source)};
+    const auto plan = plan_run(request, facts);
+    EXPECT_EQ(plan.ok(), !row.refused) << row.source;
+    if (!plan.ok())
+      EXPECT_NE(describe(plan.error()).find("no name would be found"), std::string::npos) << row.source;
+    request.hosts.clear();
+    EXPECT_TRUE(plan_run(request, facts).ok()) << row.source << " without a network";
+    // The host's own files are as good where they are no links to somewhere else.
+    request.network = Network::of_host;
+    facts.hosts_file = {.kind = Kind::file, .path = "/etc/hosts"};
+    facts.resolver_file = {.kind = Kind::file, .path = "/etc/resolv.conf"};
+    EXPECT_TRUE(plan_run(request, facts).ok()) << row.source << " with the host's";
+    facts.resolver_file.path = "/run/resolve/stub.conf";
+    const bool over_resolver = row.refused && std::string(row.source) != "/etc/hosts";
+    EXPECT_EQ(plan_run(request, facts).ok(), !over_resolver) << row.source << " with the host's, by a link";
+  }
+}
+
+// Nothing is made in a directory of the operator's: it is shown as it is.
+TEST(PlanRun, WhatIsOursGivesWayToAGrant) {
+  RunRequest request = plain_request();
+  request.grants = {{.source = "/etc"}, {.source = "/var"}};
+  Facts facts = plain_host();
+  facts.etc = {{.kind = Kind::link, .path = "/etc/localtime", .link = "/usr/share/zoneinfo/UTC"},
+               directory("/etc/ssl/certs")};
+  facts.grants = {directory("/etc"), directory("/var")};
+  const auto plan = plan_run(request, facts);
+  ASSERT_TRUE(plan.ok()) << describe(plan.error());
+  for (const auto& entry : plan.value().view) {
+    const bool within = is_beneath("/etc", entry.target) || is_beneath("/var", entry.target);
+    EXPECT_TRUE(!within || entry.target == "/etc" || entry.target == "/var") << entry.target;
+  }
+  EXPECT_NE(find(plan.value(), "/etc"), nullptr);
 }
 
 // Without a network namespace another mechanism must keep the host's abstract sockets away.

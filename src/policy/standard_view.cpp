@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/network.hpp"
+#include "policy/granted_places.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/system_view.hpp"
 #include "policy/view_entries.hpp"
@@ -149,6 +150,15 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
     own_home.why = "a home of its own";
     plan.view.push_back(std::move(own_home));
   }
+}
+
+void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  const auto gives_way = [&](const ViewEntry& entry) {
+    const bool made = entry.kind == EntryKind::link || entry.kind == EntryKind::text;
+    const bool of_the_host = entry.kind == EntryKind::tree && !entry.owned;
+    return (made || of_the_host) && granted_over(request, facts, entry.target) != nullptr;
+  };
+  if (std::any_of(plan.view.begin(), plan.view.end(), gives_way)) std::erase_if(plan.view.edit(), gives_way);
 }
 
 }  // namespace cloche::view

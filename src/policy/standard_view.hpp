@@ -18,5 +18,8 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts);
 void add_identity(ConfinementPlan& plan, const Facts& facts);
 // /proc, /dev, /tmp, a home and an empty /run.
 void add_private(ConfinementPlan& plan, const RunRequest& request);
+// Before the grants are added: of the curated view what would have to be made within one. The operator's tree
+// is shown as it is, and nothing is written or linked in a directory of the host.
+void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts);
 
 }  // namespace cloche::view

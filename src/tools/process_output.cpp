@@ -27,6 +27,9 @@ size_t back_to_boundary(std::string_view text, size_t at) {
   return at;
 }
 
+// How a denial ends that says nothing of the host: its network gate is gone, and the next call has another.
+constexpr std::string_view worth_another_try = "; run it again";
+
 std::string ended(const Outcome& outcome) {
   if (outcome.end == End::exited) return "";
   constexpr std::string_view already_said = "ended ";  // the label says it
@@ -92,10 +95,13 @@ std::string remarks_text(const Outcome& outcome) {
 
 std::string egress_text(const Outcome& outcome) {
   std::string text;
+  bool refused = false;
   for (const auto& denial : outcome.denials) {
-    if (denial.by == "egress") text += "\n[" + neutralised(denial.what) + "]";
+    if (denial.by != "egress") continue;
+    text += "\n[" + neutralised(denial.what) + "]";
+    refused = refused || !denial.what.ends_with(worth_another_try);
   }
-  if (text.empty()) return text;
+  if (!refused) return text;
   return text + "\n[trying again changes nothing: use what is declared, or say which host is needed and why]";
 }
 

@@ -55,6 +55,20 @@ TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
       R"json("denials":["egress: look-up of evil.example refused: not declared (--net: [a.org])"]})json");
 }
 
+// A gate that died says to run it again; the next call has another.
+TEST(ProcessOutput, WhatIsWorthAnotherTryIsNotCalledUseless) {
+  const Denial ended = {"egress",
+                        "egress: the network gate of this call ended by signal 9: ...; run it again"};
+  const Denial refused = {"egress", "egress: look-up of evil.example refused: not declared (--net: [a.org])"};
+  const std::string useless =
+      "\n[trying again changes nothing: use what is declared, or say which host is needed and why]";
+  Outcome outcome = exited(6, "", "");
+  outcome.denials = {ended};
+  EXPECT_EQ(egress_text(outcome), "\n[" + ended.what + "]");
+  outcome.denials = {ended, refused};
+  EXPECT_EQ(egress_text(outcome), "\n[" + ended.what + "]\n[" + refused.what + "]" + useless);
+}
+
 TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
   Outcome outcome = exited(0, "", "");
   outcome.quarantined = {{"a\x1b.sh", "who runs it"}};

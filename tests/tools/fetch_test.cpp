@@ -71,7 +71,7 @@ TEST_P(Fetch, WhatIsNotDeclaredIsRefusedAndSaysWhatWouldChangeIt) {
        "the sandbox profile has no network; do without; the operator can give --profile"},
       {server_.url("/"), {"--net", here, "--profile", "readonly"}, "the sandbox profile has no network"},
       {server_.url("/"), {"--net", here, "--autonomy", "readonly"}, "autonomy readonly has no network"},
-      {server_.url("/"), {"--net-any", "--autonomy", "full"}, "not declared (--net: [*])"},
+      {server_.url("/"), {"--net-any", "--autonomy", "full"}, "not declared (--net-any)"},
       {"http://127.0.0.1:1/", declared(), "it is an address"},
       {"http://other.example/", declared(),
        "egress: connect to other.example:80 refused: not declared (--net: ["},
