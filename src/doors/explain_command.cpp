@@ -5,7 +5,9 @@
 #include "doors/call_arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
+#include "doors/recorded_run.hpp"
 #include "gateway/configuration.hpp"
+#include "policy/authority.hpp"
 
 namespace cloche {
 namespace {
@@ -81,6 +83,18 @@ int explain_a_call(std::span<char* const> words, const Environment& environment)
   return show(explain_call(arguments.options, arguments.call, arguments.skill, environment), arguments.json);
 }
 
+Result<Explanation> explain_operators(RunArguments& arguments, const Environment& environment,
+                                      const Installation& installation) {
+  std::vector<OwnedFd> held;
+  std::optional<Skill> skill;
+  if (arguments.skill) skill = TRY(add_skill(arguments, environment, held));
+  auto notes = TRY(configure_run(arguments.request, environment, installation));
+  if (skill) take_limits(arguments.request, *skill);
+  Explanation explanation = TRY(explain_run(arguments.request, environment, installation));
+  explanation.notes = std::move(notes);
+  return explanation;
+}
+
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_run(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
@@ -90,12 +104,7 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
   }
   const auto installation = find_installation(environment);
   if (!installation.ok()) return fail(installation.error(), parsed.value().json);
-  RunRequest& request = parsed.value().request;
-  auto notes = configure_run(request, environment, installation.value());
-  if (!notes.ok()) return fail(notes.error(), parsed.value().json);
-  auto explained = explain_run(request, environment, installation.value());
-  if (explained.ok()) explained.value().notes = std::move(notes).value();
-  return show(explained, parsed.value().json);
+  return show(explain_operators(parsed.value(), environment, installation.value()), parsed.value().json);
 }
 
 }  // namespace

@@ -43,8 +43,15 @@ Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
   return {};
 }
 
-// The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
-// anyway.
+// What was passed on to the caller was not kept.
+std::string result_text(const Outcome& outcome) {
+  Outcome kept = outcome;
+  name_passed_on(kept);
+  return raw_text(kept, "run");
+}
+
+}  // namespace
+
 Result<Skill> add_skill(RunArguments& arguments, const Environment& environment, std::vector<OwnedFd>& held) {
   SessionOptions options = default_session();
   options.operators = arguments.request;
@@ -64,15 +71,6 @@ Result<Skill> add_skill(RunArguments& arguments, const Environment& environment,
   held = std::move(settled.held);
   return *skill;
 }
-
-// What was passed on to the caller was not kept.
-std::string result_text(const Outcome& outcome) {
-  Outcome kept = outcome;
-  name_passed_on(kept);
-  return raw_text(kept, "run");
-}
-
-}  // namespace
 
 Result<std::unique_ptr<RecordedRun>> RecordedRun::prepare(RunArguments& arguments,
                                                           const Environment& environment) {

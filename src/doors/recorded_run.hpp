@@ -16,6 +16,10 @@
 
 namespace cloche {
 
+// The operator named the skill, so what it declares is granted; what it leaves out, a command of his has
+// anyway. `held` keeps what of its places was judged. Its limits come after the configuration's.
+Result<Skill> add_skill(RunArguments& arguments, const Environment& environment, std::vector<OwnedFd>& held);
+
 class RecordedRun : public RunWitness {
  public:
   // Adds to the request what the flags mean: the run's workspace, the task's home, the skill's grants.

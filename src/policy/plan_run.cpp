@@ -84,6 +84,10 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
       return refusal(flag + grant.source + " cannot be shown at " + target,
                      "choose another target with SRC:DST");
     }
+    if (request.view == View::curated && target != home && is_beneath(target, home)) {
+      return refusal(flag + grant.source + " would cover the command's own home, " + std::string(home),
+                     "grant directories in it, or choose another target with SRC:DST");
+    }
     if (grant.writable && request.profile == Profile::readonly) {
       return refusal(flag + grant.source + " contradicts --profile readonly", "leave one of the two out");
     }

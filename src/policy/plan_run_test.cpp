@@ -105,6 +105,25 @@ TEST(PlanRun, TheLaterOfTwoGrantsForOnePlaceWins) {
   EXPECT_EQ(find(plan.value(), "/data")->access, Access::run);
 }
 
+TEST(PlanRun, AGrantDoesNotCoverTheCommandsOwnHome) {
+  RunRequest request = plain_request();
+  Facts facts = plain_host();
+  const struct {
+    const char* target;
+    bool taken;
+  } rows[] = {
+      {"/home", false}, {"/home/cloche", true}, {"/home/cloche/data", true}, {"/home/user/data", true}};
+  for (const auto& row : rows) {
+    request.grants = {{.source = "a", .target = row.target}};
+    facts.grants = {directory("/srv/a")};
+    const auto plan = plan_run(request, facts);
+    ASSERT_EQ(plan.ok(), row.taken) << row.target;
+    if (!plan.ok()) {
+      EXPECT_NE(plan.error().what.find("own home"), std::string::npos) << plan.error().what;
+    }
+  }
+}
+
 TEST(PlanRun, AGrantCanTakeTheWorkspacesPlace) {
   RunRequest request = plain_request();
   request.grants = {{.source = "."}};
@@ -512,8 +531,9 @@ TEST(PlanRun, AGrantOverTheFilesOfNamesHasNoNetworkByName) {
     facts.grants = {directory(row.source)};
     const auto plan = plan_run(request, facts);
     EXPECT_EQ(plan.ok(), !row.refused) << row.source;
-    if (!plan.ok())
+    if (!plan.ok()) {
       EXPECT_NE(describe(plan.error()).find("no name would be found"), std::string::npos) << row.source;
+    }
     request.hosts.clear();
     EXPECT_TRUE(plan_run(request, facts).ok()) << row.source << " without a network";
     // The host's own files are as good where they are no links to somewhere else.
