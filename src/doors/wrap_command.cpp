@@ -202,26 +202,24 @@ int fail(const Error& error, bool json) {
 }  // namespace
 
 Result<WrapArguments> parse_wrap(std::span<char* const> words) {
-  WrapArguments arguments;
-  if (has_word(words, "--help") || has_word(words, "-h")) {
-    arguments.help = true;
-    return arguments;
-  }
+  if (has_word(words, "--help") || has_word(words, "-h")) return WrapArguments{.help = true};
   if (!has_word(words, "--"))
     return usage_error("no command", "put it after --: cloche wrap --backend bwrap -- CMD ARG...");
   OwnFlags own;
   const std::vector<char*> rest = TRY(take_own(words, own));
   if (!own.backend) return usage_error("for which sandbox?", "say --backend bwrap, oci or seatbelt");
-  arguments.backend = TRY(kind_named(*own.backend));
-  if ((own.bundle || own.runtime) && arguments.backend != Kind::oci)
+  const Kind backend = TRY(kind_named(*own.backend));
+  if ((own.bundle || own.runtime) && backend != Kind::oci)
     return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
-  if (own.runtime) arguments.runtime = TRY(runtime_named(*own.runtime));
-  arguments.executor = own.executor;
-  arguments.bundle = own.bundle;
-  arguments.profile_named = has_word(words, "--profile");
-  arguments.run = TRY(parse_run(rest));
-  TRY(refuse_flags_of_a_run(arguments.run));
-  return arguments;
+  const Runtime runtime = own.runtime ? TRY(runtime_named(*own.runtime)) : Runtime::runc;
+  RunArguments run = TRY(parse_run(rest));
+  TRY(refuse_flags_of_a_run(run));
+  return WrapArguments{.backend = backend,
+                       .runtime = runtime,
+                       .run = std::move(run),
+                       .executor = std::move(own.executor),
+                       .bundle = std::move(own.bundle),
+                       .profile_named = has_word(words, "--profile")};
 }
 
 int wrap_door(std::span<char* const> words, const Environment& environment) {

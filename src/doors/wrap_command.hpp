@@ -18,7 +18,7 @@ struct WrapArguments {
   enum class Runtime { runc, crun, runsc };
   Backend backend = Backend::bwrap;
   Runtime runtime = Runtime::runc;           // of oci: who will run it
-  RunArguments run;                          // the flags that are those of `cloche run`, and the command
+  RunArguments run = {};                     // the flags that are those of `cloche run`, and the command
   std::optional<std::string> executor = {};  // a manifest
   std::optional<std::string> bundle = {};    // of oci: the directory to make
   bool profile_named = false;                // by --profile
