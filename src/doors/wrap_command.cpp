@@ -202,7 +202,6 @@ int fail(const Error& error, bool json) {
 }  // namespace
 
 Result<WrapArguments> parse_wrap(std::span<char* const> words) {
-  if (has_word(words, "--help") || has_word(words, "-h")) return WrapArguments{.help = true};
   if (!has_word(words, "--"))
     return usage_error("no command", "put it after --: cloche wrap --backend bwrap -- CMD ARG...");
   OwnFlags own;
@@ -223,13 +222,13 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
 }
 
 int wrap_door(std::span<char* const> words, const Environment& environment) {
-  const auto parsed = parse_wrap(words);
-  if (!parsed.ok()) return fail(parsed.error(), has_word(words, "--json"));
-  const WrapArguments& arguments = parsed.value();
-  if (arguments.help) {
+  if (has_word(words, "--help") || has_word(words, "-h")) {
     print(wrap_help());
     return 0;
   }
+  const auto parsed = parse_wrap(words);
+  if (!parsed.ok()) return fail(parsed.error(), has_word(words, "--json"));
+  const WrapArguments& arguments = parsed.value();
   const bool json = arguments.run.json;
   const auto installation = find_installation(environment);
   if (!installation.ok()) return fail(installation.error(), json);

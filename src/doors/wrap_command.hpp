@@ -22,7 +22,6 @@ struct WrapArguments {
   std::optional<std::string> executor = {};  // a manifest
   std::optional<std::string> bundle = {};    // of oci: the directory to make
   bool profile_named = false;                // by --profile
-  bool help = false;
 };
 
 // `words` are those after "wrap".

@@ -92,6 +92,19 @@ exit 9)");
   EXPECT_EQ(read_file(workspace() / "file"), "made\n");
 }
 
+TEST_P(Wrap, HelpNeedsNothingElse) {
+  for (const char* word : {"--help", "-h"}) {
+    const Ran ran = run({.argv = {cloche(), "wrap", word}, .as = as(), .cwd = workspace()});
+    EXPECT_TRUE(exited(ran, 0));
+    EXPECT_TRUE(contains(ran.out, "cloche wrap --backend")) << ran.out;
+  }
+  const Ran ran = run({.argv = {cloche(), "wrap", "--backend", "bwrap", "--", "ls", "--help"},
+                       .as = as(),
+                       .cwd = workspace(),
+                       .env = {{"XDG_STATE_HOME", state_home(as())}}});
+  EXPECT_TRUE(contains(ran.out, "ls --help\n")) << "it is the command's: " << ran.out << ran.err;
+}
+
 TEST_P(Wrap, ReadonlyStaysReadonly) {
   NEEDS("bwrap");
   const Ran ran = pasted({"--profile", "readonly"}, "touch file /tmp/file ~/file 2>/dev/null || echo no");
