@@ -69,7 +69,7 @@ void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
   const Digests& digests = tree.call.digests_of_abandoned();
   const bool complete =
       look(tree, then, {*tree.call.abandoned(), saved, digests.empty() ? nullptr : &digests});
-  put_back(tree, saved, Places::empty);
+  put_back(tree, saved, guard, Places::empty);
   // Of what else has changed since then nobody knows what it was.
   if (!guard.mounts) tree.call.add_saved(saved.unchanged(tree.root));
   if (complete) tree.call.forget_abandoned();
@@ -162,9 +162,13 @@ void ProtectedLook::add_gap(const Tree& tree, const std::string& gap) {
   found_.gap = tree.root.path == workspace_ ? gap : "in " + tree.root.path + ": " + gap;
 }
 
-void ProtectedLook::put_back(const Tree& tree, const SavedMembers& saved, Places places) {
+void ProtectedLook::put_back(const Tree& tree, const SavedMembers& saved, const GuardFacts& facts,
+                             Places places) {
+  // Another call, for which it is not allowed, may have copied it.
+  const SavedMembers due = saved.without(
+      [&](const std::string& path) { return is_allowed(facts.allowed, tree.root.path + "/" + path); });
   SavedMembers::PutBack done =
-      saved.put_back(tree.root, quarantine_, Vouchers(state_, tree.root.fd.get()), places);
+      due.put_back(tree.root, quarantine_, Vouchers(state_, tree.root.fd.get()), places);
   for (auto& taken : done.quarantined) add(tree, std::move(taken));
   for (const auto& path : done.restored) found_.restored.push_back(named(tree, path));
   add_gap(tree, done.gap);
@@ -175,7 +179,7 @@ ProtectedLook::Found ProtectedLook::finish(const GuardFacts& facts) {
     const SavedMembers& saved = tree.call.saved();
     const Digests* digests = tree.compares ? &tree.call.digests() : nullptr;
     const bool complete = look(tree, facts, {tree.call.since(), saved, digests});
-    put_back(tree, saved, Places::all);
+    put_back(tree, saved, facts, Places::all);
     complete ? tree.call.close() : tree.call.leave();
   }
   return std::move(found_);

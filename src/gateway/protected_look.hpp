@@ -55,7 +55,7 @@ class ProtectedLook {
   bool look(const Tree& tree, const GuardFacts& facts, const Before& before);
   LookAfter find_suspects(const Tree& tree, const GuardFacts& facts, const Before& before) const;
   bool is_as_before(const Tree& tree, const Suspect& suspect, const Before& before) const;
-  void put_back(const Tree& tree, const SavedMembers& saved, Places places);
+  void put_back(const Tree& tree, const SavedMembers& saved, const GuardFacts& facts, Places places);
   // What all of them are told by, in whichever tree: several may hold the same names.
   std::string named(const Tree& tree, const std::string& path) const;
   void add(const Tree& tree, Quarantined taken);

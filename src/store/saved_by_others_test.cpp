@@ -138,6 +138,23 @@ TEST(SavedByOthers, ComeBackFromTheirText) {
     EXPECT_TRUE(text.starts_with(SavedMembers::from_text(std::string_view(text).substr(0, cut)).text()));
 }
 
+// As the calls of one server may, which end at the same time.
+TEST(SavedByOthers, SeveralPutBackTheSame) {
+  const Tree tree;
+  for (int i = 0; i < 100; ++i) tree.write(".vscode/" + std::to_string(i), "old");
+  SavedMembers saved;
+  for (const char* path : {".vscode", ".envrc"}) saved.save(tree.root, path);
+  for (const bool remains : {false, true}) {
+    remains ? tree.write(".envrc", "evil") : void(fs::remove_all(tree.scratch.path + "/.vscode"));
+    std::vector<std::thread> calls;
+    for (int i = 0; i < 4; ++i) calls.emplace_back([&] { tree.put_back(saved); });
+    for (auto& call : calls) call.join();
+    EXPECT_EQ(tree.read(".envrc"), "old");
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(tree.read(".vscode/" + std::to_string(i)), "old");
+  }
+  EXPECT_EQ(names_in(tree.scratch.path).size(), 3U) << "nothing beside it";
+}
+
 // A change that leaves no time: told by the bytes.
 TEST(SavedByOthers, TimesSayNothing) {
   const Tree tree;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "base/path.hpp"
@@ -36,12 +37,18 @@ Result<void> write_file(int parent, const std::string& name, const struct stat& 
   return {};
 }
 
+// Several calls of one process may put back the same at the same time.
+std::string own_number() {
+  static std::atomic<unsigned> counter{0};
+  return std::to_string(counter++);
+}
+
 // What is to be put back, complete and beside its place, before anything there is touched: where there is no
 // room for it, none of it is left.
 class Beside {
  public:
   Beside(int parent, const struct stat& like, const std::string& content)
-      : parent_(parent), name_(".cloche-put-back-" + std::to_string(::getpid())) {
+      : parent_(parent), name_(".cloche-put-back-" + std::to_string(::getpid()) + "-" + own_number()) {
     if (S_ISREG(like.st_mode)) {
       made_ = write_file(parent, name_, like, content);
     } else if (S_ISDIR(like.st_mode)) {
@@ -147,6 +154,12 @@ void SavedMembers::save_directory(int parent, const std::string& name, const std
 
 void SavedMembers::take_over(const SavedMembers& earlier) {
   for (const auto& [path, saved] : earlier.saved_) add(path, saved);
+}
+
+SavedMembers SavedMembers::without(const std::function<bool(const std::string& path)>& is_left) const {
+  SavedMembers found = *this;
+  std::erase_if(found.saved_, [&](const Entry& entry) { return is_left(entry.first); });
+  return found;
 }
 
 SavedMembers SavedMembers::unchanged(const HeldRoot& root) const {

@@ -50,6 +50,8 @@ class SavedMembers {
   }
   // What an earlier call saved counts, where this one has nothing of that name yet.
   void take_over(const SavedMembers& earlier);
+  // Without those that this call may change.
+  SavedMembers without(const std::function<bool(const std::string& path)>& is_left) const;
   // What is there now as it was saved.
   SavedMembers unchanged(const HeldRoot& root) const;
 

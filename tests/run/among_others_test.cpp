@@ -31,9 +31,12 @@ class AmongOthers : public Run {
     EXPECT_EQ(read_file(workspace() / ".vscode/tasks.json"), "{}\n");
     EXPECT_EQ(read_file(workspace() / ".git/config"), config_);
   }
-  std::unique_ptr<Started> start(const std::string& backend, const std::string& script) const {
+  std::unique_ptr<Started> start(const std::string& backend, const std::string& script,
+                                 const std::vector<std::string>& allowed = {}) const {
+    std::vector<std::string> flags = {"--backend", backend};
+    for (const auto& path : allowed) flags.insert(flags.end(), {"--allow-protected", path});
     const std::string wait = "wait_for() { until [ -e $1 ]; do sleep 0.02; done; }; ";
-    return std::make_unique<Started>(under({"--backend", backend}, {"bash", "-c", wait + script}));
+    return std::make_unique<Started>(under(flags, {"bash", "-c", wait + script}));
   }
   void wait_for(const std::string& name) const {
     for (int i = 0; i < 1500 && !fs::exists(workspace() / name); ++i)
@@ -109,6 +112,21 @@ TEST_P(AmongOthers, AlsoWhenTheFirstIsKilled) {
   alone->finish();
   EXPECT_TRUE(exited(cloche_shell({}, "true"), 0));
   expect_as_it_was();
+}
+
+// It has the first one's copy, and is not held to it.
+TEST_P(AmongOthers, WhatTheOperatorAllowsOneToChangeStaysChanged) {
+  NEEDS("git");
+  stage();
+  const auto first = start("subprocess", "touch changed; wait_for first_may_end");
+  wait_for("changed");
+  const auto second =
+      start("subprocess", "touch first_may_end; wait_for first_ended; echo allowed > .envrc", {".envrc"});
+  wait_for("first_may_end");
+  first->finish();
+  file("first_ended", "");
+  second->finish();
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "allowed\n");
 }
 
 // Each makes the same member, so whoever ends takes away what another has just found there.
