@@ -64,7 +64,8 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
 }
 
 void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
-  const GuardFacts then{.allowed = guard.allowed, .files = tree.call.known_to_abandoned()};
+  const GuardFacts then{
+      .allowed = guard.allowed, .files = tree.call.known_to_abandoned(), .hidden = guard.hidden};
   const SavedMembers& saved = tree.call.saved_by_abandoned();
   const Digests& digests = tree.call.digests_of_abandoned();
   const bool complete =
