@@ -20,7 +20,11 @@ class ProtectedLook {
   static Result<ProtectedLook> begin(const Observation& seen, const std::string& state);
 
   // What there was for that, and so what was observed before it may be gone.
-  bool has_changed_tree() const { return !found_.quarantined.empty(); }
+  bool has_changed_tree() const { return !found_.quarantined.empty() || !found_.restored.empty(); }
+
+  // Takes from the members that are to be mounted those that changed since the first of the calls in their
+  // tree began: another may have made them, and will take them away.
+  void let_go_of_doubtful(GuardFacts& guard) const;
 
   struct Found {
     std::vector<Quarantined> quarantined = {};
@@ -34,13 +38,24 @@ class ProtectedLook {
   struct Tree {
     HeldRoot root;
     OpenCall call;
-    SavedMembers saved = {};
+    bool compares = false;        // contents too, because times do not tell of every change here
+    std::string before_gap = {};  // why what they were is not known of all
   };
   ProtectedLook(std::string quarantine, std::string state, std::string workspace)
       : quarantine_(std::move(quarantine)), state_(std::move(state)), workspace_(std::move(workspace)) {}
+  // What members were like when changes began to count.
+  struct Before {
+    const ChangeTime& since;
+    const SavedMembers& saved;
+    const Digests* digests;  // nullptr: nobody knows
+  };
+  void make_up_for_abandoned(Tree& tree, const GuardFacts& guard);
+  void learn_contents(Tree& tree, const GuardFacts& guard);
   // Whether it was complete.
-  bool look(const Tree& tree, const GuardFacts& facts, const ChangeTime& since);
-  void put_back(const Tree& tree);
+  bool look(const Tree& tree, const GuardFacts& facts, const Before& before);
+  LookAfter find_suspects(const Tree& tree, const GuardFacts& facts, const Before& before) const;
+  bool is_as_before(const Tree& tree, const Suspect& suspect, const Before& before) const;
+  void put_back(const Tree& tree, const SavedMembers& saved, const GuardFacts& facts, Places places);
   // What all of them are told by, in whichever tree: several may hold the same names.
   std::string named(const Tree& tree, const std::string& path) const;
   void add(const Tree& tree, Quarantined taken);
@@ -52,5 +67,8 @@ class ProtectedLook {
   std::string workspace_;
   Found found_;
 };
+
+// Whether one that is to be mounted is not there any more, or another has its name.
+bool has_lost_a_member(const GuardFacts& guard);
 
 }  // namespace cloche

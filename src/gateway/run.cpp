@@ -130,6 +130,16 @@ bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
          error.what.find(wire::name_of(wire::Step::clone_source)) != std::string::npos;
 }
 
+// The view could not be built, so nothing was started.
+bool is_about_a_mount(const Error& error) {
+  if (error.layer == name_of(LayerId::mount_view)) return true;
+  using wire::Step;
+  const Step steps[] = {Step::clone_source, Step::check_source, Step::map_owner,
+                        Step::make_target,  Step::mount_tree,   Step::place_mount};
+  return std::any_of(std::begin(steps), std::end(steps),
+                     [&](Step step) { return error.what.find(wire::name_of(step)) != std::string::npos; });
+}
+
 // For a program that is not in the view: whether the host has it, and the flag that would show it.
 void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const CallerFact& caller) {
   const std::string& name = plan.argv.front();
@@ -174,6 +184,26 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
   if (ran.ok() && ran.value().outcome.end == End::not_found)
     explain_not_found(ran.value().outcome, ran.value().plan, caller);
   return ran;
+}
+
+// Runs it, again where a member of the protected set that was to be a mount is not there any more: another
+// call in the tree had made it, or put it back, and has taken it away since. Nothing was started then.
+Result<Ran> run_among_others(std::optional<Seat> seat, ConfinementPlan plan, Observation& seen,
+                             const Host& host, const Streams& streams, const Manner& manner,
+                             const ProtectedLook& look) {
+  constexpr int most_tries = 8;
+  constexpr int tries_with_all = 2;
+  for (int tries = 1;; ++tries) {
+    auto ran = run_covered(std::move(seat), plan, seen, host, streams, manner);
+    if (ran.ok() || tries == most_tries || !is_about_a_mount(ran.error()) ||
+        !has_lost_a_member(seen.facts.guard))
+      return ran;
+    TRY(observe_protected_again(seen));
+    // Where it goes on like that, without those that others may take away: they are looked at afterwards.
+    if (tries > tries_with_all) look.let_go_of_doubtful(seen.facts.guard);
+    plan = TRY(manner.replan(seen.facts));
+    seat.emplace(TRY(Seat::take(seen.facts.caller, plan.limits, host.installation, box_of(plan))));
+  }
 }
 
 // Before there is a plan: what it will require.
@@ -286,7 +316,8 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
     TRY(observe_protected_again(seen));
     plan = TRY(replan(seen.facts));
   }
-  auto ran = run_covered(std::move(seat), plan, seen, Host{probe, installation}, streams, {proving, replan});
+  auto ran = run_among_others(std::move(seat), std::move(plan), seen, Host{probe, installation}, streams,
+                              {proving, replan}, look);
   ran = after_look(std::move(ran), look, seen.facts.guard);
   if (ran.ok()) {
     for (auto& denial : left_out_of(request)) ran.value().outcome.denials.push_back(std::move(denial));
@@ -315,8 +346,8 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
     TRY(observe_protected_again(seen));
     current = TRY(replan(seen.facts));
   }
-  auto ran = run_covered(std::move(seat), current, seen, Host{probe, installation}, streams,
-                         {Proving::when_needed, replan});
+  auto ran = run_among_others(std::move(seat), std::move(current), seen, Host{probe, installation}, streams,
+                              {Proving::when_needed, replan}, look);
   return after_look(std::move(ran), look,
                     seen.facts.guard);  // a statement of its own: the seat is gone by now
 }

@@ -15,6 +15,7 @@
 #include "jail/command.hpp"
 #include "jail/handover.hpp"
 #include "jail/kernel.hpp"
+#include "jail/keyring.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
 #include "jail/wire.hpp"
@@ -253,9 +254,9 @@ void run_inner(wire::Words words, wire::Words environment) {
   kernel::close_range(3, wire::control_fd - 1);
   kernel::close_range(wire::control_fd + (spoken ? 1 : 0), ~0U);
   if (spoken && ::fcntl(wire::control_fd, F_SETFD, FD_CLOEXEC) != 0) fail(Step::read_plan, errno);
-  if (kernel::join_session_keyring() < 0 && errno != ENOSYS && errno != EPERM && errno != EACCES) {
-    fail(Step::session_keyring, errno);  // one that is forbidden to us is forbidden to the command
-  }
+  // One that is forbidden to us is forbidden to the command.
+  const int why = join_keyring();
+  if (why != 0 && why != ENOSYS && why != EPERM && why != EACCES) fail(Step::session_keyring, why);
   offer_to_oom_killer();
   // While the right to it is ours.
   if (given_away != nullptr)

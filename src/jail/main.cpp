@@ -40,6 +40,7 @@
 #include "jail/handover.hpp"
 #include "jail/inner.hpp"
 #include "jail/kernel.hpp"
+#include "jail/keyring.hpp"
 #include "jail/lock.hpp"
 #include "jail/report.hpp"
 #include "jail/text.hpp"
@@ -220,8 +221,8 @@ extern "C" int main(int argc, char** argv) {  // by that name also where no libr
   standard.sa_handler = SIG_DFL;
   ::sigaction(SIGCHLD, &standard, nullptr);
   // In a container the call may be forbidden to us; then it is to the command too, which has our filters.
-  const bool joined = kernel::join_session_keyring() >= 0 || errno == ENOSYS || errno == EPERM;
-  if (!joined) jail::fail(wire::Step::session_keyring, errno);
+  const int why = jail::join_keyring();
+  if (why != 0 && why != ENOSYS && why != EPERM) jail::fail(wire::Step::session_keyring, why);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
   if (start.has(wire::boxed)) jail::keep_box(start);
   auto first = jail::create_first(start);

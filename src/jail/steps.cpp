@@ -57,6 +57,11 @@ const char* hint_for(Step step, int number) {
                "profile";
       }
       return "the kernel needs user, mount, pid, net, ipc, uts and cgroup namespaces";
+    case Step::session_keyring:
+      return number == EDQUOT
+                 ? "this user has as many keys as the kernel allows: run fewer commands at once, "
+                   "or raise it with sysctl kernel.keys.maxkeys"
+                 : "";
     case Step::check_source: return "it was replaced while the call was being set up: run it again";
     case Step::mount_proc:
       return "the host's own /proc is partly covered (a container?), so the kernel gives no fresh one: run "

@@ -50,10 +50,9 @@ struct GuardFacts {
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
   std::vector<ProtectedFact> files = {};
   std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
-  std::vector<std::string> saved = {};   // without mounts: of the files those to be put back as they were
   std::vector<FileFact> pinned = {};     // the git directories that kept ones lie in: not to be renamed
-  bool mounts =
-      true;  // whether a member can be shown read-only; otherwise every change is only found afterwards
+  // Whether a member can be shown read-only; otherwise it is put back as it was when it was changed.
+  bool mounts = true;
 
   bool operator==(const GuardFacts&) const = default;
 };

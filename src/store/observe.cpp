@@ -482,12 +482,10 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
 Result<void> observe_protected_again(Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.files.clear();
-  guard.saved.clear();
   guard.pinned.clear();
   for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held, guard.hidden));
   for (auto& fact : guard.files) {
     const bool kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
-    if (kept && !guard.mounts) guard.saved.push_back(fact.file.path);
     fact.kept = kept && guard.mounts;
     if (fact.kept) pin_git_directory(guard.pinned, fact.file.path);
   }

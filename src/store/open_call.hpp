@@ -4,14 +4,21 @@
 // A mark is a file in STATE/open, locked by whoever made it. Its name says which tree, and since when changes
 // count; in it is what was known of the tree, so that whoever looks later takes nothing that was there
 // before. A mark that nobody holds is of a call that is dead, or whose look was not complete.
+//
+// By the mark's name there is more in STATE/before, for whoever is in the tree at the same time or comes
+// after a call that was killed: copies of members (store/saved_members.hpp has the order of steps), and what
+// members held where times do not tell (store/member_contents.hpp).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
 #include "model/facts.hpp"
+#include "store/member_contents.hpp"
+#include "store/saved_members.hpp"
 
 namespace cloche {
 
@@ -23,9 +30,12 @@ class OpenCall {
   OpenCall& operator=(const OpenCall&) = delete;
   ~OpenCall() { close(); }  // a command that was never started leaves nothing to look for
 
+  // Adds to what was taken over from the calls that are open. Nobody else begins or ends meanwhile.
+  using Save = std::function<void(SavedMembers& saved, const OpenCall& call)>;
+
   // Without a state directory there is no mark, and nobody will notice.
   static OpenCall begin(const std::string& state, int root, const ChangeTime& now,
-                        const std::vector<ProtectedFact>& known);
+                        const std::vector<ProtectedFact>& known, const Save& save = {});
 
   // Changes count from here: from when the first of the calls began that are in this tree now. Two of them
   // could move things past each other's looks.
@@ -41,6 +51,18 @@ class OpenCall {
   // What that call knew when it began.
   const std::vector<ProtectedFact>& known_to_abandoned() const { return known_to_abandoned_; }
 
+  // As it was before every call that is in this tree.
+  const SavedMembers& saved() const { return saved_; }
+  const SavedMembers& saved_by_abandoned() const { return saved_by_abandoned_; }
+  // Once more of its own, found when it had begun.
+  void add_saved(const SavedMembers& more);
+
+  // What members held before the first of the calls that are in this tree; empty: nobody said.
+  const Digests& digests() const { return digests_; }
+  const Digests& digests_of_abandoned() const { return digests_of_abandoned_; }
+  // What this one found, where none of the others says anything.
+  void add_digests(const Digests& found);
+
   // The look for the abandoned ones is done.
   void forget_abandoned();
   // The look for this one is done, or was never due.
@@ -51,16 +73,27 @@ class OpenCall {
  private:
   OpenCall() = default;
   std::vector<ProtectedFact> certain_of(std::vector<ProtectedFact> known) const;
-  void take_over(int directory, const std::string& name, const ChangeTime& time);
+  void look_at_others(int directory, const std::string& of_root);
+  void take_over_abandoned(int directory);
+  bool make_mark(int directory, const std::string& of_root, const std::vector<ProtectedFact>& known);
+  SavedMembers saved_by(const std::string& name) const;
+  Digests digests_by(const std::string& name) const;
+  void write_saved() const;
+  void remove(const std::string& name) const;
 
   std::string directory_;
+  std::string before_;
   std::string name_;
   OwnedFd lock_;
-  std::vector<std::string> dead_;
+  std::vector<std::string> dead_;  // the oldest first
   ChangeTime began_;
   ChangeTime since_;
   std::optional<ChangeTime> abandoned_;
   std::vector<ProtectedFact> known_to_abandoned_;
+  SavedMembers saved_;
+  SavedMembers saved_by_abandoned_;
+  Digests digests_;
+  Digests digests_of_abandoned_;
 };
 
 }  // namespace cloche

@@ -4,13 +4,12 @@
 //
 // The walk goes down with every directory on its way open, to a certain depth. What is deeper is set aside,
 // and walked from there when the rest is done: so there is no depth in which something could hide.
-#include <linux/magic.h>
-#include <sys/vfs.h>
 #include <time.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "store/file_system_times.hpp"
 #include "store/protected_judge.hpp"
 #include "store/protected_walk.hpp"
 #include "store/tree_memory.hpp"
@@ -26,19 +25,6 @@ void open_to_owner(int directory, const std::string& name, mode_t mode) {
 }
 
 DirectoryState state_of(const struct stat& seen) { return {seen.st_dev, seen.st_ino, change_of(seen)}; }
-
-// Where a directory's time of change is this kernel's own, set with every name that comes or goes. Of a file
-// system that a server or another process answers for nobody knows.
-bool keeps_change_times(int root) {
-  constexpr unsigned xfs_magic = 0x58465342;
-  constexpr unsigned zfs_magic = 0x2fc12fc1;
-  struct statfs seen {};
-  if (::fstatfs(root, &seen) != 0) return false;
-  const auto type = static_cast<unsigned>(seen.f_type);
-  constexpr unsigned known[] = {EXT4_SUPER_MAGIC, xfs_magic, BTRFS_SUPER_MAGIC,    TMPFS_MAGIC,
-                                F2FS_SUPER_MAGIC, zfs_magic, OVERLAYFS_SUPER_MAGIC};
-  return std::find(std::begin(known), std::end(known), type) != std::end(known);
-}
 
 // Nothing about the way to it gives the names in it a meaning.
 bool is_neutral(const Trail& trail, GitPart part) { return trail.empty() && part == GitPart::none; }
@@ -59,7 +45,7 @@ class WalkAfter {
         judge_(root, known, since, findings_),
         limits_(limits),
         began_(change_time_now()),
-        remembers_(keeps_change_times(root.fd.get())),
+        remembers_(keeps_change_times(file_system_type(root.fd.get()))),
         remembered_(remembered),
         memory_(remembered.size()) {}
 
@@ -211,7 +197,8 @@ class WalkAfter {
       const auto seen = look_in(step.from, step.name);
       // Another mount is not in the command's view; what is gone is gone.
       if (why == EXDEV || !seen || !S_ISDIR(seen->st_mode)) return;
-      if (!judge_.is_touched(*seen)) return;  // closed before the command came, and to it as well
+      // Closed before the command came, and to it as well.
+      if (!judge_.is_touched(*seen) || !limits_.opens_closed) return;
       open_to_owner(step.from, step.name, seen->st_mode & 0777U);
       fd = open_child(step.from, step.name.c_str(), directory_flags);
       if (!fd) return findings_.gap("'" + step.path + "' could not be opened");

@@ -47,15 +47,17 @@ bool Known::is_unchanged(const struct stat& seen) const {
 }
 
 Findings::Findings(const LookLimits& limits)
-    : most_names_(limits.names), deadline_ms_(sys::monotonic_ms() + limits.milliseconds) {}
+    : most_names_(limits.names),
+      most_suspects_(limits.suspects),
+      deadline_ms_(sys::monotonic_ms() + limits.milliseconds) {}
 
 void Findings::gap(const std::string& what) {
   if (found_.gap.empty()) found_.gap = what;
 }
 
 void Findings::suspect(const std::string& path, std::string reason) {
-  constexpr size_t most_suspects = 10'000;
-  if (found_.suspects.size() >= most_suspects) return gap("more than 10000 protected files were made");
+  if (found_.suspects.size() >= most_suspects_)
+    return gap("more than " + std::to_string(most_suspects_) + " protected files were made");
   found_.suspects.push_back({path, std::move(reason)});
 }
 

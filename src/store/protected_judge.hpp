@@ -47,6 +47,7 @@ class Findings {
 
  private:
   uint64_t most_names_;
+  size_t most_suspects_;
   uint64_t deadline_ms_;
   uint64_t names_ = 0;
   uint64_t directories_ = 0;

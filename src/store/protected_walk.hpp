@@ -28,6 +28,8 @@ struct LookLimits {
   uint64_t milliseconds = 60'000;
   size_t fewest_remembered = 32;         // directories; fewer are read as fast as their memory
   std::vector<std::string> hidden = {};  // directories that were not in the command's view
+  size_t suspects = 10'000;
+  bool opens_closed = true;  // lets the owner into a directory again that was closed since then
 };
 
 // Adds to `found`, and to `held` what is to be shown read-only: at the top of the tree and in the repository

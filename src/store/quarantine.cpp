@@ -111,23 +111,29 @@ Result<std::string> Quarantine::next_place() {
   return system_error("make a place in " + directory_, EEXIST);
 }
 
-Result<Quarantined> Quarantine::take(const HeldRoot& root, const Suspect& suspect) {
+Result<std::optional<Quarantined>> Quarantine::take(const HeldRoot& root, const Suspect& suspect) {
+  auto taken = take_out(root, suspect);
+  if (taken.ok()) return std::optional(std::move(taken).value());
+  if (taken.error().number == ENOENT) return std::optional<Quarantined>();
+  return taken.take_error();
+}
+
+Result<Quarantined> Quarantine::take_out(const HeldRoot& root, const Suspect& suspect) {
   Quarantined taken{.path = suspect.path, .reason = suspect.reason};
   const std::string name = suspect.path.substr(suspect.path.rfind('/') + 1);
   const OwnedFd parent = TRY(open_parent(root.fd.get(), suspect.path));
   const auto place = next_place();
   const auto to = place.ok() ? sys::open(place.value(), O_RDONLY | O_DIRECTORY) : place.error();
-  if (to.ok()) {
-    taken.kept_at = place.value() + "/" + name;
-    const int why = rename_out(parent.get(), name, to.value().get(), name);
-    if (why == 0) return taken;
-    if (why == EXDEV && Copy().copy(parent.get(), name, to.value().get(), name)) {
-      remove(parent.get(), name);
-      if (!is_there(parent.get(), name)) return taken;
-    }
+  taken.kept_at = place.ok() ? place.value() + "/" + name : "";
+  if (to.ok() && rename_out(parent.get(), name, to.value().get(), name) == 0) return taken;
+  // By one step that only one of several calls can take: so nobody copies what another removes.
+  const auto renamed = rename_here(parent.get(), name);
+  if (renamed.ok() && to.ok() && Copy().copy(parent.get(), renamed.value(), to.value().get(), name)) {
+    remove(parent.get(), renamed.value());
+    if (!is_there(parent.get(), renamed.value())) return taken;
   }
-  taken.kept_at =
-      std::string(parent_of(root.path + "/" + suspect.path)) + "/" + TRY(rename_here(parent.get(), name));
+  if (to.ok()) ::rmdir(place.value().c_str());  // where nothing came into it
+  taken.kept_at = std::string(parent_of(root.path + "/" + suspect.path)) + "/" + TRY(renamed);
   return taken;
 }
 

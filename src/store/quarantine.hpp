@@ -3,6 +3,7 @@
 // name in it, which nobody executes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,15 @@ class Quarantine {
   // Empty: there is nowhere, and everything is renamed where it is.
   explicit Quarantine(std::string directory) : directory_(std::move(directory)) {}
 
-  // Takes it out of the tree at `root`. An error: it is still there.
-  Result<Quarantined> take(const HeldRoot& root, const Suspect& suspect);
+  // Takes it out of the tree at `root`. Nothing: it is not there any more, because another call took it. An
+  // error: it is still there.
+  Result<std::optional<Quarantined>> take(const HeldRoot& root, const Suspect& suspect);
 
   // A copy of something that has no place in the tree now: where it is.
   Result<std::string> keep(const std::string& name, const std::string& content);
 
  private:
+  Result<Quarantined> take_out(const HeldRoot& root, const Suspect& suspect);
   Result<std::string> next_place();
 
   std::string directory_;

@@ -52,9 +52,10 @@ TEST(Quarantine, KeepsWhatItTakes) {
     for (const char* name : {".envrc", "a/.vscode"}) {
       const auto taken = quarantine.take(tree.root, {name, "because"});
       ASSERT_TRUE(taken.ok()) << describe(taken.error());
-      EXPECT_EQ(taken.value().path, name);
-      EXPECT_TRUE(taken.value().kept_at.starts_with(directory + "/q/")) << taken.value().kept_at;
-      EXPECT_TRUE(fs::exists(taken.value().kept_at));
+      ASSERT_TRUE(taken.value().has_value());
+      EXPECT_EQ(taken.value()->path, name);
+      EXPECT_TRUE(taken.value()->kept_at.starts_with(directory + "/q/")) << taken.value()->kept_at;
+      EXPECT_TRUE(fs::exists(taken.value()->kept_at));
       EXPECT_FALSE(tree.has(name));
     }
     EXPECT_EQ(fs::read_symlink(directory + "/q/2/.vscode/link"), "nowhere");
@@ -68,9 +69,25 @@ TEST(Quarantine, WithoutAPlaceGivesANameThatNothingExecutes) {
   tree.write("a/.envrc");
   tree.write("a/.envrc.cloche-quarantined");
   const auto taken = Quarantine("").take(tree.root, {"a/.envrc", "because"});
-  ASSERT_TRUE(taken.ok());
-  EXPECT_EQ(taken.value().kept_at, tree.scratch.path + "/a/.envrc.cloche-quarantined-1");
+  ASSERT_TRUE(taken.ok() && taken.value());
+  EXPECT_EQ(taken.value()->kept_at, tree.scratch.path + "/a/.envrc.cloche-quarantined-1");
   EXPECT_FALSE(tree.has("a/.envrc"));
+}
+
+TEST(Quarantine, WhatSomebodyElseTookIsNoFailure) {
+  for (const auto& place : places()) {
+    std::string directory = place + "cloche-unit-XXXXXX";
+    ASSERT_NE(::mkdtemp(directory.data()), nullptr);
+    Tree tree;
+    Quarantine quarantine(directory + "/q");
+    for (const char* name : {".claude", "a/.claude"}) {
+      const auto taken = quarantine.take(tree.root, {name, "because"});
+      ASSERT_TRUE(taken.ok()) << describe(taken.error());
+      EXPECT_FALSE(taken.value().has_value());
+    }
+    EXPECT_TRUE(!fs::exists(directory + "/q") || fs::is_empty(directory + "/q"));
+    fs::remove_all(directory);
+  }
 }
 
 TEST(Quarantine, FollowsNoLink) {

@@ -63,7 +63,8 @@ template <typename Visit>
   alignas(dirent) char buffer[32768];
   for (;;) {
     const long filled = ::syscall(SYS_getdents64, directory, buffer, sizeof buffer);
-    if (filled <= 0) return filled == 0;
+    // Of one that was removed meanwhile nothing is left to read.
+    if (filled <= 0) return filled == 0 || errno == ENOENT;
     for (long at = 0; at < filled;) {
       const auto* entry = reinterpret_cast<const dirent*>(buffer + at);
       at += entry->d_reclen;

@@ -6,14 +6,11 @@
 #include "base/directory.hpp"
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
-#include "store/saved_members.hpp"
-#include "store/tree_steps.hpp"
+#include "store/protected_walk.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr size_t most_names = 512;
-constexpr size_t most_depth = 16;
 constexpr int64_t kept_seconds = 30 * 24 * 3600;  // longer than any call
 
 ChangeTime written_at(const struct stat& seen) { return {seen.st_mtim.tv_sec, seen.st_mtim.tv_nsec}; }
@@ -50,44 +47,12 @@ void Vouchers::remove_old() const {
   }
 }
 
-struct Vouchers::Search {
-  ChangeTime since;
-  size_t names = 0;
-  size_t depth = 0;
-  bool found = false;  // a voucher; a directory without a file has none
-};
-
-bool Vouchers::are_for(const HeldRoot& root, const std::string& path, const ChangeTime& since) const {
-  if (directory_.empty()) return false;
-  const auto parent = open_parent(root.fd.get(), path);
-  Search search{.since = since};
-  return parent.ok() && are_for_child(search, parent.value().get(), path.substr(path.rfind('/') + 1), path) &&
-         search.found;
-}
-
-bool Vouchers::are_for_child(Search& search, int parent, const std::string& name,
-                             const std::string& path) const {
-  const auto seen = look_in(parent, name);
-  if (!seen || ++search.names > most_names || search.depth > most_depth) return false;
-  if (!S_ISDIR(seen->st_mode)) {
-    const auto content = seen->st_nlink == 1 ? content_of_member(parent, name, *seen) : std::nullopt;
-    struct stat voucher {};
-    const bool vouched = content && ::lstat(place_of(path, seen->st_mode, *content).c_str(), &voucher) == 0 &&
-                         written_at(voucher) >= search.since;
-    search.found = search.found || vouched;
-    return vouched;
-  }
-  const OwnedFd fd = open_child(parent, name.c_str(), directory_flags);
-  bool all = fd.get() >= 0;
-  ++search.depth;
-  if (all) {
-    for_each_name(fd.get(), [&](const dirent& entry) {
-      all = are_for_child(search, fd.get(), entry.d_name, joined(path, entry.d_name));
-      return all;
-    });
-  }
-  --search.depth;
-  return all;
+bool Vouchers::is_for(const std::string& path, const struct stat& seen, const std::string& content,
+                      const ChangeTime& since) const {
+  if (directory_.empty() || seen.st_nlink != 1) return false;
+  struct stat voucher {};
+  return ::lstat(place_of(path, seen.st_mode, content).c_str(), &voucher) == 0 &&
+         written_at(voucher) >= since;
 }
 
 }  // namespace cloche

@@ -14,7 +14,6 @@
 #include <string>
 
 #include "model/facts.hpp"
-#include "store/protected_walk.hpp"
 
 namespace cloche {
 
@@ -26,12 +25,11 @@ class Vouchers {
   // Before it is in its place. A file or a link; a directory is what is in it.
   void vouch_for(const std::string& path, mode_t mode, const std::string& content) const;
 
-  // Whether that, with all that is in it, was put back by somebody since then.
-  bool are_for(const HeldRoot& root, const std::string& path, const ChangeTime& since) const;
+  // Whether somebody has put back this very file, or link, since then.
+  bool is_for(const std::string& path, const struct stat& seen, const std::string& content,
+              const ChangeTime& since) const;
 
  private:
-  struct Search;
-  bool are_for_child(Search& search, int parent, const std::string& name, const std::string& path) const;
   std::string place_of(const std::string& path, mode_t mode, const std::string& content) const;
   void remove_old() const;
 
