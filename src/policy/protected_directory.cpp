@@ -79,6 +79,8 @@ bool is_object_directory(std::string_view name) {
   return name.size() == 2 && std::all_of(name.begin(), name.end(), is_digit);
 }
 
+bool holds_checkouts(std::string_view name) { return name == "worktrees"; }
+
 RootMeaning meaning_of_root(std::string_view root) {
   const auto names = components_of(root);
   RootMeaning meaning{.counts_from = root};
@@ -91,7 +93,7 @@ RootMeaning meaning_of_root(std::string_view root) {
       meaning.part = here.subdirectories().front().part;
       continue;
     }
-    const bool is_checkout = i + 2 < names.size() && names[i + 1] == "worktrees";
+    const bool is_checkout = i + 2 < names.size() && holds_checkouts(names[i + 1]);
     if (!is_checkout)
       return {.covered_by = here.members().front().reason, .counts_from = meaning.counts_from};
     i += 2;

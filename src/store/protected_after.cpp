@@ -19,12 +19,6 @@
 namespace cloche {
 namespace {
 
-// Lets the owner into a directory again that the command closed, perhaps to hide what is in it.
-void open_to_owner(int directory, const std::string& name, mode_t mode) {
-  const OwnedFd fd = open_child(directory, name.c_str(), O_PATH | O_DIRECTORY);
-  if (fd) ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode | 0700U);
-}
-
 DirectoryState state_of(const struct stat& seen) { return {seen.st_dev, seen.st_ino, change_of(seen)}; }
 
 // Where a directory's time of change is this kernel's own, set with every name that comes or goes. Of a file
@@ -212,7 +206,7 @@ class WalkAfter {
       // Another mount is not in the command's view; what is gone is gone.
       if (why == EXDEV || !seen || !S_ISDIR(seen->st_mode)) return;
       if (!judge_.is_touched(*seen)) return;  // closed before the command came, and to it as well
-      open_to_owner(step.from, step.name, seen->st_mode & 0777U);
+      open_to_owner(step.from, step.name, *seen);
       fd = open_child(step.from, step.name.c_str(), directory_flags);
       if (!fd) return findings_.gap("'" + step.path + "' could not be opened");
     }

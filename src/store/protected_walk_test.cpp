@@ -298,16 +298,6 @@ const WalkRow rows[] = {
        ::chmod(t.at("a").c_str(), 0);
      },
      {"a/.envrc"}},
-    {"what an old link leads to",
-     [](Tree& t) {
-       t.write("h/a/x");
-       t.link("h/a", ".husky");
-     },
-     [](Tree& t) {
-       t.move("h", "i");
-       t.write("h/a/x");
-     },
-     {".husky"}},
 };
 
 TEST(ProtectedWalk, WhatACommandLeaves) {
@@ -558,33 +548,6 @@ TEST(ProtectedWalk, ThereIsNoDepthToHideIn) {
   EXPECT_EQ(paths_of(tree.after({}, since, {}, quiet.memory)), std::vector<std::string>{path + ".mcp.json"});
   remove_tree(tree.at(name));
   EXPECT_FALSE(fs::exists(tree.at(name)));
-}
-
-// What a link leads to that the kernel can open, and not name.
-TEST(ProtectedWalk, ALinkWhoseEndCannotBeNamedLeadsElsewhere) {
-  Tree tree;
-  tree.write("conf/envrc");
-  tree.make("a");
-  tree.link("../conf/envrc", "a/.envrc");
-  Tree::let_the_clock_tick();
-  const auto known = tree.before();
-  const ChangeTime since = change_time_now();
-  const std::string name(200, 'd');
-  std::string half = name;
-  for (int i = 0; i < 14; ++i) half += "/" + name;
-  tree.move("conf", "old");
-  tree.make("far/" + half);
-  const OwnedFd middle = std::move(sys::open(tree.at("far/" + half), O_RDONLY | O_DIRECTORY)).value();
-  OwnedFd at = std::move(sys::open_at(middle.get(), ".", O_RDONLY | O_DIRECTORY)).value();
-  for (int i = 0; i < 15; ++i) {
-    ASSERT_EQ(::mkdirat(at.get(), name.c_str(), 0755), 0);
-    at = std::move(sys::open_at(at.get(), name, O_RDONLY | O_DIRECTORY)).value();
-  }
-  ASSERT_TRUE(sys::open_at(at.get(), "envrc", O_WRONLY | O_CREAT, 0644).ok());
-  ASSERT_EQ(::symlinkat(half.c_str(), middle.get(), "on"), 0);
-  tree.link("far/" + half + "/on", "conf");
-  EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{"a/.envrc"});
-  remove_tree(tree.at("far"));
 }
 
 TEST(ProtectedWalk, ADirectoryOfThousands) {

@@ -78,6 +78,12 @@ OwnedFd open_beneath(int root, std::string_view path, int flags) {
   return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
 }
 
+bool open_to_owner(int root, std::string_view path, const struct stat& seen) {
+  const OwnedFd fd = open_beneath(root, path, O_PATH | O_DIRECTORY);
+  const mode_t mode = (seen.st_mode & 0777U) | 0700U;
+  return fd && ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode) == 0;
+}
+
 NameKind kind_in(int directory, const dirent& entry) {
   unsigned char type = entry.d_type;
   if (type == DT_UNKNOWN) {

@@ -30,6 +30,10 @@ OwnedFd open_child(int directory, const char* name, int flags);
 // Any number of names beneath `root`, likewise; none: `root` itself, once more.
 OwnedFd open_beneath(int root, std::string_view path, int flags);
 
+// Lets the owner into a directory again that a command closed, perhaps to hide what is in it. False: it still
+// is.
+bool open_to_owner(int root, std::string_view path, const struct stat& seen);
+
 // The directory of something in the tree, opened step by step without following a link.
 Result<OwnedFd> open_parent(int root, const std::string& path);
 
