@@ -34,7 +34,8 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
   }
   for (auto& tree : look.trees_) {
     if (!tree.call.abandoned()) continue;
-    const GuardFacts then{.allowed = guard.allowed, .files = tree.call.known_to_abandoned()};
+    const GuardFacts then{
+        .allowed = guard.allowed, .files = tree.call.known_to_abandoned(), .git = guard.git};
     if (look.look(tree, then, *tree.call.abandoned())) tree.call.forget_abandoned();
   }
   // What another call may have made is not what anything is put back to.
@@ -59,7 +60,8 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Change
   if (tree.call.overlaps())
     std::erase_if(known, [&](const ProtectedFact& fact) { return fact.changed >= since; });
   const LookMemory memory(state_, tree.root.fd.get());
-  LookAfter after = look_after(tree.root, known, since, {.hidden = facts.hidden}, memory.text());
+  LookAfter after =
+      look_after(tree.root, known, since, {.hidden = facts.hidden, .git = facts.git}, memory.text());
   memory.keep(after.memory);
   const Vouchers vouchers(state_, tree.root.fd.get());
   for (const auto& suspect : after.suspects) {

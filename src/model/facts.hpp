@@ -44,6 +44,14 @@ struct ProtectedFact {
   bool operator==(const ProtectedFact&) const = default;
 };
 
+// Configurations of git that hold in every repository, whoever made it.
+struct GitSources {
+  std::string home = {};                // what ~ stands for in them
+  std::vector<std::string> files = {};  // that there may be
+
+  bool operator==(const GitSources&) const = default;
+};
+
 struct GuardFacts {
   std::vector<std::string> roots = {};    // the trees that the command may write to, none within another
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
@@ -51,6 +59,7 @@ struct GuardFacts {
   std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
   std::vector<std::string> saved = {};   // without mounts: of the files those to be put back as they were
   std::vector<FileFact> pinned = {};     // the git directories that kept ones lie in: not to be renamed
+  GitSources git = {};
   bool mounts =
       true;  // whether a member can be shown read-only; otherwise every change is only found afterwards
 

@@ -108,6 +108,7 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   const std::string folded = plain ? std::string() : folded_name(name);
   const std::string_view compared = plain ? name : std::string_view(folded);
   if (const auto* meaning = meaning_of(compared)) git_names_.push_back({*meaning, std::string(name), kind});
+  if (compared == ".git" && (dot_git_.empty() || name == ".git")) dot_git_ = name;
   NameMatch match = match_name(trail_, name);
   const ProtectedName* row = match.member;
   // A link on the way leads to what was never looked at by this name.

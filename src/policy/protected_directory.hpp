@@ -52,6 +52,8 @@ class DirectoryNames {
   void settle();  // after the last name
 
   bool is_git_directory() const { return is_git_; }
+  // Under which name it has a .git, be that a directory, a file or a link; empty: it has none.
+  const std::string& dot_git() const { return dot_git_; }
   const std::vector<MemberName>& members() const { return members_; }
   const std::vector<SubdirectoryName>& subdirectories() const { return subdirectories_; }
 
@@ -73,6 +75,7 @@ class DirectoryNames {
   Trail trail_;
   GitPart part_;
   bool is_git_ = false;
+  std::string dot_git_;
   std::vector<GitName> git_names_;
   std::vector<std::string> links_;  // members only where git writes
   std::vector<MemberName> members_;

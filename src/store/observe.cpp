@@ -18,6 +18,7 @@
 #include "policy/git_identity.hpp"
 #include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
+#include "store/git_places.hpp"
 #include "store/hard_links.hpp"
 #include "store/protected_walk.hpp"
 #include "store/second_name.hpp"
@@ -365,6 +366,7 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   Facts facts;
   facts.caller = std::move(caller);
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
+  facts.guard.git = find_git_sources(environment, facts.caller.home);
   facts.state = look_at_state(own.state);
   TRY(look_at_parts(facts, own.parts));
   look_at_configuration(facts, own.configuration);
@@ -443,7 +445,8 @@ Result<void> observe_protected_again(Observation& seen) {
   guard.files.clear();
   guard.saved.clear();
   guard.pinned.clear();
-  for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held, guard.hidden));
+  for (const auto& root : guard.roots)
+    TRY(look_before(root, guard.files, seen.held, guard.hidden, guard.git));
   for (auto& fact : guard.files) {
     const bool kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
     if (kept && !guard.mounts) guard.saved.push_back(fact.file.path);

@@ -39,9 +39,10 @@ bool is_neutral(const Trail& trail, GitPart part) { return trail.empty() && part
 
 bool has_nothing(const WalkedPlace& here, const DirectoryNames& names) {
   const auto& subs = names.subdirectories();
-  return is_neutral(here.trail, here.part) && !names.is_git_directory() && names.members().empty() &&
-         std::all_of(subs.begin(), subs.end(),
-                     [](const SubdirectoryName& sub) { return is_neutral(sub.trail, sub.part); });
+  return is_neutral(here.trail, here.part) && !names.is_git_directory() && names.dot_git().empty() &&
+         names.members().empty() && std::all_of(subs.begin(), subs.end(), [](const SubdirectoryName& sub) {
+           return is_neutral(sub.trail, sub.part);
+         });
 }
 
 class WalkAfter {
@@ -51,6 +52,7 @@ class WalkAfter {
       : root_path_(root.path),
         findings_(limits),
         judge_(root, known, since, findings_),
+        git_(limits.git),
         limits_(limits),
         began_(change_time_now()),
         remembers_(keeps_change_times(root.fd.get())),
@@ -59,6 +61,7 @@ class WalkAfter {
 
   LookAfter take(int root) {
     root_ = root;
+    judge_.judge_places(git_.around(root_path_));
     const auto place = memory_.enter("");
     const auto before = take_directory(remembered_);
     const RootMeaning meaning = meaning_of_tree(root_path_);
@@ -106,6 +109,10 @@ class WalkAfter {
     // One that changed in this very tick of the clock could change again without showing it.
     if (remembers_ && is_old && has_nothing(here, names)) memory_.call_quiet(place, state_of(seen));
     here.way_is_new = here.way_is_new || (names.is_git_directory() && has_become_git(here));
+    if (!names.dot_git().empty())
+      judge_.judge_places(git_.of_checkout(judge_.absolute(here.path), names.dot_git()));
+    if (is_found_by_content(names, here.part))
+      judge_.judge_places(git_.of_git_directory(judge_.absolute(here.path)));
     for (const auto& member : names.members()) judge_.judge(here, member, here.way_is_new);
     const RememberedNames before(remembered);
     for (const auto& sub : names.subdirectories()) {
@@ -221,6 +228,7 @@ class WalkAfter {
   const std::string& root_path_;
   Findings findings_;
   MemberJudge judge_;
+  const GitPlaces git_;
   const LookLimits& limits_;
   ChangeTime began_;
   bool remembers_;

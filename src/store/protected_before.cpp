@@ -6,6 +6,7 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/protected_directory.hpp"
+#include "store/git_places.hpp"
 #include "store/link_way.hpp"
 #include "store/protected_walk.hpp"
 #include "store/system_facts.hpp"
@@ -21,8 +22,8 @@ constexpr size_t most_searched = 1024;  // names in members, for links; likewise
 class LookBefore {
  public:
   LookBefore(const std::string& root, std::vector<ProtectedFact>& found, std::vector<OwnedFd>& held,
-             const std::vector<std::string>& hidden)
-      : root_(root), found_(found), held_(held), hidden_(hidden) {}
+             const std::vector<std::string>& hidden, const GitSources& git)
+      : root_(root), found_(found), held_(held), hidden_(hidden), git_(git) {}
 
   Result<void> look(OwnedFd root) {
     const RootMeaning meaning = meaning_of_tree(root_);
@@ -32,6 +33,7 @@ class LookBefore {
       waiting_.pop_front();
       if (!look_in_directory(next) && next.path.empty()) return system_error("read " + root_);
     }
+    add_places(git_.around(root_), true);
     // Last, because the members themselves are to be kept first. More may come while these are looked at.
     for (size_t i = 0; i < leading_.size(); ++i) add_end(Leading(leading_[i]));
     return {};
@@ -49,8 +51,9 @@ class LookBefore {
   // A path that something is executed by, and that may go by links.
   struct Leading {
     std::string path;  // absolute
-    bool is_link;      // otherwise a place that a configuration names, which stays as writable as it is
-    bool top;          // what it leads to by links, and what those in there lead to, is shown read-only
+    bool is_link;      // otherwise a place that a configuration names
+    bool keeps_end;    // what it leads to is shown read-only: not a directory of hooks, nor a program
+    bool top;          // what links in there lead to is
   };
 
   bool look_in_directory(const Waiting& here) {
@@ -61,6 +64,10 @@ class LookBefore {
     });
     names.settle();
     if (names.is_git_directory()) add_identity(here.fd.get(), here.path);
+    if (!names.dot_git().empty())
+      add_places(git_.of_checkout(absolute(here.path), names.dot_git()), here.top);
+    if (is_found_by_content(names, here.part))
+      add_places(git_.of_git_directory(absolute(here.path)), here.top);
     for (const auto& member : names.members()) add_member(here, member);
     for (const auto& sub : names.subdirectories()) wait_for(here, sub, names.is_git_directory());
     return read;
@@ -114,17 +121,16 @@ class LookBefore {
     }
     const bool inside = S_ISDIR(seen.st_mode) && !fact.kept;
     const bool is_executed = member.rule != MemberRule::inner_link;
-    if (S_ISLNK(seen.st_mode) && is_executed) leading_.push_back({fact.file.path, true, here.top});
+    if (S_ISLNK(seen.st_mode) && is_executed) leading_.push_back({fact.file.path, true, here.top, here.top});
     if (S_ISDIR(seen.st_mode)) find_links(here.fd.get(), member.name, fact.file.path, here.top);
     found_.push_back(std::move(fact));
     if (inside) add_inside(here, member.name);
-    if (member.rule == MemberRule::git_config) add_places(here, member.name);
   }
 
   // What a configuration sends git to: afterwards another directory by that name is new, and this one is not.
-  void add_places(const Waiting& here, const std::string& config) {
-    for (const auto& place : executed_places_of(here.fd.get(), config, absolute(here.path), here.part))
-      leading_.push_back({place, false, here.top});
+  void add_places(const std::vector<NamedPlace>& places, bool top) {
+    for (const auto& place : places)
+      leading_.push_back({place.path, false, place.kind == PlaceKind::config && top, top});
   }
 
   // What a link leads to is executed in its place.
@@ -139,7 +145,7 @@ class LookBefore {
     const bool is_directory = S_ISDIR(way.seen.st_mode);
     auto held = sys::hold(way.path);
     const bool mountable = is_directory || S_ISREG(way.seen.st_mode);
-    if (held.ok() && leading.is_link && leading.top && mountable && kept_ < most_kept) {
+    if (held.ok() && leading.keeps_end && mountable && kept_ < most_kept) {
       ++kept_;
       fact.kept = true;
       held_.push_back(std::move(held.value().fd));
@@ -174,7 +180,7 @@ class LookBefore {
     if (!seen) return;
     const std::string path = around + "/" + name;
     found_.push_back({fact_from(*seen, path), change_of(*seen), false});
-    leading_.push_back({path, true, top});
+    leading_.push_back({path, true, top, top});
   }
 
   // So that what was made just before the command is not taken for the command's.
@@ -196,6 +202,7 @@ class LookBefore {
   std::vector<ProtectedFact>& found_;
   std::vector<OwnedFd>& held_;
   const std::vector<std::string>& hidden_;
+  const GitPlaces git_;
   std::deque<Waiting> waiting_;
   std::vector<Leading> leading_;
   std::set<std::string> ends_;  // that were looked at
@@ -206,9 +213,10 @@ class LookBefore {
 }  // namespace
 
 Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden) {
+                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden,
+                         const GitSources& git) {
   OwnedFd fd = TRY(sys::open(root, directory_flags | O_NOFOLLOW));
-  return LookBefore(root, found, held, hidden).look(std::move(fd));
+  return LookBefore(root, found, held, hidden, git).look(std::move(fd));
 }
 
 }  // namespace cloche

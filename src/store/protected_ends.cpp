@@ -25,7 +25,14 @@ std::string reason_with_way(const Led& led) {
 void MemberJudge::judge_end(const std::string& link, const struct stat& seen, const std::string& reason) {
   // What was followed before is known by its path as well.
   const ProtectedFact* before = known_.find(seen);
-  led_.push_back({absolute(link), link, before != nullptr && !before->file.path.empty(), reason});
+  led_.push_back({absolute(link), link, true, before != nullptr && !before->file.path.empty(), reason});
+}
+
+void MemberJudge::judge_places(const std::vector<NamedPlace>& places) {
+  for (const auto& place : places)
+    led_.push_back({place.path, "", place.kind == PlaceKind::hooks, false,
+                    "a configuration of git has it execute what is here"});
+  judge_all_led();
 }
 
 void MemberJudge::judge_all_led() {
@@ -78,6 +85,7 @@ void MemberJudge::judge_place(const Led& led, const LinkWay& way) {
   const bool leads_back = !led.link.empty() && is_beneath(way.path, led.path);
   if (!is_inside(way.path) || leads_back) return;
   const bool is_directory = S_ISDIR(way.seen.st_mode);
+  if (is_directory && !led.may_be_directory) return;
   const ProtectedFact* same = known_.find(way.seen);
   const bool has_other_names = S_ISREG(way.seen.st_mode) && way.seen.st_nlink > 1;
   const bool is_kept = same != nullptr && same->kept && !has_other_names;

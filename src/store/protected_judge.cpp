@@ -81,7 +81,6 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
 void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
   const auto seen = look_in(here.fd, member.name);
   if (!seen) return;
-  if (member.rule == MemberRule::git_config) look_at_places(here, member);
   const std::string path = joined(here.path, member.name);
   if (is_out_of_reach(here, member, *seen)) {
     if (S_ISDIR(seen->st_mode)) look_inside(path, std::string(member.reason), Inside::links);
@@ -203,13 +202,6 @@ void MemberJudge::judge_strategy(const WalkedPlace& here, const MemberName& memb
   const auto runs = here.part == GitPart::rebase ? is_strategy_by_path : has_strategy_by_path;
   if (!text.ok() || runs(text.value()))
     findings_.suspect(joined(here.path, member.name), std::string(member.reason));
-}
-
-// What a configuration that may well be as it was sends git to.
-void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member) {
-  const std::string reason = "the repository's configuration has git execute what is here";
-  for (const auto& place : executed_places_of(here.fd, member.name, absolute(here.path), here.part))
-    led_.push_back({place, "", false, reason});
 }
 
 void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,

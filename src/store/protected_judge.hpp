@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "policy/protected_directory.hpp"
+#include "store/git_places.hpp"
 #include "store/link_way.hpp"
 #include "store/protected_walk.hpp"
 #include "store/tree_steps.hpp"
@@ -73,7 +74,8 @@ struct WalkedPlace {
 struct Led {
   std::string path;  // absolute
   std::string link;  // the link, relative to the root; empty: a configuration
-  bool is_known;     // the look before has followed it
+  bool may_be_directory;
+  bool is_known;  // the look before has followed it
   std::string reason;
 };
 
@@ -84,6 +86,8 @@ class MemberJudge {
       : root_(root.path), root_fd_(root.fd.get()), known_(known), since_(since), findings_(findings) {}
 
   void judge(const WalkedPlace& here, const MemberName& member, bool way_is_new);
+  // What configurations, which may well be as they were, have git execute.
+  void judge_places(const std::vector<NamedPlace>& places);
 
   bool is_touched(const struct stat& seen) const { return change_of(seen) >= since_; }
   bool is_new(const struct stat& seen, const std::string& path) const {
@@ -108,7 +112,6 @@ class MemberJudge {
                         bool way_is_new);
   void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   std::string_view key);
-  void look_at_places(const WalkedPlace& here, const MemberName& member);
   // What of a directory's content may be the command's: of one that was read-only only what links in it lead
   // to.
   enum class Inside { everything, links };

@@ -28,13 +28,15 @@ struct LookLimits {
   uint64_t milliseconds = 60'000;
   size_t fewest_remembered = 32;         // directories; fewer are read as fast as their memory
   std::vector<std::string> hidden = {};  // directories that were not in the command's view
+  GitSources git = {};
 };
 
 // Adds to `found`, and to `held` what is to be shown read-only: at the top of the tree and in the repository
 // there. Deeper members are not mounted, because a mount point cannot be removed, and a package manager has
 // to replace whole directories that happen to hold one.
 Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden = {});
+                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden = {},
+                         const GitSources& git = {});
 
 struct HeldRoot {
   std::string path;  // absolute, resolved

@@ -24,15 +24,19 @@ constexpr const char* prelude =
 
 class ExecutedElsewhere : public Rungs {
  protected:
+  // The operator's own configuration, beside the workspace.
+  Command with_own_git() const {
+    return {.env = {{"GIT_CONFIG_GLOBAL", workspace().parent_path() / "gitconfig"}}};
+  }
   std::string outside(const std::string& script) const {
-    Command command = on_rung({}, {});
+    Command command = on_rung({}, {}, with_own_git());
     command.argv = {"bash", "-c", prelude + script};
     const Ran ran = run(command);
     EXPECT_TRUE(exited(ran, 0)) << script << ran.out << ran.err;
     return ran.out + ran.err;
   }
   Json inside(const std::string& script) const {
-    const Ran ran = run(on_rung({"--json"}, {"bash", "-c", prelude + script}));
+    const Ran ran = run(on_rung({"--json"}, {"bash", "-c", prelude + script}, with_own_git()));
     const Json json = parse_json(ran.out).value_or(Json{});
     EXPECT_TRUE(json["look_gap"].is(Json::Kind::null)) << ran.out;
     return json;
@@ -78,6 +82,55 @@ TEST_P(ExecutedElsewhere, HooksByALinkToTheirDirectory) {
   expect_never_evil(
       "git init -q .; rm -r .git/hooks; hook scripts/pre-commit GOOD; ln -s ../scripts .git/hooks",
       "hook scripts/post-commit EVIL; hook scripts/pre-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksOfAWorktreesRepository) {
+  expect_never_evil(
+      "cd ..; git init -q -b main whole; cd whole; git commit -qm one --allow-empty; git config "
+      "core.hooksPath "
+      "tools/hk; git worktree add -q -b side ../workspace; cd ../workspace; hook tools/hk/pre-commit GOOD",
+      "hook tools/hk/pre-commit EVIL; hook tools/hk/post-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksOfTheRepositoryAround) {
+  expect_never_evil(
+      "cd ..; git init -q .; git config core.hooksPath workspace/hk; hook workspace/hk/pre-commit GOOD",
+      "hook hk/pre-commit EVIL; hook hk/post-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksOfASubmodule) {
+  expect_never_evil(
+      "git init -q ../lib; git -C ../lib commit -qm one --allow-empty; git init -q .; "
+      "git -c protocol.file.allow=always submodule --quiet add ../lib lib; "
+      "git -C lib config core.hooksPath hk; hook lib/hk/pre-commit GOOD",
+      "hook lib/hk/pre-commit EVIL; hook lib/hk/post-commit EVIL", "git -C lib commit --allow-empty -qm two");
+}
+
+TEST_P(ExecutedElsewhere, HooksByAConfigurationAsPeopleWriteIt) {
+  expect_never_evil(
+      "git init -q .; hook h/pre-commit GOOD; echo '[core] hooksPath = \"h\" # ours' >> .git/config",
+      "hook h/pre-commit EVIL; hook h/post-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksByAnIncludedConfiguration) {
+  expect_never_evil(
+      "git init -q .; hook h/pre-commit GOOD; printf '[include]\n path = ../one\n' >> .git/config; "
+      "printf '[include]\n path = two\n' > one; printf '[core]\n hooksPath = h\n' > two",
+      "hook h/pre-commit EVIL; hook h/post-commit EVIL; printf '[core]\n hooksPath = i\n' >> two; "
+      "hook i/pre-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksByTheOperatorsOwnConfiguration) {
+  expect_never_evil("git init -q .; hook h/pre-commit GOOD; printf '[core]\n hooksPath = h\n' > ../gitconfig",
+                    "hook h/pre-commit EVIL; git init -q new; hook new/h/pre-commit EVIL",
+                    "git commit --allow-empty -qm two; git -C new commit --allow-empty -qm two");
+}
+
+TEST_P(ExecutedElsewhere, AProgramOfTheOperatorsOwnConfiguration) {
+  expect_never_evil(
+      "git init -q .; hook t/diff GOOD; printf '[diff]\n external = ./t/diff\n' > ../gitconfig; "
+      "echo a > f; git add f; echo b > f; git diff | grep GOOD",
+      "hook t/diff EVIL", "git diff || true");
 }
 
 TEST_P(ExecutedElsewhere, AnEditorsFileByALink) {
