@@ -36,7 +36,19 @@ struct MemberName {
 };
 
 // What a directory is to git, as far as its parent can say.
-enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase, sequencer, inside };
+enum class GitPart {
+  none,
+  dot_git,
+  info,
+  objects,
+  worktrees,
+  worktree,
+  rebase,
+  sequencer,
+  modules,       // the one of that name, or below it and no git directory: git may make one of it
+  module_hooks,  // of what is none yet; or a submodule of that name
+  inside
+};
 
 struct SubdirectoryName {
   std::string name;
@@ -68,6 +80,7 @@ class DirectoryNames {
   void settle_rebase();
   void settle_worktree();
   void settle_part(bool is_worktree);
+  void settle_modules();
   void settle_links();
   void settle_inside(bool is_git_part);
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
@@ -78,6 +91,7 @@ class DirectoryNames {
   std::string dot_git_;
   std::vector<GitName> git_names_;
   std::vector<std::string> links_;  // members only where git writes
+  std::vector<std::string> files_;  // members only where hooks are; gathered nowhere else
   std::vector<MemberName> members_;
   std::vector<SubdirectoryName> subdirectories_;
 };
@@ -100,6 +114,9 @@ bool is_name_of_git(std::string_view name);
 
 // Whether a HEAD that is a link says what git itself has it say.
 bool is_symbolic_head(std::string_view name, std::string_view says);
+
+// Of a hook that git runs.
+bool is_hook(std::string_view name);
 
 // Of a hook that git never runs: git init copies these.
 bool is_sample_hook(std::string_view name);

@@ -133,6 +133,12 @@ TEST_P(ExecutedElsewhere, AProgramOfTheOperatorsOwnConfiguration) {
       "hook t/diff EVIL", "git diff || true");
 }
 
+TEST_P(ExecutedElsewhere, AHookOfASubmoduleToBe) {
+  outside("git init -q .");
+  inside("hook .git/modules/new/hooks/pre-commit EVIL");
+  EXPECT_EQ(outside("find .git/modules -type f"), "");
+}
+
 TEST_P(ExecutedElsewhere, AnEditorsFileByALink) {
   outside("mkdir .vscode scripts; echo good > scripts/t.json; ln -s ../scripts/t.json .vscode/tasks.json");
   inside("echo evil > scripts/t.json");
