@@ -51,12 +51,20 @@ std::string common_of(const std::string& git) {
   return common.empty() ? git : common;
 }
 
+// The usual place is a member anyway, and judged with an eye for the samples that git itself puts there.
+void leave_out_usual_place(std::vector<NamedPlace>& places, const std::string& git) {
+  const std::string usual = tidied(git, "hooks");
+  std::erase_if(places, [&](const NamedPlace& place) {
+    return place.kind == PlaceKind::hooks && tidied("/", place.path) == usual;
+  });
+}
+
 }  // namespace
 
 GitSources find_git_sources(const Environment& environment, const std::string& home) {
   GitSources own{.home = home, .files = {"/etc/gitconfig"}};
   const auto add = [&](const std::string& directory, const char* name) {
-    if (!directory.empty()) own.files.push_back(directory + name);
+    if (directory.starts_with('/')) own.files.push_back(directory + name);
   };
   add(environment.get("GIT_CONFIG_SYSTEM"), "");
   add(environment.get("GIT_CONFIG_GLOBAL"), "");
@@ -110,6 +118,7 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
     add(own_, found.working_tree, places);
   }
   add(own_, tree, places);
+  leave_out_usual_place(places, common_of(git));
   return places;
 }
 
@@ -123,6 +132,7 @@ std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory
   if (tree.empty()) tree = checkout.empty() ? directory : std::string(parent_of(checkout));
   add(found, tree, places);
   add(own_, tree, places);
+  leave_out_usual_place(places, directory);
   return places;
 }
 

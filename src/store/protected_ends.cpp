@@ -55,8 +55,13 @@ LinkWay MemberJudge::follow(const std::string& path) const {
     const std::string closed = relative(way.path);
     const OwnedFd around = open_beneath(root_fd_, directory_of(closed), O_PATH | O_DIRECTORY);
     const auto seen = around ? look_in(around.get(), last_of(closed)) : std::nullopt;
-    if (!seen || !is_touched(*seen) || !open_to_owner(root_fd_, closed, *seen)) break;
-    way = follow_links(path);
+    if (seen && !is_touched(*seen)) {
+      way.error = ENOENT;  // it was closed before the command came, and to it as well
+    } else if (seen && open_to_owner(root_fd_, closed, *seen)) {
+      way = follow_links(path);
+    } else {
+      break;
+    }
   }
   return way;
 }

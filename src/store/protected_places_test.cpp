@@ -159,6 +159,17 @@ const WalkRow rows[] = {
        t.write("more");
      },
      {"bin/d", "hk/pre-commit", "more"}},
+    {"the operator's own is the usual place",
+     [](Tree& t) {
+       t.configure("[core]\n\thooksPath = .git/./hooks\n");
+       t.repository("a/.git");
+     },
+     [](Tree& t) {
+       t.repository("new/.git");
+       t.write("a/.git/hooks/pre-commit");
+       t.write("new/.git/hooks/pre-commit");
+     },
+     {"a/.git/hooks/pre-commit", "new/.git/hooks/pre-commit"}},
     {"a program that was not there",
      [](Tree& t) {
        t.repository("w/.git");
