@@ -20,7 +20,7 @@ void require(bool truth) {
 size_t read_all(std::string_view text, bool& failed) {
   GitConfigReader reader(text);
   size_t count = 0;
-  for (; const auto entry = reader.next(); ++count) require(!entry->section.empty() && !entry->key.empty());
+  for (; const auto entry = reader.next(); ++count) require(!entry->key.empty());
   require(!reader.next());
   failed = reader.has_failed();
   return count;

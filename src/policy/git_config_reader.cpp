@@ -90,7 +90,7 @@ bool GitConfigReader::read_section_name() {
 
 std::optional<GitConfigEntry> GitConfigReader::read_entry() {
   GitConfigEntry entry = section_;
-  if (section_.section.empty() || !is_letter(rest_.front())) return std::nullopt;
+  if (!is_letter(rest_.front())) return std::nullopt;
   entry.key = take_word();
   while (!rest_.empty() && is_blank(rest_.front())) rest_.remove_prefix(1);
   const auto c = take();

@@ -9,7 +9,7 @@
 namespace cloche {
 
 struct GitConfigEntry {
-  std::string section;    // lower case
+  std::string section;    // lower case; empty before the first one, where git takes keys as well
   bool has_name = false;  // [remote "origin"], or [remote.origin] as it once was
   std::string name = {};
   std::string key = {};    // lower case

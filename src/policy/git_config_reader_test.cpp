@@ -42,8 +42,8 @@ TEST(GitConfigReader, AsGitReadsIt) {
       {"[remote \"\"] url = x\n", {"remote.*.url =x"}},
       {"[a]b=c\n[d]e=f\n", {"a.b =c", "d.e =f"}},
       {"[a] b = c\\", {"a.b =c"}},
+      {"a = b\n[c]\nd = e\n", {".a =b", "c.d =e"}},
       // Where git gives up.
-      {"a = b\n", {}, true},
       {"[]\na = b\n", {}, true},
       {"[a\nb]\n", {}, true},
       {"[a b]\nc = d\n", {}, true},
