@@ -4,8 +4,6 @@
 namespace cloche {
 namespace {
 
-constexpr const char* evil_config = "[core]\n\tfsmonitor = x\n";
-
 const WalkRow rows[] = {
     {"a hook for a submodule that is not there yet",
      [](Tree& t) { t.repository(".git"); },

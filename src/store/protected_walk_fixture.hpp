@@ -22,6 +22,8 @@
 
 namespace cloche {
 
+inline constexpr const char* evil_config = "[core]\n\tfsmonitor = ./x\n";
+
 class Tree {
  public:
   void write(const std::string& name, const std::string& text = "x\n") {
