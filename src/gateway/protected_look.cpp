@@ -64,8 +64,10 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
 }
 
 void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
-  const GuardFacts then{
-      .allowed = guard.allowed, .files = tree.call.known_to_abandoned(), .hidden = guard.hidden};
+  const GuardFacts then{.allowed = guard.allowed,
+                        .files = tree.call.known_to_abandoned(),
+                        .hidden = guard.hidden,
+                        .git = guard.git};
   const SavedMembers& saved = tree.call.saved_by_abandoned();
   const Digests& digests = tree.call.digests_of_abandoned();
   const bool complete =
@@ -79,7 +81,8 @@ void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
 // Before the command, so that what it changed without a trace is seen.
 void ProtectedLook::learn_contents(Tree& tree, const GuardFacts& guard) {
   const LookMemory memory(state_, tree.root.fd.get());
-  const Contents found = contents_of_members(tree.root, guard.files, {.hidden = guard.hidden}, memory.text());
+  const Contents found =
+      contents_of_members(tree.root, guard.files, {.hidden = guard.hidden, .git = guard.git}, memory.text());
   memory.keep(found.memory);
   tree.before_gap = found.gap;
   tree.call.add_digests(found.digests);
@@ -102,7 +105,7 @@ LookAfter ProtectedLook::find_suspects(const Tree& tree, const GuardFacts& facts
   if (tree.call.overlaps())
     std::erase_if(known, [&](const ProtectedFact& fact) { return fact.changed >= before.since; });
   const LookMemory memory(state_, tree.root.fd.get());
-  const LookLimits limits{.hidden = facts.hidden};
+  const LookLimits limits{.hidden = facts.hidden, .git = facts.git};
   LookAfter after = look_after(tree.root, known, before.since, limits, memory.text());
   memory.keep(after.memory);
   if (before.digests == nullptr) return after;

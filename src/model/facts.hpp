@@ -45,12 +45,21 @@ struct ProtectedFact {
   bool operator==(const ProtectedFact&) const = default;
 };
 
+// Configurations of git that hold in every repository, whoever made it.
+struct GitSources {
+  std::string home = {};                // what ~ stands for in them
+  std::vector<std::string> files = {};  // that there may be
+
+  bool operator==(const GitSources&) const = default;
+};
+
 struct GuardFacts {
   std::vector<std::string> roots = {};    // the trees that the command may write to
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
   std::vector<ProtectedFact> files = {};
   std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
   std::vector<FileFact> pinned = {};     // the git directories that kept ones lie in: not to be renamed
+  GitSources git = {};
   // Whether a member can be shown read-only; otherwise it is put back as it was when it was changed.
   bool mounts = true;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "policy/git_config_reader.hpp"
+
 namespace cloche {
 namespace {
 
@@ -81,18 +83,6 @@ bool is_key_byte(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // A backslash continues a line or hides a character, and control characters are read in different ways: none
 // of them stands in what git itself writes on Linux.
 bool is_plain_text(std::string_view text) {
@@ -118,89 +108,27 @@ bool is_remote_name(std::string_view value) {
          value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
 }
 
-// [core] or [remote "origin"], alone on its line; "" and "*" for what stands between section and key.
-struct Section {
-  std::string name;
-  bool has_name = false;
-};
-std::optional<Section> read_section(std::string_view line) {
-  if (line.size() < 3 || line.front() != '[' || line.back() != ']') return std::nullopt;
-  const std::string_view inner = line.substr(1, line.size() - 2);
-  const size_t end = static_cast<size_t>(
-      std::distance(inner.begin(), std::find_if_not(inner.begin(), inner.end(), is_key_byte)));
-  if (end == 0) return std::nullopt;
-  Section section{lower(inner.substr(0, end))};
-  if (end == inner.size()) return section;
-  const std::string_view quoted = trimmed(inner.substr(end));
-  if (quoted.size() < 2 || quoted.front() != '"' || quoted.find('"', 1) != quoted.size() - 1)
-    return std::nullopt;
-  section.has_name = true;
-  return section;
-}
-
-struct Assignment {
-  std::string key;
-  std::string_view value;
-};
-std::optional<Assignment> read_assignment(std::string_view line) {
-  const size_t equals = std::min(line.find('='), line.size());
-  const std::string_view key = trimmed(line.substr(0, equals));
-  if (key.empty() || !std::all_of(key.begin(), key.end(), is_key_byte)) return std::nullopt;
-  return Assignment{lower(key), equals < line.size() ? trimmed(line.substr(equals + 1)) : ""};
-}
-
-std::optional<std::string> danger_in(const Section& section, const Assignment& assignment) {
-  const std::string name = section.name + (section.has_name ? ".*." : ".") + assignment.key;
+std::optional<std::string> danger_in(const GitConfigEntry& entry) {
+  const std::string name = kind_of(entry);
   if (!std::binary_search(std::begin(harmless), std::end(harmless), std::string_view(name)))
     return name + " is not known to run nothing";
   const bool is_url = name.ends_with(".url") || name.ends_with(".pushurl");
-  if (is_url && !is_url_harmless(assignment.value)) return name + " names a program";
+  if (is_url && !is_url_harmless(entry.value)) return name + " names a program";
   const bool is_remote = name == "branch.*.remote" || name == "branch.*.pushremote";
-  if (is_remote && !is_remote_name(assignment.value)) return name + " is not the name of a remote";
+  if (is_remote && !is_remote_name(entry.value)) return name + " is not the name of a remote";
   return std::nullopt;
 }
 
 }  // namespace
 
-// Reads what it can: a configuration that was there before the command is the user's, whatever is in it.
-std::vector<ExecutedPlace> executed_places(std::string_view text) {
-  std::vector<ExecutedPlace> places;
-  std::optional<Section> section;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (!line.empty() && line.front() == '[') section = read_section(line);
-    const auto assignment = section ? read_assignment(line) : std::nullopt;
-    if (!assignment) continue;
-    const bool hooks = section->name == "core" && assignment->key == "hookspath";
-    const bool included =
-        (section->name == "include" || section->name == "includeif") && assignment->key == "path";
-    std::string path(assignment->value);
-    std::erase(path, '"');
-    if ((hooks || included) && !path.empty()) places.push_back({std::move(path), included});
-  }
-  return places;
-}
-
 std::optional<std::string> danger_in_git_config(std::string_view text) {
   if (text.size() > max_git_config_bytes) return "it is too long to be judged";
   if (!is_plain_text(text)) return "it holds a backslash or a control character";
-  std::optional<Section> section;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = trimmed(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
-    if (line.front() == '[') {
-      section = read_section(line);
-      if (!section) return "a section in it cannot be read";
-      continue;
-    }
-    const auto assignment = read_assignment(line);
-    if (!section || !assignment) return "a line in it cannot be read";
-    if (auto danger = danger_in(*section, *assignment)) return danger;
+  GitConfigReader reader(text);
+  while (const auto entry = reader.next()) {
+    if (auto danger = danger_in(*entry)) return danger;
   }
+  if (reader.has_failed()) return "a line in it cannot be read";
   return std::nullopt;
 }
 

@@ -6,7 +6,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace cloche {
 
@@ -14,16 +13,7 @@ namespace cloche {
 inline constexpr size_t max_git_config_bytes = size_t{64} << 10;
 
 // Nothing: every key is known to run nothing. Otherwise what stands in the way, for a sentence: a key that is
-// not known, or a line that this strict reader and git might read differently.
+// not known, a line that cannot be read, or a character that git itself writes to none.
 std::optional<std::string> danger_in_git_config(std::string_view text);
-
-// Where a configuration sends git for more to execute: core.hooksPath, and the files of include and
-// includeIf. What is in them is as much to be kept from a command as the configuration itself.
-struct ExecutedPlace {
-  std::string path;            // as written
-  bool beside_config = false;  // relative to the configuration's own directory; otherwise to the working tree
-  bool operator==(const ExecutedPlace&) const = default;
-};
-std::vector<ExecutedPlace> executed_places(std::string_view text);
 
 }  // namespace cloche

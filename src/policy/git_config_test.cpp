@@ -19,6 +19,7 @@ TEST(GitConfig, WhatGitItselfWritesStays) {
       "[user]\n\tname = A \"B\" C\n\temail = a@example.org\n",
       "[Core]\n\tBare = true\n",
       "[core]\n\tbare\n",
+      "[core] bare = true # as some write it\n",
       "[submodule \"lib\"]\n\tactive = true\n\turl = https://example.org/lib\n",
   };
   for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text), std::nullopt) << text;
@@ -98,16 +99,6 @@ TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
   for (const auto text : rows) EXPECT_NE(danger_in_git_config(text), std::nullopt) << text;
   EXPECT_NE(danger_in_git_config(std::string(max_git_config_bytes + 1, '\n')), std::nullopt);
   EXPECT_NE(danger_in_git_config(std::string_view("[user]\n\tname = a\0b\n", 19)), std::nullopt);
-}
-
-TEST(ExecutedPlaces, AreThoseThatGitGoesToForMore) {
-  using Places = std::vector<ExecutedPlace>;
-  EXPECT_EQ(executed_places("[core]\n\thooksPath = .githooks\n\tbare = false\n"),
-            (Places{{".githooks", false}}));
-  EXPECT_EQ(executed_places(
-                "[Core]\nHOOKSPATH=\"a b\"\n[include]\n path = ../x\n[includeIf \"gitdir:~/w/\"]\npath=y\n"),
-            (Places{{"a b", false}, {"../x", true}, {"y", true}}));
-  EXPECT_EQ(executed_places("path = x\n[remote \"include\"]\npath = y\n[core]\nhooksPath =\n"), Places{});
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(GitIdentity, AsGitReadsIt) {
       {"[user]\n\tname = Ada\n\t=\n\temail = a@b\n", "Ada", ""},
       {"[user]\n\tname = \"Ada\n\temail = a@b\n", "", ""},
       {"[user]\n\tname = Ada\\q\n\temail = a@b\n", "", ""},
-      {"[user]\n\tname = Ada\\", "", ""},
+      {"[user]\n\tname = Ada\\", "Ada", ""},
       // Not fit to be passed on.
       {"[user]\n\tname = Ada\\nLovelace\n\temail = a@b\n", "", "a@b"},
       {"[user]\n\tname = Ada\x1b[31m\n\temail = a@b\n", "", "a@b"},

@@ -54,6 +54,7 @@ const std::string_view* meaning_of(std::string_view folded) {
 
 GitPart part_of(std::string_view meaning) {
   if (meaning == "info") return GitPart::info;
+  if (meaning == "modules") return GitPart::modules;
   if (meaning == "objects") return GitPart::objects;
   if (meaning == "rebase-merge") return GitPart::rebase;
   if (meaning == "sequencer") return GitPart::sequencer;
@@ -72,12 +73,22 @@ bool is_symbolic_head(std::string_view name, std::string_view says) {
          std::find(parts.begin(), parts.end(), "..") == parts.end();
 }
 
+bool is_hook(std::string_view name) {
+  constexpr std::string_view others[] = {"applypatch-msg",        "commit-msg",         "fsmonitor-watchman",
+                                         "prepare-commit-msg",    "proc-receive",       "push-to-checkout",
+                                         "reference-transaction", "sendemail-validate", "update"};
+  return name.starts_with("pre-") || name.starts_with("post-") || name.starts_with("p4-") ||
+         std::find(std::begin(others), std::end(others), name) != std::end(others);
+}
+
 bool is_sample_hook(std::string_view name) { return name.ends_with(".sample"); }
 
 bool is_object_directory(std::string_view name) {
   const auto is_digit = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   return name.size() == 2 && std::all_of(name.begin(), name.end(), is_digit);
 }
+
+bool holds_checkouts(std::string_view name) { return name == "worktrees"; }
 
 RootMeaning meaning_of_root(std::string_view root) {
   const auto names = components_of(root);
@@ -91,7 +102,7 @@ RootMeaning meaning_of_root(std::string_view root) {
       meaning.part = here.subdirectories().front().part;
       continue;
     }
-    const bool is_checkout = i + 2 < names.size() && names[i + 1] == "worktrees";
+    const bool is_checkout = i + 2 < names.size() && holds_checkouts(names[i + 1]);
     if (!is_checkout)
       return {.covered_by = here.members().front().reason, .counts_from = meaning.counts_from};
     i += 2;
@@ -106,6 +117,7 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   const std::string folded = plain ? std::string() : folded_name(name);
   const std::string_view compared = plain ? name : std::string_view(folded);
   if (const auto* meaning = meaning_of(compared)) git_names_.push_back({*meaning, std::string(name), kind});
+  if (compared == ".git" && (dot_git_.empty() || name == ".git")) dot_git_ = name;
   NameMatch match = match_name(trail_, name);
   const ProtectedName* row = match.member;
   // A link on the way leads to what was never looked at by this name.
@@ -120,6 +132,8 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
     subdirectories_.push_back({std::string(name), std::move(match.trail), part});
   } else if (kind == NameKind::link) {
     links_.emplace_back(name);
+  } else if (part_ == GitPart::module_hooks) {
+    files_.emplace_back(name);
   }
 }
 
@@ -181,6 +195,26 @@ void DirectoryNames::settle_worktree() {
   }
 }
 
+// .git/modules and what is below: git makes a submodule's directory of what it finds there, with the hooks
+// and the configuration that are in it already. One may also be named hooks.
+void DirectoryNames::settle_modules() {
+  for (const auto& found : git_names_) {
+    const bool is_config = found.meaning == "config" || found.meaning == "config.worktree";
+    if (!is_git_ && part_ == GitPart::modules && is_config && found.kind == NameKind::other)
+      add_member(found, MemberRule::git_config, config_reason);
+  }
+  for (const auto& file : files_) {
+    if (is_git_ ? is_hook(file) : !is_sample_hook(file))
+      members_.push_back({file, NameKind::other, MemberRule::always, hooks_reason});
+  }
+  if (is_git_) return;
+  const auto is_hooks = [&](const std::string& name) {
+    return std::any_of(git_names_.begin(), git_names_.end(),
+                       [&](const GitName& found) { return found.meaning == "hooks" && found.name == name; });
+  };
+  for (auto& sub : subdirectories_) sub.part = is_hooks(sub.name) ? GitPart::module_hooks : GitPart::modules;
+}
+
 void DirectoryNames::settle_links() {
   // Compared only where it can be one already: a command may have made a hundred thousand links.
   const std::vector<MemberName> so_far = members_;
@@ -211,6 +245,7 @@ void DirectoryNames::settle() {
   } else {
     settle_part(is_worktree);
   }
+  if (part_ == GitPart::modules || part_ == GitPart::module_hooks) settle_modules();
   settle_inside(is_git_ || is_worktree);
 }
 

@@ -36,7 +36,19 @@ struct MemberName {
 };
 
 // What a directory is to git, as far as its parent can say.
-enum class GitPart { none, dot_git, info, objects, worktrees, worktree, rebase, sequencer, inside };
+enum class GitPart {
+  none,
+  dot_git,
+  info,
+  objects,
+  worktrees,
+  worktree,
+  rebase,
+  sequencer,
+  modules,       // the one of that name, or below it and no git directory: git may make one of it
+  module_hooks,  // of what is none yet; or a submodule of that name
+  inside
+};
 
 struct SubdirectoryName {
   std::string name;
@@ -52,6 +64,8 @@ class DirectoryNames {
   void settle();  // after the last name
 
   bool is_git_directory() const { return is_git_; }
+  // Under which name it has a .git, be that a directory, a file or a link; empty: it has none.
+  const std::string& dot_git() const { return dot_git_; }
   const std::vector<MemberName>& members() const { return members_; }
   const std::vector<SubdirectoryName>& subdirectories() const { return subdirectories_; }
 
@@ -66,6 +80,7 @@ class DirectoryNames {
   void settle_rebase();
   void settle_worktree();
   void settle_part(bool is_worktree);
+  void settle_modules();
   void settle_links();
   void settle_inside(bool is_git_part);
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
@@ -73,8 +88,10 @@ class DirectoryNames {
   Trail trail_;
   GitPart part_;
   bool is_git_ = false;
+  std::string dot_git_;
   std::vector<GitName> git_names_;
   std::vector<std::string> links_;  // members only where git writes
+  std::vector<std::string> files_;  // members only where hooks are; gathered nowhere else
   std::vector<MemberName> members_;
   std::vector<SubdirectoryName> subdirectories_;
 };
@@ -90,12 +107,16 @@ struct RootMeaning {
 // Agents keep whole checkouts in `worktrees` of their own directory (.claude/worktrees/NAME): one of these is
 // a project like any other.
 RootMeaning meaning_of_root(std::string_view root);
+bool holds_checkouts(std::string_view name);
 
 // Of what a git directory holds. A checkout may lie in a bare repository too, and has any other name.
 bool is_name_of_git(std::string_view name);
 
 // Whether a HEAD that is a link says what git itself has it say.
 bool is_symbolic_head(std::string_view name, std::string_view says);
+
+// Of a hook that git runs.
+bool is_hook(std::string_view name);
 
 // Of a hook that git never runs: git init copies these.
 bool is_sample_hook(std::string_view name);

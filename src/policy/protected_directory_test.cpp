@@ -69,6 +69,18 @@ TEST(ProtectedDirectory, Members) {
        {"commondir", "config.worktree"}},
       {"a worktree's by its place", GitPart::worktree, {"config.worktree"}, {"config.worktree"}},
       {"info", GitPart::info, {"attributes", "exclude"}, {"attributes"}},
+      {"a submodule's to be", GitPart::modules, {"Config", "HEAD", "hooks/", "lib/"}, {"Config"}},
+      {"its hooks", GitPart::module_hooks, {"pre-commit", "own", "x.sample", "d/"}, {"own", "pre-commit"}},
+      {"a submodule that is named hooks",
+       GitPart::module_hooks,
+       {"objects/", "refs/", "hooks/", "HEAD", "config", "index", "description", "packed-refs"},
+       {"config", "hooks"},
+       true},
+      {"hooks that look like one",
+       GitPart::module_hooks,
+       {"objects/", "refs/", "pre-commit", "update"},
+       {"pre-commit", "update"},
+       true},
       {"remotes of old", GitPart::dot_git, {"remotes/", "branches/", "refs/"}, {"branches", "remotes"}, true},
       {"remotes elsewhere", GitPart::none, {"remotes/", "branches/"}, {}},
       {"a rebase", GitPart::rebase, {"git-rebase-todo", "strategy", "opts"}, {"git-rebase-todo", "strategy"}},
@@ -93,7 +105,7 @@ TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
                                                                {"INFO", GitPart::info},
                                                                {"objects", GitPart::objects},
                                                                {"worktrees", GitPart::worktrees},
-                                                               {"modules", GitPart::inside}};
+                                                               {"modules", GitPart::modules}};
   EXPECT_EQ(found, wanted);
 }
 

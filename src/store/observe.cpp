@@ -18,6 +18,7 @@
 #include "policy/git_identity.hpp"
 #include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
+#include "store/git_places.hpp"
 #include "store/hard_links.hpp"
 #include "store/protected_walk.hpp"
 #include "store/second_name.hpp"
@@ -398,6 +399,7 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   Facts facts;
   facts.caller = std::move(caller);
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
+  facts.guard.git = find_git_sources(environment, facts.caller.home);
   facts.state = look_at_state(own.state);
   TRY(look_at_parts(facts, own.parts));
   look_at_configuration(facts, own.configuration);
@@ -483,7 +485,8 @@ Result<void> observe_protected_again(Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
   guard.files.clear();
   guard.pinned.clear();
-  for (const auto& root : guard.roots) TRY(look_before(root, guard.files, seen.held, guard.hidden));
+  for (const auto& root : guard.roots)
+    TRY(look_before(root, guard.files, seen.held, guard.hidden, guard.git));
   for (auto& fact : guard.files) {
     const bool kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
     fact.kept = kept && guard.mounts;

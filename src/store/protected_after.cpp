@@ -18,12 +18,6 @@
 namespace cloche {
 namespace {
 
-// Lets the owner into a directory again that the command closed, perhaps to hide what is in it.
-void open_to_owner(int directory, const std::string& name, mode_t mode) {
-  const OwnedFd fd = open_child(directory, name.c_str(), O_PATH | O_DIRECTORY);
-  if (fd) ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode | 0700U);
-}
-
 DirectoryState state_of(const struct stat& seen) { return {seen.st_dev, seen.st_ino, change_of(seen)}; }
 
 // Nothing about the way to it gives the names in it a meaning.
@@ -31,9 +25,10 @@ bool is_neutral(const Trail& trail, GitPart part) { return trail.empty() && part
 
 bool has_nothing(const WalkedPlace& here, const DirectoryNames& names) {
   const auto& subs = names.subdirectories();
-  return is_neutral(here.trail, here.part) && !names.is_git_directory() && names.members().empty() &&
-         std::all_of(subs.begin(), subs.end(),
-                     [](const SubdirectoryName& sub) { return is_neutral(sub.trail, sub.part); });
+  return is_neutral(here.trail, here.part) && !names.is_git_directory() && names.dot_git().empty() &&
+         names.members().empty() && std::all_of(subs.begin(), subs.end(), [](const SubdirectoryName& sub) {
+           return is_neutral(sub.trail, sub.part);
+         });
 }
 
 class WalkAfter {
@@ -43,6 +38,7 @@ class WalkAfter {
       : root_path_(root.path),
         findings_(limits),
         judge_(root, known, since, findings_),
+        git_(limits.git),
         limits_(limits),
         began_(change_time_now()),
         remembers_(keeps_change_times(file_system_type(root.fd.get()))),
@@ -51,6 +47,7 @@ class WalkAfter {
 
   LookAfter take(int root) {
     root_ = root;
+    judge_.judge_places(git_.around(root_path_));
     const auto place = memory_.enter("");
     const auto before = take_directory(remembered_);
     const RootMeaning meaning = meaning_of_tree(root_path_);
@@ -98,6 +95,10 @@ class WalkAfter {
     // One that changed in this very tick of the clock could change again without showing it.
     if (remembers_ && is_old && has_nothing(here, names)) memory_.call_quiet(place, state_of(seen));
     here.way_is_new = here.way_is_new || (names.is_git_directory() && has_become_git(here));
+    if (!names.dot_git().empty())
+      judge_.judge_places(git_.of_checkout(judge_.absolute(here.path), names.dot_git()));
+    if (is_found_by_content(names, here.part))
+      judge_.judge_places(git_.of_git_directory(judge_.absolute(here.path)));
     for (const auto& member : names.members()) judge_.judge(here, member, here.way_is_new);
     const RememberedNames before(remembered);
     for (const auto& sub : names.subdirectories()) {
@@ -199,7 +200,7 @@ class WalkAfter {
       if (why == EXDEV || !seen || !S_ISDIR(seen->st_mode)) return;
       // Closed before the command came, and to it as well.
       if (!judge_.is_touched(*seen) || !limits_.opens_closed) return;
-      open_to_owner(step.from, step.name, seen->st_mode & 0777U);
+      open_to_owner(step.from, step.name, *seen);
       fd = open_child(step.from, step.name.c_str(), directory_flags);
       if (!fd) return findings_.gap("'" + step.path + "' could not be opened");
     }
@@ -214,6 +215,7 @@ class WalkAfter {
   const std::string& root_path_;
   Findings findings_;
   MemberJudge judge_;
+  const GitPlaces git_;
   const LookLimits& limits_;
   ChangeTime began_;
   bool remembers_;

@@ -10,16 +10,6 @@ namespace {
 
 constexpr size_t max_git_link_bytes = 8192;
 
-// However long the path to the directory is.
-std::string in_held(int directory, const std::string& name) {
-  return "/proc/self/fd/" + std::to_string(directory) + "/" + name;
-}
-
-// There is nothing at its end that anybody could execute.
-bool leads_nowhere(const Error& error) {
-  return error.number == ENOENT || error.number == ENOTDIR || error.number == ELOOP;
-}
-
 }  // namespace
 
 Known::Known(const std::vector<ProtectedFact>& facts) {
@@ -28,6 +18,7 @@ Known::Known(const std::vector<ProtectedFact>& facts) {
     const ProtectedFact*& known = files_[{fact.file.device, fact.file.inode}];
     if (known == nullptr || (!known->kept && !fact.file.path.empty())) known = &fact;
     if (fact.kept) kept_.insert(fact.file.path);
+    if (!fact.file.path.empty()) paths_.insert(fact.file.path);
   }
 }
 
@@ -56,6 +47,12 @@ void Findings::gap(const std::string& what) {
 }
 
 void Findings::suspect(const std::string& path, std::string reason) {
+  // Several ways may lead to it, and what lies in one goes with it.
+  for (std::string_view at = path; !at.empty(); at = at.substr(0, at.rfind('/') + 1)) {
+    if (at.back() == '/') at.remove_suffix(1);
+    if (suspected_.contains(std::string(at))) return;
+  }
+  suspected_.insert(path);
   if (found_.suspects.size() >= most_suspects_)
     return gap("more than " + std::to_string(most_suspects_) + " protected files were made");
   found_.suspects.push_back({path, std::move(reason)});
@@ -79,13 +76,22 @@ void Findings::stop(const std::string& why) {
 }
 
 void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
+  judge_member(here, member, way_is_new);
+  judge_all_led();
+}
+
+void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
   const auto seen = look_in(here.fd, member.name);
   if (!seen) return;
-  if (member.rule == MemberRule::git_config) look_at_places(here, member);
-  if (is_out_of_reach(here, member, *seen)) return;
+  const std::string path = joined(here.path, member.name);
+  if (is_out_of_reach(here, member, *seen)) {
+    if (S_ISDIR(seen->st_mode)) look_inside(path, std::string(member.reason), Inside::links);
+    return;
+  }
   const bool is_executed = member.rule != MemberRule::inner_link;
-  if (is_executed && S_ISLNK(seen->st_mode) && leads_elsewhere(here, member.name))
-    return findings_.suspect(joined(here.path, member.name), std::string(member.reason));
+  const bool is_as_it_was = !way_is_new && (!is_touched(*seen) || known_.is_unchanged(*seen));
+  if (is_executed && S_ISLNK(seen->st_mode) && is_as_it_was)
+    return judge_end(path, *seen, std::string(member.reason));
   if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
   switch (member.rule) {
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
@@ -113,19 +119,6 @@ bool MemberJudge::is_out_of_reach(const WalkedPlace& here, const MemberName& mem
   return here.path.empty() || (parent != nullptr && parent->file.path == absolute(here.path));
 }
 
-// The link is as it was, and what it leads to is the command's; or cannot be told, because the command closed
-// the way to it or made that longer than the kernel can say.
-bool MemberJudge::leads_elsewhere(const WalkedPlace& here, const std::string& name) const {
-  const auto target = sys::open(in_held(here.fd, name), O_PATH);
-  if (!target.ok()) return !leads_nowhere(target.error());
-  const auto path = sys::path_of(target.value().get());
-  struct stat seen {};
-  if (!path.ok() || ::fstat(target.value().get(), &seen) != 0) return true;
-  if (!is_beneath(root_, path.value())) return false;
-  const ProtectedFact* before = known_.find(seen);
-  return (before == nullptr || !before->kept) && is_touched(seen);
-}
-
 void MemberJudge::judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                                bool way_is_new) {
   const std::string path = joined(here.path, member.name);
@@ -142,33 +135,41 @@ void MemberJudge::judge_always(const WalkedPlace& here, const MemberName& member
 
 // In a member that was there before: what is new in it, or was changed. Directory by directory from the root:
 // nothing is held, so any depth can be looked at.
-void MemberJudge::look_inside(const std::string& path, const std::string& reason) {
+void MemberJudge::look_inside(const std::string& path, const std::string& reason, Inside inside) {
   std::vector<std::string> waiting = {path};
   while (!waiting.empty() && findings_.may_go_on()) {
     const std::string next = std::move(waiting.back());
     waiting.pop_back();
     const OwnedFd fd = open_beneath(root_fd_, next, directory_flags);
     if (fd) {
-      for (auto& name : look_in_one(fd.get(), next, reason)) waiting.push_back(joined(next, name));
+      for (auto& name : look_in_one(fd.get(), next, reason, inside)) waiting.push_back(joined(next, name));
       continue;
     }
     const OwnedFd around = open_beneath(root_fd_, directory_of(next), O_PATH | O_DIRECTORY);
     const auto seen = around ? look_in(around.get(), last_of(next)) : std::nullopt;
-    if (seen && is_touched(*seen)) findings_.suspect(next, reason);  // closed, perhaps to hide what is in it
+    if (seen && is_touched(*seen) && inside == Inside::everything)
+      findings_.suspect(next, reason);  // closed, perhaps to hide what is in it
   }
 }
 
 // The directories in it that are to be looked in as well.
-std::vector<std::string> MemberJudge::look_in_one(int fd, const std::string& path,
-                                                  const std::string& reason) {
+std::vector<std::string> MemberJudge::look_in_one(int fd, const std::string& path, const std::string& reason,
+                                                  Inside inside) {
   std::vector<std::string> directories;
+  const bool only_links = inside == Inside::links;
   const bool read = for_each_name(fd, [&](const dirent& entry) {
+    const NameKind kind = kind_in(fd, entry);
+    const bool is_led = kind == NameKind::link || !holds_checkouts(entry.d_name);
+    if (only_links && (kind == NameKind::other || !is_led)) return findings_.count();
     const auto seen = look_in(fd, entry.d_name);
     if (!seen) return true;
-    if (S_ISDIR(seen->st_mode) && !is_new(*seen, joined(path, entry.d_name))) {
+    const std::string child = joined(path, entry.d_name);
+    if (S_ISDIR(seen->st_mode) && (only_links || !is_new(*seen, child))) {
       directories.emplace_back(entry.d_name);
-    } else if (is_touched(*seen) && !known_.is_unchanged(*seen)) {
-      findings_.suspect(joined(path, entry.d_name), reason);
+    } else if (!only_links && is_touched(*seen) && !known_.is_unchanged(*seen)) {
+      findings_.suspect(child, reason);
+    } else if (S_ISLNK(seen->st_mode)) {
+      judge_end(child, *seen, reason);
     }
     return findings_.count();
   });
@@ -205,33 +206,6 @@ void MemberJudge::judge_strategy(const WalkedPlace& here, const MemberName& memb
     findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
 
-// What a configuration that may well be as it was sends git to.
-void MemberJudge::look_at_places(const WalkedPlace& here, const MemberName& member) {
-  for (const auto& place : executed_places_of(here.fd, member.name, absolute(here.path), here.part))
-    look_at_place(place);
-}
-
-void MemberJudge::look_at_place(const std::string& named) {
-  const std::string reason = "the repository's configuration has git execute what is here";
-  const auto held = sys::hold(named);
-  struct stat seen {};
-  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) {
-    if (!held.ok() && !leads_nowhere(held.error())) findings_.gap("'" + named + "' could not be opened");
-    return;
-  }
-  const std::string& path = held.value().path;
-  if (path == root_ || !is_beneath(root_, path)) return;
-  if (const ProtectedFact* same = known_.find(seen); same != nullptr && same->kept) return;  // read-only
-  const std::string relative = path.substr(root_.size() + 1);
-  if (!S_ISDIR(seen.st_mode)) {
-    if (is_touched(seen) && !known_.is_unchanged(seen)) findings_.suspect(relative, reason);
-    return;
-  }
-  // Another that has its name now: what is in it is older.
-  if (is_new(seen, relative)) return findings_.suspect(relative, reason);
-  look_inside(relative, reason);
-}
-
 void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                               bool way_is_new) {
   const std::string path = joined(here.path, member.name);
@@ -247,6 +221,8 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
                         is_sample_hook(entry.d_name);
     if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
       findings_.suspect(joined(path, entry.d_name), reason);
+    else if (hook && S_ISLNK(hook->st_mode))
+      judge_end(joined(path, entry.d_name), *hook, reason);
     return findings_.count();
   });
   if (!read) findings_.gap("'" + path + "' could not be read");

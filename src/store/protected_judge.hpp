@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "policy/protected_directory.hpp"
+#include "store/git_places.hpp"
+#include "store/link_way.hpp"
 #include "store/protected_walk.hpp"
 #include "store/tree_steps.hpp"
 
@@ -26,10 +28,12 @@ class Known {
   bool is_at(const struct stat& seen, const std::string& path) const;
   bool is_unchanged(const struct stat& seen) const;
   bool is_kept(const std::string& path) const { return kept_.contains(path); }
+  bool is_known(const std::string& path) const { return paths_.contains(path); }
 
  private:
   std::map<std::pair<uint64_t, uint64_t>, const ProtectedFact*> files_;
   std::set<std::string> kept_;
+  std::set<std::string> paths_;
 };
 
 // What was found so far, and whether the look may go on.
@@ -52,6 +56,7 @@ class Findings {
   uint64_t names_ = 0;
   uint64_t directories_ = 0;
   bool stopped_ = false;
+  std::set<std::string> suspected_;
   LookAfter found_;
 };
 
@@ -65,6 +70,16 @@ struct WalkedPlace {
   size_t depth;
 };
 
+// Something by which a file or directory elsewhere in the tree is executed: a link, or what a configuration
+// says.
+struct Led {
+  std::string path;  // absolute
+  std::string link;  // the link, relative to the root; empty: a configuration
+  bool may_be_directory;
+  bool is_known;  // the look before has followed it
+  std::string reason;
+};
+
 class MemberJudge {
  public:
   MemberJudge(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
@@ -72,6 +87,8 @@ class MemberJudge {
       : root_(root.path), root_fd_(root.fd.get()), known_(known), since_(since), findings_(findings) {}
 
   void judge(const WalkedPlace& here, const MemberName& member, bool way_is_new);
+  // What configurations, which may well be as they were, have git execute.
+  void judge_places(const std::vector<NamedPlace>& places);
 
   bool is_touched(const struct stat& seen) const { return change_of(seen) >= since_; }
   bool is_new(const struct stat& seen, const std::string& path) const {
@@ -80,8 +97,8 @@ class MemberJudge {
   std::string absolute(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
 
  private:
+  void judge_member(const WalkedPlace& here, const MemberName& member, bool way_is_new);
   bool is_out_of_reach(const WalkedPlace& here, const MemberName& member, const struct stat& seen) const;
-  bool leads_elsewhere(const WalkedPlace& here, const std::string& name) const;
   void judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                     bool way_is_new);
   void judge_config(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
@@ -96,16 +113,29 @@ class MemberJudge {
                         bool way_is_new);
   void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                   std::string_view key);
-  void look_at_places(const WalkedPlace& here, const MemberName& member);
-  void look_at_place(const std::string& named);
-  void look_inside(const std::string& path, const std::string& reason);
-  std::vector<std::string> look_in_one(int fd, const std::string& path, const std::string& reason);
+  // What of a directory's content may be the command's: of one that was read-only only what links in it lead
+  // to.
+  enum class Inside { everything, links };
+  void look_inside(const std::string& path, const std::string& reason, Inside inside = Inside::everything);
+  std::vector<std::string> look_in_one(int fd, const std::string& path, const std::string& reason,
+                                       Inside inside);
+  // Of a link that is as it was: it is followed when whoever met it is done.
+  void judge_end(const std::string& link, const struct stat& seen, const std::string& reason);
+  void judge_all_led();
+  void judge_led(const Led& led);
+  void judge_place(const Led& led, const LinkWay& way);
+  bool has_turned(const Led& led, const LinkWay& way);
+  LinkWay follow(const std::string& path) const;
+  bool is_inside(const std::string& path) const;
+  std::string relative(const std::string& path) const { return path.substr(root_.size() + 1); }
 
   const std::string& root_;
   int root_fd_;
   Known known_;
   ChangeTime since_;
   Findings& findings_;
+  std::vector<Led> led_;        // still to be followed
+  std::set<std::string> ends_;  // directories that were looked at because something leads there
 };
 
 }  // namespace cloche

@@ -30,13 +30,15 @@ struct LookLimits {
   std::vector<std::string> hidden = {};  // directories that were not in the command's view
   size_t suspects = 10'000;
   bool opens_closed = true;  // lets the owner into a directory again that was closed since then
+  GitSources git = {};
 };
 
 // Adds to `found`, and to `held` what is to be shown read-only: at the top of the tree and in the repository
 // there. Deeper members are not mounted, because a mount point cannot be removed, and a package manager has
 // to replace whole directories that happen to hold one.
 Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden = {});
+                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden = {},
+                         const GitSources& git = {});
 
 struct HeldRoot {
   std::string path;  // absolute, resolved

@@ -22,6 +22,8 @@
 
 namespace cloche {
 
+inline constexpr const char* evil_config = "[core]\n\tfsmonitor = ./x\n";
+
 class Tree {
  public:
   void write(const std::string& name, const std::string& text = "x\n") {
@@ -49,7 +51,17 @@ class Tree {
   std::filesystem::path at(const std::string& name) const {
     return std::filesystem::path(scratch_.path) / name;
   }
-  std::string root() const { return std::filesystem::canonical(scratch_.path); }
+  // The tree is what lies below this name; the rest is around it.
+  void look_only_in(const std::string& name) { below_ = name; }
+  std::string root() const { return std::filesystem::canonical(at(below_)); }
+
+  // The operator's own configuration of git, outside.
+  void configure(const std::string& text) {
+    const std::string file = own_.path + "/gitconfig";
+    std::ofstream(file) << text;
+    git = {.home = std::filesystem::canonical(at(".")), .files = {file}};
+  }
+  GitSources git = {};
 
   // Nothing that was there before has the time of what comes now.
   static void let_the_clock_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
@@ -57,11 +69,12 @@ class Tree {
   std::vector<ProtectedFact> before() const {
     std::vector<ProtectedFact> found;
     std::vector<OwnedFd> held;
-    EXPECT_TRUE(look_before(root(), found, held).ok());
+    EXPECT_TRUE(look_before(root(), found, held, {}, git).ok());
     return found;
   }
   LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since,
-                  const LookLimits& limits = {}, std::string_view remembered = {}) const {
+                  LookLimits limits = {}, std::string_view remembered = {}) const {
+    limits.git = git;
     HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};
     LookAfter found = look_after(held, known, since, limits, remembered);
     std::sort(found.suspects.begin(), found.suspects.end(),
@@ -71,6 +84,8 @@ class Tree {
 
  private:
   Scratch scratch_;
+  Scratch own_;
+  std::string below_ = ".";
 };
 
 inline std::vector<std::string> paths_of(const LookAfter& found) {

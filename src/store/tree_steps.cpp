@@ -5,7 +5,6 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
-#include "policy/git_config.hpp"
 
 namespace cloche {
 namespace {
@@ -35,20 +34,8 @@ RootMeaning meaning_of_tree(const std::string& root) {
   return meaning;
 }
 
-std::vector<std::string> executed_places_of(int directory, const std::string& name, const std::string& own,
-                                            GitPart part) {
-  const OwnedFd fd = open_child(directory, name.c_str(), O_RDONLY);
-  struct stat seen {};
-  if (!fd || ::fstat(fd.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return {};
-  const auto text = sys::read_all(fd.get(), max_git_config_bytes);
-  if (!text.ok()) return {};
-  const std::string tree = part == GitPart::dot_git ? std::string(parent_of(own)) : own;
-  std::vector<std::string> places;
-  for (const auto& place : executed_places(text.value())) {
-    const std::string& base = place.beside_config ? own : tree;
-    places.push_back(place.path[0] == '/' ? place.path : base + "/" + place.path);
-  }
-  return places;
+bool is_found_by_content(const DirectoryNames& names, GitPart part) {
+  return part == GitPart::worktree || (names.is_git_directory() && part != GitPart::dot_git);
 }
 
 OwnedFd open_child(int directory, const char* name, int flags) {
@@ -76,6 +63,12 @@ OwnedFd open_beneath(int root, std::string_view path, int flags) {
     path.remove_prefix(end + 1);
   }
   return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
+}
+
+bool open_to_owner(int root, std::string_view path, const struct stat& seen) {
+  const OwnedFd fd = open_beneath(root, path, O_PATH | O_DIRECTORY);
+  const mode_t mode = (seen.st_mode & 0777U) | 0700U;
+  return fd && ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode) == 0;
 }
 
 NameKind kind_in(int directory, const dirent& entry) {

@@ -30,13 +30,15 @@ OwnedFd open_child(int directory, const char* name, int flags);
 // Any number of names beneath `root`, likewise; none: `root` itself, once more.
 OwnedFd open_beneath(int root, std::string_view path, int flags);
 
+// Lets the owner into a directory again that a command closed, perhaps to hide what is in it. False: it still
+// is.
+bool open_to_owner(int root, std::string_view path, const struct stat& seen);
+
 // The directory of something in the tree, opened step by step without following a link.
 Result<OwnedFd> open_parent(int root, const std::string& path);
 
-// Where the git configuration `name` in `directory`, which lies at `own` and is of that part, sends git for
-// more to execute: absolute, as written.
-std::vector<std::string> executed_places_of(int directory, const std::string& name, const std::string& own,
-                                            GitPart part);
+// Whether it is git's by what is in it, so that nothing beside it says which checkout it is for.
+bool is_found_by_content(const DirectoryNames& names, GitPart part);
 
 // What the way to the root of a tree says by its names, and by what is on the disk: a bare repository's logs
 // are git's under any name.

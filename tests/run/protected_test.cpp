@@ -154,11 +154,14 @@ TEST_P(Protected, APlaceThatBecomesARepositoryIsOne) {
   NEEDS("git");
   repository();
   const char* danger = "printf '[core]\\n\\tfsmonitor = evil\\n'";
+  EXPECT_EQ(taken_after(std::string("mkdir -p lib/hooks; touch lib/HEAD; ") + danger +
+                        " > lib/config; touch lib/hooks/pre-commit"),
+            Paths{});
+  EXPECT_EQ(taken_after("mkdir lib/objects lib/refs; mkdir sub; echo 'gitdir: ../lib' > sub/.git"),
+            (Paths{"lib/config", "lib/hooks/pre-commit"}));
+  // Where git itself would make one of it, that is not waited for.
   EXPECT_EQ(taken_after(std::string("mkdir -p .git/modules/lib/hooks; touch .git/modules/lib/HEAD; ") +
                         danger + " > .git/modules/lib/config; touch .git/modules/lib/hooks/pre-commit"),
-            Paths{});
-  EXPECT_EQ(taken_after("mkdir .git/modules/lib/objects .git/modules/lib/refs; mkdir sub; "
-                        "echo 'gitdir: ../.git/modules/lib' > sub/.git"),
             (Paths{".git/modules/lib/config", ".git/modules/lib/hooks/pre-commit"}));
   EXPECT_EQ(
       taken_after(

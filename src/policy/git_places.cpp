@@ -1,0 +1,128 @@
+#include "policy/git_places.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "policy/git_config_reader.hpp"
+
+namespace cloche {
+namespace {
+
+// Keys whose value git runs, mostly by a shell; "section.*" for whatever key the section has. Not those of
+// data, such as commit.template: to work on what these name is ordinary.
+constexpr std::string_view programs[] = {
+    "alias.*",
+    "alias.*.command",
+    "browser.*.cmd",
+    "browser.*.path",
+    "core.alternaterefscommand",
+    "core.askpass",
+    "core.attributesfile",  // no program, but it says for which files those of filters are run
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.pager",
+    "core.sshcommand",
+    "credential.*.helper",
+    "credential.helper",
+    "diff.*.command",
+    "diff.*.textconv",
+    "diff.external",
+    "difftool.*.cmd",
+    "difftool.*.path",
+    "filter.*.clean",
+    "filter.*.process",
+    "filter.*.smudge",
+    "gc.recentobjectshook",
+    "gpg.*.defaultkeycommand",
+    "gpg.*.program",
+    "gpg.program",
+    "guitool.*.cmd",
+    "hook.*.command",
+    "interactive.difffilter",
+    "man.*.cmd",
+    "man.*.path",
+    "merge.*.driver",
+    "mergetool.*.cmd",
+    "mergetool.*.path",
+    "pager.*",
+    "remote.*.receivepack",
+    "remote.*.uploadpack",
+    "sendemail.cccmd",
+    "sendemail.headercmd",
+    "sendemail.sendmailcmd",
+    "sendemail.smtpserver",
+    "sendemail.tocmd",
+    "sequence.editor",
+    "submodule.*.update",
+    "tar.*.command",
+    "trailer.*.cmd",
+    "trailer.*.command",
+    "uploadpack.packobjectshook",
+};
+static_assert(std::is_sorted(std::begin(programs), std::end(programs)));
+
+bool names_program(const GitConfigEntry& entry) {
+  const auto is_listed = [](std::string_view kind) {
+    return std::binary_search(std::begin(programs), std::end(programs), kind);
+  };
+  return is_listed(kind_of(entry)) || (!entry.has_name && is_listed(entry.section + ".*"));
+}
+
+// The first word of a command, as a shell takes it; "!" says that it is for one. One without a slash is
+// looked for in PATH.
+std::string program_in(std::string_view command) {
+  command.remove_prefix(std::min(command.find_first_not_of("! \t"), command.size()));
+  if (command.empty()) return {};
+  const char quote = command.front();
+  const bool quoted = quote == '"' || quote == '\'';
+  if (quoted) command.remove_prefix(1);
+  const size_t end = quoted ? command.find(quote) : command.find_first_of(" \t\n;&|<>()");
+  const std::string_view word = command.substr(0, end);
+  return word.find('/') != std::string_view::npos ? std::string(word) : std::string();
+}
+
+// Git's strings end there.
+std::string up_to_nul(std::string value) {
+  value.resize(std::min(value.find('\0'), value.size()));
+  return value;
+}
+
+bool is_hooks(std::string_view kind) { return kind == "core.hookspath" || kind == "init.templatedir"; }
+bool is_include(std::string_view kind) { return kind == "include.path" || kind == "includeif.*.path"; }
+
+}  // namespace
+
+SaidPlaces places_said(std::string_view git_config) {
+  SaidPlaces said;
+  const auto add = [&](std::string path, PlaceKind kind) {
+    if (!path.empty()) said.places.push_back({std::move(path), kind});
+  };
+  GitConfigReader reader(git_config);
+  while (auto entry = reader.next()) {
+    const std::string kind = kind_of(*entry);
+    std::string value = up_to_nul(std::move(entry->value));
+    if (kind == "core.worktree") {
+      said.working_tree = std::move(value);
+    } else if (is_hooks(kind)) {
+      add(std::move(value), PlaceKind::hooks);
+    } else if (is_include(kind)) {
+      add(std::move(value), PlaceKind::config);
+    } else if (names_program(*entry)) {
+      add(program_in(value), PlaceKind::program);
+    }
+  }
+  return said;
+}
+
+std::string place_from(std::string_view path, std::string_view base, std::string_view home) {
+  constexpr std::string_view optional = ":(optional)";
+  if (path.starts_with(optional)) path.remove_prefix(optional.size());
+  if (path.empty() || path.starts_with("%(prefix)")) return {};  // git's own installation
+  if (path[0] == '/') return std::string(path);
+  if (path[0] != '~') return base.empty() ? std::string() : std::string(base) + "/" + std::string(path);
+  if (path.size() > 1 && path[1] != '/') return {};  // another user's
+  return home.empty() ? std::string() : std::string(home) + std::string(path.substr(1));
+}
+
+}  // namespace cloche

@@ -1,0 +1,65 @@
+#include "policy/git_places.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cloche {
+namespace {
+
+constexpr auto hooks = PlaceKind::hooks;
+constexpr auto config = PlaceKind::config;
+constexpr auto program = PlaceKind::program;
+
+TEST(GitPlaces, AreThoseThatGitGoesToForMore) {
+  struct Row {
+    std::string_view text;
+    SaidPlaces said;
+  };
+  const Row rows[] = {
+      {"[core]\n\thooksPath = .githooks\n\tbare = false\n", {{{".githooks", hooks}}}},
+      {"[core] hooksPath = hk # c\n", {{{"hk", hooks}}}},
+      {"[Core]\nHOOKSPATH=\"a b\"\n[include]\n path = ../x\n[includeIf \"gitdir:~/w/\"]\npath=y\n",
+       {{{"a b", hooks}, {"../x", config}, {"y", config}}}},
+      {"[core]\nhooksPath = a\nhooksPath = b\n", {{{"a", hooks}, {"b", hooks}}}},
+      {"[remote \"include\"]\npath = y\n[core]\nhooksPath =\n[include \"x\"]\npath = z\n", {}},
+      {"[init]\ntemplateDir = t\n", {{{"t", hooks}}}},
+      {"[core]\nworktree = ../../../sub\n", {{}, "../../../sub"}},
+      {"[core]\nfsmonitor = ./f\n", {{{"./f", program}}}},
+      {"[core]\nfsmonitor = true\npager = less -R\neditor = vim\n", {}},
+      {"[core]\nsshCommand = tools/ssh -i key\n", {{{"tools/ssh", program}}}},
+      {"[core]\nsshCommand = ssh -i /home/u/key\n", {}},
+      {"[credential \"https://example.org\"]\nhelper = !/t/cred get\n", {{{"/t/cred", program}}}},
+      {"[filter \"x\"]\nclean = \"\\\"a b/c\\\" %f\"\nsmudge = 'd e/f'\n",
+       {{{"a b/c", program}, {"d e/f", program}}}},
+      {"[diff]\nexternal = ./d;x\n[diff \"y\"]\ntextconv = ~/t\n", {{{"./d", program}, {"~/t", program}}}},
+      {"[alias]\nx = !./a b\nlog = log origin/main\n[pager]\nlog = ./p\n",
+       {{{"./a", program}, {"./p", program}}}},
+      {"[commit]\ntemplate = ./t\n[blame]\nignoreRevsFile = a/b\n", {}},
+      {std::string_view("[core]\nhooksPath = a\0b\n", 23), {{{"a", hooks}}}},
+  };
+  for (const auto& row : rows) EXPECT_EQ(places_said(row.text), row.said) << row.text;
+}
+
+TEST(GitPlaces, AsPaths) {
+  struct Row {
+    std::string_view path;
+    std::string_view base;
+    std::string_view home;
+    std::string_view place;
+  };
+  const Row rows[] = {
+      {"a/b", "/w", "/h", "/w/a/b"},
+      {"/a", "/w", "/h", "/a"},
+      {"~/a", "/w", "/h", "/h/a"},
+      {"~", "/w", "/h", "/h"},
+      {"~u/a", "/w", "/h", ""},
+      {"~/a", "/w", "", ""},
+      {"a", "", "/h", ""},
+      {"", "/w", "/h", ""},
+      {"%(prefix)/a", "/w", "/h", ""},
+      {":(optional)a", "/w", "/h", "/w/a"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(place_from(row.path, row.base, row.home), row.place) << row.path;
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,151 @@
+#include "store/git_places.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/path.hpp"
+#include "base/sys.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t longest_config = size_t{1} << 20;
+constexpr size_t longest_pointer = 8192;
+constexpr int deepest_include = 10;    // as git has it
+constexpr size_t most_included = 128;  // of one configuration, which may include one file many times
+
+// Only of a file: what is in the tree may by now be a pipe. And of one with a size: those of the kernel have
+// none, and reading some of them does something, such as taking the lines of its log.
+std::string read_regular(const std::string& path, size_t most) {
+  const auto fd = sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  struct stat seen {};
+  if (!fd.ok() || ::fstat(fd.value().get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return {};
+  if (seen.st_size == 0) return {};
+  const auto text = sys::read_all(fd.value().get(), most);
+  return text.ok() ? text.value() : std::string();
+}
+
+// The path that a file of git's holds and nothing else; empty: there is none.
+std::string read_pointer(const std::string& file, std::string_view key, const std::string& base) {
+  std::string text = read_regular(file, longest_pointer);
+  if (!text.starts_with(key)) return {};
+  text.erase(0, key.size());
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  if (text.empty() || text[0] == '/') return text;
+  return base + "/" + text;
+}
+
+bool is_directory(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+bool is_there(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0;
+}
+
+// Where the configuration is that a git directory shares with others, a worktree's for example.
+std::string common_of(const std::string& git) {
+  const std::string common = read_pointer(git + "/commondir", "", git);
+  return common.empty() ? git : common;
+}
+
+// The usual place is a member anyway, and judged with an eye for the samples that git itself puts there.
+void leave_out_usual_place(std::vector<NamedPlace>& places, const std::string& git) {
+  const std::string usual = tidied(git, "hooks");
+  std::erase_if(places, [&](const NamedPlace& place) {
+    return place.kind == PlaceKind::hooks && tidied("/", place.path) == usual;
+  });
+}
+
+}  // namespace
+
+GitSources find_git_sources(const Environment& environment, const std::string& home) {
+  GitSources own{.home = home, .files = {"/etc/gitconfig"}};
+  const auto add = [&](const std::string& directory, const char* name) {
+    if (directory.starts_with('/')) own.files.push_back(directory + name);
+  };
+  add(environment.get("GIT_CONFIG_SYSTEM"), "");
+  add(environment.get("GIT_CONFIG_GLOBAL"), "");
+  add(environment.get("XDG_CONFIG_HOME"), "/git/config");
+  add(home, "/.config/git/config");
+  add(home, "/.gitconfig");
+  return own;
+}
+
+GitPlaces::GitPlaces(const GitSources& own) : home_(own.home) {
+  for (const auto& file : own.files) read(file, 0, own_);
+  // In the operator's own it would be for every repository, which makes no sense.
+  own_.working_tree.clear();
+}
+
+void GitPlaces::read(const std::string& file, int depth, Read& found) const {
+  const std::string directory(parent_of(file));
+  SaidPlaces said = places_said(read_regular(file, longest_config));
+  if (!said.working_tree.empty()) found.working_tree = place_from(said.working_tree, directory, home_);
+  for (auto& place : said.places) {
+    if (place.kind != PlaceKind::config) {
+      found.said.push_back(std::move(place));
+      continue;
+    }
+    const std::string included = place_from(place.path, directory, home_);
+    if (included.empty() || depth >= deepest_include || ++found.files > most_included) continue;
+    found.included.push_back({included, PlaceKind::config});
+    read(included, depth + 1, found);
+  }
+}
+
+void GitPlaces::add(const Read& found, const std::string& tree, std::vector<NamedPlace>& places) const {
+  places.insert(places.end(), found.included.begin(), found.included.end());
+  for (const auto& place : found.said) {
+    std::string path = place_from(place.path, tree, home_);
+    if (!path.empty()) places.push_back({std::move(path), place.kind});
+  }
+}
+
+std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const std::string& dot_git) const {
+  std::vector<NamedPlace> places;
+  const std::string named = tree + "/" + dot_git;
+  const std::string git = is_directory(named) ? named : read_pointer(named, "gitdir: ", tree);
+  if (git.empty()) return places;
+  Read found;
+  read(common_of(git) + "/config", 0, found);
+  read(git + "/config.worktree", 0, found);
+  add(found, tree, places);
+  if (!found.working_tree.empty() && found.working_tree != tree) {
+    add(found, found.working_tree, places);
+    add(own_, found.working_tree, places);
+  }
+  add(own_, tree, places);
+  leave_out_usual_place(places, common_of(git));
+  return places;
+}
+
+std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory) const {
+  std::vector<NamedPlace> places;
+  Read found;
+  read(directory + "/config", 0, found);
+  read(directory + "/config.worktree", 0, found);
+  std::string tree = found.working_tree;
+  const std::string checkout = read_pointer(directory + "/gitdir", "", directory);
+  if (tree.empty()) tree = checkout.empty() ? directory : std::string(parent_of(checkout));
+  add(found, tree, places);
+  add(own_, tree, places);
+  leave_out_usual_place(places, directory);
+  return places;
+}
+
+std::vector<NamedPlace> GitPlaces::around(const std::string& root) const {
+  std::vector<NamedPlace> places;
+  add(own_, "", places);
+  for (std::string at = root; at.size() > 1;) {
+    at = std::string(parent_of(at));
+    const std::string tree = at == "/" ? "" : at;
+    if (!is_there(tree + "/.git")) continue;
+    for (auto& place : of_checkout(tree)) places.push_back(std::move(place));
+  }
+  return places;
+}
+
+}  // namespace cloche

@@ -1,0 +1,49 @@
+// What git on the host executes in a tree because a configuration says so, wherever that configuration lies:
+// in a repository of the tree, in one around it or that it is a worktree of, or in the operator's own, which
+// holds in every repository. With what they include, to the depth that git goes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+#include "model/facts.hpp"
+#include "policy/git_places.hpp"
+
+namespace cloche {
+
+struct NamedPlace {
+  std::string path;  // absolute, as written
+  PlaceKind kind;
+};
+
+// The operator's own: the system's and the user's, by every name that git has for them.
+GitSources find_git_sources(const Environment& environment, const std::string& home);
+
+class GitPlaces {
+ public:
+  explicit GitPlaces(const GitSources& own);
+
+  // Of the repository that `tree` is checked out from: by its `.git`, be that a directory, a file or a link.
+  std::vector<NamedPlace> of_checkout(const std::string& tree, const std::string& dot_git = ".git") const;
+  // Of a git directory that is found by what is in it: a bare one, or a submodule's or worktree's part.
+  std::vector<NamedPlace> of_git_directory(const std::string& directory) const;
+  // Of checkouts that `root` lies in, and of the operator's own for whatever repository.
+  std::vector<NamedPlace> around(const std::string& root) const;
+
+ private:
+  // What configurations say, before it is known for which working tree.
+  struct Read {
+    std::vector<ExecutedPlace> said = {};   // hooks and programs
+    std::vector<NamedPlace> included = {};  // files, that were read as well
+    std::string working_tree = {};          // absolute
+    size_t files = 0;
+  };
+  void read(const std::string& file, int depth, Read& found) const;
+  void add(const Read& found, const std::string& tree, std::vector<NamedPlace>& places) const;
+
+  std::string home_;
+  Read own_;
+};
+
+}  // namespace cloche

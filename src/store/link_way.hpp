@@ -1,0 +1,27 @@
+// The way that a path takes through links, one name at a time, from the root of the host: which links it went
+// by, and what is at its end. Unlike the kernel's own walk it says so also of a way that ends nowhere, and of
+// one whose end has a longer path than the kernel can name.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+#include <vector>
+
+namespace cloche {
+
+struct LinkWay {
+  struct Link {
+    std::string path;  // absolute, with no link in it but the last name
+    struct stat seen;
+  };
+  std::vector<Link> links = {};  // in the order in which they were followed
+  std::string path = {};         // of the end, or of what could not be passed; absolute, without links
+  struct stat seen = {};         // of the end
+  int error = 0;                 // why there is no end
+};
+
+// `path` is absolute. The end is never a link.
+LinkWay follow_links(const std::string& path);
+
+}  // namespace cloche

@@ -1,0 +1,149 @@
+// Hooks that lie in the tree as ordinary files, and are git's all the same because a link or a configuration
+// says so. On each rung that keeps them in its own way: whatever a command does, the host's next commit runs
+// nothing of it.
+#include "ladder/rungs.hpp"
+#include "run/json.hpp"
+
+namespace cloche::test {
+namespace {
+
+// Mounts of ours, another's, and none.
+std::vector<Seat> seats_of_three() {
+  std::vector<Seat> three;
+  for (const auto& seat : seats()) {
+    const std::string backend = seat.rung.backend;
+    if (backend == "native" || backend == "bwrap" || backend == "subprocess") three.push_back(seat);
+  }
+  return three;
+}
+
+constexpr const char* prelude =
+    "export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=A "
+    "GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@example.org; "
+    "hook() { mkdir -p \"${1%/*}\"; printf '#!/bin/sh\\necho %s\\n' \"$2\" > \"$1\"; chmod +x \"$1\"; }; ";
+
+class ExecutedElsewhere : public Rungs {
+ protected:
+  // The operator's own configuration, beside the workspace.
+  Command with_own_git() const {
+    return {.env = {{"GIT_CONFIG_GLOBAL", workspace().parent_path() / "gitconfig"}}};
+  }
+  std::string outside(const std::string& script) const {
+    Command command = on_rung({}, {}, with_own_git());
+    command.argv = {"bash", "-c", prelude + script};
+    const Ran ran = run(command);
+    EXPECT_TRUE(exited(ran, 0)) << script << ran.out << ran.err;
+    return ran.out + ran.err;
+  }
+  Json inside(const std::string& script) const {
+    const Ran ran = run(on_rung({"--json"}, {"bash", "-c", prelude + script}, with_own_git()));
+    const Json json = parse_json(ran.out).value_or(Json{});
+    EXPECT_TRUE(json["look_gap"].is(Json::Kind::null)) << ran.out;
+    return json;
+  }
+  // The hook says GOOD before, and never what the command has it say.
+  void expect_never_evil(const std::string& stage, const std::string& command,
+                         const std::string& commit = "git commit --allow-empty -qm two") const {
+    outside("set -e; " + stage);
+    inside(command);
+    EXPECT_EQ(outside(commit).find("EVIL"), std::string::npos) << command;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Rung, ExecutedElsewhere, ::testing::ValuesIn(seats_of_three()),
+                         [](const auto& param) { return name_of(param); });
+
+constexpr const char* by_link =
+    "git init -q .; hook scripts/pre-commit GOOD; ln -s ../../scripts/pre-commit .git/hooks/pre-commit; ";
+
+TEST_P(ExecutedElsewhere, AHookByALink) {
+  expect_never_evil(std::string(by_link) + "git commit --allow-empty -qm one 2>&1 | grep GOOD",
+                    "hook scripts/pre-commit EVIL");
+  // It was read-only, or was put back.
+  EXPECT_NE(outside("git commit --allow-empty -qm three").find("GOOD"), std::string::npos);
+}
+
+TEST_P(ExecutedElsewhere, AHookByALinkWhoseDirectoryIsAnother) {
+  expect_never_evil(by_link, "mv scripts old; hook scripts/pre-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, AHookByAChainOfLinks) {
+  expect_never_evil(
+      std::string(by_link) +
+          "ln -sf ../../on .git/hooks/pre-commit; ln -s scripts/pre-commit on; hook x/spare EVIL",
+      "ln -sf x/spare on");
+}
+
+TEST_P(ExecutedElsewhere, AHookByALinkThatLedNowhere) {
+  expect_never_evil("git init -q .; ln -s ../../scripts/pre-commit .git/hooks/pre-commit",
+                    "hook scripts/pre-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksByALinkToTheirDirectory) {
+  expect_never_evil(
+      "git init -q .; rm -r .git/hooks; hook scripts/pre-commit GOOD; ln -s ../scripts .git/hooks",
+      "hook scripts/post-commit EVIL; hook scripts/pre-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksOfAWorktreesRepository) {
+  expect_never_evil(
+      "cd ..; git init -q -b main whole; cd whole; git commit -qm one --allow-empty; git config "
+      "core.hooksPath "
+      "tools/hk; git worktree add -q -b side ../workspace; cd ../workspace; hook tools/hk/pre-commit GOOD",
+      "hook tools/hk/pre-commit EVIL; hook tools/hk/post-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksOfTheRepositoryAround) {
+  expect_never_evil(
+      "cd ..; git init -q .; git config core.hooksPath workspace/hk; hook workspace/hk/pre-commit GOOD",
+      "hook hk/pre-commit EVIL; hook hk/post-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksOfASubmodule) {
+  expect_never_evil(
+      "git init -q ../lib; git -C ../lib commit -qm one --allow-empty; git init -q .; "
+      "git -c protocol.file.allow=always submodule --quiet add ../lib lib; "
+      "git -C lib config core.hooksPath hk; hook lib/hk/pre-commit GOOD",
+      "hook lib/hk/pre-commit EVIL; hook lib/hk/post-commit EVIL", "git -C lib commit --allow-empty -qm two");
+}
+
+TEST_P(ExecutedElsewhere, HooksByAConfigurationAsPeopleWriteIt) {
+  expect_never_evil(
+      "git init -q .; hook h/pre-commit GOOD; echo '[core] hooksPath = \"h\" # ours' >> .git/config",
+      "hook h/pre-commit EVIL; hook h/post-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksByAnIncludedConfiguration) {
+  expect_never_evil(
+      "git init -q .; hook h/pre-commit GOOD; printf '[include]\n path = ../one\n' >> .git/config; "
+      "printf '[include]\n path = two\n' > one; printf '[core]\n hooksPath = h\n' > two",
+      "hook h/pre-commit EVIL; hook h/post-commit EVIL; printf '[core]\n hooksPath = i\n' >> two; "
+      "hook i/pre-commit EVIL");
+}
+
+TEST_P(ExecutedElsewhere, HooksByTheOperatorsOwnConfiguration) {
+  expect_never_evil("git init -q .; hook h/pre-commit GOOD; printf '[core]\n hooksPath = h\n' > ../gitconfig",
+                    "hook h/pre-commit EVIL; git init -q new; hook new/h/pre-commit EVIL",
+                    "git commit --allow-empty -qm two; git -C new commit --allow-empty -qm two");
+}
+
+TEST_P(ExecutedElsewhere, AProgramOfTheOperatorsOwnConfiguration) {
+  expect_never_evil(
+      "git init -q .; hook t/diff GOOD; printf '[diff]\n external = ./t/diff\n' > ../gitconfig; "
+      "echo a > f; git add f; echo b > f; git diff | grep GOOD",
+      "hook t/diff EVIL", "git diff || true");
+}
+
+TEST_P(ExecutedElsewhere, AHookOfASubmoduleToBe) {
+  outside("git init -q .");
+  inside("hook .git/modules/new/hooks/pre-commit EVIL");
+  EXPECT_EQ(outside("find .git/modules -type f"), "");
+}
+
+TEST_P(ExecutedElsewhere, AnEditorsFileByALink) {
+  outside("mkdir .vscode scripts; echo good > scripts/t.json; ln -s ../scripts/t.json .vscode/tasks.json");
+  inside("echo evil > scripts/t.json");
+  EXPECT_EQ(outside("cat .vscode/tasks.json"), "good\n");
+}
+
+}  // namespace
+}  // namespace cloche::test
