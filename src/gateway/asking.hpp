@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/files_held.hpp"
 #include "policy/approval.hpp"
 #include "policy/decide.hpp"
 
@@ -17,6 +18,9 @@ std::vector<std::string> reasons_to_ask(const Judgement& judgement);
 
 // Who may answer: the strictest of the gates that ask.
 Approvers approvers_of(const Judgement& judgement);
+
+// A word may be a path as it is, behind an =, or behind the letter of an option.
+std::vector<std::string> spellings_of(const std::string& word);
 
 // What words of a command name beneath these directories, the first of which relative ones are taken from, is
 // part of what is approved: another content is another question. Also behind an = or glued to an option, and
@@ -29,10 +33,15 @@ std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
 class Questions {
  public:
   // Nothing: it may happen, once. Otherwise why not. `subject` is taken again after the answer, because files
-  // may have changed while somebody was thinking.
+  // may have changed while somebody was thinking; `held` keeps them from changing from then on.
+  std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
+                             FilesHeld& held);
+  // The same about what names no files.
   std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver);
 
  private:
+  std::optional<Verdict> have_answer(const Question& question, Approver& approver);
+  bool is_answered(const std::string& digest);
   bool spend(const std::string& digest);
 
   std::mutex lock_;

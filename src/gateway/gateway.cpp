@@ -88,6 +88,14 @@ Outcome failed(const Error& error) {
   return outcome;
 }
 
+std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
+                                 const std::string& state, const CallContext& context) {
+  FilesHeld held(state, *judged.plan, named_files_of(judged), context.patience(judged.plan->limits.wall_ms));
+  auto no = questions.ask([&] { return subject_of(judged); }, approver, held);
+  if (!no) judged.turn = held.take();
+  return no;
+}
+
 void leave_out_advice(Outcome& outcome) {
   const auto cut = [&](std::string& text) {
     if (!outcome.advice.empty() && text.ends_with(outcome.advice))
@@ -212,7 +220,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
-    const auto no = questions_.ask([&] { return subject_of(judged); }, approver);
+    const auto no = ask_about(judged, questions_, approver, session_.installation.state, context);
     answer(judged, session_, no);
   }
 
@@ -272,14 +280,24 @@ Gateway::Effect Gateway::carry_out(Judged& judged, const Asker& asker, CallRecor
     return effect;
   }
   if (launch.function) return ask_function(*launch.function, record.call_id);
-  if (launch.argv.empty()) return act(launch, judged, record.decided.task_id);
+  if (launch.argv.empty()) return act(launch, judged, asker.context, record.decided.task_id);
   return launch.fetch ? fetch(judged, asker, record) : start(judged, launch, asker.context, record.call_id);
+}
+
+// An approved call has it already.
+Result<OwnedFd> Gateway::turn_of(Judged& judged, std::vector<std::string> changes,
+                                 const CallContext& context) const {
+  if (judged.turn) return std::move(judged.turn);
+  return take_turn(session_.installation.state, {.changes = std::move(changes)},
+                   context.patience(judged.plan->limits.wall_ms));
 }
 
 Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallContext& context,
                             const std::string& call_id) {
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
-  const auto turn = TRY(enter_task(*judged.plan, judged.request.own));  // held until it has ended
+  // Both are held until it has ended, and everybody takes them in this order.
+  const OwnedFd turn = TRY(turn_of(judged, trees_changed_by(*judged.plan), context));
+  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own));
   Streams streams;
   streams.input = input.get();
   streams.keep_most = judged.plan->limits.output_bytes;
@@ -337,14 +355,26 @@ Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::strin
   return effect;
 }
 
-Gateway::Effect Gateway::act(const Launch& launch, const Judged& judged, const std::string& task) {
+ToolReply Gateway::act_on_file(const FileAction& action, Judged& judged, const CallContext& context) {
+  const std::string& workspace = judged.seen.facts.workspace.path;
+  OwnedFd turn;
+  std::unique_lock changing(changing_files_, std::defer_lock);
+  if (changes_files(action.kind)) {
+    auto taken = turn_of(judged, {workspace}, context);
+    if (!taken.ok()) return failed_reply(describe(taken.error()));
+    turn = std::move(taken).value();
+    changing.lock();
+  }
+  auto files = HeldWorkspace::open(workspace, write_options(session_.settings));
+  return files.ok() ? perform(action, files.value()) : failed_reply(describe(files.error()));
+}
+
+Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallContext& context,
+                             const std::string& task) {
   Effect effect;
   ToolReply reply = failed_reply("there is nothing that could do it");
   if (launch.action) {
-    std::unique_lock changing(changing_files_, std::defer_lock);
-    if (changes_files(launch.action->kind)) changing.lock();
-    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path, write_options(session_.settings));
-    reply = files.ok() ? perform(*launch.action, files.value()) : failed_reply(describe(files.error()));
+    reply = act_on_file(*launch.action, judged, context);
   } else if (launch.recall && run_) {
     TaskResults results(*run_, task);
     const Recall& wanted = *launch.recall;

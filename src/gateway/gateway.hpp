@@ -21,6 +21,7 @@
 #include "store/record.hpp"
 #include "store/settings.hpp"
 #include "tools/process_output.hpp"
+#include "tools/reply.hpp"
 
 namespace cloche {
 
@@ -43,7 +44,15 @@ struct CallContext {
   // anybody.
   std::function<void(std::string_view)> heard = {};
   PassedOn passed_on = {};
+  // Why the call waits for others, once it has for a second. On the call's own thread.
+  std::function<void(std::string_view why)> waits = {};
+
+  Patience patience(uint64_t most_ms) const { return {.most_ms = most_ms, .stop = stop, .waits = waits}; }
 };
+
+// An answer to a question about a judged call; with a yes, what the call names is held for it.
+std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
+                                 const std::string& state, const CallContext& context);
 
 // Whose transcript calls without a task are in.
 inline constexpr std::string_view task_without_name = "main";
@@ -159,7 +168,9 @@ class Gateway {
   Result<Judged> judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms);
   Result<void> begin_hop(CallRecord& hop);
   void end_hop(CallRecord& hop, std::vector<std::string>& notes);
-  Effect act(const Launch& launch, const Judged& judged, const std::string& task);
+  Effect act(const Launch& launch, Judged& judged, const CallContext& context, const std::string& task);
+  ToolReply act_on_file(const FileAction& action, Judged& judged, const CallContext& context);
+  Result<OwnedFd> turn_of(Judged& judged, std::vector<std::string> changes, const CallContext& context) const;
   Effect ask_function(const FunctionCall& call, const std::string& call_id);
 
   Session session_;
