@@ -104,11 +104,17 @@ std::vector<Incoming> Server::read(const LineSplitter::Taken& taken) const {
 
 void Server::take(const Incoming& incoming) {
   switch (incoming.kind) {
-    case Incoming::Kind::bad: return outbox_.send(write_error(incoming.id, incoming.problem));
+    case Incoming::Kind::bad: return take_bad(incoming);
     case Incoming::Kind::request: return take_request(incoming);
     case Incoming::Kind::notification: return take_notification(incoming);
     case Incoming::Kind::response: (void)conversation_.take_answer(incoming.id, incoming.result); return;
   }
+}
+
+// What comes under the id of a question of ours and asks for nothing is an answer, and no yes.
+void Server::take_bad(const Incoming& incoming) {
+  if (!incoming.asks && conversation_.take_answer(incoming.id, {})) return;
+  outbox_.send(write_error(incoming.id, incoming.problem));
 }
 
 void Server::take_request(const Incoming& incoming) {
