@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/sys.hpp"
 #include "policy/plan_call.hpp"
+#include "store/spill.hpp"
 #include "store/task_home.hpp"
 #include "store/workspace_files.hpp"
 #include "tools/artifacts.hpp"
@@ -239,14 +240,14 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   if (!effect.plan_digest.empty()) record.decided.plan_digest = effect.plan_digest;
   record.result = effect.shown;
-  record.outcome = effect.outcome;
+  record.outcome = std::move(effect.outcome);
   if (run_) {
-    if (const auto kept = run_->finish(record, effect.raw); !kept.ok())
+    if (const auto kept = run_->finish(record, raw_of(effect, record.outcome)); !kept.ok())
       judged.notes.push_back("the record is not complete: " + describe(kept.error()));
   }
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
-  result.outcome = std::move(effect.outcome);
+  result.outcome = std::move(record.outcome);
   result.plan_digest = record.decided.plan_digest;
   result.notes = std::move(judged.notes);
   result.judgement = std::move(judged.judgement);
@@ -293,7 +294,7 @@ Result<OwnedFd> Gateway::turn_of(Judged& judged, std::vector<std::string> change
 }
 
 Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallContext& context,
-                            const std::string& call_id) {
+                            const std::string& call_id, const Spilled& spilled) {
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
   // Both are held until it has ended, and everybody takes them in this order.
   const OwnedFd turn = TRY(turn_of(judged, trees_changed_by(*judged.plan), context));
@@ -302,6 +303,9 @@ Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallCont
   streams.input = input.get();
   streams.keep_most = judged.plan->limits.output_bytes;
   streams.stop = context.stop;
+  streams.in_memory = context.output_in_memory;
+  streams.output_spill = spilled.output.get();
+  streams.errors_spill = spilled.errors.get();
   if (!launch.fetch) {  // what that prints is not for the caller: the gateway reads it
     streams.output = context.passed_on.output;
     streams.errors = context.passed_on.errors;
@@ -317,20 +321,40 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
                                const std::string& call_id) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
-  auto ran = this->launch(judged, launch, context, call_id);
+  const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
+  const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
+  if (!by_executor && context.output_in_memory < judged.plan->limits.output_bytes) {
+    const std::string& state = session_.installation.state;
+    effect.spilled = {open_spill(state), open_spill(state)};
+  }
+  auto ran = this->launch(judged, launch, context, call_id, effect.spilled);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
-  const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
-  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
+  if (by_executor && take_answer(*tool, effect, budget)) {
     effect.shown += egress_text(effect.outcome) + remarks_text(effect.outcome);
     return effect;
   }
-  effect.raw = raw_text(effect.outcome, launch.argv[0]);
-  effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
-  effect.structured = process_output_json(effect.outcome, budget);
+  effect.program = launch.argv[0];
+  const auto streams = shown_streams(all_printed(effect.outcome, effect.spilled), budget);
+  if (!streams.ok()) effect.outcome = failed(streams.error());
+  const ShownStreams shown = streams.ok() ? streams.value() : ShownStreams();
+  effect.shown = shown_with(effect.outcome, effect.program, shown);
+  effect.structured = process_output_json(effect.outcome, shown);
   return effect;
+}
+
+PrintedStreams Gateway::all_printed(const Outcome& outcome, const Spilled& spilled) {
+  return {pieces_of(outcome.output, spilled.output.get()), pieces_of(outcome.errors, spilled.errors.get())};
+}
+
+// Both are to outlive it.
+Pieces Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
+  if (effect.program.empty()) return pieces_of(effect.raw);
+  return [&effect, &outcome](const Sink& sink) {
+    return give_raw(outcome, effect.program, all_printed(outcome, effect.spilled), sink);
+  };
 }
 
 // Its answer is held to its own schema, as an executor's is.

@@ -19,7 +19,8 @@ namespace cloche::mcp {
 namespace {
 
 constexpr size_t most_listening = 64;
-constexpr unsigned end_within_ms = 300;  // for calls that were told to
+constexpr size_t output_in_memory = size_t{256} << 10;  // of each stream of each call
+constexpr unsigned end_within_ms = 300;                 // for calls that were told to
 
 std::string call_digest(const CallTool& call) { return sha256(call.name + "\n" + call.arguments); }
 
@@ -257,6 +258,7 @@ Response Server::carry_out(Flight& flight, Approver& approver, const ReturningAp
                         .inner = &approver});
   CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
   context.stop = flight.stop.get();
+  context.output_in_memory = output_in_memory;
   if (flight.progress)
     context.heard = [&](std::string_view bytes) { outbox_.add_output(flight.progress, bytes); };
   const CallResult result = gateway_.call({flight.call.name, flight.call.arguments}, context, filing);
