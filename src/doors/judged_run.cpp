@@ -33,8 +33,6 @@ ApprovalSubject subject_of(const Explanation& explanation) {
           .approvers = approvers_of(explanation.judgement)};
 }
 
-void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
-
 // A dry run answers as `explain` does, a run as a run.
 int cannot_judge(const Error& error, const RunArguments& arguments) {
   const Outcome outcome = outcome_of(error);
@@ -90,7 +88,7 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   record.judged(explanation);
   OwnedFd turn;  // in the task, held until the command has ended
   if (!refusal && !arguments.dry_run) {
-    auto entered = enter_task(*explanation.plan, arguments.request.own);
+    auto entered = enter_task(*explanation.plan, arguments.request.own, complain_of_wait);
     if (!entered.ok()) return cannot_judge(entered.error(), arguments);
     turn = std::move(entered).value();
   }

@@ -298,7 +298,7 @@ Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallCont
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
   // Both are held until it has ended, and everybody takes them in this order.
   const OwnedFd turn = TRY(turn_of(judged, trees_changed_by(*judged.plan), context));
-  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own));
+  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own, context.waits));
   Streams streams;
   streams.input = input.get();
   streams.keep_most = judged.plan->limits.output_bytes;
