@@ -76,14 +76,6 @@ class FileHasher {
 
 }  // namespace
 
-std::vector<std::string> spellings_of(const std::string& word) {
-  std::vector<std::string> spellings = {word};
-  if (const size_t equals = word.find('='); equals != std::string::npos)
-    spellings.push_back(word.substr(equals + 1));
-  if (word.size() > 2 && word[0] == '-' && word[1] != '-') spellings.push_back(word.substr(2));
-  return spellings;
-}
-
 std::vector<std::string> reasons_to_ask(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const auto& verdict : judgement.gates) {

@@ -19,9 +19,6 @@ std::vector<std::string> reasons_to_ask(const Judgement& judgement);
 // Who may answer: the strictest of the gates that ask.
 Approvers approvers_of(const Judgement& judgement);
 
-// A word may be a path as it is, behind an =, or behind the letter of an option.
-std::vector<std::string> spellings_of(const std::string& word);
-
 // What words of a command name beneath these directories, the first of which relative ones are taken from, is
 // part of what is approved: another content is another question. Also behind an = or glued to an option, and
 // modules of python. What lies there and cannot be read, or is too much, has no hash, and then nobody is

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/path.hpp"
-#include "gateway/asking.hpp"
 
 namespace cloche {
 namespace {
@@ -33,6 +32,14 @@ bool runs_module(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::vector<std::string> spellings_of(const std::string& word) {
+  std::vector<std::string> spellings = {word};
+  if (const size_t equals = word.find('='); equals != std::string::npos)
+    spellings.push_back(word.substr(equals + 1));
+  if (word.size() > 2 && word[0] == '-' && word[1] != '-') spellings.push_back(word.substr(2));
+  return spellings;
+}
 
 bool looks_for_files(const NamedFiles& named) {
   if (runs_module(named.words)) return true;

@@ -19,6 +19,9 @@ struct NamedFiles {
   std::vector<std::string> directories = {};
 };
 
+// A word may be a path as it is, behind an =, or behind the letter of an option.
+std::vector<std::string> spellings_of(const std::string& word);
+
 // Whether a word looks like the name of a file beneath one of the directories, whether or not one is there:
 // what was not there when somebody was asked may not come afterwards either.
 bool looks_for_files(const NamedFiles& named);
