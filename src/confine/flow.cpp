@@ -40,14 +40,14 @@ Flow Flow::into_command(int callers, OwnedFd commands) {
   return flow;
 }
 
-Flow Flow::out_of_command(OwnedFd commands, int callers, bool filtered, size_t keep_most) {
+Flow Flow::out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep) {
   Flow flow;
   ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
   flow.from_ = commands.get();
   flow.from_is_ours_ = true;
   flow.to_ = callers;
   flow.owned_ = std::move(commands);
-  flow.keep_most_ = keep_most;
+  flow.keep_ = keep;
   flow.ended_ = false;
   if (filtered) flow.filter_.emplace();
   return flow;
@@ -81,12 +81,7 @@ void Flow::take(uint64_t allowed) {
   if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
   const std::string_view bytes(room.data(), static_cast<size_t>(got));
   bytes_ += bytes.size();
-  if (to_ < 0) {
-    const size_t fits = std::min(bytes.size(), keep_most_ - std::min(keep_most_, kept_.size()));
-    kept_.append(bytes.substr(0, fits));
-    truncated_ = truncated_ || fits < bytes.size();
-    return;
-  }
+  if (to_ < 0) return keep(bytes);
   buffer_.clear();
   written_ = 0;
   if (filter_) {
@@ -94,6 +89,33 @@ void Flow::take(uint64_t allowed) {
   } else {
     buffer_.assign(bytes);
   }
+}
+
+void Flow::keep(std::string_view bytes) {
+  const size_t kept_before = kept_.size() + spilled_;
+  const size_t fits = std::min(bytes.size(), keep_.most - std::min(keep_.most, kept_before));
+  const size_t room = keep_.in_memory - std::min(keep_.in_memory, kept_.size());
+  const size_t in_memory = keep_.spill < 0 ? fits : std::min(fits, room);
+  kept_.append(bytes.substr(0, in_memory));
+  const bool whole = in_memory == fits || spill(bytes.substr(in_memory, fits - in_memory));
+  truncated_ = truncated_ || fits < bytes.size() || !whole;
+  buffer_.assign(bytes.substr(0, fits));
+  written_ = buffer_.size();  // there is nobody to deliver it to
+}
+
+// False: not all of it could be written; what comes after a gap is left out as well.
+bool Flow::spill(std::string_view bytes) {
+  while (!bytes.empty() && write_error_ == 0) {
+    const ssize_t put = ::write(keep_.spill, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put <= 0) {
+      write_error_ = put < 0 ? errno : ENOSPC;
+      break;
+    }
+    spilled_ += static_cast<size_t>(put);
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return bytes.empty();
 }
 
 bool Flow::more_waits() const {

@@ -14,6 +14,13 @@
 
 namespace cloche {
 
+// How much of what a command prints is kept, and where.
+struct Keep {
+  size_t most = 0;
+  size_t in_memory = ~size_t{0};  // the rest of it goes
+  int spill = -1;                 // to this file; -1: there is none, and memory has to do
+};
+
 class Flow {
  public:
   Flow() = default;  // carries nothing, and is finished from the start
@@ -22,7 +29,7 @@ class Flow {
   static Flow into_command(int callers, OwnedFd commands);
   // From the command to the caller's descriptor, or kept when that is -1. `filtered`: the caller's is a
   // terminal.
-  static Flow out_of_command(OwnedFd commands, int callers, bool filtered, size_t keep_most);
+  static Flow out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep);
 
   // The one thing this flow waits for; fd -1 when nothing.
   pollfd wants() const;
@@ -35,10 +42,12 @@ class Flow {
   void give_up();  // drops what was not delivered
   // Whether there is more to take than was taken.
   bool more_waits() const;
-  void end_source();                         // takes nothing more
-  uint64_t bytes() const { return bytes_; }  // taken from the source
-  const std::string& kept() const { return kept_; }
+  void end_source();                                 // takes nothing more
+  uint64_t bytes() const { return bytes_; }          // taken from the source
+  const std::string& kept() const { return kept_; }  // in memory
+  std::string take_kept() { return std::move(kept_); }
   bool truncated() const { return truncated_; }
+  // Of what is passed on or kept.
   std::string_view last_taken() const { return buffer_; }
   int write_error() const { return write_error_; }
   int command_end() const { return owned_.get(); }
@@ -46,6 +55,8 @@ class Flow {
  private:
   std::string_view pending() const { return std::string_view(buffer_).substr(written_); }
   void take(uint64_t allowed);
+  void keep(std::string_view bytes);
+  bool spill(std::string_view bytes);
   void deliver();
 
   OwnedFd owned_;  // the command's side
@@ -55,7 +66,8 @@ class Flow {
   std::string buffer_;
   size_t written_ = 0;
   std::string kept_;
-  size_t keep_most_ = 0;
+  Keep keep_ = {};
+  size_t spilled_ = 0;
   std::optional<EscapeFilter> filter_;
   uint64_t bytes_ = 0;
   bool ended_ = true;

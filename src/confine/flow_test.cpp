@@ -27,9 +27,9 @@ class FlowTest : public testing::Test {
   void TearDown() override { ::signal(SIGPIPE, before_); }
 
   Flow outward(bool filtered = false) {
-    return Flow::out_of_command(std::move(source_.read), sink_.write.get(), filtered, 0);
+    return Flow::out_of_command(std::move(source_.read), sink_.write.get(), filtered, {});
   }
-  Flow kept(size_t most) { return Flow::out_of_command(std::move(source_.read), -1, false, most); }
+  Flow kept(size_t most) { return Flow::out_of_command(std::move(source_.read), -1, false, {.most = most}); }
   Flow inward() { return Flow::into_command(source_.read.get(), std::move(sink_.write)); }
 
   void say(std::string_view bytes) const { ASSERT_TRUE(sys::write_all(source_.write.get(), bytes).ok()); }
@@ -162,6 +162,35 @@ TEST_F(FlowTest, KeepsUpToItsLimitAndSaysSo) {
   }
 }
 
+TEST_F(FlowTest, WhatIsTooMuchForMemoryIsSpilled) {
+  const std::tuple<size_t, std::string, std::string, bool> rows[] = {
+      {100, "0123", "456789", false}, {8, "0123", "4567", true}, {4, "0123", "", true}, {3, "012", "", true}};
+  for (const auto& [most, in_memory, spilled, truncated] : rows) {
+    SetUp();
+    Flow flow = Flow::out_of_command(std::move(source_.read), -1, false,
+                                     {.most = most, .in_memory = 4, .spill = sink_.write.get()});
+    for (const char* piece : {"012", "345", "6789"}) {
+      say(piece);
+      flow.move(unlimited);
+    }
+    EXPECT_EQ(flow.kept(), in_memory) << most;
+    EXPECT_EQ(heard(), spilled) << most;
+    EXPECT_EQ(flow.truncated(), truncated) << most;
+    EXPECT_EQ(flow.bytes(), 10U);
+  }
+}
+
+TEST_F(FlowTest, WhatCannotBeSpilledIsSaidToBeMissing) {
+  const OwnedFd full = sys::open("/dev/full", O_WRONLY).value();
+  Flow flow = Flow::out_of_command(std::move(source_.read), -1, false,
+                                   {.most = 100, .in_memory = 2, .spill = full.get()});
+  say("01234");
+  flow.move(unlimited);
+  EXPECT_EQ(flow.kept(), "01");
+  EXPECT_TRUE(flow.truncated());
+  EXPECT_EQ(flow.write_error(), ENOSPC);
+}
+
 TEST_F(FlowTest, GivesUpWhenNobodyReadsAnyMore) {
   Flow flow = outward();
   sink_.read.reset();
@@ -174,7 +203,7 @@ TEST_F(FlowTest, GivesUpWhenNobodyReadsAnyMore) {
 
 TEST_F(FlowTest, AnErrorOfTheSinkIsKept) {
   const OwnedFd full = std::move(sys::open("/dev/full", O_WRONLY)).value();
-  Flow flow = Flow::out_of_command(std::move(source_.read), full.get(), false, 0);
+  Flow flow = Flow::out_of_command(std::move(source_.read), full.get(), false, {});
   say("text");
   flow.move(unlimited);
   EXPECT_EQ(flow.write_error(), ENOSPC);

@@ -90,7 +90,8 @@ class Call {
   void take_signals();
   void pass_on(int number);
   void take_stop();
-  void show(const Flow& flow, size_t kept_before) const;
+  Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }
+  void show(const Flow& flow, uint64_t bytes_before) const;
   void keeper_ended();
   void give_up_on_keeper();
   // The box ended before the command was reached, and by itself.
@@ -138,12 +139,12 @@ Result<void> Call::start() {
   // before.
   if (!plan_.terminal || spec_.backend != Backend::native) {
     errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
-                                   streams_.keep_most);
+                                   keep_of(streams_.errors_spill));
   }
   if (plan_.terminal) return {};
   input_ = Flow::into_command(streams_.input, std::move(jail_.input));
   output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
-                                 streams_.keep_most);
+                                 keep_of(streams_.output_spill));
   return {};
 }
 
@@ -212,8 +213,8 @@ void Call::move_flows() {
   const uint64_t typed_before = input_.bytes();
   input_.move(~0ULL);
   if (plan_.terminal && input_.bytes() != typed_before) heed_keys(input_.last_taken());
-  const size_t output_before = output_.kept().size();
-  const size_t errors_before = errors_.kept().size();
+  const uint64_t output_before = output_.bytes();
+  const uint64_t errors_before = errors_.bytes();
   output_.move(left);
   errors_.move(left > output_.bytes() + errors_.bytes() - total
                    ? left - (output_.bytes() + errors_.bytes() - total)
@@ -237,9 +238,10 @@ void Call::heed_keys(std::string_view typed) {
   end_everything();
 }
 
-void Call::show(const Flow& flow, size_t kept_before) const {
-  if (streams_.heard && flow.kept().size() > kept_before)
-    streams_.heard(std::string_view(flow.kept()).substr(kept_before));
+void Call::show(const Flow& flow, uint64_t bytes_before) const {
+  const bool is_kept = &flow == &output_ ? streams_.output < 0 : streams_.errors < 0;
+  if (streams_.heard && is_kept && flow.bytes() > bytes_before && !flow.last_taken().empty())
+    streams_.heard(flow.last_taken());
 }
 
 void Call::give_up_on_keeper() {
@@ -309,7 +311,8 @@ void Call::open_terminal(OwnedFd master) {
   OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   input_ = Flow::into_command(streams_.terminal, std::move(for_input));
-  output_ = Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, streams_.keep_most);
+  output_ =
+      Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, keep_of(streams_.output_spill));
   // A jail in a box of somebody else's was not told the size, and waits for it.
   if ((spec_.jail.flags & wire::terminal) != 0) return;
   copy_window_size(streams_.terminal, master_.get());
@@ -399,8 +402,8 @@ Result<Outcome> Call::conclude() {
   outcome.usage.max_rss_bytes = std::max(outcome.usage.max_rss_bytes, watch_.max_rss_bytes());
   outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
   outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();
-  outcome.output = output_.kept();
-  outcome.errors = errors_.kept();
+  outcome.output = output_.take_kept();
+  outcome.errors = errors_.take_kept();
   outcome.output_bytes = output_.bytes();
   outcome.error_bytes = errors_.bytes();
   outcome.truncated =

@@ -29,6 +29,10 @@ struct Streams {
   bool raw = false;                     // pass every escape sequence to a terminal
   int signals = -1;                     // a signalfd with what should reach the command; -1: none
   size_t keep_most = size_t{16} << 20;  // of each kept stream
+  // Of each what lies behind the first in_memory bytes goes to a file; -1: the outcome holds all of it.
+  size_t in_memory = ~size_t{0};
+  int output_spill = -1;
+  int errors_spill = -1;
   int stop = -1;  // readable once nobody wants the command any more: then everything ends; -1: never
   // Of what is kept, each piece as it comes. In the loop: it must not wait for anybody.
   std::function<void(std::string_view)> heard = {};

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
+#include "gateway/run.hpp"
+#include "store/installed_hooks.hpp"
 
 namespace cloche {
 namespace {
@@ -161,33 +164,103 @@ Result<void> replace(const std::string& file, const std::string& before, const s
   return done;
 }
 
-// Settings in which nothing is left were made for the hook, or say no more than none at all. Where a link
-// leads to them they stay.
-Result<void> write_back(const std::string& named, const std::string& file, const std::string& before,
-                        const std::string& after) {
-  struct stat seen {};
-  const bool linked = ::lstat(named.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
-  if (after != empty_settings || linked) return replace(file, before, after);
-  TRY(check_unchanged(file, before));
-  return ::unlink(file.c_str()) == 0 ? Result<void>() : system_error("remove " + file);
+// One file of settings, found and read.
+struct AgentSettings {
+  std::string named;  // as the agent has it
+  std::string file;   // with its links resolved
+  std::string text;
+  bool absent = false;
+};
+
+Result<AgentSettings> find_settings(const HookArguments& arguments, const Environment& environment) {
+  AgentSettings found;
+  found.named = tidied(TRY(sys::hold(".")).path, TRY(settings_file(arguments, environment)));
+  found.file = TRY(resolved(found.named));
+  found.text = TRY(read_settings(found.file));
+  found.absent = ::access(found.file.c_str(), F_OK) != 0;
+  return found;
 }
 
-Result<int> change(const HookArguments& arguments, const Environment& environment) {
-  const bool installs = arguments.action == HookArguments::Action::install;
-  const std::string named = TRY(settings_file(arguments, environment));
-  const std::string file = TRY(resolved(named));
-  const std::string before = TRY(read_settings(file));
-  const std::string command = hook_command_line(TRY(path_of_cloche()));
-  const std::string after = TRY(installs ? with_hook(before, command) : without_hook(before, command));
-  print(visible(file) + ":\n" + difference(before, after));
+// Those on the way to a file that are not there, parents first.
+std::vector<std::string> missing_directories(const std::string& file) {
+  std::vector<std::string> missing;
+  for (std::string at(parent_of(file)); at.size() > 1 && ::access(at.c_str(), F_OK) != 0;
+       at = std::string(parent_of(at)))
+    missing.insert(missing.begin(), at);
+  return missing;
+}
+
+// Before anything is changed: what is not remembered could not be undone.
+Result<void> put_in(const AgentSettings& settings, const std::string& with, const InstalledHooks& installed) {
+  if (is_blank(settings.text)) {
+    const SettingsBefore before{settings.absent, settings.text, missing_directories(settings.file)};
+    TRY(installed.remember(settings.file, before));
+  } else {
+    installed.forget(settings.file);  // of another time
+  }
+  return replace(settings.file, settings.text, with);
+}
+
+// What the settings were, where nothing but the hook was in them; nothing: they were not there.
+std::optional<std::string> as_before(const std::string& without, const std::optional<SettingsBefore>& known) {
+  if (!known || !is_empty_object(without)) return without;
+  return known->absent ? std::nullopt : std::optional(known->blank);
+}
+
+// Directories in which something is by now stay.
+void remove_made(const std::vector<std::string>& made) {
+  for (auto directory = made.rbegin(); directory != made.rend(); ++directory)
+    (void)::rmdir(directory->c_str());
+}
+
+Result<void> take_out(const AgentSettings& settings, const std::optional<std::string>& after,
+                      const std::optional<SettingsBefore>& known, const InstalledHooks& installed) {
+  if (after) {
+    TRY(replace(settings.file, settings.text, *after));
+  } else {
+    TRY(check_unchanged(settings.file, settings.text));
+    if (::unlink(settings.file.c_str()) != 0) return system_error("remove " + settings.file);
+    remove_made(known->made);
+  }
+  installed.forget(settings.file);
+  return {};
+}
+
+Result<int> install(const HookArguments& arguments, const AgentSettings& settings, const std::string& command,
+                    const InstalledHooks& installed) {
+  const std::string with = TRY(with_hook(settings.text, command));
+  print(visible(settings.file) + ":\n" + difference(settings.text, with));
   if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
-  TRY(write_back(named, file, before, after));
+  TRY(put_in(settings, with, installed));
   const std::string undo = "cloche hook --uninstall " + arguments.agent;
-  if (!installs) return print_all("The hook is out again.\n", 0);
   const std::string trust =
       arguments.agent == "codex" ? "Codex runs it once you have trusted it: /hooks in Codex.\n" : "";
   return print_all(
       "The hook is set up. Sessions that begin now use it; undo it with `" + undo + "`.\n" + trust, 0);
+}
+
+Result<int> uninstall(const HookArguments& arguments, const AgentSettings& settings,
+                      const std::string& command, const InstalledHooks& installed) {
+  const std::string without = TRY(without_hook(settings.text, command));
+  const auto known = installed.recall(settings.file);
+  const auto after = as_before(without, known);
+  print(visible(settings.file) + ":\n" + difference(settings.text, after.value_or("")));
+  if (!after) print("The file was made for the hook, and is removed.\n");
+  if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
+  TRY(take_out(settings, after, known, installed));
+  return print_all("The hook is out again.\n", 0);
+}
+
+Result<int> change(const HookArguments& arguments, const Environment& environment) {
+  const AgentSettings settings = TRY(find_settings(arguments, environment));
+  const std::string command = hook_command_line(TRY(path_of_cloche()));
+  const Installation installation = TRY(find_installation(environment));
+  if (installation.state.empty())
+    return refusal("there is no state directory for the hook: " + installation.no_state);
+  const InstalledHooks installed = TRY(InstalledHooks::open(installation.state));
+  return arguments.action == HookArguments::Action::install
+             ? install(arguments, settings, command, installed)
+             : uninstall(arguments, settings, command, installed);
 }
 
 }  // namespace

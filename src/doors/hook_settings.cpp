@@ -181,8 +181,17 @@ bool has_hook(std::string_view settings, const std::string& command) {
   return value.ok() && has_hook(value.value(), command);
 }
 
+bool is_blank(std::string_view settings) {
+  return settings.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+bool is_empty_object(std::string_view settings) {
+  const auto value = read_json(settings, "", settings_limits);
+  return value.ok() && value.value().is_object() && value.value().members.empty();
+}
+
 Result<std::string> with_hook(std::string_view settings, const std::string& command) {
-  const std::string text = settings.empty() ? std::string(empty_settings) : std::string(settings);
+  const std::string text = is_blank(settings) ? std::string(empty_settings) : std::string(settings);
   const JsonValue before = TRY(read_json(text, "", settings_limits));
   TRY(check_shape(before, command));
   size_t bracket = begin_of_json(text);

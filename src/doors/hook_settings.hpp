@@ -17,7 +17,12 @@ std::string hook_command_line(const std::string& cloche);
 // What is left of settings in which nothing stands but the hook.
 inline constexpr std::string_view empty_settings = "{}\n";
 
-// The settings with the hook in them; an empty text is a file that is not there yet. An Error when the text
+// Whether nothing stands in them: neither a member nor, where they are blank, an object.
+bool is_blank(std::string_view settings);
+bool is_empty_object(std::string_view settings);
+
+// The settings with the hook in them; a blank text is a file that is not there yet, or has nothing in it. An
+// Error when the text
 // is no JSON, has another shape, has the hook already, or says that no hook is to run.
 Result<std::string> with_hook(std::string_view settings, const std::string& command);
 

@@ -34,6 +34,18 @@ TEST(HookSettings, ANewFile) {
             "}\n");
 }
 
+TEST(HookSettings, WhiteSpaceAloneIsANewFileToo) {
+  for (const char* blank : {"\n", " \t\r\n", "  "}) {
+    EXPECT_TRUE(is_blank(blank));
+    const auto with = with_hook(blank, command);
+    ASSERT_TRUE(with.ok()) << with.error().what;
+    EXPECT_EQ(with.value(), with_hook("", command).value());
+    EXPECT_TRUE(is_empty_object(without_hook(with.value(), command).value()));
+  }
+  EXPECT_FALSE(is_blank("{}"));
+  EXPECT_FALSE(is_empty_object(R"({"a": 1})"));
+}
+
 TEST(HookSettings, InAndOutAgain) {
   const char* rows[] = {
       "{}",

@@ -19,14 +19,18 @@ constexpr const char* network_is_shared =
     "its "
     "loopback services and private addresses too, and none of it is judged or counted";
 
+NamedFiles named_files_of(const Explanation& explanation) {
+  return {explanation.judgement.launch->named_files,
+          {explanation.plan->directory, explanation.plan->workspace}};
+}
+
 ApprovalSubject subject_of(const Explanation& explanation) {
-  const Launch& launch = *explanation.judgement.launch;
-  return {
-      .tool = "run",
-      .plan = *explanation.plan,
-      .files = files_named(launch.named_files, {explanation.plan->directory, explanation.plan->workspace}),
-      .reasons = reasons_to_ask(explanation.judgement),
-      .approvers = approvers_of(explanation.judgement)};
+  const NamedFiles named = named_files_of(explanation);
+  return {.tool = "run",
+          .plan = *explanation.plan,
+          .files = files_named(named.words, named.directories),
+          .reasons = reasons_to_ask(explanation.judgement),
+          .approvers = approvers_of(explanation.judgement)};
 }
 
 // A dry run answers as `explain` does, a run as a run.
@@ -72,16 +76,20 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
     return explanation.judgement.decision == Decision::deny ? 126 : 0;
   }
   std::optional<Outcome> refusal;
+  OwnedFd alone;  // of an approved command: nobody changes what it names until it has ended
   if (explanation.judgement.decision == Decision::deny) {
     refusal = refused_by(decisive(explanation.judgement));
   } else if (explanation.judgement.decision == Decision::ask && !arguments.dry_run) {
-    const auto no = Questions().ask([&] { return subject_of(explanation); }, approver);
+    FilesHeld held(installation.value().state, *explanation.plan, named_files_of(explanation),
+                   {.most_ms = explanation.plan->limits.wall_ms, .waits = complain_of_wait});
+    const auto no = Questions().ask([&] { return subject_of(explanation); }, approver, held);
     if (no) refusal = refused_by(*no);
+    alone = held.take();
   }
   record.judged(explanation);
   OwnedFd turn;  // in the task, held until the command has ended
   if (!refusal && !arguments.dry_run) {
-    auto entered = enter_task(*explanation.plan, arguments.request.own);
+    auto entered = enter_task(*explanation.plan, arguments.request.own, complain_of_wait);
     if (!entered.ok()) return cannot_judge(entered.error(), arguments);
     turn = std::move(entered).value();
   }

@@ -49,8 +49,10 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   AnsweredBefore approver(kept.approved);
   const OwnedFd signals = take_over_signals();
   const ToolCall named{kept.asked, kept.input};
-  const CallContext context{
-      .task = kept.task, .named = &named, .passed_on = {.output = 1, .errors = 2, .signals = signals.get()}};
+  const CallContext context{.task = kept.task,
+                            .named = &named,
+                            .passed_on = {.output = 1, .errors = 2, .signals = signals.get()},
+                            .waits = complain_of_wait};
   return gateway->call({kept.tool, kept.arguments}, context, approver);
 }
 

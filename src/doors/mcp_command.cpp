@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +35,7 @@ namespace {
 
 constexpr unsigned grace_ms = 500;       // once stdin is closed: to read the rest, and for calls to end
 constexpr unsigned last_words_ms = 150;  // for the client to take the answers
+constexpr unsigned hard_end_ms = 850;    // then nobody waits for us any more, however busy the machine is
 constexpr rlim_t enough_descriptors = 4096;
 constexpr size_t key_letters = 52;  // 260 bits
 constexpr const char* isolated =
@@ -78,6 +80,20 @@ class Wakers {
   OwnedFd signals;
 };
 
+// From now on we end in time whatever there is left to do: what nobody reads need not be finished. The record
+// is then as after a kill, which is one of the ways in which it may end, and keepers end what still runs.
+void end_for_sure_in(unsigned ms) {
+  struct sigaction ending {};
+  ending.sa_handler = [](int) { ::_exit(0); };
+  ::sigaction(SIGALRM, &ending, nullptr);
+  sigset_t alarm;
+  sigemptyset(&alarm);
+  sigaddset(&alarm, SIGALRM);
+  ::pthread_sigmask(SIG_UNBLOCK, &alarm, nullptr);
+  const itimerval once{.it_interval = {}, .it_value = {.tv_sec = 0, .tv_usec = static_cast<long>(ms) * 1000}};
+  ::setitimer(ITIMER_REAL, &once, nullptr);
+}
+
 // How long calls may go on by themselves: not at all when we were told to end.
 using Grace = unsigned;
 constexpr Grace at_once = 0;
@@ -99,6 +115,7 @@ class Reader {
   Grace run() {
     std::optional<Grace> end;
     while (!end) end = turn();
+    if (!closed_ms_) end_for_sure_in(hard_end_ms);
     return *end;
   }
 
@@ -125,7 +142,9 @@ class Reader {
   }
 
   void note_closed() {
-    if (!closed_ms_) closed_ms_ = sys::monotonic_ms();
+    if (closed_ms_) return;
+    closed_ms_ = sys::monotonic_ms();
+    end_for_sure_in(hard_end_ms);
   }
   Grace grace_left() const {
     const uint64_t now = sys::monotonic_ms();

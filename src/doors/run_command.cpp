@@ -32,6 +32,8 @@ OwnedFd take_over_signals() {
   return OwnedFd(::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
+void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
+
 Outcome outcome_of(const Error& error) {
   Outcome outcome;
   outcome.end =

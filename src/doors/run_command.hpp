@@ -27,6 +27,8 @@ Outcome outcome_of(const Error& error);
 void say_notes(const std::vector<std::string>& notes, RunArguments& arguments);
 // What the caller's terminal or another process sends us is for the command: a signalfd with all of it.
 OwnedFd take_over_signals();
+// Says on stderr that it waits, and why.
+void complain_of_wait(std::string_view why);
 // Says how it went, on the channels that the words asked for, and gives the exit code.
 int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments);
 

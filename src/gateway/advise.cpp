@@ -148,7 +148,8 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
   Advice advice = advice_of(judged.judgement);
   if (advice.decision == Decision::ask) {
     Listening listening(approver);
-    const auto no = Questions().ask([&] { return subject_of(judged); }, listening);
+    Questions questions;
+    const auto no = ask_about(judged, questions, listening, gateway.session().installation.state, context);
     answer(judged, gateway.session(), no);
     advice = advice_of(judged.judgement);
     advice.approved = listening.approved;

@@ -21,15 +21,6 @@ Verdict refuse(std::string reason, std::string fix = {}) {
   return {GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
 }
 
-// A word may be a path as it is, behind an =, or behind the letter of an option.
-std::vector<std::string> spellings_of(const std::string& word) {
-  std::vector<std::string> spellings = {word};
-  if (const size_t equals = word.find('='); equals != std::string::npos)
-    spellings.push_back(word.substr(equals + 1));
-  if (word.size() > 2 && word[0] == '-' && word[1] != '-') spellings.push_back(word.substr(2));
-  return spellings;
-}
-
 std::vector<std::string> files_of_module(std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
   return {module + ".py", module + "/__init__.py", module + "/__main__.py"};
@@ -118,28 +109,49 @@ bool Questions::spend(const std::string& digest) {
   return book_.spend(digest, sys::monotonic_ms());
 }
 
-std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver) {
-  const auto question = make_question(subject());
-  if (!question.ok()) return refuse(question.error().what, question.error().fix);
-  if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
-    return refuse("only the operator may answer, and nobody here speaks for him",
-                  "ask with a FiledApprover, which `cloche approve` answers");
-  if (spend(question.value().digest)) return std::nullopt;  // answered for the session
-  auto answer = guarded_ask(approver, question.value());    // nobody else waits for it meanwhile
+bool Questions::is_answered(const std::string& digest) {
+  const std::lock_guard held(lock_);
+  return approval_gate(Decision::ask, digest, book_.answers(), sys::monotonic_ms()).decision ==
+         Decision::allow;
+}
+
+// Nothing: there is a yes, if not to this question.
+std::optional<Verdict> Questions::have_answer(const Question& question, Approver& approver) {
+  if (is_answered(question.digest)) return std::nullopt;  // for the session
+  auto answer = guarded_ask(approver, question);          // nobody else waits for it meanwhile
   if (!answer) return refuse("whoever was asked failed instead of answering, which is no yes");
   // A no is spent by this very call: the next one is a new question, with an answer of its own.
   if (answer->decision != Decision::allow && !answer->reason.empty()) return refuse(answer->reason);
   if (answer->decision != Decision::allow)
     return refuse("nobody said yes to this very call", "answer y at the terminal, or do something else");
-  {
-    const std::lock_guard held(lock_);
-    book_.add(*std::move(answer));
-  }
+  const std::lock_guard held(lock_);
+  book_.add(*std::move(answer));
+  return std::nullopt;
+}
+
+std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
+                                      FilesHeld& held) {
+  const ApprovalSubject asked = subject();
+  const auto question = make_question(asked);
+  if (!question.ok()) return refuse(question.error().what, question.error().fix);
+  if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
+    return refuse("only the operator may answer, and nobody here speaks for him",
+                  "ask with a FiledApprover, which `cloche approve` answers");
+  if (!asked.files.empty()) held.found_some();
+  if (const auto possible = held.check(); !possible.ok())
+    return refuse(possible.error().what, possible.error().fix);
+  if (auto no = have_answer(question.value(), approver)) return no;
+  if (const auto still = held.hold(); !still.ok()) return refuse(still.error().what, still.error().fix);
   const std::string digest = approval_digest(subject());
   if (spend(digest)) return std::nullopt;
   if (digest != question.value().digest)
     return refuse("the call or its files changed while somebody was asked about them", "call it again");
   return refuse("the yes was to another question, or has expired", "call it again");
+}
+
+std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver) {
+  FilesHeld nothing;
+  return ask(subject, approver, nothing);
 }
 
 }  // namespace cloche

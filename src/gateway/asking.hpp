@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/files_held.hpp"
 #include "policy/approval.hpp"
 #include "policy/decide.hpp"
 
@@ -29,10 +30,15 @@ std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
 class Questions {
  public:
   // Nothing: it may happen, once. Otherwise why not. `subject` is taken again after the answer, because files
-  // may have changed while somebody was thinking.
+  // may have changed while somebody was thinking; `held` keeps them from changing from then on.
+  std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
+                             FilesHeld& held);
+  // The same about what names no files.
   std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver);
 
  private:
+  std::optional<Verdict> have_answer(const Question& question, Approver& approver);
+  bool is_answered(const std::string& digest);
   bool spend(const std::string& digest);
 
   std::mutex lock_;

@@ -121,7 +121,7 @@ Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Asker& asker
   Judged judged =
       TRY(judge(session_, asked, {asker.context.skill, asker.home, dials(), asker.context.named, most_ms}));
   if (judged.judgement.decision == Decision::ask) {
-    const auto no = questions_.ask([&] { return subject_of(judged); }, asker.approver);
+    const auto no = ask_about(judged, questions_, asker.approver, session_.installation.state, asker.context);
     answer(judged, session_, no);
   }
   return judged;

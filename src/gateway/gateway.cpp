@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/sys.hpp"
 #include "policy/plan_call.hpp"
+#include "store/spill.hpp"
 #include "store/task_home.hpp"
 #include "store/workspace_files.hpp"
 #include "tools/artifacts.hpp"
@@ -86,6 +87,14 @@ Outcome failed(const Error& error) {
   outcome.exit_code = 125;
   outcome.reason = describe(error);
   return outcome;
+}
+
+std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
+                                 const std::string& state, const CallContext& context) {
+  FilesHeld held(state, *judged.plan, named_files_of(judged), context.patience(judged.plan->limits.wall_ms));
+  auto no = questions.ask([&] { return subject_of(judged); }, approver, held);
+  if (!no) judged.turn = held.take();
+  return no;
 }
 
 void leave_out_advice(Outcome& outcome) {
@@ -212,7 +221,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
-    const auto no = questions_.ask([&] { return subject_of(judged); }, approver);
+    const auto no = ask_about(judged, questions_, approver, session_.installation.state, context);
     answer(judged, session_, no);
   }
 
@@ -231,14 +240,14 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   if (!effect.plan_digest.empty()) record.decided.plan_digest = effect.plan_digest;
   record.result = effect.shown;
-  record.outcome = effect.outcome;
+  record.outcome = std::move(effect.outcome);
   if (run_) {
-    if (const auto kept = run_->finish(record, effect.raw); !kept.ok())
+    if (const auto kept = run_->finish(record, raw_of(effect, record.outcome)); !kept.ok())
       judged.notes.push_back("the record is not complete: " + describe(kept.error()));
   }
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
-  result.outcome = std::move(effect.outcome);
+  result.outcome = std::move(record.outcome);
   result.plan_digest = record.decided.plan_digest;
   result.notes = std::move(judged.notes);
   result.judgement = std::move(judged.judgement);
@@ -272,18 +281,31 @@ Gateway::Effect Gateway::carry_out(Judged& judged, const Asker& asker, CallRecor
     return effect;
   }
   if (launch.function) return ask_function(*launch.function, record.call_id);
-  if (launch.argv.empty()) return act(launch, judged, record.decided.task_id);
+  if (launch.argv.empty()) return act(launch, judged, asker.context, record.decided.task_id);
   return launch.fetch ? fetch(judged, asker, record) : start(judged, launch, asker.context, record.call_id);
 }
 
+// An approved call has it already.
+Result<OwnedFd> Gateway::turn_of(Judged& judged, std::vector<std::string> changes,
+                                 const CallContext& context) const {
+  if (judged.turn) return std::move(judged.turn);
+  return take_turn(session_.installation.state, {.changes = std::move(changes)},
+                   context.patience(judged.plan->limits.wall_ms));
+}
+
 Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallContext& context,
-                            const std::string& call_id) {
+                            const std::string& call_id, const Spilled& spilled) {
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
-  const auto turn = TRY(enter_task(*judged.plan, judged.request.own));  // held until it has ended
+  // Both are held until it has ended, and everybody takes them in this order.
+  const OwnedFd turn = TRY(turn_of(judged, trees_changed_by(*judged.plan), context));
+  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own, context.waits));
   Streams streams;
   streams.input = input.get();
   streams.keep_most = judged.plan->limits.output_bytes;
   streams.stop = context.stop;
+  streams.in_memory = context.output_in_memory;
+  streams.output_spill = spilled.output.get();
+  streams.errors_spill = spilled.errors.get();
   if (!launch.fetch) {  // what that prints is not for the caller: the gateway reads it
     streams.output = context.passed_on.output;
     streams.errors = context.passed_on.errors;
@@ -299,20 +321,40 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
                                const std::string& call_id) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
-  auto ran = this->launch(judged, launch, context, call_id);
+  const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
+  const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
+  if (!by_executor && context.output_in_memory < judged.plan->limits.output_bytes) {
+    const std::string& state = session_.installation.state;
+    effect.spilled = {open_spill(state), open_spill(state)};
+  }
+  auto ran = this->launch(judged, launch, context, call_id, effect.spilled);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   leave_out_advice(effect.outcome);
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
-  const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
-  if (tool != nullptr && tool->executor && take_answer(*tool, effect, budget)) {
+  if (by_executor && take_answer(*tool, effect, budget)) {
     effect.shown += egress_text(effect.outcome) + remarks_text(effect.outcome);
     return effect;
   }
-  effect.raw = raw_text(effect.outcome, launch.argv[0]);
-  effect.shown = shown_text(effect.outcome, launch.argv[0], budget);
-  effect.structured = process_output_json(effect.outcome, budget);
+  effect.program = launch.argv[0];
+  const auto streams = shown_streams(all_printed(effect.outcome, effect.spilled), budget);
+  if (!streams.ok()) effect.outcome = failed(streams.error());
+  const ShownStreams shown = streams.ok() ? streams.value() : ShownStreams();
+  effect.shown = shown_with(effect.outcome, effect.program, shown);
+  effect.structured = process_output_json(effect.outcome, shown);
   return effect;
+}
+
+PrintedStreams Gateway::all_printed(const Outcome& outcome, const Spilled& spilled) {
+  return {pieces_of(outcome.output, spilled.output.get()), pieces_of(outcome.errors, spilled.errors.get())};
+}
+
+// Both are to outlive it.
+Pieces Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
+  if (effect.program.empty()) return pieces_of(effect.raw);
+  return [&effect, &outcome](const Sink& sink) {
+    return give_raw(outcome, effect.program, all_printed(outcome, effect.spilled), sink);
+  };
 }
 
 // Its answer is held to its own schema, as an executor's is.
@@ -337,14 +379,26 @@ Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::strin
   return effect;
 }
 
-Gateway::Effect Gateway::act(const Launch& launch, const Judged& judged, const std::string& task) {
+ToolReply Gateway::act_on_file(const FileAction& action, Judged& judged, const CallContext& context) {
+  const std::string& workspace = judged.seen.facts.workspace.path;
+  OwnedFd turn;
+  std::unique_lock changing(changing_files_, std::defer_lock);
+  if (changes_files(action.kind)) {
+    auto taken = turn_of(judged, {workspace}, context);
+    if (!taken.ok()) return failed_reply(describe(taken.error()));
+    turn = std::move(taken).value();
+    changing.lock();
+  }
+  auto files = HeldWorkspace::open(workspace, write_options(session_.settings));
+  return files.ok() ? perform(action, files.value()) : failed_reply(describe(files.error()));
+}
+
+Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallContext& context,
+                             const std::string& task) {
   Effect effect;
   ToolReply reply = failed_reply("there is nothing that could do it");
   if (launch.action) {
-    std::unique_lock changing(changing_files_, std::defer_lock);
-    if (changes_files(launch.action->kind)) changing.lock();
-    auto files = HeldWorkspace::open(judged.seen.facts.workspace.path, write_options(session_.settings));
-    reply = files.ok() ? perform(*launch.action, files.value()) : failed_reply(describe(files.error()));
+    reply = act_on_file(*launch.action, judged, context);
   } else if (launch.recall && run_) {
     TaskResults results(*run_, task);
     const Recall& wanted = *launch.recall;

@@ -21,6 +21,7 @@
 #include "store/record.hpp"
 #include "store/settings.hpp"
 #include "tools/process_output.hpp"
+#include "tools/reply.hpp"
 
 namespace cloche {
 
@@ -43,7 +44,18 @@ struct CallContext {
   // anybody.
   std::function<void(std::string_view)> heard = {};
   PassedOn passed_on = {};
+  // How much of each stream of its output the outcome holds. More is in a file until the call has ended,
+  // which the record and the result are made from: for whoever has many calls at once.
+  size_t output_in_memory = ~size_t{0};
+  // Why the call waits for others, once it has for a second. On the call's own thread.
+  std::function<void(std::string_view why)> waits = {};
+
+  Patience patience(uint64_t most_ms) const { return {.most_ms = most_ms, .stop = stop, .waits = waits}; }
 };
+
+// An answer to a question about a judged call; with a yes, what the call names is held for it.
+std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
+                                 const std::string& state, const CallContext& context);
 
 // Whose transcript calls without a task are in.
 inline constexpr std::string_view task_without_name = "main";
@@ -72,6 +84,12 @@ struct CallResult {
   std::vector<std::string> notes = {};
 
   bool is_error() const { return outcome.end != End::exited || outcome.exit_code != 0; }
+};
+
+// Of output that is too long for memory what the outcome does not hold.
+struct Spilled {
+  OwnedFd output = {};
+  OwnedFd errors = {};
 };
 
 class Gateway {
@@ -120,7 +138,11 @@ class Gateway {
     std::string raw = {};
     std::string structured = {};
     std::string plan_digest = {};
+    std::string program = {};  // of a command: `raw` is made of the outcome and of
+    Spilled spilled = {};      // what it does not hold
   };
+  static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
+  static Pieces raw_of(const Effect& effect, const Outcome& outcome);
   // A call that had no effect: its decision and its end. The id, empty without a record.
   Result<std::string> write_down(CallRecord& record);
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
@@ -132,7 +154,7 @@ class Gateway {
   };
   Effect carry_out(Judged& judged, const Asker& asker, CallRecord& record);
   Result<Ran> launch(Judged& judged, const Launch& launch, const CallContext& context,
-                     const std::string& call_id);
+                     const std::string& call_id, const Spilled& spilled = {});
   Effect start(Judged& judged, const Launch& launch, const CallContext& context, const std::string& call_id);
   // http_get, redirect by redirect (fetch.cpp).
   struct Journey {
@@ -160,7 +182,9 @@ class Gateway {
   Result<Judged> judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms);
   Result<void> begin_hop(CallRecord& hop);
   void end_hop(CallRecord& hop, std::vector<std::string>& notes);
-  Effect act(const Launch& launch, const Judged& judged, const std::string& task);
+  Effect act(const Launch& launch, Judged& judged, const CallContext& context, const std::string& task);
+  ToolReply act_on_file(const FileAction& action, Judged& judged, const CallContext& context);
+  Result<OwnedFd> turn_of(Judged& judged, std::vector<std::string> changes, const CallContext& context) const;
   Effect ask_function(const FunctionCall& call, const std::string& call_id);
 
   Session session_;

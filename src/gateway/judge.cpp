@@ -297,13 +297,18 @@ void answer(Judged& judged, const Session& session, const std::optional<Verdict>
   if (no && judged.judgement.gates.back().gate == GateId::approval) judged.judgement.gates.back() = *no;
 }
 
+NamedFiles named_files_of(const Judged& judged) {
+  NamedFiles named{judged.judgement.launch->named_files, {judged.seen.facts.workspace.path}};
+  // Of an executor its own code as well.
+  if (judged.request.code) named.directories.push_back(judged.request.code->source);
+  return named;
+}
+
 ApprovalSubject subject_of(const Judged& judged) {
   const Launch& launch = *judged.judgement.launch;
   ApprovalSubject subject{.tool = judged.c.intent.tool, .plan = *judged.plan};
-  // Of an executor its own code as well.
-  std::vector<std::string> directories = {judged.seen.facts.workspace.path};
-  if (judged.request.code) directories.push_back(judged.request.code->source);
-  subject.files = files_named(launch.named_files, directories);
+  const NamedFiles named = named_files_of(judged);
+  subject.files = files_named(named.words, named.directories);
   subject.input = launch.input.value_or("");
   // What a shape shows beside a command is no text of the model's, and stands in the plan.
   if (judged.c.intent.launch && launch.script) subject.input = launch.script->code;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "gateway/files_held.hpp"
 #include "gateway/session.hpp"
 #include "policy/approval.hpp"
 #include "policy/decide.hpp"
@@ -20,6 +21,7 @@ struct Judged {
   std::optional<ConfinementPlan> plan = {};  // unless it is denied
   std::string plan_digest = {};              // of that plan
   std::vector<std::string> notes = {};       // what was dropped or tightened on the way, for the record
+  OwnedFd turn = {};  // of an approved call: nobody changes the files that it names until it has ended
 };
 
 struct CallersView {
@@ -34,6 +36,9 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
 
 // The same case with an answer: nothing is yes, a verdict says why not.
 void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no);
+
+// Beneath which directories its words may name files that an approval covers.
+NamedFiles named_files_of(const Judged& judged);
 
 // What somebody would be asked.
 ApprovalSubject subject_of(const Judged& judged);

@@ -272,6 +272,17 @@ Wish wish_of(const Session& session, const Dials& dials) {
 
 bool is_isolated(const Session& session, const Dials& dials) { return !may_be_off(wish_of(session, dials)); }
 
+namespace {
+
+bool may_write(const ToolTerms& terms) {
+  const auto& grants = terms.profile.grants;
+  const bool somewhere = terms.profile.writes || std::any_of(grants.begin(), grants.end(),
+                                                             [](const Grant& one) { return one.writable; });
+  return somewhere && terms.level != Autonomy::readonly;
+}
+
+}  // namespace
+
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill, const Dials& dials) {
   const Authority authority = TRY(authority_for(session, skill));
   std::vector<ToolSpec> specs;
@@ -280,9 +291,10 @@ Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill*
     const ToolTerms terms = TRY(terms_for(session, tool.spec.name, dials));
     const Ceilings ceilings = TRY(authority_for(session, skill, terms)).ceilings;
     specs.push_back(tool.spec);
-    tell_surroundings(
-        specs.back(), tool.executor ? Starts::executor : starts_of(tool.spec.name),
-        {.isolated = is_isolated(session, dials), .network = ceilings.network && !ceilings.hosts.empty()});
+    tell_surroundings(specs.back(), tool.executor ? Starts::executor : starts_of(tool.spec.name),
+                      {.isolated = is_isolated(session, dials),
+                       .network = ceilings.network && !ceilings.hosts.empty(),
+                       .writes = may_write(terms)});
   }
   return specs;
 }

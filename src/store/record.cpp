@@ -140,7 +140,7 @@ Result<std::string> Run::begin(const DecisionRecord& decided) {
   return call_id;
 }
 
-Result<void> Run::finish(const CallRecord& call, std::string_view raw) {
+Result<void> Run::finish(const CallRecord& call, const Pieces& raw) {
   TRY(check_task_id(call.decided.task_id));
   TRY(check_call_id(call.call_id));
   const std::shared_ptr<Task> its_task = TRY(task(call.decided.task_id));
@@ -176,14 +176,22 @@ Result<uint64_t> Run::append_audit(std::string open_object, Counts counts) {
   return audit.size();
 }
 
-Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, std::string_view raw) const {
+Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, const Pieces& raw) const {
   const std::string name = call_id + std::string(result_ending);
   OwnedFd file(
       ::openat(task.results.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file && errno == EEXIST)
     return refusal("there is a result of " + call_id + " in task " + task.id + " already");
   if (!file) return system_error("make the result of " + call_id);
-  auto written = sys::write_all(file.get(), raw);
+  Result<void> written = {};
+  Sha256 hash = fast_sha256();
+  uint64_t bytes = 0;
+  auto given = raw([&](std::string_view piece) {
+    if (written.ok()) written = sys::write_all(file.get(), piece);
+    hash.add(piece);
+    bytes += piece.size();
+  });
+  if (written.ok()) written = std::move(given);
   if (written.ok() && durability_ == Durability::durable && ::fdatasync(file.get()) != 0)
     written = system_error("bring the result of " + call_id + " to the disk");
   if (written.ok() && durability_ == Durability::durable)
@@ -192,7 +200,7 @@ Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, st
     ::unlinkat(task.results.get(), name.c_str(), 0);
     return system_error("keep the result of " + call_id, written.error().number);
   }
-  return RawResult{raw.size(), fast_sha256(raw)};
+  return RawResult{bytes, hash.finish()};
 }
 
 Result<FilePart> Run::recall(std::string_view task_id, std::string_view call_id, uint64_t offset,

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/fd.hpp"
+#include "base/pieces.hpp"
 #include "base/result.hpp"
 #include "model/record.hpp"
 #include "store/chain.hpp"
@@ -34,7 +35,8 @@ class Run {
   // The call's id, once the decision is written down.
   Result<std::string> begin(const DecisionRecord& decided);
   // `raw` is all that the call gave, of which `call.result` may show a part.
-  Result<void> finish(const CallRecord& call, std::string_view raw);
+  Result<void> finish(const CallRecord& call, const Pieces& raw);
+  Result<void> finish(const CallRecord& call, std::string_view raw) { return finish(call, pieces_of(raw)); }
   // A part of what a call of that task gave; past its end it is empty. At most max_recall_bytes.
   Result<FilePart> recall(std::string_view task_id, std::string_view call_id, uint64_t offset,
                           uint64_t limit) const;
@@ -57,7 +59,7 @@ class Run {
   Result<void> begin_or_go_on();
   Result<std::shared_ptr<Task>> task(const std::string& id);
   Result<std::shared_ptr<Task>> open_task(const std::string& id) const;
-  Result<RawResult> keep_raw(const Task& task, const std::string& call_id, std::string_view raw) const;
+  Result<RawResult> keep_raw(const Task& task, const std::string& call_id, const Pieces& raw) const;
   Result<Ends> append_call(Task& task, const CallRecord& call, const RawResult& raw);
   Result<uint64_t> append_audit(std::string open_object, Counts counts);
 

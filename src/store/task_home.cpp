@@ -16,6 +16,7 @@ namespace cloche {
 namespace {
 
 constexpr std::string_view tmp_inside = "/tmp";
+constexpr uint64_t say_after_ms = 1000;
 
 // To a command it is a mount of its own: it cannot be replaced, only its mode changed, which is put back. The
 // task's directory above it is ours alone.
@@ -76,9 +77,11 @@ Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Gr
 }
 
 // There is no lock with a time limit, so it is tried again and again: often at first, for short calls.
-Result<void> lock_within(int fd, Company company, uint64_t most_ms) {
+Result<void> lock_within(int fd, Company company, uint64_t most_ms,
+                         const std::function<void(std::string_view)>& waits) {
   const int operation = (company == Company::alone ? LOCK_EX : LOCK_SH) | LOCK_NB;
   const uint64_t begun_ms = sys::monotonic_ms();
+  bool said = !waits;
   for (uint64_t pause_ms = 1; ::flock(fd, operation) != 0; pause_ms = std::min<uint64_t>(2 * pause_ms, 20)) {
     if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
     if (sys::monotonic_ms() - begun_ms >= most_ms)
@@ -86,6 +89,13 @@ Result<void> lock_within(int fd, Company company, uint64_t most_ms) {
           "another call of the task still runs, and this one cannot run beside it: something that "
           "it is shown lies in the task's own /tmp or home",
           "wait for the other one, use another task, or keep the workspace outside of /tmp");
+    if (!said && sys::monotonic_ms() - begun_ms >= say_after_ms) {
+      waits(
+          "another call of this session still runs, and calls in a project below /tmp or /var/tmp run one at "
+          "a "
+          "time");
+      said = true;
+    }
     const timespec pause{0, static_cast<long>(pause_ms) * 1'000'000};
     ::nanosleep(&pause, nullptr);
   }
@@ -104,7 +114,8 @@ Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own) {
   return Company::shared;
 }
 
-Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own) {
+Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
+                           const std::function<void(std::string_view)>& waits) {
   const auto tmp = std::find_if(own.begin(), own.end(), [&](const Grant& given) {
     return given.target == tmp_inside && is_mounted(plan, given);
   });
@@ -112,7 +123,7 @@ Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>
   const std::string task(parent_of(tmp->source));
   const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
-  TRY(lock_within(lock.get(), company_of(plan, own), plan.limits.wall_ms));
+  TRY(lock_within(lock.get(), company_of(plan, own), plan.limits.wall_ms, waits));
   TRY(make_mount_points(plan, own));
   return lock;
 }

@@ -2,7 +2,9 @@
 // that nothing else sees. They end with the run, or by `cloche log prune`.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -35,7 +37,9 @@ Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own);
 // Waits for the calls of the task that this one cannot run beside, at most as long as the call may take, and
 // makes the mount points that it needs. They are made without following a link; what a call has put in the
 // way refuses. To be held until the call has ended; nothing is held when the plan has nothing of a task.
-Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own);
+// `waits` is told why once it has taken a second.
+Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
+                           const std::function<void(std::string_view why)>& waits = {});
 
 // Of every task of the run.
 void remove_task_homes(const RunPlace& place);

@@ -82,6 +82,18 @@ TEST_F(TaskHomes, WhoWantsToBeAloneWaitsForAllOthersAndTheyForIt) {
   EXPECT_FALSE(enter_task(usual, given).ok());
 }
 
+TEST_F(TaskHomes, WhoHasWaitedForASecondSaysWhy) {
+  const auto given = own();
+  ConfinementPlan alone = plan_with(given, "/tmp/work");
+  alone.limits.wall_ms = 1200;
+  const auto first = enter_task(alone, given);
+  ASSERT_TRUE(first.ok());
+  std::vector<std::string> said;
+  EXPECT_FALSE(enter_task(alone, given, [&](std::string_view why) { said.emplace_back(why); }).ok());
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("one at a time"), std::string::npos);
+}
+
 TEST_F(TaskHomes, AnExecutorHasAHomeOfItsOwnAndTheTasksTmp) {
   const auto usual = own();
   const auto counter = own("counter");

@@ -6,6 +6,7 @@
 #include "base/utf8.hpp"
 #include "base/words.hpp"
 #include "model/backend.hpp"
+#include "tools/shown_ends.hpp"
 
 namespace cloche {
 namespace {
@@ -21,12 +22,6 @@ bool is_plain_ascii(unsigned char byte) {
   return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t';
 }
 
-// Cut only between characters.
-size_t back_to_boundary(std::string_view text, size_t at) {
-  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
-  return at;
-}
-
 // How a denial ends that says nothing of the host: its network gate is gone, and the next call has another.
 constexpr std::string_view worth_another_try = "; run it again";
 
@@ -36,29 +31,26 @@ std::string ended(const Outcome& outcome) {
   return outcome.reason.substr(outcome.reason.starts_with(already_said) ? already_said.size() : 0);
 }
 
-struct ShownStreams {
-  std::string output;
-  std::string errors;
-};
-
-// Both whole when they fit; else each gets half, and what one does not need goes to the other.
-ShownStreams shown_streams(const Outcome& outcome, const OutputBudget& budget) {
-  ShownStreams shown{neutralised(outcome.output), neutralised(outcome.errors)};
-  const size_t half = budget.bytes / 2;
-  OutputBudget output = budget;
-  OutputBudget errors = budget;
-  output.bytes = std::max(half, budget.bytes - std::min(shown.errors.size(), budget.bytes));
-  errors.bytes = std::max(half, budget.bytes - std::min(shown.output.size(), budget.bytes));
-  shown.output = within_budget(shown.output, output);
-  shown.errors = within_budget(shown.errors, errors);
-  return shown;
+Result<ShownEnds> ends_of(const Pieces& stream, size_t most_bytes) {
+  ShownEnds ends(most_bytes);
+  TRY(stream([&](std::string_view piece) { ends.add(piece); }));
+  ends.finish();
+  return ends;
 }
 
-std::string laid_out(const Outcome& outcome, std::string_view output, std::string_view errors) {
-  std::string text = "exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ";
-  text.append(output).append("\nstderr: ").append(errors);
-  if (const std::string why = ended(outcome); !why.empty()) text += "\nended: " + neutralised(why);
-  return text + egress_text(outcome) + remarks_text(outcome);
+// What stands behind the two streams.
+std::string remarks_behind(const Outcome& outcome) {
+  const std::string why = ended(outcome);
+  return (why.empty() ? "" : "\nended: " + neutralised(why)) + egress_text(outcome) + remarks_text(outcome);
+}
+
+Result<void> lay_out(const Outcome& outcome, const PrintedStreams& printed, const Sink& sink) {
+  sink("exit_code: " + std::to_string(outcome.exit_code) + "\nstdout: ");
+  TRY(printed.output(sink));
+  sink("\nstderr: ");
+  TRY(printed.errors(sink));
+  sink(remarks_behind(outcome));
+  return {};
 }
 
 void add_sentences(JsonWriter& out, std::string_view name, const std::vector<std::string>& sentences) {
@@ -133,15 +125,38 @@ std::string neutralised(std::string_view bytes) {
   return out;
 }
 
+size_t back_to_boundary(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) --at;
+  return at;
+}
+
+std::string cut_line(uint64_t cut_bytes, uint64_t all_bytes, const OutputBudget& budget) {
+  const std::string cut = std::to_string(cut_bytes) + " of " + std::to_string(all_bytes) + " bytes cut";
+  const std::string how = budget.call_id.empty()
+                              ? "there is no record to recall them from"
+                              : "read_tool_result with call_id " + budget.call_id + " has them";
+  return "\n[... " + cut + "; " + how + " ...]\n";
+}
+
 std::string within_budget(const std::string& text, const OutputBudget& budget) {
   if (text.size() <= budget.bytes) return text;
   const size_t head = back_to_boundary(text, budget.bytes / 2);
   const size_t tail = back_to_boundary(text, text.size() - budget.bytes / 2);
-  const std::string cut = std::to_string(tail - head) + " of " + std::to_string(text.size()) + " bytes cut";
-  const std::string how = budget.call_id.empty()
-                              ? "there is no record to recall them from"
-                              : "read_tool_result with call_id " + budget.call_id + " has them";
-  return text.substr(0, head) + "\n[... " + cut + "; " + how + " ...]\n" + text.substr(tail);
+  return text.substr(0, head) + cut_line(tail - head, text.size(), budget) + text.substr(tail);
+}
+
+PrintedStreams printed_by(const Outcome& outcome) {
+  return {pieces_of(outcome.output), pieces_of(outcome.errors)};
+}
+
+Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBudget& budget) {
+  const ShownEnds output = TRY(ends_of(printed.output, budget.bytes));
+  const ShownEnds errors = TRY(ends_of(printed.errors, budget.bytes));
+  const auto beside = [&](const ShownEnds& other) {
+    const size_t left = budget.bytes - std::min<uint64_t>(other.size(), budget.bytes);
+    return OutputBudget{std::max(budget.bytes / 2, left), budget.call_id};
+  };
+  return ShownStreams{output.within(beside(errors)), errors.within(beside(output))};
 }
 
 std::string refusal_text(const Verdict& verdict) {
@@ -166,15 +181,31 @@ void name_passed_on(Outcome& outcome) {
   name(outcome.errors, outcome.error_bytes);
 }
 
+Result<void> give_raw(const Outcome& outcome, const std::string& program, const PrintedStreams& printed,
+                      const Sink& sink) {
+  const std::string text = unstarted(outcome, program);
+  if (text.empty()) return lay_out(outcome, printed, sink);
+  sink(text);
+  return {};
+}
+
 std::string raw_text(const Outcome& outcome, const std::string& program) {
-  if (std::string text = unstarted(outcome, program); !text.empty()) return text;
-  return laid_out(outcome, outcome.output, outcome.errors);
+  std::string text;
+  (void)give_raw(outcome, program, printed_by(outcome), [&](std::string_view piece) { text.append(piece); });
+  return text;
+}
+
+std::string shown_with(const Outcome& outcome, const std::string& program, const ShownStreams& streams) {
+  if (std::string text = unstarted(outcome, program); !text.empty()) return neutralised(text);
+  std::string text;
+  (void)lay_out(outcome, {pieces_of(streams.output), pieces_of(streams.errors)},
+                [&](std::string_view piece) { text.append(piece); });
+  return text;
 }
 
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget) {
-  if (std::string text = unstarted(outcome, program); !text.empty()) return neutralised(text);
-  const ShownStreams streams = shown_streams(outcome, budget);
-  return laid_out(outcome, streams.output, streams.errors);
+  auto streams = shown_streams(printed_by(outcome), budget);
+  return shown_with(outcome, program, streams.ok() ? streams.value() : ShownStreams());
 }
 
 std::string process_output_schema() {
@@ -187,8 +218,7 @@ std::string process_output_schema() {
       "description": "what else has to be known of it, such as files that were taken away again"}}})";
 }
 
-std::string process_output_json(const Outcome& outcome, const OutputBudget& budget) {
-  const ShownStreams streams = shown_streams(outcome, budget);
+std::string process_output_json(const Outcome& outcome, const ShownStreams& streams) {
   JsonWriter out;
   out.begin_object().member("exit_code", outcome.exit_code);
   out.member("stdout", streams.output).member("stderr", streams.errors);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/pieces.hpp"
 #include "model/outcome.hpp"
 #include "model/verdict.hpp"
 
@@ -25,6 +26,23 @@ std::string neutralised(std::string_view bytes);
 
 // Head and tail, with a line between them that says how much is missing and how to get it.
 std::string within_budget(const std::string& text, const OutputBudget& budget);
+std::string cut_line(uint64_t cut_bytes, uint64_t all_bytes, const OutputBudget& budget);
+// A text is cut only between characters.
+size_t back_to_boundary(std::string_view text, size_t at);
+
+// All that a program has printed, wherever it is kept.
+struct PrintedStreams {
+  Pieces output;
+  Pieces errors;
+};
+PrintedStreams printed_by(const Outcome& outcome);  // of one that outlives it, and holds all of it
+
+struct ShownStreams {
+  std::string output = {};
+  std::string errors = {};
+};
+// Both whole when they fit; else each gets half, and what one does not need goes to the other.
+Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBudget& budget);
 
 // What whoever reads a result has to know beside it, a sentence each: what was taken out of the tree again,
 // and that nothing held the program.
@@ -43,9 +61,13 @@ Outcome refused_by(const Verdict& verdict);
 // Of a program that was started or could not be; `program` is its name.
 std::string raw_text(const Outcome& outcome, const std::string& program);
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget);
+// The same of output that the outcome does not hold whole.
+Result<void> give_raw(const Outcome& outcome, const std::string& program, const PrintedStreams& printed,
+                      const Sink& sink);
+std::string shown_with(const Outcome& outcome, const std::string& program, const ShownStreams& streams);
 
 // JSON Schema of {exit_code, stdout, stderr, ended?, denials?, notes?}.
 std::string process_output_schema();
-std::string process_output_json(const Outcome& outcome, const OutputBudget& budget);
+std::string process_output_json(const Outcome& outcome, const ShownStreams& streams);
 
 }  // namespace cloche

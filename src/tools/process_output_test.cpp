@@ -19,6 +19,10 @@ Outcome exited(int code, std::string output, std::string errors = {}) {
   return outcome;
 }
 
+std::string structured(const Outcome& outcome) {
+  return process_output_json(outcome, shown_streams(printed_by(outcome), {}).value());
+}
+
 TEST(ProcessOutput, TheThreeClassesAreNeverMixedUp) {
   EXPECT_EQ(shown_text(exited(0, "hi\n", ""), "echo", {}), "exit_code: 0\nstdout: hi\n\nstderr: ");
   EXPECT_EQ(shown_text(exited(3, "", "no"), "x", {}), "exit_code: 3\nstdout: \nstderr: no");
@@ -50,7 +54,7 @@ TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
             "[egress: look-up of evil.example refused: not declared (--net: [a.org])]\n"
             "[trying again changes nothing: use what is declared, or say which host is needed and why]");
   EXPECT_EQ(
-      process_output_json(outcome, {}),
+      structured(outcome),
       R"json({"exit_code":6,"stdout":"","stderr":"curl: (6) Could not resolve host",)json"
       R"json("denials":["egress: look-up of evil.example refused: not declared (--net: [a.org])"]})json");
 }
@@ -77,7 +81,7 @@ TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
   EXPECT_EQ(shown_text(outcome, "x", {}),
             "exit_code: 0\nstdout: \nstderr: \n[quarantined: a\\u{1b}.sh (who runs it)]\n[" + off + "]");
   EXPECT_EQ(
-      process_output_json(outcome, {}),
+      structured(outcome),
       R"json({"exit_code":0,"stdout":"","stderr":"","notes":["quarantined: a\\u{1b}.sh (who runs it)",")json" +
           off + "\"]}");
 }
@@ -140,7 +144,7 @@ TEST(ProcessOutput, TheStructuredFormFitsItsSchema) {
   Outcome outcome = exited(1, "a\x1b", "b\xff");
   outcome.end = End::timeout;
   outcome.reason = "late";
-  const auto value = read_json(process_output_json(outcome, {}), "value");
+  const auto value = read_json(structured(outcome), "value");
   ASSERT_TRUE(value.ok());
   EXPECT_FALSE(schema.value().check(value.value()));
   EXPECT_EQ(value.value().find("ended")->text, "late");

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/http_get.hpp"
 #include "tools/run_shell.hpp"
 #include "tools/scripts.hpp"
 
@@ -23,6 +24,7 @@ TEST(Surroundings, AToolSaysWhatIsTrueThere) {
     const char* hints;
   };
   const ToolSpec fetching{.name = "executor", .annotations = {.read_only = true, .destructive = false}};
+  const ToolSpec writing{.name = "write_artifact", .annotations = {false, true, true, false}};
   const Row rows[] = {
       {run_shell_spec(), {}, "writes destroys"},
       {run_shell_spec(), {.network = true}, "writes destroys world"},
@@ -32,6 +34,14 @@ TEST(Surroundings, AToolSaysWhatIsTrueThere) {
       {run_python_spec(), {}, "reads again"},
       {run_python_spec(), {.network = true}, "reads again"},
       {run_python_spec(), {.isolated = false}, "writes destroys world"},
+      {run_shell_spec(), {.writes = false}, "reads"},
+      {run_shell_spec(), {.network = true, .writes = false}, "writes destroys world"},
+      {run_shell_spec(), {.isolated = false, .writes = false}, "writes destroys world"},
+      {run_script_spec(), {.writes = false}, "reads"},
+      {http_get_spec(), {}, "reads again"},
+      {http_get_spec(), {.network = true}, "reads again world"},
+      {writing, {}, "writes destroys again"},
+      {writing, {.writes = false}, "reads again"},
       {{.name = "read_artifact", .annotations = {true, false, true, false}},
        {.isolated = false, .network = true},
        "reads again"},
@@ -41,7 +51,8 @@ TEST(Surroundings, AToolSaysWhatIsTrueThere) {
     tell_surroundings(spec, starts_of(spec.name), row.around);
     EXPECT_EQ(hints(spec), row.hints) << spec.name;
     EXPECT_EQ(spec.description.starts_with("Isolation is switched off"),
-              !row.around.isolated && spec.name != "read_artifact");
+              !row.around.isolated && spec.name != "read_artifact")
+        << spec.name;
   }
   ToolSpec executor = fetching;
   tell_surroundings(executor, Starts::executor, {.isolated = false});

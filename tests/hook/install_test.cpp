@@ -52,9 +52,35 @@ TEST_P(HookInstall, OutAgainAfterTheAgentHasSavedItsSettings) {
 }
 
 TEST_P(HookInstall, NothingIsLeftOfAFileThatWasMadeForIt) {
+  const bool had_directory = fs::exists(claude().parent_path());
   EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0));
-  EXPECT_TRUE(exited(hook_words({"--uninstall", "claude", "--yes"}), 0));
+  const Ran out = hook_words({"--uninstall", "claude", "--yes"});
+  EXPECT_TRUE(exited(out, 0));
+  EXPECT_TRUE(contains(out.out, "is removed") && !contains(out.out, "+ {}")) << out.out;
   EXPECT_FALSE(fs::exists(claude()));
+  EXPECT_EQ(fs::exists(claude().parent_path()), had_directory);
+}
+
+TEST_P(HookInstall, AFileThatWasThereStaysWithWhatLittleWasInIt) {
+  for (const char* before : {"", "\n", " \t\n", "{}", "{}\n", "{ }\n"}) {
+    scene().write("home/.claude/settings.json", before, 0640);
+    EXPECT_TRUE(exited(hook_words({"--install", "claude", "--yes"}), 0)) << before;
+    EXPECT_TRUE(exited(hook_words({"--uninstall", "claude", "--yes"}), 0)) << before;
+    ASSERT_TRUE(fs::exists(claude())) << before;
+    EXPECT_EQ(read_file(claude()), before);
+  }
+}
+
+TEST_P(HookInstall, DirectoriesThatWereMadeGoUnlessSomethingIsInThem) {
+  const std::string file = (home() / "a/b/c/settings.json").string();
+  const auto words = [&](const char* action) {
+    return hook_words({action, "claude", "--settings", file, "--yes"});
+  };
+  EXPECT_TRUE(exited(words("--install"), 0));
+  scene().write("home/a/note", "mine");
+  EXPECT_TRUE(exited(words("--uninstall"), 0));
+  EXPECT_TRUE(fs::exists(home() / "a/note"));
+  EXPECT_FALSE(fs::exists(home() / "a/b"));
 }
 
 TEST_P(HookInstall, NeverWhereItWouldOnlyLookSetUp) {

@@ -101,6 +101,29 @@ TEST_F(McpEnding, ASignal) {
   }
 }
 
+// However much there would be to write down; and what is written is a record that holds.
+TEST_F(McpEnding, CallsThatHavePrintedMuch) {
+  constexpr int calls = 32;
+  McpClient client(scene, {"--task", "t"});
+  client.shake_hands();
+  client.warm_up();
+  for (int i = 0; i < calls; ++i) {
+    const std::string n = std::to_string(i);
+    client.send(
+        R"({"jsonrpc":"2.0","id":)" + n + R"(,"method":"tools/call","params":)" +
+        call_params("run_script", R"({"interpreter":"bash","code":"head -c 3000000 /dev/zero | tr '\\0' a; )"
+                                  R"(touch begun)" +
+                                      n + R"(; sleep 30"})") +
+        "}");
+  }
+  for (int i = 0; i < calls; ++i)
+    ASSERT_TRUE(wait_for_file(scene.workspace() / ("begun" + std::to_string(i)), std::chrono::seconds(60)));
+  client.process().close_input();
+  EXPECT_LT(client.time_to_end(), one_second);
+  const Ran verified = run(scene.command({"log", "verify", "last"}));
+  EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+}
+
 // What was read and had not begun is told so.
 TEST_F(McpEnding, WhatWaitsIsAnsweredWithAnError) {
   McpClient client(scene);

@@ -94,6 +94,28 @@ TEST_F(McpLoad, AClientThatStopsReadingStallsNobody) {
                           [](const Json& message) { return message["id"].number == 1; }));
 }
 
+// What is not shown of a long output is in the record, not in the server.
+TEST_F(McpLoad, OutputOfManyCallsIsNotKeptInMemory) {
+  constexpr int calls = 32;
+  McpClient client(scene);
+  client.shake_hands();
+  for (int i = 0; i < calls; ++i)
+    client.send(call_line(
+        i, "run_script", R"({"interpreter":"bash","code":"head -c 12000000 /dev/zero | tr '\\0' '\\001'"})"));
+  std::string call_id;
+  for (int i = 0; i < calls; ++i) {
+    const auto answer = client.receive(std::chrono::seconds(60));
+    ASSERT_TRUE(answer) << i;
+    EXPECT_NE(text_of(*answer).find(" of 36000000 bytes cut; read_tool_result"), std::string::npos);
+    call_id = (*answer)["result"]["_meta"]["cloche/call_id"].string;
+  }
+  EXPECT_LT(client.most_memory_bytes(), 192 * mebibyte);
+  const Json last = client.ask(
+      "\"r\"", "tools/call",
+      call_params("read_tool_result", R"({"call_id":")" + call_id + R"(","offset":12000010,"limit":100})"));
+  EXPECT_NE(text_of(last).find("\nstderr: "), std::string::npos) << client.last_line();
+}
+
 // Results are kept, and so there is a point from which no more calls begin until some are read.
 TEST_F(McpLoad, WhatIsNotReadIsBoundedAndNothingOfItIsLost) {
   constexpr int requests = 500;

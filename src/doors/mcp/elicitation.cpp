@@ -59,7 +59,7 @@ std::optional<JsonValue> Conversation::ask(std::string_view method, const std::s
 bool Conversation::take_answer(const std::string& id, JsonValue result) {
   const std::lock_guard held(lock_);
   const auto found = waiting_.find(id);
-  if (found == waiting_.end()) return false;
+  if (found == waiting_.end() || found->second.answered) return false;
   found->second = {true, std::move(result)};
   changed_.notify_all();
   return true;

@@ -30,7 +30,8 @@ class Conversation {
   // The result; nothing: there was none. `stop` is readable once the call is called off.
   std::optional<JsonValue> ask(std::string_view method, const std::string& params, int stop,
                                uint64_t within_ms);
-  // By the reader. False: nobody had asked that, or not any more.
+  // By the reader. False: nobody had asked that, or not any more, or it was answered before: the first answer
+  // holds.
   bool take_answer(const std::string& id, JsonValue result);
   void end();
 

@@ -38,6 +38,17 @@ TEST(Elicitation, AYesIsAYes) {
   EXPECT_FALSE(client.conversation.take_answer("\"cloche-1\"", json("{}"))) << "nobody waits for it any more";
 }
 
+TEST(Elicitation, TheFirstAnswerHolds) {
+  Conversation* conversation = nullptr;
+  Conversation both([&](const std::string&) {
+    EXPECT_TRUE(conversation->take_answer("\"cloche-1\"", json(R"({"action":"decline"})")));
+    EXPECT_FALSE(conversation->take_answer("\"cloche-1\"",
+                                           json(R"({"action":"accept","content":{"answer":"once"}})")));
+  });
+  conversation = &both;
+  EXPECT_EQ(AskingApprover(both, -1, true).ask(question).decision, Decision::deny);
+}
+
 TEST(Elicitation, WhatDoesNotComeInTimeIsANoAndTakenBack) {
   Client client;
   const Answer answer = AskingApprover(client.conversation, -1, true, 20).ask(question);

@@ -33,25 +33,29 @@ JsonValue* find(JsonValue& object, std::string_view name) {
   return nullptr;
 }
 
+// One that is malformed stays a response: whoever waits for it has been answered, if with nothing, and a
+// response is never answered itself.
 Incoming read_response(JsonValue& message, std::string id) {
-  JsonValue* result = find(message, "result");
-  const bool failed = message.find("error") != nullptr;
-  if (id.empty()) return invalid("a response without the id of a request");
-  if ((result != nullptr) == failed) return invalid("a message is a request, a result or an error", id);
   Incoming incoming{.kind = Incoming::Kind::response, .id = std::move(id)};
-  if (result != nullptr) incoming.result = std::move(*result);
+  JsonValue* result = find(message, "result");
+  if (result != nullptr && message.find("error") == nullptr) incoming.result = std::move(*result);
   return incoming;
 }
 
-Incoming read_message(JsonValue message) {
-  if (!message.is_object()) return invalid("a message is a JSON object");
-  const JsonValue* written_id = message.find("id");
-  std::string id = written_id != nullptr ? id_of(*written_id) : "";
+Incoming asking(Incoming bad) {
+  bad.asks = true;
+  return bad;
+}
+
+bool has_version(const JsonValue& message) {
   const JsonValue* version = message.find("jsonrpc");
-  if (version == nullptr || !version->is_string() || version->text != "2.0")
-    return invalid(R"(jsonrpc must be "2.0")", id);
+  return version != nullptr && version->is_string() && version->text == "2.0";
+}
+
+Incoming read_request(JsonValue& message, std::string id) {
+  const JsonValue* written_id = message.find("id");
   const JsonValue* method = message.find("method");
-  if (method == nullptr) return read_response(message, std::move(id));
+  if (!has_version(message)) return invalid(R"(jsonrpc must be "2.0")", id);
   if (!method->is_string()) return invalid("method must be a string", id);
   if (written_id != nullptr && id.empty())
     return invalid("id must be an integer or a string of at most " + std::to_string(max_id_bytes) + " bytes");
@@ -62,6 +66,17 @@ Incoming read_message(JsonValue message) {
                     .method = method->text};
   if (params != nullptr) incoming.params = std::move(*params);
   return incoming;
+}
+
+Incoming read_message(JsonValue message) {
+  if (!message.is_object()) return invalid("a message is a JSON object");
+  const JsonValue* written_id = message.find("id");
+  std::string id = written_id != nullptr ? id_of(*written_id) : "";
+  if (message.find("method") != nullptr) return asking(read_request(message, std::move(id)));
+  const bool answers = message.find("result") != nullptr || message.find("error") != nullptr;
+  if (!answers) return invalid("a message is a request, a result or an error", std::move(id));
+  if (!has_version(message)) message.members.clear();
+  return read_response(message, std::move(id));
 }
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -86,10 +101,22 @@ std::string_view scalar_at_front(std::string_view text) {
   return text.substr(0, std::min(text.find_first_of(",} \t\r\n"), text.size()));
 }
 
-// The id of an object that could not be read, but has its end: there was half a surrogate pair in it, or more
-// than is read, and whoever sent it waits for an answer. Empty: there is none, or more than one.
-std::string id_in_refused(std::string_view text) {
-  std::string id;
+// What can be said of an object that could not be read, but has its end: there was half a surrogate pair in
+// it, or more than is read, and whoever sent it waits for an answer, or has given one.
+struct Refused {
+  std::string id = {};  // empty: there is none, or more than one
+  bool asks = false;
+  bool answers = false;
+};
+
+// Which member begins here; nothing where the string is a value.
+std::string_view value_behind(std::string_view text) {
+  const std::string_view colon = without_blanks(text);
+  return colon.starts_with(':') ? without_blanks(colon.substr(1)) : std::string_view();
+}
+
+Refused look_at_refused(std::string_view text) {
+  Refused seen;
   size_t depth = 0;
   text = without_blanks(text);
   if (!text.starts_with('{')) return {};
@@ -99,15 +126,25 @@ std::string id_in_refused(std::string_view text) {
     if (string.empty()) return {};
     text.remove_prefix(string.size());
     if (c == '{' || c == '[') ++depth;
-    if ((c == '}' || c == ']') && --depth == 0) return without_blanks(text).empty() ? id : std::string();
-    if (depth != 1 || string != R"("id")") continue;
-    const std::string_view colon = without_blanks(text);
-    if (!colon.starts_with(':')) continue;  // a value
-    const auto value = read_json(scalar_at_front(without_blanks(colon.substr(1))), "", message_limits);
-    if (!value.ok() || !id.empty()) return {};
-    id = id_of(value.value());
+    if ((c == '}' || c == ']') && --depth == 0) return without_blanks(text).empty() ? seen : Refused();
+    const std::string_view behind = depth == 1 && c == '"' ? value_behind(text) : std::string_view();
+    if (behind.empty()) continue;
+    seen.asks = seen.asks || string == R"("method")";
+    seen.answers = seen.answers || string == R"("result")" || string == R"("error")";
+    if (string != R"("id")") continue;
+    const auto value = read_json(scalar_at_front(behind), "", message_limits);
+    if (!value.ok() || !seen.id.empty()) return {};
+    seen.id = id_of(value.value());
   }
   return {};
+}
+
+Incoming read_refused(std::string_view text, const std::string& why) {
+  Refused seen = look_at_refused(text);
+  if (seen.answers && !seen.asks) return {.kind = Incoming::Kind::response, .id = std::move(seen.id)};
+  Incoming refused = bad(RpcError::parse_error, "not JSON: " + on_one_line(why), std::move(seen.id));
+  refused.asks = seen.asks;
+  return refused;
 }
 
 }  // namespace
@@ -123,8 +160,7 @@ Line read_line(std::string_view text) {
   Line line;
   auto value = read_json(text, "", message_limits);
   if (!value.ok()) {
-    line.messages.push_back(
-        bad(RpcError::parse_error, "not JSON: " + on_one_line(value.error().what), id_in_refused(text)));
+    line.messages.push_back(read_refused(text, value.error().what));
     return line;
   }
   line.batch = value.value().is_array();

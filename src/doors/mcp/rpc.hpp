@@ -40,8 +40,9 @@ struct Incoming {
   std::string id = {};      // as JSON; empty: it has none, or none that could be read
   std::string method = {};  // of a request or a notification
   JsonValue params = {};    // of these: an object, or null
-  JsonValue result = {};    // of a response that is no error; else null
+  JsonValue result = {};    // of a response that is no error and well-formed; else null
   RpcError problem = {};    // of a bad one
+  bool asks = false;        // of a bad one: it has a method, and so is no answer to anything
 
   const JsonValue* meta() const;  // params._meta, when it is an object
 };

@@ -26,9 +26,13 @@ TEST(Rpc, OneMessage) {
       {R"({"jsonrpc":"2.0","method":"note"})", Kind::notification, "", "note"},
       {R"({"jsonrpc":"2.0","id":3,"result":{}})", Kind::response, "3", ""},
       {R"({"jsonrpc":"2.0","id":"x","error":{"code":1,"message":"m"}})", Kind::response, R"("x")", ""},
-      {R"({"jsonrpc":"2.0","id":3,"result":{},"error":{}})", Kind::bad, "3", "request, a result or an error"},
+      // A response, however malformed, is never answered.
+      {R"({"jsonrpc":"2.0","id":3,"result":{},"error":{}})", Kind::response, "3", ""},
+      {R"({"jsonrpc":"2.0","result":{}})", Kind::response, "", ""},
+      {R"({"id":3,"result":{}})", Kind::response, "3", ""},
+      {R"({"jsonrpc":"2.0","id":"x","result":{"a":1,"a":1}})", Kind::response, R"("x")", ""},
+      {R"({"jsonrpc":"2.0","id":"x","result":{"a":"\ud800"}})", Kind::response, R"("x")", ""},
       {R"({"jsonrpc":"2.0","id":3})", Kind::bad, "3", "request, a result or an error"},
-      {R"({"jsonrpc":"2.0","result":{}})", Kind::bad, "", "without the id"},
       {R"({"jsonrpc":"2.0","id":null,"method":"ping"})", Kind::bad, "", "id must be"},
       {R"({"jsonrpc":"2.0","id":[],"method":"ping"})", Kind::bad, "", "id must be"},
       {R"({"jsonrpc":"2.0","id":0.5,"method":"ping"})", Kind::bad, "", "id must be"},
@@ -62,6 +66,29 @@ TEST(Rpc, OneMessage) {
     const std::string& said = row.kind == Kind::bad ? message.problem.message : message.method;
     EXPECT_NE(said.find(row.method), std::string::npos) << row.line << ": " << said;
   }
+}
+
+TEST(Rpc, OnlyAWellFormedResultIsOne) {
+  const std::pair<const char*, bool> rows[] = {
+      {R"({"jsonrpc":"2.0","id":3,"result":{}})", true},
+      {R"({"jsonrpc":"2.0","id":3,"result":{},"error":{}})", false},
+      {R"({"jsonrpc":"2.0","id":3,"error":{}})", false},
+      {R"({"id":3,"result":{}})", false},
+      {R"({"jsonrpc":"2.0","id":3,"result":{"x":"\ud800"}})", false},
+  };
+  for (const auto& [line, is_one] : rows)
+    EXPECT_EQ(read_line(line).messages.at(0).result.is_object(), is_one) << line;
+}
+
+TEST(Rpc, OfABadOneWhetherItAsks) {
+  const std::pair<const char*, bool> rows[] = {
+      {R"({"jsonrpc":"2.0","id":4,"method":null})", true},
+      {R"({"jsonrpc":"2.0","id":4,"method":"a","params":{"x":"\ud83d"}})", true},
+      {R"({"jsonrpc":"2.0","id":4})", false},
+      {R"({"jsonrpc":"2.0","id":4,"x":"\ud83d"})", false},
+      {"7", false},
+  };
+  for (const auto& [line, asks] : rows) EXPECT_EQ(read_line(line).messages.at(0).asks, asks) << line;
 }
 
 TEST(Rpc, ABatchIsSeveral) {

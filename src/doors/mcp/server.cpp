@@ -19,7 +19,8 @@ namespace cloche::mcp {
 namespace {
 
 constexpr size_t most_listening = 64;
-constexpr unsigned end_within_ms = 300;  // for calls that were told to
+constexpr size_t output_in_memory = size_t{256} << 10;  // of each stream of each call
+constexpr unsigned end_within_ms = 300;                 // for calls that were told to
 
 std::string call_digest(const CallTool& call) { return sha256(call.name + "\n" + call.arguments); }
 
@@ -104,11 +105,17 @@ std::vector<Incoming> Server::read(const LineSplitter::Taken& taken) const {
 
 void Server::take(const Incoming& incoming) {
   switch (incoming.kind) {
-    case Incoming::Kind::bad: return outbox_.send(write_error(incoming.id, incoming.problem));
+    case Incoming::Kind::bad: return take_bad(incoming);
     case Incoming::Kind::request: return take_request(incoming);
     case Incoming::Kind::notification: return take_notification(incoming);
     case Incoming::Kind::response: (void)conversation_.take_answer(incoming.id, incoming.result); return;
   }
+}
+
+// What comes under the id of a question of ours and asks for nothing is an answer, and no yes.
+void Server::take_bad(const Incoming& incoming) {
+  if (!incoming.asks && conversation_.take_answer(incoming.id, {})) return;
+  outbox_.send(write_error(incoming.id, incoming.problem));
 }
 
 void Server::take_request(const Incoming& incoming) {
@@ -251,6 +258,7 @@ Response Server::carry_out(Flight& flight, Approver& approver, const ReturningAp
                         .inner = &approver});
   CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
   context.stop = flight.stop.get();
+  context.output_in_memory = output_in_memory;
   if (flight.progress)
     context.heard = [&](std::string_view bytes) { outbox_.add_output(flight.progress, bytes); };
   const CallResult result = gateway_.call({flight.call.name, flight.call.arguments}, context, filing);

@@ -74,6 +74,7 @@ class Server {
 
   struct Desk;
 
+  void take_bad(const Incoming& incoming);
   void take_request(const Incoming& incoming);
   void take_notification(const Incoming& incoming);
 
