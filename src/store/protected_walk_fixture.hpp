@@ -72,8 +72,8 @@ class Tree {
     EXPECT_TRUE(look_before(root(), found, held, {}, git).ok());
     return found;
   }
-  LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since,
-                  LookLimits limits = {}, std::string_view remembered = {}) const {
+  LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since, LookLimits limits = {},
+                  std::string_view remembered = {}) const {
     limits.git = git;
     HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};
     LookAfter found = look_after(held, known, since, limits, remembered);
