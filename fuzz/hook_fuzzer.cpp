@@ -48,7 +48,7 @@ void check_settings(const std::string& text) {
   if (!with.ok()) return;
   require(has_hook(with.value(), command));
   const auto without = without_hook(with.value(), command);
-  require(without.ok() && without.value() == (text.empty() ? "{}\n" : text));
+  require(without.ok() && without.value() == (is_blank(text) ? empty_settings : text));
 }
 
 }  // namespace

@@ -22,8 +22,7 @@ bool is_blank(std::string_view settings);
 bool is_empty_object(std::string_view settings);
 
 // The settings with the hook in them; a blank text is a file that is not there yet, or has nothing in it. An
-// Error when the text
-// is no JSON, has another shape, has the hook already, or says that no hook is to run.
+// Error when the text is no JSON, has another shape, has the hook already, or says that no hook is to run.
 Result<std::string> with_hook(std::string_view settings, const std::string& command);
 
 // Exactly what with_hook() was given, as long as what it put in is as it was; otherwise without our hook

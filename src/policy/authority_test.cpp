@@ -1,57 +1,11 @@
 // What comes of each key under either trust, and of each capability at each level of autonomy. The last is a
 // golden file: CLOCHE_UPDATE_GOLDEN=1 build/release/tests/unit_test --gtest_filter='*Golden*'
-#include "policy/authority.hpp"
-
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-
-#include "policy/gates.hpp"
+#include "policy/authority_fixture.hpp"
 
 namespace cloche {
 namespace {
 
-using Family = Capability::Family;
-using Names = std::vector<std::string>;
-
-HostNames host() {
-  return {.home = "/home/u", .workspace = "/home/u/proj", .own = {"/srv/cloche"}, .secret_grants = {}};
-}
-
-OperatorDefaults defaults(Autonomy level = Autonomy::full) {
-  OperatorDefaults operators;
-  operators.ceilings = {
-      .commands = CommandProfile::full, .loadout = std::nullopt, .network = true, .level = level};
-  return operators;
-}
-
-Capability read(const std::string& hint) { return {Family::read, hint, "fs:read:" + hint}; }
-Capability write(const std::string& hint) { return {Family::write, hint, "fs:write:" + hint}; }
-Capability net(const std::string& host) { return {Family::network, host, "network:" + host}; }
-Capability execute() { return {Family::execute, "", "code:exec"}; }
-
-Authority grant(const OperatorDefaults& operators, const Skill& skill, const HostNames& names = host()) {
-  const auto authority = authority_of(operators, &skill, names);
-  EXPECT_TRUE(authority.ok()) << describe(authority.error());
-  return authority.ok() ? authority.value() : Authority{};
-}
-
-std::string joined(const Names& names) {
-  std::string text;
-  for (const auto& name : names) text += (text.empty() ? "" : " ") + name;
-  return text;
-}
-
-std::string grants_of(const Authority& authority) {
-  std::string text;
-  for (const auto& one : authority.grants)
-    text += (text.empty() ? "" : " ") + std::string(one.writable ? "rw:" : "ro:") + one.source;
-  return text;
-}
-
-// ---- each key, under either trust ----
+using namespace authority_fixture;
 
 TEST(Authority, WithoutASkillItIsTheOperators) {
   OperatorDefaults operators = defaults();
@@ -397,103 +351,6 @@ TEST(Authority, UnderAReadonlyProfileNothingIsWritable) {
 
 // ---- executors ----
 
-Authority grant(const OperatorDefaults& operators, const Executor& executor) {
-  const auto authority = authority_of(operators, executor, host());
-  EXPECT_TRUE(authority.ok()) << describe(authority.error());
-  return authority.ok() ? authority.value() : Authority{};
-}
-
-TEST(Authority, AnExecutorHasNothingThatItDoesNotDeclare) {
-  OperatorDefaults operators = defaults();
-  operators.ceilings.pass_env = {"LANG"};
-  operators.ceilings.hosts = {"a.org"};
-  const Authority bare = grant(operators, Executor{.name = "t", .folder = "/x/t", .trust = Trust::operators});
-  EXPECT_EQ(grants_of(bare), "ro:/x/t");
-  EXPECT_FALSE(bare.workspace_shown || bare.may_execute);
-  EXPECT_TRUE(bare.ceilings.pass_env.empty() && bare.ceilings.hosts.empty());
-  EXPECT_EQ(bare.write_hints, Names{});
-}
-
-TEST(Authority, AnExecutorSeesOfTheWorkspaceWhatItNames) {
-  Executor executor{
-      .name = "t",
-      .folder = "/x/t",
-      .trust = Trust::operators,
-      .capabilities = {read("./data/*.csv"), write("./out"), read("~/notes"), net("b.org:443")}};
-  const Authority wide = grant(defaults(), executor);
-  EXPECT_EQ(grants_of(wide), "ro:/home/u/notes ro:/home/u/proj/data rw:/home/u/proj/out ro:/x/t");
-  EXPECT_EQ(wide.hints,
-            (std::vector<FineHint>{
-                {"/home/u/proj/data/*.csv", false}, {"/home/u/proj/out", true}, {"/home/u/notes", false}}));
-  EXPECT_EQ(joined(wide.ceilings.hosts), "b.org:443");
-  executor.trust = Trust::project;
-  const Authority narrow = grant(defaults(), executor);
-  EXPECT_EQ(grants_of(narrow), "ro:/home/u/proj/data rw:/home/u/proj/out ro:/x/t");
-  EXPECT_EQ(joined(narrow.ceilings.hosts), "");
-  executor.folder = "/home/u/proj/tools/t";
-  executor.capabilities = {write(".")};
-  EXPECT_EQ(grants_of(grant(defaults(), executor)), "rw:/home/u/proj ro:/home/u/proj/tools/t");
-}
-
-TEST(Authority, AnExecutorApprovedByNameIsNotAskedAbout) {
-  OperatorDefaults operators = defaults(Autonomy::supervised);
-  const Executor executor{
-      .name = "t", .folder = "/x", .trust = Trust::operators, .capabilities = {execute()}};
-  EXPECT_EQ(grant(operators, executor).asks, Names{"the executor t declares code:exec"});
-  operators.approved_executors = {"t"};
-  EXPECT_TRUE(grant(operators, executor).asks.empty());
-  EXPECT_TRUE(grant(operators, executor).may_execute);
-}
-
-TEST(Authority, OfWhatOthersCanWriteANameApprovesNothingAndTheCodeItselfDoes) {
-  const struct {
-    Trust trust;
-    Names approved;
-    bool asked;
-    const char* note;  // a part of it; nullptr: there is none
-  } rows[] = {
-      {Trust::operators, {}, true, nullptr},
-      {Trust::operators, {"t"}, false, nullptr},
-      {Trust::operators, {"t@sha256:aa"}, false, nullptr},
-      {Trust::operators, {"t@sha256:bb"}, true, "another code of t: this is t@sha256:aa"},
-      {Trust::operators, {"t@"}, true, "another code of t"},
-      {Trust::operators, {"tt", "tt@sha256:aa"}, true, nullptr},
-      {Trust::project, {}, true, nullptr},
-      {Trust::project, {"t"}, true, "t@sha256:aa would approve its code as it is"},
-      {Trust::project, {"t@sha256:aa"}, false, nullptr},
-      {Trust::project, {"t", "t@sha256:aa"}, false, nullptr},
-      {Trust::project, {"t@sha256:bb"}, true, "another code of t"},
-  };
-  for (const auto& row : rows) {
-    OperatorDefaults operators = defaults(Autonomy::supervised);
-    operators.approved_executors = row.approved;
-    const Authority authority = grant(operators, Executor{.name = "t",
-                                                          .folder = "/x",
-                                                          .trust = row.trust,
-                                                          .code_digest = "sha256:aa",
-                                                          .capabilities = {execute()}});
-    SCOPED_TRACE(joined(row.approved) + (row.trust == Trust::project ? ", a project's" : ""));
-    EXPECT_EQ(!authority.asks.empty(), row.asked);
-    ASSERT_EQ(authority.notes.size(), row.note != nullptr ? 1U : 0U);
-    if (row.note != nullptr) {
-      EXPECT_NE(authority.notes[0].find(row.note), std::string::npos) << authority.notes[0];
-    }
-  }
-}
-
-TEST(Authority, AnExecutorsFolderIsAPlaceLikeAnyOther) {
-  for (const char* folder : {"/home/u", "/home/u/.ssh", "/home/u/.ssh/tool", "/", "/srv/cloche/tools"}) {
-    const Executor executor{.name = "t", .folder = folder, .trust = Trust::operators};
-    EXPECT_FALSE(authority_of(defaults(), executor, host()).ok()) << folder;
-  }
-  for (const char* folder : {"/home/u/tools/t", "/srv/tools/t", "/home/u/proj/tools/t"}) {
-    const Executor executor{.name = "t", .folder = folder, .trust = Trust::operators};
-    EXPECT_TRUE(authority_of(defaults(), executor, host()).ok()) << folder;
-  }
-}
-
-// ---- every capability at every level ----
-
 std::string one_line(const Authority& authority) {
   std::string text = "grants [" + grants_of(authority) + "]";
   text +=
@@ -536,7 +393,7 @@ std::string what_every_capability_gives() {
         const Executor executor{.name = "t", .folder = "/x/t", .trust = trust, .capabilities = {capability}};
         const std::string label(name_of(level));
         text += "  skill, " + label + ": " + one_line(grant(defaults(level), skill));
-        text += "  executor, " + label + ": " + one_line(grant(defaults(level), executor));
+        text += "  executor, " + label + ": " + one_line(grant_to_executor(defaults(level), executor));
       }
     }
   }

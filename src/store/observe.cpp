@@ -1,26 +1,19 @@
 #include "store/observe.hpp"
 
 #include <fcntl.h>
-#include <linux/capability.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstring>
 
 #include "base/directory.hpp"
-#include "base/mount_table.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "policy/git_config.hpp"
 #include "policy/git_identity.hpp"
-#include "policy/guarded.hpp"
 #include "policy/system_view.hpp"
 #include "store/git_places.hpp"
 #include "store/hard_links.hpp"
-#include "store/protected_walk.hpp"
 #include "store/second_name.hpp"
 #include "store/system_facts.hpp"
 #include "store/toolchains.hpp"
@@ -189,47 +182,6 @@ FileFact look_at_state(const std::string& state) {
   return {.path = state};
 }
 
-bool has_mapping_capabilities() {
-  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
-  __user_cap_data_struct data[2] = {};
-  if (::syscall(SYS_capget, &header, data) != 0) return false;
-  constexpr uint32_t needed = 1U << CAP_SETUID | 1U << CAP_SETGID | 1U << CAP_SYS_ADMIN;
-  return (data[0].effective & needed) == needed;
-}
-
-// Whether every id of the range exists in our own user namespace; in a container it may not.
-bool range_is_mapped(const char* map, const IdRange& ids) {
-  const auto text = sys::read_small_file(map);
-  if (!text.ok()) return false;
-  const char* at = text.value().data();
-  const char* end = at + text.value().size();
-  while (at < end) {
-    uint64_t numbers[3] = {};  // inside, outside, count
-    for (auto& number : numbers) {
-      while (at < end && (*at == ' ' || *at == '\n')) ++at;
-      at = std::from_chars(at, end, number).ptr;
-    }
-    while (at < end && *at != '\n') ++at;
-    ++at;
-    if (numbers[0] <= ids.first && uint64_t{ids.first} + ids.count <= numbers[0] + numbers[2]) return true;
-  }
-  return false;
-}
-
-// Whether our id 0 is id 0 in the namespace above us too.
-bool is_root_outside() {
-  const auto text = sys::read_small_file("/proc/self/uid_map");
-  if (!text.ok()) return true;
-  uint64_t inside = 0;
-  uint64_t outside = 0;
-  const char* end = text.value().data() + text.value().size();
-  const char* at = std::find_if(text.value().data(), end, [](char c) { return c != ' '; });
-  at = std::from_chars(at, end, inside).ptr;
-  at = std::find_if(at, end, [](char c) { return c != ' '; });
-  std::from_chars(at, end, outside);
-  return inside == 0 && outside == 0;
-}
-
 struct NamedTree {
   const FileFact* fact;
   bool writable;
@@ -315,67 +267,7 @@ void look_at_configuration(Facts& facts, const std::vector<std::string>& places)
   }
 }
 
-// The git directory that a path lies in, when its name says so; empty: none.
-std::string git_directory_of(const std::string& path) {
-  constexpr std::string_view name = "/.git/";
-  const size_t at = path.rfind(name);
-  return at == std::string::npos ? "" : path.substr(0, at + name.size() - 1);
-}
-
-void pin_git_directory(std::vector<FileFact>& pinned, const std::string& member) {
-  const std::string directory = git_directory_of(member);
-  const auto is_it = [&](const FileFact& fact) { return fact.path == directory; };
-  if (directory.empty() || std::any_of(pinned.begin(), pinned.end(), is_it)) return;
-  struct stat seen {};
-  if (::lstat(directory.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode))
-    pinned.push_back(fact_from(seen, directory));
-}
-
-Result<std::vector<std::string>> mount_points() {
-  constexpr size_t most_bytes = 16 << 20;
-  std::vector<std::string> points;
-  for (auto& mount : read_mount_table(TRY(sys::read_file("/proc/self/mountinfo", most_bytes))))
-    points.push_back(std::move(mount.point));
-  return points;
-}
-
-bool promises_own_id(Rung rung) {
-  const auto layers = required_by(rung);
-  return std::find(layers.begin(), layers.end(), LayerId::user_ids) != layers.end();
-}
-
 }  // namespace
-
-Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
-                                  const IdRange& ids) {
-  CallerFact caller;
-  caller.uid = ::geteuid();
-  caller.gid = ::getegid();
-  caller.privileged = caller.uid == 0 && has_mapping_capabilities() &&
-                      range_is_mapped("/proc/self/uid_map", ids) &&
-                      range_is_mapped("/proc/self/gid_map", ids);
-  // Root outside without the means to stop being root there: in a box the command would own the host's files.
-  // A rung without a box promises no other id; there Landlock, the filter and the lack of capabilities hold
-  // root.
-  if (caller.uid == 0 && !caller.privileged && is_root_outside() && promises_own_id(request.rung)) {
-    return Error{Fault::missing_layer,
-                 "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
-                 "the command an id of its own",
-                 EPERM, "run as an ordinary user, or give root these capabilities",
-                 std::string(name_of(LayerId::user_ids))};
-  }
-  const std::string home = environment.get("HOME");
-  std::vector<OwnedFd> passing;
-  auto resolved = hold(home, passing);
-  if (resolved.ok() && resolved.value().exists()) caller.home = resolved.value().path;
-  if (caller.home == "/") caller.home.clear();
-  caller.path = environment.get("PATH");
-  for (const auto& pass : request.environment) {
-    if (auto value = environment.find(pass.name)) caller.environment[pass.name] = *value;
-  }
-  if (auto term = environment.find("TERM")) caller.environment["TERM"] = *term;
-  return caller;
-}
 
 // In the files that git takes for the user's own; of the second, and only when the first does not say it all,
 // what that lacks. What cannot be read says nothing.
@@ -462,48 +354,6 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
                             const OwnPlaces& own) {
   return observe_named(request, TRY(observe_host(request, environment, std::move(caller), own)));
-}
-
-Result<void> observe_protected(const RunRequest& request, Observation& seen) {
-  GuardFacts& guard = seen.facts.guard;
-  guard.roots = guarded_roots(request, seen.facts);
-  guard.hidden.clear();
-  for (const auto& own : seen.facts.hidden) guard.hidden.push_back(own.path);
-  guard.mounts = request.rung >= Rung::namespaces;
-  guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
-  TRY(judge_roots(guard.roots, guard.allowed));
-  if (!guard.mounts) {
-    auto points = TRY(mount_points());
-    for (size_t i = 0; i < request.grants.size(); ++i)  // named for what they are
-      if (request.grants[i].writable) std::erase(points, seen.facts.grants[i].path);
-    TRY(judge_mounts_below(guard.roots, points));
-  }
-  return observe_protected_again(seen);
-}
-
-Result<void> observe_protected_again(Observation& seen) {
-  GuardFacts& guard = seen.facts.guard;
-  guard.files.clear();
-  guard.pinned.clear();
-  for (const auto& root : guard.roots)
-    TRY(look_before(root, guard.files, seen.held, guard.hidden, guard.git));
-  for (auto& fact : guard.files) {
-    const bool kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
-    fact.kept = kept && guard.mounts;
-    if (fact.kept) pin_git_directory(guard.pinned, fact.file.path);
-  }
-  return {};
-}
-
-Result<void> observe_mounts_below(Facts& facts) {
-  for (const auto& point : TRY(mount_points())) {
-    FileFact fact = look_at(point);
-    fact.path = point;
-    if (!fact.exists())
-      fact.kind = FileFact::Kind::directory;  // not ours to look at: a mount point all the same
-    facts.mounts_below.push_back(std::move(fact));
-  }
-  return {};
 }
 
 }  // namespace cloche
