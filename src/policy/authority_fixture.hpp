@@ -27,10 +27,10 @@ inline OperatorDefaults defaults(Autonomy level = Autonomy::full) {
   return operators;
 }
 
-Capability read(const std::string& hint) { return {Family::read, hint, "fs:read:" + hint}; }
-Capability write(const std::string& hint) { return {Family::write, hint, "fs:write:" + hint}; }
-Capability net(const std::string& host) { return {Family::network, host, "network:" + host}; }
-Capability execute() { return {Family::execute, "", "code:exec"}; }
+inline Capability read(const std::string& hint) { return {Family::read, hint, "fs:read:" + hint}; }
+inline Capability write(const std::string& hint) { return {Family::write, hint, "fs:write:" + hint}; }
+inline Capability net(const std::string& host) { return {Family::network, host, "network:" + host}; }
+inline Capability execute() { return {Family::execute, "", "code:exec"}; }
 
 inline Authority grant(const OperatorDefaults& operators, const Skill& skill,
                        const HostNames& names = host()) {

@@ -13,7 +13,7 @@ namespace cloche::plan_run_fixture {
 
 using Kind = FileFact::Kind;
 
-FileFact directory(std::string path) { return {.kind = Kind::directory, .path = std::move(path)}; }
+inline FileFact directory(std::string path) { return {.kind = Kind::directory, .path = std::move(path)}; }
 
 inline Facts plain_host() {
   Facts facts;
@@ -23,7 +23,7 @@ inline Facts plain_host() {
   return facts;
 }
 
-RunRequest plain_request() { return {.argv = {"true"}}; }
+inline RunRequest plain_request() { return {.argv = {"true"}}; }
 
 inline const ViewEntry* find(const ConfinementPlan& plan, std::string_view target) {
   const auto at = std::find_if(plan.view.begin(), plan.view.end(),
