@@ -16,6 +16,7 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_directories_before = 48;
+constexpr size_t most_first = 1024;
 constexpr size_t most_kept = 64;        // mounts; what is beyond is found afterwards
 constexpr size_t most_searched = 1024;  // names in members, for links; likewise
 
@@ -27,10 +28,12 @@ class LookBefore {
 
   Result<void> look(OwnedFd root) {
     const RootMeaning meaning = meaning_of_tree(root_);
-    waiting_.push_back({std::move(root), "", meaning.trail, meaning.part, true});
-    for (size_t count = 0; !waiting_.empty() && count < most_directories_before; ++count) {
-      const Waiting next = std::move(waiting_.front());
-      waiting_.pop_front();
+    first_.push_back({std::move(root), "", meaning.trail, meaning.part, true});
+    for (size_t count = 0; !first_.empty() || (!waiting_.empty() && count < most_directories_before);) {
+      std::deque<Waiting>& queue = first_.empty() ? waiting_ : first_;
+      if (first_.empty()) ++count;
+      const Waiting next = std::move(queue.front());
+      queue.pop_front();
       if (!look_in_directory(next) && next.path.empty()) return system_error("read " + root_);
     }
     add_places(git_.around(root_), true);
@@ -81,7 +84,6 @@ class LookBefore {
                                   sub.name == "modules" || here.part == GitPart::worktrees;
     if ((in_git && !leads_to_members) || sub.part == GitPart::objects) return remember(here, sub.name);
     if (sub.name == "node_modules") return;
-    if (waiting_.size() >= most_directories_before) return;
     OwnedFd fd = open_child(here.fd.get(), sub.name.c_str(), directory_flags);
     if (!fd) return;  // not ours to read, or another mount: then the command does not see it either
     // Of the top: its repository with what is in it, and directories like .config.
@@ -89,7 +91,13 @@ class LookBefore {
     const bool top = here.top && (within || in_git || sub.part != GitPart::none || !sub.trail.empty());
     const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
     if (top || is_way) add_identity(fd.get(), joined(here.path, sub.name));
-    waiting_.push_back({std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top});
+    // However many others there are: what is shown read-only does not wait behind them. A command may have
+    // made them for that.
+    const bool is_first = top && first_seen_ < most_first;
+    if (is_first) ++first_seen_;
+    if (!is_first && waiting_.size() >= most_directories_before) return;
+    (is_first ? first_ : waiting_)
+        .push_back({std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top});
   }
 
   // So that it is not new afterwards because something was made in it.
@@ -139,6 +147,10 @@ class LookBefore {
     const bool in_tree = way.path != root_ && is_beneath(root_, way.path);
     // One that leads back to a directory that it lies in would have all of that read-only.
     const bool leads_back = leading.is_link && is_beneath(way.path, leading.path);
+    // Whatever is there afterwards is another, however old: a directory above it may have been moved away by
+    // an earlier call, with what that put in it.
+    if (!leading.is_link && (way.error == ENOENT || way.error == ENOTDIR))
+      found_.push_back({FileFact{.path = leading.path}, {}, false});
     if (way.error != 0 || !in_tree || leads_back) return;
     if (!ends_.insert(way.path).second) return;
     ProtectedFact fact{fact_from(way.seen, way.path), change_of(way.seen), false};
@@ -203,7 +215,9 @@ class LookBefore {
   std::vector<OwnedFd>& held_;
   const std::vector<std::string>& hidden_;
   const GitPlaces git_;
+  std::deque<Waiting> first_;  // what is at the top of the tree, and in its repository
   std::deque<Waiting> waiting_;
+  size_t first_seen_ = 0;
   std::vector<Leading> leading_;
   std::set<std::string> ends_;  // that were looked at
   size_t kept_ = 0;

@@ -96,7 +96,8 @@ void MemberJudge::judge_place(const Led& led, const LinkWay& way) {
   const bool is_kept = same != nullptr && same->kept && !has_other_names;
   if (!is_kept) {
     // A directory that was moved there, or one above it, brings what is older.
-    const bool was_another = same == nullptr && (led.is_known || known_.is_known(way.path));
+    const bool was_another =
+        same == nullptr && (led.is_known || known_.is_known(way.path) || known_.was_absent(led.path));
     const bool is_changed = is_directory ? is_new(way.seen, relative(way.path))
                                          : is_touched(way.seen) && !known_.is_unchanged(way.seen);
     // That something was put into a directory looks the same as long as nobody knows which it was: then the

@@ -14,6 +14,10 @@ constexpr size_t max_git_link_bytes = 8192;
 
 Known::Known(const std::vector<ProtectedFact>& facts) {
   for (const auto& fact : facts) {
+    if (fact.file.inode == 0) {
+      absent_.insert(fact.file.path);
+      continue;
+    }
     // One may be known in several ways: that it is read-only says most, and where it is more than that it is.
     const ProtectedFact*& known = files_[{fact.file.device, fact.file.inode}];
     if (known == nullptr || (!known->kept && !fact.file.path.empty())) known = &fact;

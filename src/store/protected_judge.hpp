@@ -29,11 +29,14 @@ class Known {
   bool is_unchanged(const struct stat& seen) const;
   bool is_kept(const std::string& path) const { return kept_.contains(path); }
   bool is_known(const std::string& path) const { return paths_.contains(path); }
+  // It was looked for, by this name, and was not there.
+  bool was_absent(const std::string& path) const { return absent_.contains(path); }
 
  private:
   std::map<std::pair<uint64_t, uint64_t>, const ProtectedFact*> files_;
   std::set<std::string> kept_;
   std::set<std::string> paths_;
+  std::set<std::string> absent_;
 };
 
 // What was found so far, and whether the look may go on.

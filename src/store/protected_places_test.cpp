@@ -23,6 +23,18 @@ const WalkRow rows[] = {
        t.write("e/x \"y\"/pre-commit");
      },
      {"a/hk", "b/hk", "c/hk", "d/hk", "e/x \"y\""}},
+    {"a place that was not there and comes with a directory above it, with what is older",
+     [](Tree& t) {
+       t.repository("w/.git");
+       says(t, "w/.git/config", "hooksPath = tools/hk\n\tfsmonitor = more/monitor\n");
+       t.write("w/away/hk/pre-commit");
+       t.write("w/aside/monitor");
+     },
+     [](Tree& t) {
+       t.move("w/away", "w/tools");
+       t.move("w/aside", "w/more");
+     },
+     {"w/more/monitor", "w/tools/hk"}},
     {"from home",
      [](Tree& t) {
        t.configure("");

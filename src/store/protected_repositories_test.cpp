@@ -229,6 +229,20 @@ TEST(ProtectedRepositories, WhatACommandLeaves) {
   }
 }
 
+// However many directories a command has made before: they are nothing that its repository waits behind.
+TEST(ProtectedRepositories, WhatIsAtTheTopIsKeptBesideAnyNumberOfDirectories) {
+  Tree tree;
+  for (int i = 0; i < 600; ++i) tree.make("d" + std::to_string(i) + "/below");
+  tree.repository(".git");
+  tree.write(".config/fish/config.fish");
+  std::vector<std::string> kept;
+  for (const auto& fact : tree.before()) {
+    if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
+  }
+  std::sort(kept.begin(), kept.end());
+  EXPECT_EQ(kept, (std::vector<std::string>{".config/fish", ".git/config", ".git/hooks"}));
+}
+
 // The same with what an earlier look remembers of the tree: nothing is found less for it, and nothing more.
 TEST(ProtectedRepositories, WhatACommandLeavesInARememberedTree) {
   for (const auto& row : rows) expect_suspects_in_remembered_tree(row);
