@@ -7,16 +7,6 @@
 namespace cloche::test {
 namespace {
 
-// Mounts of ours, another's, and none.
-std::vector<Seat> seats_of_three() {
-  std::vector<Seat> three;
-  for (const auto& seat : seats()) {
-    const std::string backend = seat.rung.backend;
-    if (backend == "native" || backend == "bwrap" || backend == "subprocess") three.push_back(seat);
-  }
-  return three;
-}
-
 constexpr const char* identity =
     "export GIT_CONFIG_COUNT=3 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=A "
     "GIT_CONFIG_KEY_1=user.email GIT_CONFIG_VALUE_1=a@example.org "

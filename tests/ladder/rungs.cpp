@@ -91,6 +91,15 @@ std::vector<Seat> seats() {
   return all;
 }
 
+std::vector<Seat> seats_of_three() {
+  std::vector<Seat> three;
+  for (const auto& seat : seats()) {
+    const std::string backend = seat.rung.backend;
+    if (backend == "native" || backend == "bwrap" || backend == "subprocess") three.push_back(seat);
+  }
+  return three;
+}
+
 void PrintTo(const Seat& seat, std::ostream* out) { *out << seat.rung.backend << " as " << name_of(seat.as); }
 
 std::string name_of(const ::testing::TestParamInfo<Seat>& info) {

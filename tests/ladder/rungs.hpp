@@ -26,6 +26,8 @@ struct Seat {
   As as;
 };
 std::vector<Seat> seats();
+// Of these the ones with mounts of ours, of another's, and with none.
+std::vector<Seat> seats_of_three();
 void PrintTo(const Seat& seat, std::ostream* out);
 std::string name_of(const ::testing::TestParamInfo<Seat>& info);
 
