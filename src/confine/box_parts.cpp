@@ -16,7 +16,16 @@ constexpr std::string_view made_in_dev[] = {"/dev/null",    "/dev/zero",  "/dev/
 
 bool is_file(const ViewEntry& entry) { return entry.file || entry.kind == EntryKind::text; }
 
+// Nothing of ours is ever made in a tree of the host's.
+std::string beside_everything(const ConfinementPlan& plan, const std::string& name) {
+  const ViewEntry* holder = holder_of(plan, {.target = "/run/" + name});
+  return (holder != nullptr && holder->kind == EntryKind::tree ? "/" : "/run/") + name;
+}
+
 }  // namespace
+
+std::string jail_inside(const ConfinementPlan& plan) { return beside_everything(plan, "cloche-jail"); }
+std::string report_inside(const ConfinementPlan& plan) { return beside_everything(plan, "cloche-report"); }
 
 bool may_write(Access access) { return access == Access::write || access == Access::write_run; }
 
@@ -58,8 +67,8 @@ std::vector<HostPlace> host_mount_points(const ConfinementPlan& plan) {
   for (const auto& entry : plan.view) {
     const ViewEntry* holder = holder_of(plan, entry);
     if (holder == nullptr || holder->kind != EntryKind::tree || entry.kind == EntryKind::link) continue;
-    places.push_back(
-        {holder->source + entry.target.substr(holder->target.size()), entry.target, is_file(entry)});
+    places.push_back({holder->source + entry.target.substr(holder->target.size()), entry.target, entry.source,
+                      is_file(entry)});
   }
   return places;
 }

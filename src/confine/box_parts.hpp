@@ -27,6 +27,12 @@ struct BoxParts {
   InnerOptions inner = {};
 };
 
+// Where a box shows the jail, read-only: in a directory that is empty otherwise in each view, or at the root
+// where the operator shows the host's own there.
+std::string jail_inside(const ConfinementPlan& plan);
+// And, where a box can be given no descriptor, the file for its reports.
+std::string report_inside(const ConfinementPlan& plan);
+
 bool may_write(Access access);
 bool may_run(Access access);
 bool requires_layer(const ConfinementPlan& plan, LayerId layer);
@@ -43,6 +49,7 @@ std::vector<size_t> texts_in(const ConfinementPlan& plan);
 struct HostPlace {
   std::string path;    // on the host
   std::string target;  // in the view
+  std::string source;  // of what is to be there; empty: nothing of the host's
   bool file = false;
 };
 std::vector<HostPlace> host_mount_points(const ConfinementPlan& plan);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "confine/oci.hpp"
+#include "confine/staged.hpp"
 #include "policy/facts_fixture.hpp"
 #include "policy/plan_run.hpp"
 
@@ -40,6 +41,21 @@ inline OciOptions options_for_gvisor(const ConfinementPlan& plan) {
   options.parts.inner.landlock_abi = 0;
   options.inside_uid = options.inside_gid = 0;
   return options;
+}
+
+// Of a plan that a bundle can say.
+inline std::string bundle_text(const ConfinementPlan& plan, const OciOptions& options) {
+  auto text = oci_config(plan, options);
+  EXPECT_TRUE(text.ok()) << text.error().what;
+  return text.ok() ? std::move(text).value() : "";
+}
+
+// Of a plan that a box can be told.
+inline LaunchSpec staged_spec(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
+                              const CallResources& resources, const StagedParts& parts) {
+  auto spec = render_staged(backend, plan, probe, resources, parts);
+  EXPECT_TRUE(spec.ok()) << spec.error().what;
+  return spec.ok() ? std::move(spec).value() : LaunchSpec{};
 }
 
 // Of an executor: no workspace, its own folder, and nothing that it writes ever runs.

@@ -62,14 +62,15 @@ TEST(GoldenBoxes, Oci) {
   for (const auto& [name, plan] : cases()) {
     const OciOptions options = options_for(plan);
     expect_golden("box-" + std::string(name) + ".oci",
-                  lines_of_json(oci_config(plan, options)) + "\nrootfs:\n" + lines_of(rootfs_entries(plan)) +
-                      "\nmissing:\n" + lines_of(oci_missing(plan, options)));
+                  lines_of_json(bundle_text(plan, options)) + "\nrootfs:\n" +
+                      lines_of(rootfs_entries(plan, options.kernel)) + "\nmissing:\n" +
+                      lines_of(oci_missing(plan, options)));
   }
 }
 
 TEST(GoldenBoxes, OciForGvisor) {
   const ConfinementPlan plan = default_plan();
-  expect_golden("box-default.gvisor", lines_of_json(oci_config(plan, options_for_gvisor(plan))));
+  expect_golden("box-default.gvisor", lines_of_json(bundle_text(plan, options_for_gvisor(plan))));
 }
 
 TEST(GoldenBoxes, Seatbelt) {

@@ -7,9 +7,11 @@
 #include <set>
 
 #include "base/json_text.hpp"
+#include "base/path.hpp"
 #include "confine/boxes_fixture.hpp"
 #include "confine/bwrap.hpp"
 #include "confine/seatbelt.hpp"
+#include "policy/plan_run.hpp"
 
 namespace cloche {
 namespace {
@@ -34,7 +36,7 @@ std::string text_of(const JsonValue& object, std::string_view key) {
 }
 
 JsonValue config_of(const ConfinementPlan& plan, const OciOptions& options) {
-  auto value = read_json(oci_config(plan, options), "config.json");
+  auto value = read_json(bundle_text(plan, options), "config.json");
   EXPECT_TRUE(value.ok());
   return std::move(value).value();
 }
@@ -72,7 +74,7 @@ TEST(Boxes, GvisorsOwnMemoryIsAsThePlanHasIt) {
       EXPECT_EQ(sealed[entry.target], !may_write(entry.access)) << name << " " << entry.target;
     }
     EXPECT_FALSE(sealed["/dev"]) << "/dev/null could not be written";
-    EXPECT_NE(oci_config(plan, options_for_gvisor(plan)).find("--give-away"), std::string::npos) << name;
+    EXPECT_NE(bundle_text(plan, options_for_gvisor(plan)).find("--give-away"), std::string::npos) << name;
   }
 }
 
@@ -207,13 +209,13 @@ TEST(Boxes, LinksThatATreeShowsAreNotMadeInIt) {
   plan.view = {tree("/w", Access::write_run),
                {.kind = EntryKind::link, .target = "/w/current", .source = "v1"}};
   EXPECT_FALSE(has_words(bwrap_arguments(plan, {}), {"--symlink"}));
-  for (const auto& entry : rootfs_entries(plan)) EXPECT_NE(entry.path, "/w/current");
+  for (const auto& entry : rootfs_entries(plan, BoxKernel::hosts)) EXPECT_NE(entry.path, "/w/current");
 }
 
 TEST(Boxes, ARootDirectoryHasAPlaceForEachMountAndParentsFirst) {
   for (const auto& [name, plan] : cases()) {
     std::set<std::string> made = {"/"};
-    for (const auto& entry : rootfs_entries(plan)) {
+    for (const auto& entry : rootfs_entries(plan, BoxKernel::hosts)) {
       EXPECT_TRUE(made.contains(entry.path.substr(0, std::max<size_t>(entry.path.rfind('/'), 1))))
           << name << " " << entry.path;
       EXPECT_TRUE(made.insert(entry.path).second) << name << " " << entry.path << " is made twice";
@@ -240,6 +242,42 @@ TEST(Boxes, TextsAreInTheRootDirectoryUnlessSomethingCoversIt) {
   EXPECT_EQ(texts_beside_rootfs(plan), std::vector<size_t>{1});
 }
 
+// The gofer sees no memory: it binds in the root directory, where it can make nothing.
+TEST(Boxes, InTheRootDirectoryTheGoferFindsAPlaceForEachTree) {
+  ConfinementPlan plan = default_plan();
+  const std::string home(home_inside);
+  for (const std::string& target : {std::string("/dev/shm/ws"), std::string("/tmp/a/b"), home + "/notes"})
+    plan.view.push_back(tree(target, Access::run, "/srv/given"));
+  plan.view.push_back(tree("/usr/share/given", Access::run, "/srv/given"));
+  std::map<std::string, unsigned> made;
+  for (const auto& entry : rootfs_entries(plan, BoxKernel::gvisor)) made[entry.path] = entry.mode;
+  for (const std::string& target : {std::string("/dev/shm/ws"), std::string("/tmp/a/b"), home + "/notes"}) {
+    ASSERT_TRUE(made.contains(target)) << target;
+    for (std::string_view at = target; at != "/"; at = parent_of(at))
+      EXPECT_EQ(made[std::string(at)] & 05U, 05U) << at << " is on the way";
+  }
+  EXPECT_FALSE(made.contains("/usr/share/given")) << "there it is the host's own";
+  EXPECT_FALSE(made.contains("/dev/null")) << "the runtime's own";
+}
+
+TEST(Boxes, AProcessLimitOfRootsBundleNeedsACgroup) {
+  const ConfinementPlan plan = default_plan();
+  const auto lacks = [&](const OciOptions& options) {
+    const auto missing = oci_missing(plan, options);
+    return std::any_of(missing.begin(), missing.end(),
+                       [](const MissingLayer& layer) { return layer.id == LayerId::process_limit; });
+  };
+  OciOptions options = options_for(plan);
+  EXPECT_FALSE(lacks(options)) << "ids that nobody has";
+  options.uids = {{.outside = 1001}};
+  EXPECT_FALSE(lacks(options)) << "an ordinary user's own";
+  options.uids = {{.outside = 0}};
+  EXPECT_TRUE(lacks(options)) << "root is not counted";
+  options.cgroup = "/cloche/1";
+  EXPECT_FALSE(lacks(options));
+  EXPECT_FALSE(lacks(options_for_gvisor(plan))) << "the sentry counts";
+}
+
 TEST(Boxes, ABundleHasAUserNamespaceWhenIdsAreMapped) {
   const ConfinementPlan plan = default_plan();
   const auto namespaces = [&](const OciOptions& options) {
@@ -259,7 +297,7 @@ TEST(Boxes, ABundleCountsByACgroupAlone) {
   plan.limits.memory_bytes = 64ULL << 20;
   plan.limits.processes = 20;
   OciOptions options = options_for(plan);
-  EXPECT_EQ(oci_config(plan, options).find("resources"), std::string::npos);
+  EXPECT_EQ(bundle_text(plan, options).find("resources"), std::string::npos);
   options.cgroup = "/cloche/1";
   const JsonValue config = config_of(plan, options);
   const JsonValue* resources = config.find("linux")->find("resources");
@@ -269,7 +307,7 @@ TEST(Boxes, ABundleCountsByACgroupAlone) {
       << "the runtime's own threads are counted there too";
   EXPECT_TRUE(oci_missing(plan, options).empty());
   options.kernel = BoxKernel::gvisor;
-  EXPECT_EQ(oci_config(plan, options).find("\"pids\""), std::string::npos)
+  EXPECT_EQ(bundle_text(plan, options).find("\"pids\""), std::string::npos)
       << "the sentry has threads of its own";
 }
 

@@ -17,7 +17,7 @@ class Renderer {
     add_namespaces();
     add_view();
     add_surroundings();
-    add({"--", std::string(jail_inside)});
+    add({"--", jail_inside(plan_)});
     const auto inner = inner_arguments(plan_, parts_.inner);
     words_.insert(words_.end(), inner.begin(), inner.end());
     return std::move(words_);
@@ -51,7 +51,7 @@ class Renderer {
       add_parents(entry);
       add_entry(entry, at);
     }
-    add({"--ro-bind", parts_.jail, std::string(jail_inside)});
+    add({"--ro-bind", parts_.jail, jail_inside(plan_)});
     // Last, because each mount above needs a place, and bubblewrap makes it: read-only is what is in memory
     // and may not be written.
     for (const auto& target : sealed_) add({"--remount-ro", target});
@@ -142,6 +142,15 @@ const ViewEntry* runnable_around(const ConfinementPlan& plan, const ViewEntry& e
 
 std::vector<std::string> bwrap_arguments(const ConfinementPlan& plan, const BoxParts& parts) {
   return Renderer(plan, parts).render();
+}
+
+Result<void> check_bwrap_words(const std::vector<std::string>& words) {
+  constexpr size_t around = 8;  // its name, --args and a number, and some to spare
+  if (words.size() + around <= most_bwrap_words) return {};
+  return refusal("bubblewrap takes " + std::to_string(most_bwrap_words) +
+                     " words at most, and the command and what it is shown are " +
+                     std::to_string(words.size()),
+                 "use --backend native, or put the arguments into a file");
 }
 
 std::vector<MissingLayer> bwrap_missing(const ConfinementPlan& plan, const BoxParts& parts, Counted counted) {

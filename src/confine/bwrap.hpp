@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "confine/box_parts.hpp"
 #include "model/layers.hpp"
 #include "model/plan.hpp"
@@ -15,6 +16,11 @@ namespace cloche {
 // Everything after "bwrap". Whoever starts it should give these words by --args: a command line, and with it
 // the values of variables, can be read by every user of the host.
 std::vector<std::string> bwrap_arguments(const ConfinementPlan& plan, const BoxParts& parts);
+
+// It takes no more words than this, its own name, those by --args and the command's own together.
+inline constexpr size_t most_bwrap_words = 9000;
+// A command that is too long for it.
+Result<void> check_bwrap_words(const std::vector<std::string>& words);
 
 // What the plan requires and neither bubblewrap nor --inner can keep. `counted` says whether whoever starts
 // it counts the memory of the whole call, by a cgroup or by watching.

@@ -5,7 +5,8 @@
 namespace cloche {
 namespace {
 
-std::optional<Rung> next_below(Rung rung) {
+std::optional<Rung> next_below(Rung rung, Rung lowest) {
+  if (rung <= lowest) return std::nullopt;
   switch (rung) {
     case Rung::gvisor: return Rung::container;
     case Rung::container: return Rung::namespaces;
@@ -47,7 +48,7 @@ Found first_that_works(std::span<const Backend> candidates, const Offers& offers
   Found found;
   for (Backend backend : candidates) {
     Offer offer = offers(backend);
-    if (offer.works) {
+    if (offer.works || !offer.tried) {
       found.backend = backend;
       return found;
     }
@@ -91,13 +92,14 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
   // The one candidate of a wish is not tried out: the call itself does that, and refuses.
   const auto own = backends_of(wish.rung);
   const auto candidates = wish.backend ? std::span<const Backend>(&*wish.backend, 1) : own;
-  const bool degrades = wish.missing == Missing::degrade && !wish.required;
+  const bool degrades =
+      wish.missing == Missing::degrade && !wish.required && next_below(wish.rung, wish.lowest).has_value();
   if (candidates.size() == 1 && !degrades) {
     choice.backend = candidates.front();
     return choice;
   }
   std::optional<Error> wanted;
-  for (std::optional<Rung> rung = wish.rung; rung; rung = next_below(*rung)) {
+  for (std::optional<Rung> rung = wish.rung; rung; rung = next_below(*rung, wish.lowest)) {
     const Found found = first_that_works(*rung == wish.rung ? candidates : backends_of(*rung), offers);
     if (found.backend) {
       choice.backend = *found.backend;
@@ -115,7 +117,7 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
         choice.notes.push_back("not by another backend either: " + named_reason(found.refused[at]));
       return choice;
     }
-    if (const auto below = next_below(*rung)) {
+    if (const auto below = next_below(*rung, wish.lowest)) {
       choice.notes.push_back("the rung " + std::string(name_of(*rung)) +
                              " is missing here, stepped down to " + std::string(name_of(*below)) + ": " +
                              why);

@@ -20,15 +20,17 @@ struct Wish {
   Rung rung = Rung::namespaces;
   std::optional<Backend> backend = {};  // of that rung; none: whichever works
   Missing missing = Missing::refuse;
-  bool required = false;     // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
-  bool off = false;          // CLOCHE_SANDBOX=off, or `enabled: false`
-  bool overruled = false;    // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
-  bool off_allowed = false;  // a managed or user file lets agents' doors honour that
+  Rung lowest = Rung::subprocess;  // to which `degrade` may step down: a managed file can name a higher one
+  bool required = false;           // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
+  bool off = false;                // CLOCHE_SANDBOX=off, or `enabled: false`
+  bool overruled = false;          // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
+  bool off_allowed = false;        // a managed or user file lets agents' doors honour that
   Door door = Door::command_line;
 };
 
 struct Offer {
   bool works = false;
+  bool tried = true;     // it could not be found out: the call itself will
   std::string why = {};  // it does not; one sentence
   std::string fix = {};
   std::string layer = {};  // the promise that is not kept

@@ -96,6 +96,29 @@ TEST(Choose, StepsDownOneRungAtATimeAndOnlyWhenToldTo) {
   }
 }
 
+// The rung that a managed file names is the last one, whatever others say about a missing one.
+TEST(Choose, NeverStepsBelowTheLowestRung) {
+  struct Row {
+    Rung rung;
+    Rung lowest;
+    std::set<Backend> here;
+    std::optional<Backend> expected;  // none: refused
+  };
+  const Row rows[] = {
+      {Rung::gvisor, Rung::gvisor, {Backend::crun, Backend::native}, Backend::runsc},  // the call refuses
+      {Rung::gvisor, Rung::container, {Backend::crun, Backend::native}, Backend::crun},
+      {Rung::gvisor, Rung::container, {Backend::native}, std::nullopt},
+      {Rung::namespaces, Rung::namespaces, {Backend::subprocess}, Backend::native},
+      {Rung::gvisor, Rung::subprocess, {Backend::subprocess}, Backend::subprocess},
+  };
+  for (const auto& [rung, lowest, here, expected] : rows) {
+    const auto choice = choose({.rung = rung, .missing = Missing::degrade, .lowest = lowest}, offering(here));
+    ASSERT_EQ(choice.ok(), expected.has_value()) << name_of(rung) << " " << name_of(lowest);
+    if (!expected) continue;
+    EXPECT_EQ(choice.value().backend, *expected) << name_of(rung) << " " << name_of(lowest);
+  }
+}
+
 TEST(Choose, ByDefaultNothingIsTriedBelowTheRung) {
   const auto choice = choose({}, offering({Backend::subprocess}));
   ASSERT_TRUE(choice.ok());
@@ -105,6 +128,17 @@ TEST(Choose, ByDefaultNothingIsTriedBelowTheRung) {
   EXPECT_EQ(degraded.value().backend, Backend::subprocess);
   ASSERT_EQ(degraded.value().notes.size(), 1U);
   EXPECT_NE(degraded.value().notes[0].find("native is not here"), std::string::npos);
+}
+
+// Where nothing could be tried out nothing is known to be missing: no step down, and no word about others.
+TEST(Choose, WhatCouldNotBeTriedIsLeftToTheCallItself) {
+  const Offers untried = [](Backend) { return Offer{.tried = false, .why = "nowhere to try it"}; };
+  for (const Missing missing : {Missing::refuse, Missing::degrade}) {
+    const auto choice = choose({.missing = missing}, untried);
+    ASSERT_TRUE(choice.ok());
+    EXPECT_EQ(choice.value().backend, Backend::native);
+    EXPECT_TRUE(choice.value().notes.empty());
+  }
 }
 
 // Each backend of a rung fails for a reason of its own, and mending any of them is enough.

@@ -15,6 +15,7 @@ std::string_view name_of_access(wire::Access access) {
     case wire::Access::write: return "write";
     case wire::Access::write_run: return "write_run";
     case wire::Access::device: return "device";
+    case wire::Access::looked_at: return "looked_at";
   }
   return "";
 }
@@ -60,6 +61,22 @@ std::string octal(unsigned mode) {
   return "0" + digits;
 }
 
+std::string escaped(std::string_view word) {
+  constexpr char digits[] = "0123456789ABCDEF";
+  std::string out;
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80 && c != '%') {
+      out += c;
+      continue;
+    }
+    out += '%';
+    out += digits[byte >> 4];
+    out += digits[byte & 0xfU];
+  }
+  return out;
+}
+
 std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const InnerOptions& options) {
   Words words;
   words.flag("--inner");
@@ -77,6 +94,9 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
     const uint64_t counted = resource == RLIMIT_NPROC ? value + *options.others : value;
     words.flag("--limit", std::string(name_of_resource(resource)) + "=" + std::to_string(counted));
   }
+  // What was seen of them; the jail finds out whether the kernel counts more.
+  if (options.around != Around::box && options.others)
+    words.flag("--others", std::to_string(*options.others));
   if (options.around == Around::host) {
     add_host_rules(words, plan, options.landlock_abi);
   } else {

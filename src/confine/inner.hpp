@@ -13,11 +13,6 @@
 
 namespace cloche {
 
-// Where every box shows the jail, read-only: in a directory that is empty otherwise in each view.
-inline constexpr std::string_view jail_inside = "/run/cloche-jail";
-// And, where a box can be given no descriptor, the file for its reports.
-inline constexpr std::string_view report_inside = "/run/cloche-report";
-
 struct InnerOptions {
   std::optional<int> control = {};         // the descriptor for reports; none: nobody listens
   int landlock_abi = least_landlock_abi;   // the least that must hold; 0: a kernel without it (gVisor)
@@ -37,6 +32,9 @@ struct InnerOptions {
 
 // A mode or a mask as shells write it: "022".
 std::string octal(unsigned mode);
+
+// A word for a way that carries UTF-8 alone: %XX for each byte that is not ASCII, and for %.
+std::string escaped(std::string_view word);
 
 // Everything after the path of the program. The environment is the box's own, so there is no flag for it.
 std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const InnerOptions& options);

@@ -44,6 +44,17 @@ void add_rules(const ConfinementPlan& plan, Said said, std::vector<wire::RuleTex
   }
 }
 
+// What a call leaves in the trees that it is shown is looked at by when it changed; not so in those that
+// Cloche places. A directory that came from there as a whole would bring files that no call in the tree had
+// changed.
+void add_marks(const ConfinementPlan& plan, std::vector<wire::RuleText>& rules) {
+  for (const auto& entry : plan.view) {
+    const bool written = entry.access == Access::write || entry.access == Access::write_run;
+    if (entry.kind == EntryKind::tree && written && !entry.file && entry.role == EntryRole::shown)
+      rules.push_back({wire::Access::looked_at, entry.target});
+  }
+}
+
 }  // namespace
 
 std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
@@ -59,6 +70,7 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
 std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan) {
   std::vector<wire::RuleText> rules;
   add_rules(plan, {}, rules);
+  add_marks(plan, rules);
   return rules;
 }
 

@@ -16,7 +16,8 @@ namespace cloche {
 // alone.
 std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan);
 
-// The same where "/" is the host's own and not an empty root: nothing but what the view shows by name.
+// The same where "/" is the host's own and not an empty root: nothing but what the view shows by name. No
+// mount keeps its trees apart either, so those that are looked at after the call are marked.
 std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan);
 
 std::vector<wire::Limit> limits_for(const Limits& limits);

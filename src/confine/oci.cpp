@@ -45,6 +45,11 @@ bool lies_in_root(const ConfinementPlan& plan, const ViewEntry& entry) {
   return holder == nullptr || (is_part_of_root(*holder) && lies_in_root(plan, *holder));
 }
 
+bool lies_in_host_tree(const ConfinementPlan& plan, const ViewEntry& entry) {
+  const ViewEntry* holder = holder_of(plan, entry);
+  return holder != nullptr && (holder->kind == EntryKind::tree || lies_in_host_tree(plan, *holder));
+}
+
 bool lies_in_proc(const ConfinementPlan& plan, const ViewEntry& entry) {
   const ViewEntry* holder = holder_of(plan, entry);
   return holder != nullptr && holder->kind == EntryKind::proc;
@@ -54,18 +59,32 @@ class Config {
  public:
   Config(const ConfinementPlan& plan, const OciOptions& options) : plan_(plan), options_(options) {}
 
-  std::string text() {
+  Result<std::string> text() {
     out_.begin_object().member("ociVersion", "1.0.2");
     add_process();
-    out_.key("root").begin_object().member("path", options_.root).member("readonly", true).end_object();
+    out_.key("root").begin_object();
+    out_.member("path", checked(options_.root)).member("readonly", true).end_object();
     out_.member("hostname", wire::sandbox_hostname);
     add_mounts();
     add_linux();
-    return out_.end_object().text() + "\n";
+    out_.end_object();
+    if (unsayable_) {
+      return refusal("the name of " + *unsayable_ +
+                         " is not UTF-8, and no OCI bundle can say it: a runtime " +
+                         "would take another file for it",
+                     "use --isolation namespace (native or bwrap), or rename it");
+    }
+    return out_.text() + "\n";
   }
 
  private:
   using Texts = std::vector<std::string>;
+
+  // For every path that the runtime itself has to find.
+  const std::string& checked(const std::string& path) {
+    if (!unsayable_ && !is_utf8(path)) unsayable_ = path;
+    return path;
+  }
 
   void list(std::string_view name, const auto& values) {
     out_.key(name).begin_array();
@@ -83,14 +102,7 @@ class Config {
   void add_process() {
     out_.key("process").begin_object().member("terminal", plan_.terminal && speechless());
     out_.key("user").begin_object().member("uid", uid()).member("gid", gid()).end_object();
-    Texts args = {std::string(jail_inside)};
-    InnerOptions inner = options_.parts.inner;
-    if (gives_dev_away()) inner.given_away = "/dev";
-    for (auto& word : inner_arguments(plan_, inner)) args.push_back(std::move(word));
-    list("args", args);
-    Texts environment;
-    for (const auto& [name, value] : plan_.environment) environment.push_back(name + "=" + value);
-    list("env", environment);
+    add_words();
     out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
     out_.key("capabilities").begin_object();
     // What the jail needs and gives up with everything else: without the first nobody may map the id 0 of a
@@ -103,6 +115,24 @@ class Config {
     out_.end_object();
     add_limits();
     out_.member("noNewPrivileges", true).end_object();
+  }
+
+  // What only the jail and the command read can be anything: the jail takes it back from what JSON carries.
+  void add_words() {
+    InnerOptions inner = options_.parts.inner;
+    if (gives_dev_away()) inner.given_away = "/dev";
+    Texts args = inner_arguments(plan_, inner);
+    Texts environment;
+    for (const auto& [name, value] : plan_.environment) environment.push_back(name + "=" + value);
+    if (!std::all_of(args.begin(), args.end(), is_utf8) ||
+        !std::all_of(environment.begin(), environment.end(), is_utf8)) {
+      std::transform(args.begin() + 1, args.end(), args.begin() + 1, escaped);
+      args.insert(args.begin() + 1, "--escaped");
+      std::transform(environment.begin(), environment.end(), environment.begin(), escaped);
+    }
+    args.insert(args.begin(), jail_inside(plan_));
+    list("args", args);
+    list("env", environment);
   }
 
   void add_limits() {
@@ -125,7 +155,8 @@ class Config {
 
   void add_mount(const std::string& target, std::string_view type, const std::string& source,
                  const Texts& options) {
-    out_.begin_object().member("destination", target).member("type", type).member("source", source);
+    out_.begin_object().member("destination", checked(target)).member("type", type);
+    out_.member("source", checked(source));
     list("options", options);
     out_.end_object();
   }
@@ -139,10 +170,9 @@ class Config {
       add_mount("/dev", "tmpfs", "tmpfs", options);
     }
     for (size_t at = 0; at < plan_.view.size(); ++at) add_entry(plan_.view[at], at);
-    add_mount(std::string(jail_inside), "bind", options_.parts.jail, {"bind", "ro", "nosuid", "nodev"});
+    add_mount(jail_inside(plan_), "bind", options_.parts.jail, {"bind", "ro", "nosuid", "nodev"});
     if (options_.report) {
-      add_mount(std::string(report_inside), "bind", *options_.report,
-                {"bind", "rw", "nosuid", "nodev", "noexec"});
+      add_mount(report_inside(plan_), "bind", *options_.report, {"bind", "rw", "nosuid", "nodev", "noexec"});
     }
     out_.end_array();
   }
@@ -250,7 +280,7 @@ class Config {
   }
 
   void add_resources(const std::string& cgroup) {
-    out_.member("cgroupsPath", cgroup).key("resources").begin_object();
+    out_.member("cgroupsPath", checked(cgroup)).key("resources").begin_object();
     out_.key("devices").begin_array();
     out_.begin_object().member("allow", false).member("access", "rwm").end_object().end_array();
     out_.key("memory").begin_object().member("limit", plan_.limits.memory_bytes).end_object();
@@ -263,31 +293,38 @@ class Config {
   }
 
   // The usual ones, and what the plan itself masks in /proc: a runtime takes no mount there.
-  std::vector<std::string> masked() const {
+  std::vector<std::string> masked() {
     Texts paths(std::begin(masked_paths), std::end(masked_paths));
     for (const auto& entry : plan_.view) {
       if (lies_in_proc(plan_, entry) && std::find(paths.begin(), paths.end(), entry.target) == paths.end())
-        paths.push_back(entry.target);
+        paths.push_back(checked(entry.target));
     }
     return paths;
   }
 
   const ConfinementPlan& plan_;
   const OciOptions& options_;
+  std::optional<std::string> unsayable_;  // the first path that JSON cannot carry
   JsonWriter out_{JsonWriter::Layout::indented};
 };
 
 class Rootfs {
  public:
-  explicit Rootfs(const ConfinementPlan& plan) : plan_(plan) {}
+  Rootfs(const ConfinementPlan& plan, BoxKernel kernel)
+      : plan_(plan), for_gofer_(kernel == BoxKernel::gvisor) {}
 
   std::vector<RootfsEntry> entries() {
     for (const auto& entry : plan_.view) {
-      if (!is_made_in_dev(entry) && lies_in_root(plan_, entry)) add(entry);
+      if (is_made_in_dev(entry)) continue;
+      if (lies_in_root(plan_, entry)) {
+        add(entry);
+      } else if (is_placed_by_gofer(entry)) {
+        add_place(entry);
+      }
     }
     if (has_dev(plan_)) add_directory("/dev", 0755);
-    const ViewEntry jail{.target = std::string(jail_inside)};
-    if (lies_in_root(plan_, jail)) add_file(jail.target, "", 0644);
+    const ViewEntry jail{.target = jail_inside(plan_)};
+    if (lies_in_root(plan_, jail) || for_gofer_) add_file(jail.target, "", 0644);
     return std::move(entries_);
   }
 
@@ -296,23 +333,37 @@ class Rootfs {
 
   void add(const ViewEntry& entry) {
     // Beneath a tmpfs of the runtime's own, which makes what it mounts there.
-    if (has_dev(plan_) && is_beneath("/dev", entry.target)) return;
+    if (has_dev(plan_) && is_beneath("/dev", entry.target)) {
+      if (is_placed_by_gofer(entry)) add_place(entry);
+      return;
+    }
     switch (entry.kind) {
       case EntryKind::link:
         add_parents(entry.target);
         entries_.push_back({Kind::link, entry.target, entry.source, 0777});
         return;
       case EntryKind::text: return add_file(entry.target, entry.content, entry.mode);
-      case EntryKind::tree:
-        return entry.file ? add_file(entry.target, "", 0644) : add_directory(entry.target, 0755);
+      case EntryKind::tree: return add_place(entry);
       case EntryKind::directory: return add_directory(entry.target, entry.mode);
       // Whoever makes the root directory owns it, and need not be whom the command runs as: what is the
       // command's own alone elsewhere is there for it to read.
       case EntryKind::tmpfs:
-        return add_directory(entry.target, is_part_of_root(entry) ? entry.mode | 0555U : entry.mode);
+        return add_directory(entry.target,
+                             is_part_of_root(entry) || for_gofer_ ? entry.mode | 0555U : entry.mode);
       case EntryKind::proc:
       case EntryKind::terminals: return add_directory(entry.target, 0755);
     }
+  }
+
+  // A tree or a text that it binds, and no place for it in a tree of the host's.
+  bool is_placed_by_gofer(const ViewEntry& entry) const {
+    const bool bound = entry.kind == EntryKind::tree || entry.kind == EntryKind::text;
+    return for_gofer_ && bound && !lies_in_host_tree(plan_, entry) && !lies_in_proc(plan_, entry);
+  }
+
+  void add_place(const ViewEntry& entry) {
+    const bool file = entry.file || entry.kind == EntryKind::text;
+    file ? add_file(entry.target, "", 0644) : add_directory(entry.target, 0755);
   }
 
   void add_parents(const std::string& path) {
@@ -332,17 +383,20 @@ class Rootfs {
   }
 
   const ConfinementPlan& plan_;
+  bool for_gofer_;
   std::vector<RootfsEntry> entries_;
   std::set<std::string> made_;
 };
 
 }  // namespace
 
-std::string oci_config(const ConfinementPlan& plan, const OciOptions& options) {
+Result<std::string> oci_config(const ConfinementPlan& plan, const OciOptions& options) {
   return Config(plan, options).text();
 }
 
-std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan) { return Rootfs(plan).entries(); }
+std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan, BoxKernel kernel) {
+  return Rootfs(plan, kernel).entries();
+}
 
 std::vector<size_t> texts_beside_rootfs(const ConfinementPlan& plan) {
   std::vector<size_t> texts = texts_in(plan);
@@ -371,6 +425,11 @@ std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOpti
   if (!options.cgroup)
     lacks(LayerId::memory_limit, "without a cgroup nobody counts the memory of the bundle",
           "give the bundle a cgroupsPath");
+  // gVisor's own kernel counts whoever the command is.
+  const bool as_root = options.uids.empty() || maps_root;
+  if (!options.cgroup && as_root && options.kernel == BoxKernel::hosts)
+    lacks(LayerId::process_limit, "the kernel does not count the processes of root",
+          "run it as an ordinary user, or give the bundle a cgroupsPath and linux.resources.pids");
   return missing;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "confine/box_parts.hpp"
 #include "confine/source_mounts.hpp"
 #include "model/layers.hpp"
@@ -46,11 +47,14 @@ struct OciOptions {
   std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what whoever starts it may not exceed
 };
 
-// The text of config.json. Equal plans give equal bytes.
-std::string oci_config(const ConfinementPlan& plan, const OciOptions& options);
+// The text of config.json. Equal plans give equal bytes. JSON is UTF-8: the words of the command and its
+// environment are said in another way where they are not, but a path that a runtime has to find is refused,
+// because it would find another one.
+Result<std::string> oci_config(const ConfinementPlan& plan, const OciOptions& options);
 
 // What lies in the root directory: what the view has of its own, and a place for each mount. Parents before
-// children.
+// children. gVisor's gofer mounts the trees there alone, without the memory that some of them lie in, and by
+// an id that can make nothing there.
 struct RootfsEntry {
   enum class Kind { directory, file, link };
   Kind kind = Kind::directory;
@@ -58,7 +62,7 @@ struct RootfsEntry {
   std::string content = {};  // of a file, where it has any; of a link what it says
   unsigned mode = 0755;
 };
-std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan);
+std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan, BoxKernel kernel);
 
 // The texts that the root directory does not hold: each is bound from a file of its own.
 std::vector<size_t> texts_beside_rootfs(const ConfinementPlan& plan);

@@ -33,13 +33,16 @@ long sysctl(const char* path, long absent) {
 UserNamespaceSwitches user_namespace_switches() {
   return {.most = sysctl("/proc/sys/user/max_user_namespaces", 1),
           .by_users = sysctl("/proc/sys/kernel/unprivileged_userns_clone", 1),
-          .restricted = sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0)};
+          .restricted = sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0),
+          .filtered = ::prctl(PR_GET_SECCOMP) > 0};
 }
 
 std::string fix_for_user_namespaces(const UserNamespaceSwitches& switches) {
   if (switches.most <= 0) return "sysctl -w user.max_user_namespaces=15000";
   if (switches.by_users == 0) return "sysctl -w kernel.unprivileged_userns_clone=1";
   if (switches.restricted != 0) return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
+  if (switches.filtered)
+    return "allow clone, unshare and mount in the seccomp profile of the container or service around Cloche";
   return {};
 }
 

@@ -10,13 +10,14 @@ HostProbe probe_host();
 
 // What a host says about user namespaces; the defaults are those of a kernel without such a switch.
 struct UserNamespaceSwitches {
-  long most = 1;        // user.max_user_namespaces
-  long by_users = 1;    // kernel.unprivileged_userns_clone, Debian's
-  long restricted = 0;  // kernel.apparmor_restrict_unprivileged_userns, Ubuntu's
+  long most = 1;          // user.max_user_namespaces
+  long by_users = 1;      // kernel.unprivileged_userns_clone, Debian's
+  long restricted = 0;    // kernel.apparmor_restrict_unprivileged_userns, Ubuntu's
+  bool filtered = false;  // a filter of somebody's is around us: a container's, a service's
 };
 UserNamespaceSwitches user_namespace_switches();
 
-// The one command that allows them; empty: no switch of the host's is in the way.
+// The one thing to do that allows them; empty: nothing that can be seen is in the way.
 std::string fix_for_user_namespaces(const UserNamespaceSwitches& switches);
 
 }  // namespace cloche

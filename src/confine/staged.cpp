@@ -71,21 +71,24 @@ void stage_jail(const std::string& jail, std::vector<wire::MountText>& mounts, B
 
 // In a file and not on the command line, which every user of the host can read: the values of variables are
 // among them.
-void say_to_bwrap(const ConfinementPlan& plan, const BoxParts& parts, wire::PlanText& jail) {
+Result<void> say_to_bwrap(const ConfinementPlan& plan, const BoxParts& parts, wire::PlanText& jail) {
   const std::vector<std::string> words = bwrap_arguments(plan, parts);
+  TRY(check_bwrap_words(words));
   const auto command = std::find(words.begin(), words.end(), "--");
   std::string said;
   for (auto word = words.begin(); word != command; ++word) said += *word + '\0';
   jail.mounts.push_back(stage_entry(wire::MountKind::text, "args", std::move(said)));
   jail.argv = {"bwrap", "--args", std::to_string(wire::plan_fd)};
   jail.argv.insert(jail.argv.end(), command, words.end());
+  return {};
 }
 
-void stage_bundle(const ConfinementPlan& plan, const OciOptions& options, wire::PlanText& jail) {
+Result<void> stage_bundle(const ConfinementPlan& plan, const OciOptions& options, wire::PlanText& jail) {
+  std::string config = TRY(oci_config(plan, options));
   jail.mounts.push_back(stage_entry(wire::MountKind::directory, "bundle"));
-  jail.mounts.push_back(stage_entry(wire::MountKind::text, "bundle/config.json", oci_config(plan, options)));
+  jail.mounts.push_back(stage_entry(wire::MountKind::text, "bundle/config.json", std::move(config)));
   jail.mounts.push_back(stage_entry(wire::MountKind::directory, "bundle/rootfs"));
-  for (const auto& entry : rootfs_entries(plan)) {
+  for (const auto& entry : rootfs_entries(plan, options.kernel)) {
     using Kind = RootfsEntry::Kind;
     const std::string target = "bundle/rootfs" + entry.path;
     if (entry.kind == Kind::link) {
@@ -99,9 +102,10 @@ void stage_bundle(const ConfinementPlan& plan, const OciOptions& options, wire::
     }
   }
   if (options.report)
-    jail.mounts.push_back(stage_entry(wire::MountKind::text, "bundle/rootfs" + std::string(report_inside)));
+    jail.mounts.push_back(stage_entry(wire::MountKind::text, "bundle/rootfs" + report_inside(plan)));
   jail.mounts.push_back(stage_entry(wire::MountKind::directory, "state"));
   jail.mounts.back().mode = 0777;  // the runtime writes there, by the call's own id
+  return {};
 }
 
 std::vector<std::string> runtime_words(Backend backend, const std::string& name) {
@@ -122,14 +126,17 @@ std::vector<std::string> runtime_words(Backend backend, const std::string& name)
   // The call has its group already. Crun sees none either (groupless): it refuses a host with both versions
   // at once even when it is to leave them alone.
   if (backend == Backend::crun) words.emplace_back("--cgroup-manager=disabled");
-  words.insert(words.end(), {"run", "--bundle", "/tmp/bundle", "--preserve-fds", "2", name});
+  // The keeper has one for the call, and has waited where the user's quota of them was full. A runtime's own
+  // would count against that too, and it does not wait.
+  words.insert(words.end(),
+               {"run", "--no-new-keyring", "--bundle", "/tmp/bundle", "--preserve-fds", "2", name});
   return words;
 }
 
 // One id can be mapped without subordinate ones, and a runtime needs it to be 0; gVisor makes a namespace of
 // its own.
-void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts& box,
-                    const StagedParts& parts, wire::PlanText& jail) {
+Result<void> say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts& box,
+                            const StagedParts& parts, wire::PlanText& jail) {
   OciOptions options;
   options.parts = box;
   options.inside_uid = 0;
@@ -141,11 +148,11 @@ void say_to_runtime(Backend backend, const ConfinementPlan& plan, const BoxParts
     options.kernel = BoxKernel::gvisor;
     options.report = stage + "report";
   } else {
-    options.uids = {{0, jail.outside_uid, 1}};
-    options.gids = {{0, jail.outside_gid, 1}};
+    options.uids = {{0, jail.inside_uid, 1}};
+    options.gids = {{0, jail.inside_gid, 1}};
   }
-  stage_bundle(plan, options, jail);
   jail.argv = runtime_words(backend, parts.name);
+  return stage_bundle(plan, options, jail);
 }
 
 std::vector<Layer> layers_of(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
@@ -191,8 +198,8 @@ std::vector<MissingLayer> staged_missing(Backend backend, const ConfinementPlan&
   return missing;
 }
 
-LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const HostProbe& probe,
-                         const CallResources& resources, const StagedParts& parts) {
+Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged, const HostProbe& probe,
+                                 const CallResources& resources, const StagedParts& parts) {
   const ConfinementPlan plan = parts.etc ? with_ready_etc(judged, *parts.etc) : judged;
   const bool speechless = backend == Backend::runsc;
   LaunchSpec spec;
@@ -201,17 +208,18 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   jail.flags = wire::staged | (resources.privileged ? wire::privileged | wire::lowered : 0U) |
                (speechless ? wire::speechless : 0U) | (speechless && plan.terminal ? wire::terminal : 0U) |
                (backend == Backend::crun ? wire::groupless : 0U);
-  // The namespace that the stage is made in maps one id, and to itself.
+  // The namespace that the stage is made in maps one id, and to itself; that of a caller who is root of a
+  // user namespace only to the plan's, because nobody is root on a stage.
   jail.outside_uid = resources.outside_uid;
   jail.outside_gid = resources.outside_gid;
-  jail.inside_uid = resources.outside_uid;
-  jail.inside_gid = resources.outside_gid;
+  jail.inside_uid = resources.outside_uid != 0 ? resources.outside_uid : plan.inside_uid;
+  jail.inside_gid = resources.outside_gid != 0 ? resources.outside_gid : plan.inside_gid;
   BoxParts box;
   box.inner.watched = resources.memory_by == "watched";
   if (speechless) {
     box.inner.landlock_abi = 0;
     box.inner.processor_by_host = true;
-    box.inner.report = std::string(report_inside);
+    box.inner.report = report_inside(plan);
   } else {
     box.inner.control = wire::control_fd;
     box.inner.landlock_abi = least_landlock_abi_of(plan);
@@ -219,9 +227,9 @@ LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const H
   stage_view(plan, jail.mounts, box);
   stage_jail(parts.jail, jail.mounts, box);
   if (backend == Backend::bwrap) {
-    say_to_bwrap(plan, box, jail);
+    TRY(say_to_bwrap(plan, box, jail));
   } else {
-    say_to_runtime(backend, plan, box, parts, jail);
+    TRY(say_to_runtime(backend, plan, box, parts, jail));
   }
   jail.programs = {parts.program};
   jail.env = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/tmp",

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.hpp"
 #include "confine/launch.hpp"
 #include "confine/source_mounts.hpp"
 #include "model/backend.hpp"
@@ -30,7 +31,8 @@ struct StagedParts {
 std::vector<MissingLayer> staged_missing(Backend backend, const ConfinementPlan& plan,
                                          const HostProbe& probe);
 
-LaunchSpec render_staged(Backend backend, const ConfinementPlan& judged, const HostProbe& probe,
-                         const CallResources& resources, const StagedParts& parts);
+// Refused where the box's own tool cannot be told what was judged.
+Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged, const HostProbe& probe,
+                                 const CallResources& resources, const StagedParts& parts);
 
 }  // namespace cloche

@@ -15,7 +15,7 @@ using namespace fixture;
 
 std::vector<std::string> words_for(Backend backend, const std::string& name) {
   const StagedParts parts{.jail = "/bin/cloche-jail", .program = "/usr/bin/runtime", .name = name};
-  return render_staged(backend, default_plan(), HostProbe{}, CallResources{}, parts).jail.argv;
+  return staged_spec(backend, default_plan(), HostProbe{}, CallResources{}, parts).jail.argv;
 }
 
 TEST(Staged, ARuntimeCallsTheBoxAsTheCallDoes) {
@@ -38,7 +38,7 @@ TEST(Staged, TheCuratedEtcIsOneTreeWhereItIsReadyMade) {
   const ConfinementPlan plan = default_plan();
   StagedParts parts{.jail = "/bin/cloche-jail", .program = "/usr/bin/bwrap", .name = "cloche-1"};
   const auto rendered = [&] {
-    return render_staged(Backend::bwrap, plan, HostProbe{}, CallResources{}, parts);
+    return staged_spec(Backend::bwrap, plan, HostProbe{}, CallResources{}, parts);
   };
   EXPECT_GT(staged_in_etc(plan, rendered()), 2U);
   parts.etc = CallResources::Ready{"/state/skeletons/1/root", 7, 8};

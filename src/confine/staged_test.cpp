@@ -6,10 +6,12 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "base/json_text.hpp"
 #include "base/path.hpp"
 #include "confine/boxes_fixture.hpp"
 #include "confine/inner.hpp"
+#include "jail/escaped.hpp"
 
 namespace cloche {
 namespace {
@@ -31,7 +33,7 @@ CallResources resources(bool privileged = false, const std::string& memory_by = 
 }
 
 LaunchSpec staged(Backend backend, const ConfinementPlan& plan) {
-  return render_staged(backend, plan, able, resources(), parts(backend));
+  return staged_spec(backend, plan, able, resources(), parts(backend));
 }
 
 const wire::MountText* staged_at(const LaunchSpec& spec, const std::string& target) {
@@ -104,8 +106,10 @@ TEST(Staged, EachRuntimeIsStartedItsOwnWay) {
   };
   const Row rows[] = {
       {Backend::bwrap, {"bwrap", "--args", "3"}, "build.py"},
-      {Backend::runc, {"runc", "--root", "/tmp/state", "run"}, "cloche-one"},
-      {Backend::crun, {"crun", "--root", "/tmp/state", "--cgroup-manager=disabled", "run"}, "cloche-one"},
+      {Backend::runc, {"runc", "--root", "/tmp/state", "run", "--no-new-keyring"}, "cloche-one"},
+      {Backend::crun,
+       {"crun", "--root", "/tmp/state", "--cgroup-manager=disabled", "run", "--no-new-keyring"},
+       "cloche-one"},
       {Backend::runsc, {"runsc", "--root", "/tmp/state", "--rootless", "--network=none"}, "cloche-one"},
   };
   for (const auto& [backend, begins, ends] : rows) {
@@ -126,7 +130,7 @@ TEST(Staged, OnlyGvisorIsSpeechless) {
     const LaunchSpec spec = staged(backend, default_plan());
     EXPECT_EQ((spec.jail.flags & wire::speechless) != 0, gvisor) << name_of(backend);
     EXPECT_EQ(spec.by_descendants, gvisor) << name_of(backend);
-    EXPECT_EQ(told(spec).find(report_inside) != std::string::npos, gvisor) << name_of(backend);
+    EXPECT_EQ(told(spec).find("/run/cloche-report") != std::string::npos, gvisor) << name_of(backend);
     const bool ended_inside = told(spec).find("cpu=") != std::string::npos || has(spec.jail.argv, "cpu=3601");
     EXPECT_EQ(ended_inside, !gvisor) << name_of(backend) << ": gVisor's clock is not the host's";
     const bool landlock = std::any_of(spec.layers.begin(), spec.layers.end(),
@@ -164,7 +168,7 @@ TEST(Staged, RootsRuntimeIsLoweredToTheCallsId) {
   for (Backend backend : backends) {
     for (const bool privileged : {true, false}) {
       const LaunchSpec spec =
-          render_staged(backend, default_plan(), able, resources(privileged), parts(backend));
+          staged_spec(backend, default_plan(), able, resources(privileged), parts(backend));
       EXPECT_EQ((spec.jail.flags & wire::lowered) != 0, privileged) << name_of(backend);
       EXPECT_EQ((spec.jail.flags & wire::privileged) != 0, privileged) << name_of(backend);
       EXPECT_NE(spec.jail.flags & wire::staged, 0U) << name_of(backend);
@@ -177,7 +181,7 @@ TEST(Staged, WhatCountsMemoryIsSaid) {
   for (Backend backend : backends) {
     for (const char* by : {"cgroup1", "watched"}) {
       const LaunchSpec spec =
-          render_staged(backend, default_plan(), able, resources(false, by), parts(backend));
+          staged_spec(backend, default_plan(), able, resources(false, by), parts(backend));
       const auto memory = std::find_if(spec.layers.begin(), spec.layers.end(),
                                        [](const Layer& layer) { return layer.id == LayerId::memory_limit; });
       ASSERT_NE(memory, spec.layers.end());
@@ -204,6 +208,97 @@ TEST(Staged, WhatTheHostLacksIsMissingByName) {
     EXPECT_EQ(missing.front().id, LayerId::user_ids);
     EXPECT_EQ(missing.front().fix, "allow them");
   }
+}
+
+// What is not UTF-8 is somewhere else in JSON: the file that was judged would not be the one that is mounted.
+TEST(Staged, ANameThatABundleCannotSayIsRefused) {
+  struct Row {
+    const char* what;
+    std::string target;
+    bool said_by_bundle;
+  };
+  const Row rows[] = {{"ascii", "/srv/plain", true},
+                      {"letters of other languages", "/srv/caf\xc3\xa9", true},
+                      {"U+FFFD itself", "/srv/\xef\xbf\xbd", true},
+                      {"a lone byte", "/srv/sub\xff", false},
+                      {"a directory on the way", "/srv/\xfe/keep", false},
+                      {"a sequence that is too long", "/srv/\xc0\xaf", false},
+                      {"half a surrogate", "/srv/\xed\xa0\x80", false}};
+  for (const auto& [what, target, said_by_bundle] : rows) {
+    for (const EntryKind kind : {EntryKind::tree, EntryKind::tmpfs}) {  // a grant, and what covers a mount
+      ConfinementPlan plan = default_plan();
+      plan.view.push_back({.kind = kind, .access = Access::run, .target = target, .source = "/srv/given"});
+      for (Backend backend : backends) {
+        const auto spec = render_staged(backend, plan, able, resources(), parts(backend));
+        EXPECT_EQ(spec.ok(), said_by_bundle || backend == Backend::bwrap) << name_of(backend) << " " << what;
+        if (spec.ok()) continue;
+        EXPECT_EQ(spec.error().fault, Fault::configuration);
+        EXPECT_NE(spec.error().what.find(target), std::string::npos);
+        EXPECT_NE(spec.error().fix.find("native or bwrap"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(Staged, WordsAndVariablesReachTheJailByteForByte) {
+  ConfinementPlan plan = default_plan();
+  plan.argv = {"rm", "k\xff", "100%", "caf\xc3\xa9"};
+  plan.directory = "/home/user/project/sub\xfe";
+  plan.environment = {{"NAME", "v\x80%41"}};
+  for (Backend backend : {Backend::crun, Backend::runc, Backend::runsc}) {
+    auto config = read_json(told(staged(backend, plan)), "config.json");
+    ASSERT_TRUE(config.ok());
+    const JsonValue* process = config.value().find("process");
+    Words args;
+    for (const auto& word : process->find("args")->items) args.push_back(word.text);
+    ASSERT_GT(args.size(), 7U);
+    EXPECT_EQ(Words(args.begin(), args.begin() + 3), (Words{"/run/cloche-jail", "--inner", "--escaped"}));
+    for (auto& word : args) ASSERT_TRUE(jail::unescape(word.data()));
+    Words plain;
+    for (const auto& word : args) plain.emplace_back(word.c_str());
+    EXPECT_EQ(Words(plain.end() - 4, plain.end()), plan.argv) << name_of(backend);
+    EXPECT_TRUE(has(plain, plan.directory)) << name_of(backend);
+    std::string variable = process->find("env")->items.front().text;
+    ASSERT_TRUE(jail::unescape(variable.data()));
+    EXPECT_STREQ(variable.c_str(), "NAME=v\x80%41") << name_of(backend);
+  }
+}
+
+TEST(Staged, PlainWordsAreSaidAsTheyAre) {
+  ConfinementPlan plan = default_plan();
+  plan.argv = {"echo", "100%", "caf\xc3\xa9"};
+  for (Backend backend : {Backend::crun, Backend::runc, Backend::runsc}) {
+    EXPECT_EQ(told(staged(backend, plan)).find("--escaped"), std::string::npos) << name_of(backend);
+    EXPECT_NE(told(staged(backend, plan)).find("\"100%\""), std::string::npos) << name_of(backend);
+  }
+}
+
+// The host's own /run has no place for it, and none is made there.
+TEST(Staged, TheJailGivesWayToTheHostsOwnRun) {
+  ConfinementPlan plan = default_plan();
+  std::erase_if(plan.view.edit(), [](const ViewEntry& entry) { return entry.target == "/run"; });
+  plan.view.push_back({.kind = EntryKind::tree, .access = Access::run, .target = "/run", .source = "/run"});
+  for (Backend backend : backends) {
+    const LaunchSpec spec = staged(backend, plan);
+    const std::string words = told(spec);
+    EXPECT_EQ(words.find("/run/cloche-"), std::string::npos) << name_of(backend);
+    EXPECT_NE(words.find("/cloche-jail"), std::string::npos) << name_of(backend);
+    EXPECT_EQ(staged_at(spec, "bundle/rootfs/cloche-jail") != nullptr, backend != Backend::bwrap);
+    EXPECT_EQ(staged_at(spec, "bundle/rootfs/cloche-report") != nullptr, backend == Backend::runsc);
+  }
+}
+
+TEST(Escaped, WhatIsNotWrittenLikeThatIsNoWord) {
+  for (const char* text : {"%", "a%4", "%4G", "%ff", "%00", "%%"}) {
+    std::string word = text;
+    EXPECT_FALSE(jail::unescape(word.data())) << text;
+  }
+  std::string all;
+  for (int byte = 1; byte < 256; ++byte) all += static_cast<char>(byte);
+  std::string word = escaped(all);
+  EXPECT_TRUE(is_utf8(word));
+  ASSERT_TRUE(jail::unescape(word.data()));
+  EXPECT_STREQ(word.c_str(), all.c_str());
 }
 
 }  // namespace

@@ -97,6 +97,7 @@ ConfinementPlan on_host(const ConfinementPlan& plan, const SubprocessParts& part
     if (is_memory(entry)) {
       if (!places.contains(entry.target)) continue;
       entry.kind = EntryKind::tree;
+      entry.role = EntryRole::placed;
       entry.source = places.at(entry.target);
     } else if (entry.kind == EntryKind::text) {
       const bool hosts =

@@ -82,10 +82,17 @@ TEST(Subprocess, WhatTheHostHasInItsPlaceIsARuleAndTheRestIsNot) {
     Words rules;
   };
   ViewEntry proc{.kind = EntryKind::proc, .access = Access::read, .target = "/proc"};
+  ViewEntry file = tree("/work/log", Access::write);
+  file.file = true;
+  ViewEntry home = tree("/home/cloche", Access::write_run, "/state/homes/t1/home");
+  home.role = EntryRole::placed;
   const Row rows[] = {
       {"a tree to read", tree("/srv/data", Access::read), {"read:/srv/data"}},
       {"a tree to run", tree("/usr", Access::run), {"run:/usr"}},
-      {"a tree to write", tree("/work", Access::write_run), {"write_run:/work"}},
+      {"a tree to write", tree("/work", Access::write_run), {"looked_at:/work", "write_run:/work"}},
+      {"a tree to write and never run", tree("/work", Access::write), {"looked_at:/work", "write:/work"}},
+      {"a file to write", file, {"write:/work/log"}},
+      {"a task's home", home, {"write_run:/state/homes/t1/home"}},
       {"what is masked", tree("/work/secret", Access::none), {}},
       {"a directory that is made", {.kind = EntryKind::directory, .target = "/srv"}, {}},
       {"a link", {.kind = EntryKind::link, .target = "/bin", .source = "usr/bin"}, {}},
@@ -248,6 +255,13 @@ TEST(Subprocess, TheUsersOwnLimitIsUsedWhereNoGroupCounts) {
     }
     return std::string("none");
   };
+  const auto seen = [](const LaunchSpec& spec) {
+    const auto& words = spec.jail.argv;
+    const auto flag = std::find(words.begin(), words.end(), "--others");
+    return flag != words.end() ? *(flag + 1) : std::string("none");
+  };
+  EXPECT_EQ(seen(render_subprocess(plan, able, resources("watched"), some)), "40");
+  EXPECT_EQ(seen(render_subprocess(plan, able, resources("cgroup1"), parts())), "none");
   EXPECT_EQ(limit(render_subprocess(plan, able, resources("watched"), some)), "nproc=141");
   EXPECT_EQ(limit(render_open(plan, resources("watched"), some)), "nproc=141");
   EXPECT_EQ(limit(render_subprocess(plan, able, resources("cgroup1"), parts())), "none");

@@ -83,6 +83,7 @@ class Call {
   int wait_ms() const;
   void keep_time();
   void move_flows();
+  void remember_builder(std::string_view said);
   void heed_keys(std::string_view typed);
   void hear();
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
@@ -94,6 +95,10 @@ class Call {
   void show(const Flow& flow, uint64_t bytes_before) const;
   void keeper_ended();
   void give_up_on_keeper();
+  // On stderr, by what builds the box: all of it where it is kept, else the end of it.
+  const std::string& what_was_said() const {
+    return errors_.kept().empty() ? said_by_builder_ : errors_.kept();
+  }
   // The box ended before the command was reached, and by itself.
   bool never_started() const {
     return !said_.hit && !said_.cancelled && (said_.failed || (!said_.started && !said_.not_executed));
@@ -125,7 +130,8 @@ class Call {
   Flow errors_;
   OwnedFd master_;
   bool gone_ = false;
-  size_t heard_ = 0;  // reports so far
+  size_t heard_ = 0;             // reports so far
+  std::string said_by_builder_;  // on stderr, before there was a command
   Reports said_;
 };
 
@@ -221,12 +227,20 @@ void Call::move_flows() {
                    : 0);
   show(output_, output_before);
   show(errors_, errors_before);
+  if (!said_.started && errors_.bytes() > errors_before) remember_builder(errors_.last_taken());
   if (left == 0) {  // nothing more is read: the rest is not passed on
     if (said_.hit && said_.hit->limit == LimitId::output) {
       output_.end_source();
       errors_.end_source();
     }
   }
+}
+
+// The end of it will do: what a tool says last is why it stopped.
+void Call::remember_builder(std::string_view said) {
+  constexpr size_t most = 4096;
+  said_by_builder_ += said;
+  if (said_by_builder_.size() > most) said_by_builder_.erase(0, said_by_builder_.size() - most);
 }
 
 void Call::heed_keys(std::string_view typed) {
@@ -387,12 +401,13 @@ Result<Outcome> Call::conclude() {
   if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started()) {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
-    if (by_itself) return box_error(said_.failed, spec_.backend, errors_.kept());
+    if (by_itself) return box_error(said_.failed, spec_.backend, what_was_said());
     return Error{Fault::system, "the box was ended from outside before the command began", 0, "run it again"};
   }
   // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
   const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;
-  if (said_.failed && !said_.cancelled && !met_a_limit) return step_error(*said_.failed, spec_.jail);
+  if (said_.failed && !said_.cancelled && !met_a_limit)
+    return step_error(*said_.failed, spec_.jail, plan_.directory);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;

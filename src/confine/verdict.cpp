@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -100,22 +101,41 @@ bool used_up_its_time(const Reports& reports, const Limits& limits) {
   return (signal == SIGKILL || signal == SIGXCPU) && reports.usage->cpu_us >= limits.cpu_s * 1'000'000;
 }
 
+// Empty: it has written none.
+std::string_view last_line_of(std::string_view errors) {
+  const size_t last = errors.find_last_not_of('\n');
+  if (last == std::string_view::npos) return {};
+  errors = errors.substr(0, last + 1);
+  return errors.substr(errors.rfind('\n') + 1);  // from the beginning where there is none
+}
+
+// Bubblewrap goes to the command's directory itself, before the jail could say what is wrong with it.
+constexpr std::string_view bwrap_cannot_enter = "bwrap: Can't chdir to ";
+
+// "DIRECTORY: why", behind that.
+Error no_directory_error(std::string_view said) {
+  said.remove_prefix(bwrap_cannot_enter.size());
+  const size_t why = std::min(said.rfind(": "), said.size());
+  return {Fault::system,
+          std::string("could not ") + wire::name_of(Step::working_directory) + " (" +
+              std::string(said.substr(0, why)) + ")" + std::string(said.substr(why)),
+          0, wire::hint_for(Step::working_directory, 0)};
+}
+
 }  // namespace
 
 Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors) {
+  const std::string_view said = last_line_of(errors);
+  if (backend == Backend::bwrap && said.starts_with(bwrap_cannot_enter)) return no_directory_error(said);
   const std::string name(name_of(backend));
   Error error{Fault::missing_layer, "missing layer mount-view: " + name + " could not build the box", 0,
               "see cloche doctor", std::string(name_of(LayerId::mount_view))};
   if (failed) error.number = failed->number;
-  const size_t last = errors.find_last_not_of("\n");
-  if (last == std::string::npos) return error;
-  const size_t begin = errors.rfind('\n', last);
-  error.what += ": " + errors.substr(begin == std::string::npos ? 0 : begin + 1,
-                                     last - (begin == std::string::npos ? 0 : begin + 1) + 1);
+  if (!said.empty()) error.what += ": " + std::string(said);
   return error;
 }
 
-Error step_error(const wire::Report& report, const wire::PlanText& plan) {
+Error step_error(const wire::Report& report, const wire::PlanText& jail, const std::string& directory) {
   const auto layer = layer_behind(report.step);
   Error error{layer ? Fault::missing_layer : Fault::system,
               {},
@@ -126,11 +146,11 @@ Error step_error(const wire::Report& report, const wire::PlanText& plan) {
     error.what = "missing layer " + error.layer + ": ";
   }
   error.what += std::string("could not ") + wire::name_of(report.step);
-  if (is_about_a_mount(report.step) && report.index < plan.mounts.size()) {
-    const wire::MountText& mount = plan.mounts[report.index];
+  if (is_about_a_mount(report.step) && report.index < jail.mounts.size()) {
+    const wire::MountText& mount = jail.mounts[report.index];
     error.what += " (" + (mount.kind == wire::MountKind::tree ? mount.source : "/" + mount.target) + ")";
   }
-  if (report.step == Step::working_directory) error.what += " (" + plan.directory + ")";
+  if (report.step == Step::working_directory) error.what += " (" + directory + ")";
   error.what += std::string(": ") +
                 (strerrordesc_np(report.number) != nullptr ? strerrordesc_np(report.number) : "unknown");
   return error;
@@ -155,7 +175,7 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome.reason = "ended at the caller's request (signal " + std::to_string(reports.signal_passed) + ")";
   } else if (reports.usage && WIFSIGNALED(reports.usage->status)) {
     outcome = ended(SIGKILL);
-    outcome.reason = "the sandbox was ended from outside";
+    outcome.reason = ended_from_outside;
   } else {
     outcome.reason = "the jail was ended from outside";
     outcome.end = End::failed;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "base/result.hpp"
 #include "confine/watch.hpp"
@@ -27,8 +28,12 @@ struct Reports {
 // Of a box that somebody else builds: it did not come to the command. `errors` is what it wrote to stderr.
 Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors);
 
-// The sentence for a step of the jail that failed: which, why, on what, and what to do.
-Error step_error(const wire::Report& report, const wire::PlanText& plan);
+// The sentence for a step of the jail that failed: which, why, on what, and what to do. `directory` is where
+// the command was to start; what the jail itself is told is that of the tool around it.
+Error step_error(const wire::Report& report, const wire::PlanText& jail, const std::string& directory);
+
+// Of a command that started and whose box was then killed, by nobody that we know.
+inline constexpr std::string_view ended_from_outside = "the sandbox was ended from outside";
 
 Outcome judge(const Reports& reports, const ConfinementPlan& plan);
 

@@ -65,7 +65,7 @@ TEST(StepError, SaysWhichStepWhyAndOnWhat) {
       {failed(Step::read_plan, 99999), "could not read the plan: unknown", nullptr},
   };
   for (const auto& [report, what, layer] : rows) {
-    const Error error = step_error(report, jail_plan());
+    const Error error = step_error(report, jail_plan(), "/project/sub");
     EXPECT_EQ(error.what, what);
     EXPECT_EQ(error.number, report.number);
     EXPECT_EQ(error.fault, layer != nullptr ? Fault::missing_layer : Fault::system);
@@ -74,9 +74,35 @@ TEST(StepError, SaysWhichStepWhyAndOnWhat) {
   }
 }
 
+TEST(BoxError, SaysWhatTheToolSaidLast) {
+  struct Row {
+    Backend backend;
+    const char* errors;
+    const char* what;
+    const char* fix;
+  };
+  const Row rows[] = {
+      {Backend::runc, "", "missing layer mount-view: runc could not build the box", "see cloche doctor"},
+      {Backend::runc, "one\ntwo\n\n", "missing layer mount-view: runc could not build the box: two",
+       "see cloche doctor"},
+      {Backend::bwrap, "bwrap: Can't chdir to /a: b/nope: No such file or directory\n",
+       "could not enter the working directory (/a: b/nope): No such file or directory",
+       "name a directory inside the view with -C"},
+      {Backend::bwrap, "bwrap: Can't mount proc\n",
+       "missing layer mount-view: bwrap could not build the box: bwrap: Can't mount proc",
+       "see cloche doctor"},
+  };
+  for (const auto& [backend, errors, what, fix] : rows) {
+    const Error error = box_error(std::nullopt, backend, errors);
+    EXPECT_EQ(error.what, what);
+    EXPECT_EQ(error.fix, fix);
+  }
+}
+
 TEST(StepError, HasASentenceForEveryStep) {
   for (uint32_t step = 0; step <= static_cast<uint32_t>(Step::last); ++step) {
-    const Error error = step_error({.step = static_cast<Step>(step), .number = EPERM}, jail_plan());
+    const Error error =
+        step_error({.step = static_cast<Step>(step), .number = EPERM}, jail_plan(), "/project/sub");
     EXPECT_NE(error.what.find(wire::name_of(static_cast<Step>(step))), std::string::npos) << error.what;
     EXPECT_TRUE(error.what.ends_with("Operation not permitted")) << error.what;
   }

@@ -8,6 +8,7 @@
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "gateway/file_gates.hpp"
+#include "gateway/ladder.hpp"
 
 namespace cloche {
 namespace {
@@ -32,24 +33,59 @@ EffectiveKey plain(const char* key, const Setting<T>& setting) {
   return shown_as(key, setting, json_of(setting.value));
 }
 
-bool says_off(const std::string& value) {
-  return value == "off" || value == "0" || value == "no" || value == "false";
+// Another word than the files', which holds.
+template <typename T>
+Setting<T> in_place_of(Setting<T> setting, const T& value, const Origin& origin) {
+  if (setting.is_said() && setting.value != value)
+    setting.overruled.push_back({json_of(setting.value), setting.origin});
+  setting.value = value;
+  setting.origin = origin;
+  return setting;
 }
 
 // The environment may switch isolation off where no managed file forbids it, and require it whatever is set.
-Setting<bool> with_environment(Setting<bool> enabled, const Environment& environment) {
-  const auto take = [&](bool value, const char* name) {
-    if (enabled.is_said() && enabled.value != value)
-      enabled.overruled.push_back({json_of(enabled.value), enabled.origin});
-    enabled.value = value;
-    enabled.origin = {Origin::Kind::environment, name};
-  };
-  if (environment.get("CLOCHE_REQUIRE_SANDBOX") == "1") {
-    take(true, "CLOCHE_REQUIRE_SANDBOX");
-  } else if (says_off(environment.get("CLOCHE_SANDBOX")) && !(enabled.managed && enabled.managed->value)) {
-    take(false, "CLOCHE_SANDBOX");
-  }
+Setting<bool> enabled_under(const Switches& switches, const Setting<bool>& enabled) {
+  if (switches.required)
+    return in_place_of(enabled, true, {Origin::Kind::environment, "CLOCHE_REQUIRE_SANDBOX"});
+  if (switches.off && !(enabled.managed && enabled.managed->value))
+    return in_place_of(enabled, false, {Origin::Kind::environment, "CLOCHE_SANDBOX"});
   return enabled;
+}
+
+Setting<Missing> missing_under(const Switches& switches, const Setting<Missing>& missing) {
+  return switches.required
+             ? in_place_of(missing, Missing::refuse, {Origin::Kind::environment, "CLOCHE_REQUIRE_SANDBOX"})
+             : missing;
+}
+
+// Of the files', the flag's and the profile's rung the highest.
+Setting<Rung> highest_rung(Setting<Rung> setting, const RunRequest& operators, const ChosenProfile& profile) {
+  const auto raise = [&](const std::optional<Rung>& rung, const Origin& origin) {
+    if (!rung) return;
+    if (!setting.is_said() || *rung > setting.value) {
+      setting = in_place_of(setting, *rung, origin);
+    } else if (*rung < setting.value) {
+      setting.overruled.push_back({json_of(*rung), origin});
+    }
+  };
+  raise(operators.isolation, {Origin::Kind::flag, operators.backend ? "--backend" : "--isolation"});
+  raise(profile.profile.isolation, {Origin::Kind::file, "the profile " + profile.profile.name});
+  return setting;
+}
+
+EffectiveKey backend_key(const RunRequest& operators) {
+  const auto& backend = operators.backend;
+  return {"backend", backend ? json_of(*backend) : "null", backend ? "--backend" : "default", {}};
+}
+
+// What a call would be refused for before it is looked at.
+Result<void> judge_settled(const RunRequest& operators, const Settings& settings,
+                           const ChosenProfile& profile) {
+  RunRequest settled = operators;
+  std::vector<std::string> notes;
+  TRY(configure(settled, settings, notes));
+  apply_profile(settled, profile.profile);
+  return settle_rung(settled, "the profile " + profile.profile.name);
 }
 
 std::string rules_json(const Settings& settings) {
@@ -122,7 +158,12 @@ Result<Whose> whose_is(std::string_view word) {
   return usage_error("--as " + std::string(word) + " is none of managed, user and project");
 }
 
-Result<std::string> check_file(std::span<char* const> words, const Environment& environment) {
+struct CheckedFile {
+  std::string path;
+  std::vector<std::string> notes;
+};
+
+Result<CheckedFile> check_file(std::span<char* const> words, const Environment& environment) {
   std::string file;
   Whose whose = Whose::user;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -137,14 +178,15 @@ Result<std::string> check_file(std::span<char* const> words, const Environment& 
   }
   if (file.empty()) return usage_error("which file?", "cloche config check FILE");
   const std::string text = TRY(sys::read_file(file, config_limits.bytes));
-  TRY(check_configuration(text, file, whose, environment));
-  return file;
+  auto notes = TRY(check_configuration(text, file, whose, environment));
+  return CheckedFile{std::move(file), std::move(notes)};
 }
 
 int check_door(std::span<char* const> words, const Environment& environment) {
   const auto checked = check_file(words, environment);
   if (checked.ok()) {
-    print("ok      " + on_one_line(checked.value()) + "\n");
+    print("ok      " + on_one_line(checked.value().path) + "\n");
+    for (const auto& note : checked.value().notes) print("note    " + on_one_line(note) + "\n");
     return 0;
   }
   if (checked.error().fault == Fault::usage) return fail(checked.error());
@@ -169,8 +211,10 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
   const Settings& settings = configuration.settings;
   const ChosenProfile profile =
       TRY(chosen_profile(settings, configuration.profiles, {"", asked_profile(options.operators)}));
+  const Switches switches = TRY(switches_of(environment));
+  TRY(judge_settled(options.operators, settings, profile));
   std::vector<EffectiveKey> keys = {
-      plain("enabled", with_environment(settings.enabled, environment)),
+      plain("enabled", enabled_under(switches, settings.enabled)),
       plain("allow_sandbox_off", settings.allow_sandbox_off),
       {"default_profile", json_quote(profile.profile.name), text_of(profile.origin), profile.overruled},
       {"rules", rules_json(settings), places_of_rules(settings), {}},
@@ -178,8 +222,9 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       plain("executors_dir", settings.executors_dir),
       permissions_key(configuration.files),
       plain("autonomy", with_asked(settings.autonomy, options.asked.autonomy, "--autonomy")),
-      plain("isolation", settings.isolation),
-      plain("missing", settings.missing),
+      plain("isolation", highest_rung(settings.isolation, options.operators, profile)),
+      backend_key(options.operators),
+      plain("missing", missing_under(switches, settings.missing)),
       plain("commands", with_asked(settings.commands, options.asked.commands, "--commands")),
       plain("tool_path", settings.tool_path),
       shown_as("dotfiles", settings.dotfiles, json_quote(settings.dotfiles.value ? "allow" : "refuse")),

@@ -52,5 +52,59 @@ TEST(ConfigCommand, FlagsAndVariablesAreOrigins) {
             "true CLOCHE_REQUIRE_SANDBOX <false U:1");
 }
 
+TEST(ConfigCommand, IsolationIsWhatACallWouldGet) {
+  struct Row {
+    FileTexts files;
+    std::optional<Rung> rung;
+    std::optional<Backend> backend;
+    const char* isolation;
+    const char* shown_backend;
+  };
+  const Row rows[] = {
+      {{}, {}, {}, "\"namespace\" default", "null default"},
+      {{}, Rung::gvisor, {}, "\"gvisor\" --isolation", "null default"},
+      {{}, Rung::container, Backend::crun, "\"container\" --backend", "\"crun\" --backend"},
+      {{.user = R"({"isolation": "container"})"},
+       Rung::gvisor,
+       {},
+       "\"gvisor\" --isolation <\"container\" U:1",
+       "null default"},
+      {{.user = R"({"isolation": "container"})"},
+       Rung::subprocess,
+       {},
+       "\"container\" U:1 <\"subprocess\" --isolation",
+       "null default"},
+  };
+  for (const auto& row : rows) {
+    SessionOptions options = default_session();
+    options.operators.isolation = row.rung;
+    options.operators.backend = row.backend;
+    const auto keys = keys_of(row.files, {}, options);
+    EXPECT_EQ(line_of(keys, "isolation"), row.isolation);
+    EXPECT_EQ(line_of(keys, "backend"), row.shown_backend);
+  }
+}
+
+TEST(ConfigCommand, WhatIsRequiredIsNeverDegraded) {
+  const FileTexts degrading = {.user = R"({"missing": "degrade"})"};
+  EXPECT_EQ(line_of(keys_of(degrading), "missing"), "\"degrade\" U:1");
+  EXPECT_EQ(line_of(keys_of(degrading, {"CLOCHE_REQUIRE_SANDBOX=yes"}), "missing"),
+            "\"refuse\" CLOCHE_REQUIRE_SANDBOX <\"degrade\" U:1");
+}
+
+// Where every call is refused there is nothing to show.
+TEST(ConfigCommand, RefusesWhatRefusesEveryCall) {
+  char variable[] = "CLOCHE_SANDBOX=perhaps";
+  char* block[] = {variable, nullptr};
+  const auto switched = effective_keys(default_session(), configured({}), Environment(block));
+  ASSERT_FALSE(switched.ok());
+  EXPECT_NE(switched.error().what.find("CLOCHE_SANDBOX=perhaps means nothing"), std::string::npos);
+  char* nothing[] = {nullptr};
+  const auto unbuilt = effective_keys(default_session(), configured({.user = R"({"isolation": "microvm"})"}),
+                                      Environment(nothing));
+  ASSERT_FALSE(unbuilt.ok());
+  EXPECT_NE(unbuilt.error().what.find("microvm"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cloche

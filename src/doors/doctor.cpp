@@ -43,6 +43,11 @@ RungHealth health_of(const Diagnosis& diagnosis, Rung rung) {
   return health;
 }
 
+// Whatever the host can do: what the operator has configured or switched asks for something else.
+bool is_refused(const Diagnosis& diagnosis) {
+  return diagnosis.in_force.empty() || !diagnosis.misconfiguration.empty();
+}
+
 std::string rungs_as_text(const Diagnosis& diagnosis) {
   std::string text;
   for (Rung rung : all_rungs) {
@@ -53,8 +58,8 @@ std::string rungs_as_text(const Diagnosis& diagnosis) {
     if (!health.available && !health.fix.empty()) line += "; " + on_one_line(health.fix);
     text += line + "\n";
   }
-  const bool refused = diagnosis.in_force.empty() || !diagnosis.misconfiguration.empty();
-  text += "  a command gets              " + (refused ? "nothing: it is refused" : diagnosis.in_force) + "\n";
+  text += "  a command gets              " +
+          (is_refused(diagnosis) ? "nothing: it is refused" : diagnosis.in_force) + "\n";
   return text;
 }
 
@@ -90,9 +95,27 @@ std::string layers_as_text(const Diagnosis& diagnosis) {
   return text;
 }
 
+// Whether all calls are refused or those of one profile: for whoever asks only whether something is wrong.
+std::string first_fault(const Diagnosis& diagnosis) {
+  if (!diagnosis.misconfiguration.empty() || diagnosis.profile_faults.empty())
+    return diagnosis.misconfiguration;
+  return diagnosis.profile_faults.front().why;
+}
+
+std::string faults_as_text(const Diagnosis& diagnosis) {
+  std::string text;
+  if (!diagnosis.misconfiguration.empty())
+    text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
+  for (const auto& [name, why] : diagnosis.profile_faults)
+    text +=
+        "  MISCONFIGURED: every call under the profile " + name + " is refused: " + on_one_line(why) + "\n";
+  return text;
+}
+
 std::string as_json(const Diagnosis& diagnosis) {
   JsonWriter out(JsonWriter::Layout::indented);
-  out.begin_object().member("active", diagnosis.active).member("bwrap_available", !diagnosis.bwrap.empty());
+  const bool active = diagnosis.active && !is_refused(diagnosis) && diagnosis.in_force != "none";
+  out.begin_object().member("active", active).member("bwrap_available", !diagnosis.bwrap.empty());
   diagnosis.bwrap.empty() ? out.key("bwrap_path").null() : out.member("bwrap_path", diagnosis.bwrap);
   out.member("disabled_via_env", diagnosis.disabled_via_env);
   out.key("layers").begin_array();
@@ -120,7 +143,10 @@ std::string as_json(const Diagnosis& diagnosis) {
     out.end_object().end_object();
   }
   out.end_object().member("proof", diagnosis.proof).member("problem", diagnosis.problem);
-  out.member("misconfiguration", diagnosis.misconfiguration);
+  out.member("misconfiguration", first_fault(diagnosis)).key("profile_faults").begin_array();
+  for (const auto& [name, why] : diagnosis.profile_faults)
+    out.begin_object().member("name", name).member("why", why).end_object();
+  out.end_array();
   diagnosis.in_force.empty() ? out.key("in_force").null() : out.member("in_force", diagnosis.in_force);
   out.key("notes").begin_array();
   for (const auto& note : diagnosis.notes) out.value(note);
@@ -138,8 +164,7 @@ std::string as_text(const Diagnosis& diagnosis) {
             " MiB; a delegated cgroup would make it exact\n";
   }
   for (const auto& note : diagnosis.notes) text += "  NOTE     " + on_one_line(note) + "\n";
-  if (!diagnosis.misconfiguration.empty())
-    text += "  MISCONFIGURED: every call is refused: " + on_one_line(diagnosis.misconfiguration) + "\n";
+  text += faults_as_text(diagnosis);
   text += rungs_as_text(diagnosis);
   if (diagnosis.in_force == "none")
     return text + "ISOLATION IS OFF by the operator's own switch: NOTHING HOLDS.\n";
@@ -148,8 +173,12 @@ std::string as_text(const Diagnosis& diagnosis) {
            "); by the operator's own word a command gets " + diagnosis.in_force + " instead.\n";
   if (!diagnosis.active)
     return text + "The default is refused on this host: " + diagnosis.problem + "\n" + way_out(diagnosis);
-  text += "Everything that the default needs holds on this host (proof " + diagnosis.proof + ").\n";
-  return text;
+  const std::string holds =
+      "verything that the default needs holds on this host (proof " + diagnosis.proof + ")";
+  if (is_refused(diagnosis)) return text + "Every call is refused, although e" + holds + ".\n";
+  if (!diagnosis.profile_faults.empty())
+    return text + "Some calls are refused (see MISCONFIGURED above), although e" + holds + ".\n";
+  return text + "E" + holds + ".\n";
 }
 
 }  // namespace
@@ -174,7 +203,7 @@ int doctor_door(std::span<char* const> words, const Environment& environment) {
   }
   const Diagnosis diagnosis = diagnose(environment, installation.value());
   print(json ? as_json(diagnosis) : as_text(diagnosis));
-  return diagnosis.active && diagnosis.misconfiguration.empty() ? 0 : 1;
+  return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;
 }
 
 }  // namespace cloche

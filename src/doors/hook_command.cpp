@@ -84,7 +84,7 @@ class Judge {
                                            .approved = advice.approved},
                                           wall_clock_ms()));
     const std::string instead = cloche + " run --call " + id;
-    return isolated ? reply_instead(call_.input, instead)
+    return isolated ? reply_instead(call_.input, instead, held_by(advice))
                     : reply_ask_instead(call_.input, instead, advice.reason);
   }
 

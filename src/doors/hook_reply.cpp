@@ -37,8 +37,17 @@ std::string reply_no_objection() { return "{}\n"; }
 std::string reply_ask(const std::string& reason) { return reply("ask", "Cloche: " + reason); }
 std::string reply_deny(const std::string& reason) { return reply("deny", "Cloche: " + reason); }
 
-std::string reply_instead(const JsonValue& input, const std::string& command) {
-  return reply("allow", "Cloche: it runs under the glass", with_command(input, command));
+std::string held_by(const Advice& advice) {
+  std::string text = advice.rung < Rung::namespaces
+                         ? "it runs as a " + std::string(name_of(advice.rung)) +
+                               " that has locked itself in, and not under the glass"
+                         : "it runs under the glass";
+  for (const auto& note : advice.box_notes) text += "; " + note;
+  return text;
+}
+
+std::string reply_instead(const JsonValue& input, const std::string& command, const std::string& held) {
+  return reply("allow", "Cloche: " + held, with_command(input, command));
 }
 
 std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason) {

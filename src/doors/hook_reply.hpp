@@ -6,6 +6,7 @@
 
 #include "base/json_text.hpp"
 #include "doors/hook_input.hpp"
+#include "gateway/advise.hpp"
 #include "model/verdict.hpp"
 
 namespace cloche {
@@ -15,8 +16,10 @@ std::string reply_no_objection();
 // The agent's person is asked. For Claude alone; Codex has no such answer.
 std::string reply_ask(const std::string& reason);
 std::string reply_deny(const std::string& reason);
-// Only ever with what runs under the glass in the command's place; the other arguments stay as they were.
-std::string reply_instead(const JsonValue& input, const std::string& command);
+// What the command that was admitted is held by, in words: less than the glass is never called that.
+std::string held_by(const Advice& advice);
+// Only ever with what runs isolated in the command's place; the other arguments stay as they were.
+std::string reply_instead(const JsonValue& input, const std::string& command, const std::string& held);
 // The same of what nothing isolates: the agent's person decides, and is shown the command that was asked for,
 // because what stands in its place says nothing. For Claude alone.
 std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason);

@@ -171,7 +171,7 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
   EXPECT_EQ(reply_ask("hm\n"), head + R"("ask","permissionDecisionReason":"Cloche: hm\n"}})" + "\n");
   const JsonValue input =
       read_json(R"({"a": [1.0, null], "command": "rm -rf /", "z": {"command": "x"}})", "").value();
-  EXPECT_EQ(reply_instead(input, "/c run --call x"),
+  EXPECT_EQ(reply_instead(input, "/c run --call x", held_by({})),
             head + R"("allow","permissionDecisionReason":"Cloche: it runs under the glass",)" +
                 R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
                 "\n");
@@ -179,6 +179,23 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
             head + R"("ask","permissionDecisionReason":"Cloche: no isolation. What it asks for: rm -rf /",)" +
                 R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
                 "\n");
+}
+
+TEST(HookReply, LessThanTheGlassIsNeverCalledThat) {
+  struct Row {
+    Advice advice;
+    const char* held;
+  };
+  const Row rows[] = {
+      {{.rung = Rung::namespaces}, "it runs under the glass"},
+      {{.rung = Rung::container, .box_notes = {"gvisor is missing"}},
+       "it runs under the glass; gvisor is missing"},
+      {{.rung = Rung::subprocess},
+       "it runs as a subprocess that has locked itself in, and not under the glass"},
+      {{.rung = Rung::subprocess, .box_notes = {"namespace is missing"}},
+       "it runs as a subprocess that has locked itself in, and not under the glass; namespace is missing"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(held_by(row.advice), row.held);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "gateway/asking.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/explain.hpp"
+#include "gateway/unlooked_configuration.hpp"
 #include "store/task_home.hpp"
 #include "tools/process_output.hpp"
 
@@ -35,7 +36,7 @@ ApprovalSubject subject_of(const Explanation& explanation) {
 
 // A dry run answers as `explain` does, a run as a run.
 int cannot_judge(const Error& error, const RunArguments& arguments) {
-  const Outcome outcome = outcome_of(error);
+  const Outcome outcome = outcome_of(error, arguments.request);
   if (!arguments.dry_run || !arguments.json) return finish_run(outcome, "", arguments);
   print(explain_json(error));
   return outcome.exit_code;
@@ -55,6 +56,12 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
     const auto place = judge_state(installation.value().state, arguments.request);
     if (!place.ok()) return cannot_judge(place.error(), arguments);
   }
+  if (!arguments.dry_run) {
+    const RunRequest& said = arguments.request;
+    const auto looked = take_unlooked_configuration({arguments.run, said.workspace, said.allow_protected},
+                                                    environment, installation.value());
+    if (!looked.ok()) return cannot_judge(looked.error(), arguments);
+  }
   auto prepared = RecordedRun::prepare(arguments, environment);
   if (!prepared.ok()) return cannot_judge(prepared.error(), arguments);
   RecordedRun& record = *prepared.value();
@@ -66,7 +73,7 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   const auto explained = explain_run(arguments.request, environment, installation.value());
   if (!explained.ok()) return cannot_judge(explained.error(), arguments);
   const Explanation& explanation = explained.value();
-  if (arguments.request.network == Network::of_host) {
+  if (arguments.request.network == Network::of_host && explanation.judgement.decision != Decision::deny) {
     notes.value().emplace_back(network_is_shared);
     say_notes({network_is_shared}, arguments);
     record.note(notes.value());

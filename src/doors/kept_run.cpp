@@ -60,9 +60,13 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
 
 int kept_run_door(const std::string& id, const Environment& environment) {
   const auto ran = run_kept(id, environment);
-  if (ran.ok() && ran.value().outcome.backend == name_of(Backend::none))
-    for (const auto& note : ran.value().notes) complain("note: " + visible(note));
-  return finish_run(ran.ok() ? ran.value().outcome : outcome_of(ran.error()), "", RunArguments{});
+  if (ran.ok()) {
+    const bool open = ran.value().outcome.backend == name_of(Backend::none);
+    for (const auto& note : open ? ran.value().notes : ran.value().box_notes)
+      complain("note: " + visible(note));
+  }
+  return finish_run(ran.ok() ? ran.value().outcome : outcome_of(ran.error(), RunRequest{}), "",
+                    RunArguments{});
 }
 
 }  // namespace cloche

@@ -208,6 +208,19 @@ Result<std::vector<mcp::OfferedPrompt>> prompts_for(const CallArguments& argumen
   return prompts;
 }
 
+// Once for all calls, on stderr: whoever started the server is not shown what each call's record says.
+void say_about_box(const Gateway& gateway, const Skill* skill) {
+  const auto proven = gateway.prove_box({.skill = skill});
+  // Where no command could be judged the operator's switch has still become something.
+  const auto switched = switch_notes(gateway.session().wish);
+  for (const auto& note : switched) complain("note: " + note);
+  if (!proven.ok()) return complain("note: commands will fail here: " + visible(describe(proven.error())));
+  for (const auto& note : proven.value()) {
+    const bool said = std::find(switched.begin(), switched.end(), note) != switched.end();
+    if (!said) complain("note: " + visible(note));
+  }
+}
+
 Result<void> serve(CallArguments arguments, const Environment& environment) {
   SessionOptions& options = arguments.options;
   options.door = Door::agent;
@@ -215,7 +228,6 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
   for (const auto& note : gateway->session().notes) complain("note: " + visible(note));
-  for (const auto& note : switch_notes(gateway->session().wish)) complain("note: " + note);
   mcp::ServerOptions serving{.task = arguments.task, .role = arguments.role};
   serving.instructions = std::string(gateway->is_isolated() ? isolated : not_isolated) + refusals;
   if (skill) {
@@ -226,8 +238,7 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const std::string task = arguments.task.value_or(std::string(task_without_name));
   auto prompts = TRY(prompts_for(arguments));
   auto catalog = TRY(mcp::make_catalog(*gateway, serving.skill, task, std::move(prompts)));
-  if (const auto proven = gateway->prove_box({.skill = serving.skill}); !proven.ok())
-    complain("note: commands will fail here: " + visible(describe(proven.error())));
+  say_about_box(*gateway, serving.skill);
   make_room_for_descriptors();
   const Wakers wakers = TRY(Wakers::open());
   const auto outbox = TRY(mcp::Outbox::open(1, [&] { wakers.wake(); }));

@@ -106,14 +106,23 @@ Result<SandboxProfile> named_profile(const std::string& word, const Profiles& kn
   return *profile;
 }
 
+// Somebody may believe that it counts.
+void tell_passed_over(const std::optional<std::string>& folder) {
+  if (!folder) return;
+  for (const auto& name : passed_over_in(*folder))
+    complain(
+        "note: " + visible(*folder + "/" + name) +
+        " is no profile by its name, and is passed over: a profile is NAME.json, without a dot before it");
+}
+
 struct Tally {
   size_t examples = 0;
   size_t failures = 0;
 };
 
-void check_one(const SandboxProfile& profile, const Environment& environment,
+void check_one(const SandboxProfile& profile, const Settings& settings, const Environment& environment,
                const Installation& installation, Tally& tally, JsonWriter* json) {
-  const auto answers = check_profile(profile, environment, installation);
+  const auto answers = check_profile(profile, settings, environment, installation);
   if (!answers.ok()) {
     ++tally.failures;
     if (json != nullptr) {
@@ -145,15 +154,17 @@ void check_one(const SandboxProfile& profile, const Environment& environment,
           std::to_string(answers.value().size()) + " examples run\n");
 }
 
-Result<bool> check_all(const ProfilesArguments& arguments, const Profiles& known,
+Result<bool> check_all(const ProfilesArguments& arguments, const Configuration& configuration,
                        const Environment& environment, const Installation& installation) {
+  const Profiles& known = configuration.profiles;
   Profiles chosen = arguments.names.empty() ? known : Profiles{};
   for (const auto& name : arguments.names) chosen.push_back(TRY(named_profile(name, known, environment)));
   Tally tally;
   JsonWriter out;
   out.begin_object().key("examples").begin_array();
   for (const auto& profile : chosen)
-    check_one(profile, environment, installation, tally, arguments.json ? &out : nullptr);
+    check_one(profile, configuration.settings, environment, installation, tally,
+              arguments.json ? &out : nullptr);
   const bool holds = tally.failures == 0;
   if (arguments.json) {
     print(out.end_array().member("holds", holds).end_object().text() + "\n");
@@ -167,7 +178,10 @@ Result<bool> check_all(const ProfilesArguments& arguments, const Profiles& known
 Result<int> carry_out(const ProfilesArguments& arguments, const Environment& environment) {
   const Installation installation = TRY(find_installation(environment));
   // Of no workspace: what the operator has, whatever a project would take away.
-  const Profiles known = TRY(load_configuration(environment, installation, "")).profiles;
+  const Configuration configuration = TRY(load_configuration(environment, installation, ""));
+  const Profiles& known = configuration.profiles;
+  if (arguments.action != ProfilesArguments::Action::show)
+    tell_passed_over(configuration.settings.profiles_dir.value);
   switch (arguments.action) {
     case ProfilesArguments::Action::help: break;
     case ProfilesArguments::Action::list: {
@@ -183,7 +197,7 @@ Result<int> carry_out(const ProfilesArguments& arguments, const Environment& env
       break;
     }
     case ProfilesArguments::Action::check:
-      return TRY(check_all(arguments, known, environment, installation)) ? 0 : 1;
+      return TRY(check_all(arguments, configuration, environment, installation)) ? 0 : 1;
   }
   return 0;
 }

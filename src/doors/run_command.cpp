@@ -12,10 +12,12 @@
 #include "base/fd.hpp"
 #include "base/sys.hpp"
 #include "confine/escape_filter.hpp"
+#include "confine/verdict.hpp"
 #include "doors/arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
+#include "policy/plan_run.hpp"
 
 namespace cloche {
 namespace {
@@ -34,8 +36,9 @@ OwnedFd take_over_signals() {
 
 void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
 
-Outcome outcome_of(const Error& error) {
+Outcome outcome_of(const Error& error, const RunRequest& request) {
   Outcome outcome;
+  outcome.backend = name_of(backend_of(request));
   outcome.end =
       error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
   outcome.exit_code = exit_code_of(error);
@@ -103,7 +106,8 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   // A variable that was left out has ended nothing.
   const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
                                    [](const Denial& denial) { return denial.by != "env"; });
-  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && !stopped);
+  const bool by_itself = !stopped && outcome.reason != ended_from_outside;
+  const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && by_itself);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(outcome.reason);
   if (!arguments.json) {
@@ -140,7 +144,9 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
   if (!arguments.json) {
     for (const auto& denial : left_out_of(arguments.request)) complain(denial.what);
   }
-  const auto answer = [&](const Error& error) { return finish_run(outcome_of(error), "", arguments); };
+  const auto answer = [&](const Error& error) {
+    return finish_run(outcome_of(error, arguments.request), "", arguments);
+  };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
   auto installation = find_installation(environment);
   if (!installation.ok()) return answer(installation.error());
@@ -158,7 +164,7 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
                  streams_for(arguments, callers, signals.get()));
   if (witness != nullptr) {
     ran.ok() ? witness->after(ran.value().outcome, &ran.value().plan)
-             : witness->after(outcome_of(ran.error()), nullptr);
+             : witness->after(outcome_of(ran.error(), arguments.request), nullptr);
   }
   if (!ran.ok() && otherwise && ran.error().fault == Fault::missing_layer) {
     ::umask(arguments.request.umask);

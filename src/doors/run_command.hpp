@@ -22,7 +22,7 @@ struct CallersDescriptors {
 };
 
 // An error of our own machinery as the end of a run.
-Outcome outcome_of(const Error& error);
+Outcome outcome_of(const Error& error, const RunRequest& request);
 // Says them on stderr, and keeps them for --json.
 void say_notes(const std::vector<std::string>& notes, RunArguments& arguments);
 // What the caller's terminal or another process sends us is for the command: a signalfd with all of it.

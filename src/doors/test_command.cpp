@@ -91,9 +91,9 @@ bool is_of_sandbox_profile(const JsonValue& root) {
 // Its examples are run: what a profile allows is the kernel's answer.
 Result<size_t> run_profile_examples(const std::string& path, const Environment& environment, Tally& tally) {
   const Installation installation = TRY(find_installation(environment));
-  const Profiles known = TRY(load_configuration(environment, installation, "")).profiles;
-  const SandboxProfile profile = TRY(load_profile_file(path, known, environment.get("HOME")));
-  const auto answers = TRY(check_profile(profile, environment, installation));
+  const Configuration known = TRY(load_configuration(environment, installation, ""));
+  const SandboxProfile profile = TRY(load_profile_file(path, known.profiles, environment.get("HOME")));
+  const auto answers = TRY(check_profile(profile, known.settings, environment, installation));
   for (const auto& answer : answers)
     if (!answer.fault.empty()) fail(answer.place + ": " + answer.fault, tally);
   return answers.size();

@@ -10,6 +10,7 @@
 #include "base/words.hpp"
 #include "confine/bwrap.hpp"
 #include "confine/kernel_rules.hpp"
+#include "confine/mount_points.hpp"
 #include "confine/oci.hpp"
 #include "confine/seatbelt.hpp"
 #include "doors/help.hpp"
@@ -91,6 +92,14 @@ bool has_word(std::span<char* const> words, std::string_view wanted) {
   return false;
 }
 
+// Whoever typed `cloche wrap` is shown its help, and not that of the command whose flags it shares.
+Error as_wraps_own(Error error) {
+  const std::string_view other = "cloche run";
+  const size_t at = error.fix.find(other);
+  if (at != std::string::npos) error.fix.replace(at, other.size(), "cloche wrap");
+  return error;
+}
+
 // What only means something for a command that we start.
 Result<void> refuse_flags_of_a_run(const RunArguments& run) {
   if (run.run || run.task || run.dry_run || run.raw || run.status_fd >= 0)
@@ -103,6 +112,7 @@ Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& 
   BoxParts parts{.jail = installation.jail, .privileged = ::geteuid() == 0};
   parts.texts = TRY(keep_texts(plan, texts_in(plan), installation.state));
   Wrapped wrapped{.argv = bwrap_arguments(plan, parts)};
+  TRY(check_bwrap_words(wrapped.argv));
   wrapped.argv.insert(wrapped.argv.begin(), "bwrap");
   wrapped.missing = bwrap_missing(plan, parts, Counted::by_nobody);
   return wrapped;
@@ -141,9 +151,10 @@ Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& a
   OciOptions options = oci_options(plan, arguments);
   options.parts.jail = installation.jail;
   options.parts.texts = TRY(keep_texts(plan, texts_beside_rootfs(plan), installation.state));
-  Wrapped wrapped{.text = oci_config(plan, options)};
+  Wrapped wrapped{.text = TRY(oci_config(plan, options))};
   wrapped.missing = oci_missing(plan, options);
-  if (arguments.bundle) TRY(make_bundle(*arguments.bundle, rootfs_entries(plan), wrapped.text));
+  if (arguments.bundle)
+    TRY(make_bundle(*arguments.bundle, rootfs_entries(plan, options.kernel), wrapped.text));
   return wrapped;
 }
 
@@ -166,6 +177,13 @@ std::string as_json(const Wrapped& wrapped, const std::vector<std::string>& note
   out.end_array().key("notes").begin_array();
   for (const auto& note : notes) out.value(note);
   return out.end_array().end_object().text() + "\n";
+}
+
+// Whoever reads the words from JSON would run others.
+Result<void> check_sayable_in_json(const Wrapped& wrapped) {
+  if (std::all_of(wrapped.argv.begin(), wrapped.argv.end(), is_utf8)) return {};
+  return refusal("a word of the command line is not UTF-8, and JSON cannot carry it",
+                 "leave --json out: the line that is printed then has every byte");
 }
 
 // What Cloche does before and after a command, and nobody does around one that is started by hand.
@@ -211,7 +229,9 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
   if ((own.bundle || own.runtime) && backend != Kind::oci)
     return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
   const Runtime runtime = own.runtime ? TRY(runtime_named(*own.runtime)) : Runtime::runc;
-  RunArguments run = TRY(parse_run(rest));
+  auto parsed = parse_run(rest);
+  if (!parsed.ok()) return as_wraps_own(parsed.take_error());
+  RunArguments run = std::move(parsed).value();
   TRY(refuse_flags_of_a_run(run));
   return WrapArguments{.backend = backend,
                        .runtime = runtime,
@@ -249,6 +269,8 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
   for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
   const auto wrapped = wrap(arguments, *explanation.plan, installation.value());
   if (!wrapped.ok()) return fail(wrapped.error(), json);
+  if (const auto sayable = check_sayable_in_json(wrapped.value()); json && !sayable.ok())
+    return fail(sayable.error(), json);
   std::vector<std::string> notes = explanation.notes;
   add_what_is_not_done(*explanation.plan, notes);
   show(wrapped.value(), notes, json);

@@ -33,6 +33,12 @@ TEST(WrapArguments, TakesItsOwnFlagsAndThoseOfRun) {
       << "what stands after -- is the command's";
 }
 
+TEST(WrapArguments, ACommandMayEndAsFlagsDo) {
+  const auto parsed = parse({"--backend", "bwrap", "--", "git", "checkout", "--"});
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed.value().run.request.argv, (std::vector<std::string>{"git", "checkout", "--"}));
+}
+
 struct Row {
   std::vector<std::string> words;
   const char* what;  // a part of the error
@@ -43,6 +49,8 @@ TEST(WrapArguments, RefusesWhatMakesNoSense) {
       {{}, "no command"},
       {{"--backend", "bwrap", "ls"}, "no command"},
       {{"--backend", "bwrap", "--"}, "no command"},
+      {{"--backend", "bwrap", "--executor", "--"}, "no command"},
+      {{"--"}, "for which sandbox"},
       {{"--", "ls"}, "for which sandbox"},
       {{"--backend", "docker", "--", "ls"}, "no such backend"},
       {{"--backend=", "--", "ls"}, "empty value"},
@@ -58,6 +66,7 @@ TEST(WrapArguments, RefusesWhatMakesNoSense) {
     ASSERT_FALSE(parsed.ok()) << what;
     EXPECT_NE(parsed.error().what.find(what), std::string::npos) << parsed.error().what;
     EXPECT_EQ(parsed.error().fault, Fault::usage) << what;
+    EXPECT_EQ(parsed.error().fix.find("cloche run"), std::string::npos) << "the usage of another command";
   }
 }
 

@@ -160,6 +160,8 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     advice = advice_of(judged.judgement);
     advice.approved = approved;
   }
+  if (judged.plan) advice.rung = judged.plan->rung;
+  advice.box_notes = judged.box_notes;
   if (advice.decision == Decision::deny)
     TRY(write_down(gateway, decision_of(judged, asked, context), advice,
                    outcome_of(advice, decisive(judged.judgement))));

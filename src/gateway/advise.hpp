@@ -14,6 +14,8 @@ struct Advice {
   std::string reason = {};    // of what is not allowed, for the model
   std::string approved = {};  // digest of the question that was answered with yes
   Approvers approvers = Approvers::anyone;
+  Rung rung = Rung::namespaces;             // of a command that was admitted
+  std::vector<std::string> box_notes = {};  // and what is less about its box than was asked for
 };
 
 // Where an ask stays an ask because whoever drives the agent can put it to its person.

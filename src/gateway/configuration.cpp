@@ -10,6 +10,9 @@
 #include "base/sys.hpp"
 #include "gateway/file_gates.hpp"
 #include "gateway/ladder.hpp"
+#include "gateway/session.hpp"
+#include "gateway/unlooked_configuration.hpp"
+#include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
 #include "store/profile_files.hpp"
@@ -35,6 +38,14 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
   Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
   if (origin.kind == Origin::Kind::flag) error.fault = Fault::usage;
   return error;
+}
+
+// A directory that the managed file names is the administrator's word.
+Result<Profiles> profiles_for(const Settings& settings, const Environment& environment,
+                              const Installation& installation, const std::string& workspace) {
+  ProfilePlaces places{installation.jail, settings.profiles_dir.value, workspace, home_of(environment)};
+  if (settings.profiles_dir.managed) places.writers = {.owner = 0, .group = false};
+  return load_profiles(places);
 }
 
 Result<void> check_names(const Settings& settings, const Profiles& profiles) {
@@ -122,24 +133,45 @@ void keep_directories(RunRequest& request, const Settings& settings) {
   for (const auto& directory : directories) request.kept.push_back(where_it_would_be(directory));
 }
 
+// Autonomy readonly over an operator's own command, as over a call: what it would write it only reads, and
+// the network gate refuses what it would reach. The other levels ask, and his flags are the answer.
+void cap_by_autonomy(RunRequest& request, const Settings& settings, std::vector<std::string>& notes) {
+  if (settings.autonomy.value != Autonomy::readonly) return;
+  request.profile = Profile::readonly;
+  show_read_only(request, "autonomy readonly of " + text_of(settings.autonomy.origin), notes);
+}
+
 }  // namespace
 
 Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
                                          const std::string& workspace) {
+  if (!workspace.empty()) TRY(judge_unlooked_configuration(installation.state, workspace));
   Configuration configuration;
   configuration.files = TRY(config_for(environment, workspace));
   configuration.settings = TRY(settings_of(configuration.files));
   const Settings& settings = configuration.settings;
   configuration.rules = TRY(rules_of(configuration.files, canonical_command));
-  configuration.profiles =
-      TRY(load_profiles({installation.jail, settings.profiles_dir.value, workspace, home_of(environment)}));
+  configuration.profiles = TRY(profiles_for(settings, environment, installation, workspace));
   TRY(check_names(settings, configuration.profiles));
   TRY(check_tool_path(settings, workspace));
   return configuration;
 }
 
-Result<void> check_configuration(std::string_view text, const std::string& path, Whose whose,
-                                 const Environment& environment) {
+std::vector<std::string> rules_without_tool(const Settings& settings) {
+  std::vector<std::string> sentences;
+  const auto& tools = shipped_tools();
+  for (const auto& rule : settings.rules) {
+    const bool known = std::any_of(tools.begin(), tools.end(),
+                                   [&](const std::string& tool) { return tool_matches(rule.tool, tool); });
+    if (!known)
+      sentences.push_back(text_of(rule.origin) + ": rules: no tool of Cloche's is called " + rule.tool +
+                          ": it holds only for an executor of that name");
+  }
+  return sentences;
+}
+
+Result<std::vector<std::string>> check_configuration(std::string_view text, const std::string& path,
+                                                     Whose whose, const Environment& environment) {
   ConfigFiles files;
   std::optional<ConfigFile>& file =
       whose == Whose::managed ? files.managed : (whose == Whose::user ? files.user : files.project);
@@ -152,10 +184,10 @@ Result<void> check_configuration(std::string_view text, const std::string& path,
     const ConfigFiles others = TRY(config_for(environment, ""));
     settings.profiles_dir = TRY(settings_of(others)).profiles_dir;
   }
-  const Profiles profiles =
-      TRY(load_profiles({installation.jail, settings.profiles_dir.value, "", home_of(environment)}));
+  const Profiles profiles = TRY(profiles_for(settings, environment, installation, ""));
   TRY(check_names(settings, profiles));
-  return check_tool_path(settings, "");
+  TRY(check_tool_path(settings, ""));
+  return rules_without_tool(settings);
 }
 
 std::optional<std::string> asked_profile(const RunRequest& request) {
@@ -247,6 +279,7 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
   const ChosenProfile chosen = TRY(
       chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
   apply_profile(request, chosen.profile);
+  cap_by_autonomy(request, configuration.settings, notes);
   TRY(settle_rung(request, "the profile " + chosen.profile.name));
   TRY(judge_state(installation.state, request));  // what is tried out is remembered there
   Ladder ladder(environment, installation);
@@ -254,6 +287,16 @@ Result<std::vector<std::string>> configure_run(RunRequest& request, const Enviro
   Choice choice = TRY(take_box(request, wish, ladder));
   for (auto& note : choice.notes) notes.push_back(std::move(note));
   return notes;
+}
+
+void show_read_only(RunRequest& request, const std::string& why, std::vector<std::string>& notes) {
+  for (auto& grant : request.grants) {
+    if (!grant.writable) continue;
+    // Another command may still write there.
+    if (const auto held = sys::hold(grant.source); held.ok()) request.written.push_back(held.value().path);
+    grant.writable = false;
+    notes.push_back(shown(grant.source, 120) + " is read-only: " + why);
+  }
 }
 
 Result<void> judge_state(const std::string& state, const RunRequest& request) {
@@ -284,15 +327,12 @@ std::string misconfiguration(const Environment& environment, const Installation&
                              const std::string& workspace) {
   const auto loaded = load_configuration(environment, installation, workspace);
   if (!loaded.ok()) return describe(loaded.error());
-  const Settings& settings = loaded.value().settings;
+  const auto shapes = shapes_for(installation, environment, workspace);
+  if (!shapes.ok()) return describe(shapes.error());
   std::vector<std::string> notes;
   RunRequest request;
-  if (const auto fits = configure(request, settings, notes); !fits.ok()) return describe(fits.error());
-  for (const auto& profile : loaded.value().profiles) {
-    RunRequest under_it{.isolation = profile.isolation};
-    if (const auto here = settle_rung(under_it, profile.source); !here.ok()) return describe(here.error());
-  }
-  return {};
+  const auto fits = configure(request, loaded.value().settings, notes);
+  return fits.ok() ? "" : describe(fits.error());
 }
 
 }  // namespace cloche

@@ -28,9 +28,14 @@ struct Configuration {
 Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
                                          const std::string& workspace);
 
+// Of the rules for profiles, those whose names none of our tools has, a sentence each. An executor may have
+// it; a slip of the pen has not.
+std::vector<std::string> rules_without_tool(const Settings& settings);
+
 // Whether the text of one file could be taken as that file, its rules' examples and its profiles included.
-Result<void> check_configuration(std::string_view text, const std::string& path, Whose whose,
-                                 const Environment& environment);
+// What comes back is worth a look all the same.
+Result<std::vector<std::string>> check_configuration(std::string_view text, const std::string& path,
+                                                     Whose whose, const Environment& environment);
 
 // Which profiles hold for a tool, as one. `asked` is what --profile or the program said.
 struct ProfileQuestion {
@@ -64,6 +69,10 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
 // All of it, for `cloche run`, which is judged as run_shell is; and the box that it will run in.
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation);
+
+// What the operator's trees come to under autonomy readonly: they are shown, and a note says why nothing is
+// written there.
+void show_read_only(RunRequest& request, const std::string& why, std::vector<std::string>& notes);
 
 // Refuses a state directory that lies in the workspace, before anything is made in it: the planner would
 // refuse as well, and leave the directory behind.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "gateway/configuration_fixture.hpp"
+#include "gateway/ladder.hpp"
 
 namespace cloche {
 namespace {
@@ -47,6 +48,9 @@ TEST(ChosenProfile, TheStrictestOfAllThatApply) {
       {{.user = shell_widest, .project = shell_reads}, "", "readonly of P:1 <\"workspace-write\" U:1"},
       {{.managed = reads, .user = shell_widest}, "", "readonly of M:1 <\"workspace-write\" U:1"},
       {{.user = R"({"rules": [{"tool": "run_shell", "profile": "mine"}]})"}, "", "mine of U:1"},
+      {{.user = R"({"rules": [{"tool": "run_shell_command", "profile": "readonly"}]})"},
+       "",
+       "readonly of U:1"},
       // Of two that differ, what both allow: a project shows nothing by naming the operator's profile.
       {{.project = R"({"default_profile": "mine"})"},
        "",
@@ -63,6 +67,44 @@ TEST(ChosenProfile, TheStrictestOfAllThatApply) {
     ASSERT_TRUE(chosen.ok()) << describe(chosen.error());
     EXPECT_EQ(told(chosen.value()), row.comes_to)
         << row.files.managed << " | " << row.files.user << " | " << row.files.project << " | " << row.flag;
+  }
+}
+
+TEST(ChosenProfile, ARuleForNoToolOfOursIsWorthALook) {
+  const auto about = [](const std::string& tool) {
+    const std::string rules = R"({"rules": [{"tool": ")" + tool + R"(", "profile": "readonly"}]})";
+    return rules_without_tool(configured({.user = rules}).settings);
+  };
+  for (const char* known : {"run_shell", "run_shell_command", "run_*", "*", "http_get"})
+    EXPECT_TRUE(about(known).empty()) << known;
+  for (const char* unknown : {"run_shel", "bash", "ran_*"}) {
+    const auto sentences = about(unknown);
+    ASSERT_EQ(sentences.size(), 1U) << unknown;
+    EXPECT_TRUE(
+        sentences[0].starts_with(std::string("U:1: rules: no tool of Cloche's is called ") + unknown));
+  }
+}
+
+// Whoever names a rung for everybody says himself whether there may be less.
+TEST(WishFor, OnlyTheManagedFileLetsItsOwnRungBeSteppedDownFrom) {
+  struct Row {
+    FileTexts files;
+    Rung lowest;
+  };
+  const Row rows[] = {
+      {{.user = R"({"isolation": "gvisor", "missing": "degrade"})"}, Rung::subprocess},
+      {{.managed = R"({"isolation": "gvisor"})", .user = R"({"missing": "degrade"})"}, Rung::gvisor},
+      {{.managed = R"({"isolation": "container"})",
+        .user = R"({"isolation": "gvisor", "missing": "degrade"})"},
+       Rung::container},
+      {{.managed = R"({"isolation": "gvisor", "missing": "degrade"})"}, Rung::subprocess},
+      {{.managed = R"({"missing": "degrade"})"}, Rung::subprocess},
+  };
+  char* nothing[] = {nullptr};
+  for (const auto& row : rows) {
+    const auto wish = wish_for(configured(row.files).settings, Environment(nothing), Door::command_line);
+    ASSERT_TRUE(wish.ok());
+    EXPECT_EQ(wish.value().lowest, row.lowest) << row.files.managed << " | " << row.files.user;
   }
 }
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 
 #include "confine/probe.hpp"
+#include "gateway/profile_check.hpp"
 #include "gateway/throwaway.hpp"
 
 namespace cloche {
@@ -26,14 +27,6 @@ std::string find_bwrap(const Environment& environment) {
     if (::access(place.c_str(), X_OK) == 0) return place;
   }
   return {};
-}
-
-RunRequest in_scratch(const Throwaway& scratch, std::vector<std::string> argv) {
-  RunRequest request;
-  request.argv = std::move(argv);
-  request.workspace = scratch.path();
-  request.toolchains = "none";
-  return request;
 }
 
 std::vector<LayerHealth> healthy(const Ran& ran) {
@@ -71,7 +64,7 @@ std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environm
                                         const Installation& installation) {
   std::optional<uint64_t> worst;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    RunRequest request = in_scratch(scratch, {installation.probe, "--take-memory"});
+    RunRequest request = in_throwaway(scratch, {installation.probe, "--take-memory"});
     request.grants.push_back({.source = installation.probe});
     request.limits.memory_bytes = 256ULL << 20;
     request.limits.wall_ms = 20'000;
@@ -107,6 +100,27 @@ bool works(const Diagnosis& diagnosis, Backend backend) {
                       [&](const BackendHealth& one) { return one.backend == backend && !one.offer.works; });
 }
 
+// What a command gets that asks for nothing must be there; of the other profiles each has its own word.
+void look_at_profiles(Diagnosis& diagnosis, const Configuration& configuration,
+                      const Environment& environment, const Installation& installation) {
+  const Settings& settings = configuration.settings;
+  const auto refused = [&](const SandboxProfile& profile) {
+    const auto planned = plan_under(profile, settings, environment, installation);
+    return planned.ok() ? std::string() : describe(planned.error());
+  };
+  for (const auto& profile : configuration.profiles) {
+    if (profile.extends.empty()) continue;  // what comes with Cloche is the default's own proof
+    if (std::string why = refused(profile); !why.empty())
+      diagnosis.profile_faults.push_back({profile.name, std::move(why)});
+  }
+  const auto chosen = chosen_profile(settings, configuration.profiles, {"run_shell"});
+  if (!chosen.ok() || shipped_profile(chosen.value().profile.name) || !diagnosis.misconfiguration.empty())
+    return;
+  if (const std::string why = refused(chosen.value().profile); !why.empty())
+    diagnosis.misconfiguration = text_of(chosen.value().origin) + ": the profile " +
+                                 chosen.value().profile.name + " cannot be had here: " + why;
+}
+
 // What a command gets that asks for nothing, as the operator has it configured.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
   Ladder ladder(environment, installation);
@@ -116,6 +130,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   }
   const auto configured = load_configuration(environment, installation, "");
   if (!configured.ok()) return;  // said as a misconfiguration
+  look_at_profiles(diagnosis, configured.value(), environment, installation);
   look_at_approvers(diagnosis, configured.value().rules);
   RunRequest request;
   std::vector<std::string> ignored;
@@ -139,12 +154,12 @@ Diagnosis diagnose(const Environment& environment, const Installation& installat
   look_at_choice(diagnosis, environment, installation);
   diagnosis.bwrap = find_bwrap(environment);
   diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
-  const Throwaway scratch("doctor");
+  const Throwaway scratch("doctor", environment);
   if (scratch.path().empty()) {
-    diagnosis.problem = system_error("make a directory in /var/tmp or /tmp").what;
+    diagnosis.problem = describe(scratch.why_not());
     return diagnosis;
   }
-  auto ran = run(in_scratch(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
+  auto ran = run(in_throwaway(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
   if (!ran.ok()) {
     const Error error = with_one_fix(ran.error());
     diagnosis.problem = describe(error);

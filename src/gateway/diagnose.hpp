@@ -24,6 +24,12 @@ struct BackendHealth {
   Offer offer = {};
 };
 
+// A sandbox profile that no command can have here.
+struct ProfileFault {
+  std::string name;
+  std::string why;
+};
+
 struct Diagnosis {
   bool active = false;  // every layer of the default rung holds
   std::string problem;  // one sentence, when it is not
@@ -35,6 +41,7 @@ struct Diagnosis {
   std::string in_force = {};                 // the backend that a command gets; empty: it is refused
   std::vector<std::string> notes = {};       // less than the default, and why
   std::string misconfiguration = {};  // why every call is refused whatever the host can do; empty: it is not
+  std::vector<ProfileFault> profile_faults = {};
   std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
 };
 

@@ -23,6 +23,16 @@ std::string reach_of(const RunRequest& request) {
   return request.hosts.empty() ? "" : "it may reach what is declared (" + declared_for(request) + ")";
 }
 
+// Its flags are the answer to what autonomy would ask; they are none to readonly, which has no network.
+void take_reach(Case& c, const RunRequest& request, const Setting<Autonomy>& level) {
+  c.reach = reach_of(request);
+  if (c.reach.empty() || level.value != Autonomy::readonly) return;
+  c.ceilings.level = level.value;
+  c.intent.hosts =
+      request.network == Network::of_host ? std::vector<std::string>{"--net-host"} : request.hosts;
+  c.reach = text_of(level.origin) + " says so";
+}
+
 }  // namespace
 
 Result<Explanation> explain_call(const SessionOptions& options, const ToolCall& call,
@@ -45,11 +55,11 @@ Result<Explanation> explain_run(const RunRequest& request, const Environment& en
   for (const auto& pass : request.environment) {
     if (!pass.value) c.ceilings.pass_env.push_back(pass.name);  // what has a value is nothing of the caller's
   }
-  c.reach = reach_of(request);
   c.facts.workspace = facts.workspace.path;
   c.schema = {GateId::schema, Decision::allow, "not a tool call"};
-  const RuleFiles rules = TRY(rules_for(environment, facts.workspace.path));
-  c.rules = rules_verdict_of_run(rules, request.argv);
+  const ConfigFiles files = TRY(config_for(environment, facts.workspace.path));
+  take_reach(c, request, TRY(settings_of(files)).autonomy);
+  c.rules = rules_verdict_of_run(TRY(rules_of(files, canonical_command)), request.argv);
   Explanation explanation{decide(c, {})};
   if (explanation.judgement.launch) explanation.plan = TRY(plan_run(request, facts));
   return explanation;

@@ -1,7 +1,5 @@
 #include "gateway/gateway.hpp"
 
-#include "gateway/guarded_function.hpp"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,6 +10,8 @@
 #include "base/directory.hpp"
 #include "base/json.hpp"
 #include "base/sys.hpp"
+#include "gateway/guarded_function.hpp"
+#include "gateway/unlooked_configuration.hpp"
 #include "policy/plan_call.hpp"
 #include "store/spill.hpp"
 #include "store/task_home.hpp"
@@ -155,6 +155,10 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
 Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& environment) {
   std::optional<RunPlace> place;  // first, because the workspace may lie in it
   if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
+  const RunRequest& said = options.operators;
+  const Installation installation = TRY(find_installation(environment, options.programs));
+  TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
+                                  installation));
   Session session = TRY(load_session(std::move(options), environment));
   const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
@@ -187,11 +191,11 @@ Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
   return visible_tools(session_, skill, dials());
 }
 
-Result<void> Gateway::prove_box(const CallContext& context) const {
-  const Judged judged =
-      TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, dials()}));
-  if (!judged.plan) return {};  // no command runs here
-  return prove_planned(*judged.plan, judged.seen.facts.caller, session_.installation);
+Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) const {
+  Judged judged = TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, dials()}));
+  if (!judged.plan) return std::vector<std::string>{};  // no command runs here
+  TRY(prove_planned(*judged.plan, judged.seen.facts.caller, session_.installation));
+  return std::move(judged.box_notes);
 }
 
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
@@ -250,6 +254,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   result.outcome = std::move(record.outcome);
   result.plan_digest = record.decided.plan_digest;
   result.notes = std::move(judged.notes);
+  result.box_notes = std::move(judged.box_notes);
   result.judgement = std::move(judged.judgement);
   return result;
 }

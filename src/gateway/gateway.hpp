@@ -82,6 +82,7 @@ struct CallResult {
   Judgement judgement = {};
   std::string plan_digest = {};
   std::vector<std::string> notes = {};
+  std::vector<std::string> box_notes = {};  // of these, what is less about the box than was asked for
 
   bool is_error() const { return outcome.end != End::exited || outcome.exit_code != 0; }
 };
@@ -102,8 +103,8 @@ class Gateway {
   CallResult call(const ToolCall& asked, const CallContext& context, Approver& approver);
 
   // The box that a command of such a caller runs in proves itself, so that the first call does not wait for
-  // it. An Error says why calls of commands will fail.
-  Result<void> prove_box(const CallContext& context) const;
+  // it. An Error says why calls of commands will fail; otherwise what is less about it than was asked for.
+  Result<std::vector<std::string>> prove_box(const CallContext& context) const;
 
   // Whether anything holds the programs that calls start.
   bool is_isolated() const { return cloche::is_isolated(session_, dials()); }

@@ -14,7 +14,9 @@ Result<std::shared_ptr<const Facts>> HostLook::now(const RunRequest& request, co
   const std::lock_guard held(lock_);
   const uint64_t now_ms = sys::monotonic_ms();
   if (facts_ && now_ms - taken_ms_ < longest_ms) return facts_;
-  auto caller = TRY(caller_of(request, environment, installation));
+  // Whether he may is asked when a call has its rung: not every tool has one, and not every rung promises
+  // ids.
+  CallerFact caller = observe_caller(request, environment, installation.ids);
   facts_ = std::make_shared<const Facts>(
       TRY(observe_host(request, environment, std::move(caller), installation.places(environment))));
   taken_ms_ = now_ms;

@@ -11,12 +11,14 @@
 #include "gateway/file_gates.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
+#include "policy/guarded.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/view_guards.hpp"
 #include "store/operands.hpp"
 #include "store/system_facts.hpp"
+#include "store/tree_look.hpp"
 #include "tools/artifacts.hpp"
 #include "tools/http_get.hpp"
 
@@ -97,20 +99,39 @@ void narrow_writes(Judged& judged, const HostNames& names, const Authority& auth
   }
 }
 
-Verdict judge_action(const FileAction& action, const Session& session, const Authority& authority) {
+// What the host executes there by another name than its own.
+Result<Verdict> judge_leads(const FileAction& action, const Session& session, const GitSources& git,
+                            Verdict verdict) {
+  const RunRequest& operators = session.options.operators;
+  const std::string path = tidied(session.workspace, action.path);
+  const auto allowed = TRY(allowed_paths(operators.allow_protected, session.workspace, {session.workspace}));
+  if (is_allowed(allowed, path)) return verdict;
+  const std::string why = TRY(why_executed(session.workspace, path.substr(session.workspace.size() + 1),
+                                           {session.installation.state, operators.hidden, git}));
+  if (why.empty()) return verdict;
+  return Verdict{GateId::path,
+                 Decision::deny,
+                 shown(action.path) + " is protected: " + why,
+                 {},
+                 "ask the user to change it, or put the text under another name"};
+}
+
+Result<Verdict> judge_action(const FileAction& action, const Session& session, const Authority& authority,
+                             const GitSources& git) {
   const Dotfiles dotfiles = session.settings.dotfiles.value ? Dotfiles::allow : Dotfiles::refuse;
   Verdict verdict = judge_file(action, dotfiles, session.protected_set, session.workspace);
-  if (verdict.decision != Decision::allow || !changes_files(action.kind) || !authority.write_hints)
-    return verdict;
+  if (verdict.decision != Decision::allow || !changes_files(action.kind)) return verdict;
+  verdict = TRY(judge_leads(action, session, git, std::move(verdict)));
+  if (verdict.decision != Decision::allow || !authority.write_hints) return verdict;
   const std::string path = tidied(session.workspace, action.path);
   const auto& hints = *authority.write_hints;
   if (std::any_of(hints.begin(), hints.end(), [&](const std::string& hint) { return covers(hint, path); }))
     return verdict;
-  return {GateId::path,
-          Decision::deny,
-          shown(action.path) + " lies in nothing that the skill declares as fs:write",
-          {},
-          "write to a place that it declares"};
+  return Verdict{GateId::path,
+                 Decision::deny,
+                 shown(action.path) + " lies in nothing that the skill declares as fs:write",
+                 {},
+                 "write to a place that it declares"};
 }
 
 // All that a session's calls may reach, in the spelling of plans.
@@ -157,7 +178,8 @@ Result<void> judge_rung(const Executor& executor, Judged& judged) {
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
   Choice choice = TRY(take_box(judged.request, wish_of(session, view.dials), *session.ladder));
-  for (auto& note : choice.notes) judged.notes.push_back(std::move(note));
+  judged.notes.insert(judged.notes.end(), choice.notes.begin(), choice.notes.end());
+  judged.box_notes = std::move(choice.notes);
   return {};
 }
 
@@ -209,6 +231,8 @@ Result<void> make_request(const Session& session, const CallersView& view, Stand
   request = session.options.operators;
   request.own.insert(request.own.end(), view.own.begin(), view.own.end());
   take_profile(request, standing.terms);
+  // Also of a tool that has the rest of its view whatever the profile, as run_python and executors do.
+  if (standing.terms.level == Autonomy::readonly) show_read_only(request, "autonomy readonly", judged.notes);
   if (view.skill != nullptr) take_limits(request, *view.skill);
   TRY(settle_rung(request, "the profile " + standing.terms.profile.name));
   if (const Executor* executor = standing.executor) {
@@ -260,7 +284,7 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
   c.asks = asks_about(authority, c.intent.tool);
   c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.launch && c.intent.launch->action)
-    c.action = judge_action(*c.intent.launch->action, session, authority);
+    c.action = TRY(judge_action(*c.intent.launch->action, session, authority, judged.seen.facts.guard.git));
   return {};
 }
 
@@ -269,6 +293,7 @@ Result<void> make_plan(const Session& session, const CallersView& view, const La
   if (launch.fetch) TRY(add_fetcher(session, judged));
   if (!launch.argv.empty()) {
     TRY(judge_box(session, view, judged));
+    TRY(judge_caller(judged.request, judged.seen.facts.caller));
     TRY(observe_protected(request_for(launch, judged.request), judged.seen));
   }
   Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));

@@ -21,6 +21,7 @@ struct Judged {
   std::optional<ConfinementPlan> plan = {};  // unless it is denied
   std::string plan_digest = {};              // of that plan
   std::vector<std::string> notes = {};       // what was dropped or tightened on the way, for the record
+  std::vector<std::string> box_notes = {};   // of these, what is less about the box than was asked for
   OwnedFd turn = {};  // of an approved call: nobody changes the files that it names until it has ended
 };
 

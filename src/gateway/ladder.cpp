@@ -85,14 +85,14 @@ Offer Ladder::offer(Backend backend, Looking looking) {
     }
   }
   Offer offer = try_out(backend);
-  if (!file.empty()) write_private_file(file, text_of(offer));
+  if (!file.empty() && offer.tried) write_private_file(file, text_of(offer));
   return known_[backend] = std::move(offer);
 }
 
 // Nothing tells but running it: what is configured, installed or of the right version may fail all the same.
 Offer Ladder::try_out(Backend backend) const {
-  const Throwaway place("ladder");
-  if (place.path().empty()) return {.why = system_error("make a directory in /var/tmp or /tmp").what};
+  const Throwaway place("ladder", environment_);
+  if (place.path().empty()) return {.tried = false, .why = place.why_not().what, .fix = place.why_not().fix};
   RunRequest request;
   request.argv = {"/bin/true"};
   request.workspace = place.path();
@@ -125,6 +125,10 @@ Result<Wish> wish_for(const Settings& settings, const Environment& environment, 
   const Switches switches = TRY(switches_of(environment));
   Wish wish;
   wish.missing = settings.missing.value;
+  // Whoever names a rung for everybody says himself whether there may be less.
+  const auto& missing = settings.missing.managed;
+  if (settings.isolation.managed && !(missing && missing->value == Missing::degrade))
+    wish.lowest = settings.isolation.managed->value;
   wish.required = switches.required;
   // A managed file that says `enabled` is above every variable.
   const bool always_on = settings.enabled.managed && settings.enabled.managed->value;

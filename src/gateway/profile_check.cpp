@@ -6,6 +6,7 @@
 #include "base/shown.hpp"
 #include "base/sys.hpp"
 #include "gateway/configuration.hpp"
+#include "gateway/ladder.hpp"
 #include "gateway/throwaway.hpp"
 
 namespace cloche {
@@ -22,16 +23,27 @@ std::string how_it_ended(const Outcome& outcome) {
          (reason.empty() ? "" : ": " + shown(reason.substr(0, reason.find('\n')), 200));
 }
 
+// A rung that is built may still not be on this host.
+Result<void> judge_rung_here(RunRequest& request, const SandboxProfile& profile, const Settings& settings,
+                             const Environment& environment, const Installation& installation) {
+  const Wish wish = TRY(wish_for(settings, environment, Door::command_line));
+  Ladder ladder(environment, installation);
+  const Choice choice = TRY(take_box(request, wish, ladder));
+  if (choice.backend == Backend::none) return {};  // by the operator's own switch
+  const Offer offer = ladder.offer(choice.backend);
+  if (offer.works) return {};
+  return refusal(profile.source + " requires the rung " + std::string(name_of(*profile.isolation)) +
+                     ", which does not work here: " + offer.why,
+                 offer.fix);
+}
+
 Result<Outcome> try_example(const SandboxProfile& profile, const ProfileExample& example,
                             const Environment& environment, const Installation& installation) {
-  const Throwaway workspace("profile");
-  if (workspace.path().empty()) return system_error("make a directory in /var/tmp or /tmp");
+  const Throwaway workspace("profile", environment);
+  if (workspace.path().empty()) return workspace.why_not();
   if (!write_private_file(workspace.path() + "/notes.txt", "a line of notes\n"))
     return system_error("write to " + workspace.path());
-  RunRequest request;
-  request.argv = example.argv;
-  request.workspace = workspace.path();
-  request.toolchains = "none";
+  RunRequest request = in_throwaway(workspace, example.argv);
   request.limits.wall_ms = std::min(request.limits.wall_ms, longest_ms);
   apply_profile(request, profile);
   TRY(settle_rung(request, profile.source));
@@ -54,9 +66,24 @@ std::string fault_of(const ProfileExample& example, const Outcome& outcome) {
   return {};
 }
 
-Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile,
+Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
+                        const Environment& environment, const Installation& installation) {
+  const Throwaway workspace("profile", environment);
+  if (workspace.path().empty()) return workspace.why_not();
+  RunRequest request = in_throwaway(workspace, {"true"});
+  std::vector<std::string> ignored;
+  TRY(configure(request, settings, ignored));
+  apply_profile(request, profile);
+  TRY(settle_rung(request, profile.source));
+  if (profile.isolation) TRY(judge_rung_here(request, profile, settings, environment, installation));
+  TRY(plan_only(request, environment, installation));
+  return {};
+}
+
+Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile, const Settings& settings,
                                                  const Environment& environment,
                                                  const Installation& installation) {
+  TRY(plan_under(profile, settings, environment, installation));
   std::vector<ExampleAnswer> answers;
   for (const auto& example : profile.examples) {
     ExampleAnswer answer{place(profile.source, example.line), example};

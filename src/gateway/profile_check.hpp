@@ -1,5 +1,5 @@
-// Whether a profile does what its examples say, found out by running each through the same path as any
-// command, in a throwaway workspace with a file notes.txt in it.
+// Whether a profile can be had here, and does what its examples say, found out by running each through the
+// same path as any command, in a throwaway workspace with a file notes.txt in it.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "gateway/run.hpp"
 #include "policy/profiles.hpp"
+#include "store/settings.hpp"
 
 namespace cloche {
 
@@ -21,8 +22,13 @@ struct ExampleAnswer {
   std::string fault = {};
 };
 
+// Whether a command could have this profile here, by the plan that it would get; nothing runs. An error is
+// what every command under it would be refused with.
+Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
+                        const Environment& environment, const Installation& installation);
+
 // An error means that nothing could be tried.
-Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile,
+Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile, const Settings& settings,
                                                  const Environment& environment,
                                                  const Installation& installation);
 

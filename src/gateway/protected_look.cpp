@@ -29,12 +29,12 @@ std::string quarantine_for(const Observation& seen, const std::string& state) {
 // have put something back.
 void save_members(SavedMembers& saved, const HeldRoot& root, const GuardFacts& guard, const OpenCall& call) {
   if (guard.mounts) return;
-  std::vector<ProtectedFact> found;
+  TreeFacts found;
   std::vector<OwnedFd> held;
-  if (!look_before(root.path, found, held, guard.hidden).ok()) return;
+  if (!look_before(root.path, {guard.hidden, guard.git, {}, {}}, found, held).ok()) return;
   // What another call may have made is not what anything is put back to.
   const auto is_certain = [&](const ChangeTime& changed) { return !call.is_doubtful(changed); };
-  for (const auto& fact : found) {
+  for (const auto& fact : found.files) {
     const std::string& path = fact.file.path;
     if (!fact.kept || path == root.path || meets_allowed(guard.allowed, path)) continue;
     saved.save(root, path.substr(root.path.size() + 1), is_certain);
@@ -52,7 +52,8 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
     const auto save = [&](SavedMembers& saved, const OpenCall& call) {
       save_members(saved, root, guard, call);
     };
-    OpenCall call = OpenCall::begin(state, root.fd.get(), now, guard.files, save);
+    OpenCall call =
+        OpenCall::begin(state, root.fd.get(), now, {guard.files, guard.leads, guard.is_complete}, save);
     const bool compares = !stamps_mapped_writes(file_system_type(root.fd.get()));
     look.trees_.push_back({std::move(root), std::move(call), compares});
   }
@@ -70,8 +71,10 @@ void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
                         .git = guard.git};
   const SavedMembers& saved = tree.call.saved_by_abandoned();
   const Digests& digests = tree.call.digests_of_abandoned();
-  const bool complete =
-      look(tree, then, {*tree.call.abandoned(), saved, digests.empty() ? nullptr : &digests});
+  has_made_up_ = true;
+  const bool complete = look(
+      tree, then,
+      {*tree.call.abandoned(), saved, tree.call.leads_of_abandoned(), digests.empty() ? nullptr : &digests});
   put_back(tree, saved, guard, Places::empty);
   // Of what else has changed since then nobody knows what it was.
   if (!guard.mounts) tree.call.add_saved(saved.unchanged(tree.root));
@@ -81,8 +84,8 @@ void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
 // Before the command, so that what it changed without a trace is seen.
 void ProtectedLook::learn_contents(Tree& tree, const GuardFacts& guard) {
   const LookMemory memory(state_, tree.root.fd.get());
-  const Contents found =
-      contents_of_members(tree.root, guard.files, {.hidden = guard.hidden, .git = guard.git}, memory.text());
+  const Contents found = contents_of_members(tree.root, {guard.files, tree.call.leads().facts},
+                                             {.hidden = guard.hidden, .git = guard.git}, memory.text());
   memory.keep(found.memory);
   tree.before_gap = found.gap;
   tree.call.add_digests(found.digests);
@@ -99,17 +102,21 @@ bool ProtectedLook::is_as_before(const Tree& tree, const Suspect& suspect, const
 
 LookAfter ProtectedLook::find_suspects(const Tree& tree, const GuardFacts& facts,
                                        const Before& before) const {
-  std::vector<ProtectedFact> known = facts.files;
+  TreeFacts known{facts.files, before.leads.facts, before.leads.are_all};
   // What changed while another call was here may be that call's: that it was there before this one says
-  // nothing.
-  if (tree.call.overlaps())
-    std::erase_if(known, [&](const ProtectedFact& fact) { return fact.changed >= before.since; });
+  // nothing, unless it was read-only to both.
+  const auto may_be_anothers = [&](const ProtectedFact& fact) {
+    return fact.changed >= before.since && !(fact.kept && tree.call.is_kept_by_others(fact.file.path));
+  };
+  if (tree.call.overlaps()) std::erase_if(known.files, may_be_anothers);
   const LookMemory memory(state_, tree.root.fd.get());
   const LookLimits limits{.hidden = facts.hidden, .git = facts.git};
   LookAfter after = look_after(tree.root, known, before.since, limits, memory.text());
   memory.keep(after.memory);
+  if (after.gap.empty()) memory.keep_leads(after.leads);
   if (before.digests == nullptr) return after;
-  const Contents now = contents_of_members(tree.root, facts.files, limits, after.memory);
+  const Contents now =
+      contents_of_members(tree.root, {facts.files, before.leads.facts}, limits, after.memory);
   add_suspects(after.suspects, changed_since(*before.digests, now));
   for (const std::string& gap : {tree.before_gap, now.gap}) {
     if (after.gap.empty()) after.gap = gap;
@@ -131,6 +138,10 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Before
   }
   add_gap(tree, after.gap);
   return after.gap.empty();
+}
+
+void ProtectedLook::learn(const GuardFacts& guard) {
+  for (auto& tree : trees_) tree.call.add_leads({guard.leads, guard.is_complete});
 }
 
 void ProtectedLook::let_go_of_doubtful(GuardFacts& guard) const {
@@ -182,7 +193,7 @@ ProtectedLook::Found ProtectedLook::finish(const GuardFacts& facts) {
   for (auto& tree : trees_) {
     const SavedMembers& saved = tree.call.saved();
     const Digests* digests = tree.compares ? &tree.call.digests() : nullptr;
-    const bool complete = look(tree, facts, {tree.call.since(), saved, digests});
+    const bool complete = look(tree, facts, {tree.call.since(), saved, tree.call.leads(), digests});
     put_back(tree, saved, facts, Places::all);
     complete ? tree.call.close() : tree.call.leave();
   }

@@ -19,8 +19,11 @@ class ProtectedLook {
   // Before the command starts. Makes up for a look that an earlier call here did not live to take.
   static Result<ProtectedLook> begin(const Observation& seen, const std::string& state);
 
-  // What there was for that, and so what was observed before it may be gone.
-  bool has_changed_tree() const { return !found_.quarantined.empty() || !found_.restored.empty(); }
+  // Whether there was one to make up for, and so what was observed before it may not be so any more.
+  bool has_made_up() const { return has_made_up_; }
+  // Then it was observed again, and this is known as well.
+  void learn(const GuardFacts& guard);
+  const std::vector<Quarantined>& taken_so_far() const { return found_.quarantined; }
 
   // Takes from the members that are to be mounted those that changed since the first of the calls in their
   // tree began: another may have made them, and will take them away.
@@ -47,6 +50,7 @@ class ProtectedLook {
   struct Before {
     const ChangeTime& since;
     const SavedMembers& saved;
+    const Leads& leads;
     const Digests* digests;  // nullptr: nobody knows
   };
   void make_up_for_abandoned(Tree& tree, const GuardFacts& guard);
@@ -66,6 +70,7 @@ class ProtectedLook {
   std::string state_;
   std::string workspace_;
   Found found_;
+  bool has_made_up_ = false;
 };
 
 // Whether one that is to be mounted is not there any more, or another has its name.

@@ -10,6 +10,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "confine/mount_points.hpp"
 #include "confine/probe.hpp"
 #include "egress/gate.hpp"
 #include "gateway/protected_look.hpp"
@@ -181,6 +182,10 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
     seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation, box_of(plan))));
     ran = run_seated(*seat, covered, caller, host.probe, host.installation, streams, manner.proving);
   }
+  if (!ran.ok() && ran.error().fault == Fault::system && is_about_a_mount(ran.error())) {
+    // Where a place is missing, that says more than the step that met it.
+    if (auto places = check_mount_points(plan); !places.ok()) ran = places.take_error();
+  }
   if (ran.ok() && ran.value().outcome.end == End::not_found)
     explain_not_found(ran.value().outcome, ran.value().plan, caller);
   return ran;
@@ -278,12 +283,18 @@ std::vector<Denial> left_out_of(const RunRequest& request) {
   return denials;
 }
 
+Result<void> judge_caller(const RunRequest& request, const CallerFact& caller) {
+  const auto judged = judge_own_id(caller, request.rung);
+  if (judged.ok()) return {};
+  const auto missing = missing_layers(required_for(request), probe_host());
+  return missing.empty() ? judged.error() : describe_missing(missing);
+}
+
 Result<CallerFact> caller_of(const RunRequest& request, const Environment& environment,
                              const Installation& installation) {
-  auto observed = observe_caller(request, environment, installation.ids);
-  if (observed.ok()) return observed;
-  const auto missing = missing_layers(required_for(request), probe_host());
-  return missing.empty() ? observed.take_error() : describe_missing(missing);
+  CallerFact caller = observe_caller(request, environment, installation.ids);
+  TRY(judge_caller(request, caller));
+  return caller;
 }
 
 Result<ConfinementPlan> plan_only(const RunRequest& request, const Environment& environment,
@@ -312,8 +323,9 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   // Before anything is made: it may refuse the state directory.
   ConfinementPlan plan = TRY(replan(seen.facts));
   ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
-  if (look.has_changed_tree()) {
+  if (look.has_made_up()) {
     TRY(observe_protected_again(seen));
+    look.learn(seen.facts.guard);
     plan = TRY(replan(seen.facts));
   }
   auto ran = run_among_others(std::move(seat), std::move(plan), seen, Host{probe, installation}, streams,
@@ -342,8 +354,9 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
   ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
   ConfinementPlan current = plan;
-  if (look.has_changed_tree()) {
+  if (look.has_made_up()) {
     TRY(observe_protected_again(seen));
+    look.learn(seen.facts.guard);
     current = TRY(replan(seen.facts));
   }
   auto ran = run_among_others(std::move(seat), std::move(current), seen, Host{probe, installation}, streams,

@@ -33,7 +33,12 @@ struct Installation {
 // Beside the running program or in the directory `programs`, and under $XDG_STATE_HOME or ~/.local/state.
 Result<Installation> find_installation(const Environment& environment, const std::string& programs = {});
 
-// Who asks. On a host without the means at all that is the better reason to refuse.
+// Whether a command of his can have what the request's rung promises about ids. On a host without the means
+// at all that is the better reason to refuse. Asked of the rung that was taken, not of the one that was
+// wanted.
+Result<void> judge_caller(const RunRequest& request, const CallerFact& caller);
+
+// Who asks, judged.
 Result<CallerFact> caller_of(const RunRequest& request, const Environment& environment,
                              const Installation& installation);
 

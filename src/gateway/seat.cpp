@@ -12,6 +12,7 @@
 #include "base/directory.hpp"
 #include "base/sys.hpp"
 #include "confine/kernel_rules.hpp"
+#include "confine/mount_points.hpp"
 #include "confine/oci.hpp"
 #include "confine/staged.hpp"
 #include "confine/subprocess.hpp"
@@ -296,6 +297,7 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);
+  TRY(check_mount_points(plan));
   std::optional<CallResources::Ready> etc;
   if (auto still = take_skeleton(plan, Part::etc, installation.state);
       still.ok() && !still.value().root.empty()) {

@@ -6,16 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 
 #include "base/directory.hpp"
+#include "base/path.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr const char* parents[] = {"/var/tmp", "/tmp"};
 constexpr int64_t long_enough_s = 60;  // to take the lock of what one has just made
 
 // While it is made it has this prefix, because nobody holds its lock yet.
@@ -46,11 +47,26 @@ void sweep(const std::string& parent, const std::string& purpose) {
 
 }  // namespace
 
-Throwaway::Throwaway(const std::string& purpose) {
-  for (const std::string parent : parents) {
+std::vector<std::string> throwaway_parents(const Environment& environment, bool root) {
+  std::vector<std::string> parents = {"/var/tmp", "/tmp"};
+  for (const char* name : {"TMPDIR", "XDG_RUNTIME_DIR"}) {
+    const std::string said = environment.get(name);
+    if (is_plain_absolute(said) && said != "/") parents.push_back(said);
+  }
+  if (root) parents.emplace_back("/run");
+  parents.emplace_back("/dev/shm");
+  return parents;
+}
+
+Throwaway::Throwaway(const std::string& purpose, const Environment& environment)
+    : parents_(throwaway_parents(environment, ::geteuid() == 0)) {
+  for (const std::string& parent : parents_) {
     sweep(parent, purpose);
     std::string made = parent + "/" + unfinished(purpose) + "XXXXXX";
-    if (::mkdtemp(made.data()) == nullptr) continue;
+    if (::mkdtemp(made.data()) == nullptr) {
+      number_ = errno;
+      continue;
+    }
     lock_ = lock_of(made);
     path_ = parent + "/" + finished(purpose) + made.substr(made.size() - 6);
     if (lock_ && ::rename(made.c_str(), path_.c_str()) == 0) return;
@@ -59,8 +75,24 @@ Throwaway::Throwaway(const std::string& purpose) {
   }
 }
 
+Error Throwaway::why_not() const {
+  std::string tried;
+  for (const auto& parent : parents_) tried += (tried.empty() ? "" : ", ") + parent;
+  Error error = system_error("make a directory to try it in (" + tried + ")", number_);
+  error.fix = "set TMPDIR to a directory that you can write to";
+  return error;
+}
+
 Throwaway::~Throwaway() {
   if (!path_.empty()) remove_tree(path_);
+}
+
+RunRequest in_throwaway(const Throwaway& workspace, std::vector<std::string> argv) {
+  RunRequest request;
+  request.argv = std::move(argv);
+  request.workspace = workspace.path();
+  request.toolchains = "none";
+  return request;
 }
 
 }  // namespace cloche

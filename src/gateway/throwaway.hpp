@@ -3,25 +3,38 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "base/environment.hpp"
 #include "base/fd.hpp"
+#include "base/result.hpp"
+#include "model/run_request.hpp"
 
 namespace cloche {
 
+// Where one may be, best first. /var/tmp, because the host's /tmp is not what a command sees there; the
+// others where that is all one can write to, on a host that is read-only otherwise. Not in Cloche's own
+// state: a workspace there is refused.
+std::vector<std::string> throwaway_parents(const Environment& environment, bool root);
+
 class Throwaway {
  public:
-  // In /var/tmp, because the host's /tmp is not what a command sees there; in /tmp where that is all one can
-  // write to, on a host that is read-only otherwise.
-  explicit Throwaway(const std::string& purpose);
+  Throwaway(const std::string& purpose, const Environment& environment);
   ~Throwaway();
   Throwaway(const Throwaway&) = delete;
   Throwaway& operator=(const Throwaway&) = delete;
 
   const std::string& path() const { return path_; }  // empty: it could not be made
+  Error why_not() const;                             // then
 
  private:
+  std::vector<std::string> parents_;
   std::string path_;
-  OwnedFd lock_;  // on the directory, as long as somebody uses it
+  int number_ = 0;  // why the last of them could not have one
+  OwnedFd lock_;    // on the directory, as long as somebody uses it
 };
+
+// A command with that for its workspace, and nothing of the caller's.
+RunRequest in_throwaway(const Throwaway& workspace, std::vector<std::string> argv);
 
 }  // namespace cloche

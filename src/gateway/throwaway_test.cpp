@@ -16,10 +16,35 @@ namespace fs = std::filesystem;
 // A purpose of this test process alone.
 std::string purpose() { return "test-" + std::to_string(::getpid()); }
 
+char* nothing[] = {nullptr};
+const Environment environment(nothing);
+
+TEST(Throwaway, IsWhereOneCanWriteOnAHostThatIsReadOnly) {
+  struct Row {
+    std::vector<std::string> said;
+    bool root;
+    std::vector<std::string> parents;
+  };
+  const Row rows[] = {
+      {{}, false, {"/var/tmp", "/tmp", "/dev/shm"}},
+      {{}, true, {"/var/tmp", "/tmp", "/run", "/dev/shm"}},
+      {{"TMPDIR=/scratch", "XDG_RUNTIME_DIR=/run/user/1000"},
+       false,
+       {"/var/tmp", "/tmp", "/scratch", "/run/user/1000", "/dev/shm"}},
+      {{"TMPDIR=scratch", "XDG_RUNTIME_DIR=/"}, false, {"/var/tmp", "/tmp", "/dev/shm"}},
+  };
+  for (Row row : rows) {
+    std::vector<char*> block;
+    for (auto& word : row.said) block.push_back(word.data());
+    block.push_back(nullptr);
+    EXPECT_EQ(throwaway_parents(Environment(block.data()), row.root), row.parents);
+  }
+}
+
 TEST(Throwaway, IsEmptyAndGoneAfterwards) {
   std::string path;
   {
-    const Throwaway place(purpose());
+    const Throwaway place(purpose(), environment);
     path = place.path();
     ASSERT_TRUE(fs::is_directory(path));
     EXPECT_TRUE(fs::is_empty(path));
@@ -29,8 +54,8 @@ TEST(Throwaway, IsEmptyAndGoneAfterwards) {
 }
 
 TEST(Throwaway, OneThatIsInUseIsLeftAlone) {
-  const Throwaway first(purpose());
-  const Throwaway second(purpose());
+  const Throwaway first(purpose(), environment);
+  const Throwaway second(purpose(), environment);
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
 }
@@ -41,7 +66,7 @@ TEST(Throwaway, WhatAKilledProcessLeftGoesWithTheNext) {
   ASSERT_EQ(::pipe(said), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const Throwaway place(same);
+    const Throwaway place(same, environment);
     std::ofstream(place.path() + "/file") << "text";
     (void)!::write(said[1], place.path().c_str(), place.path().size());
     ::kill(::getpid(), SIGKILL);
@@ -53,7 +78,7 @@ TEST(Throwaway, WhatAKilledProcessLeftGoesWithTheNext) {
   ::close(said[0]);
   ::close(said[1]);
   EXPECT_TRUE(fs::exists(path)) << "nobody was left to remove it";
-  const Throwaway next(same);
+  const Throwaway next(same, environment);
   EXPECT_FALSE(fs::exists(path));
 }
 

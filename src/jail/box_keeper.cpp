@@ -83,6 +83,9 @@ void become_root_inside(const Plan& plan) {
   must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS)), Step::namespaces);
   Plan of_nobody_else = plan;
   of_nobody_else.flags &= ~static_cast<uint32_t>(wire::privileged);
+  // What it is called where we are now.
+  of_nobody_else.outside_uid = plan.inside_uid;
+  of_nobody_else.outside_gid = plan.inside_gid;
   of_nobody_else.inside_uid = 0;
   of_nobody_else.inside_gid = 0;
   map_ids(of_nobody_else, "self");

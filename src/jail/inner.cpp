@@ -13,6 +13,8 @@
 #include <cstring>
 
 #include "jail/command.hpp"
+#include "jail/counted.hpp"
+#include "jail/escaped.hpp"
 #include "jail/handover.hpp"
 #include "jail/kernel.hpp"
 #include "jail/keyring.hpp"
@@ -28,6 +30,7 @@ using wire::Step;
 constinit wire::Storage storage{};
 
 const char* given_away = nullptr;  // by --give-away
+uint64_t others_seen = 0;          // by --others: of the same user, counted along; 0: there are none
 constexpr uid_t nobody = 65534;
 
 struct Named {
@@ -48,6 +51,7 @@ constexpr Named accesses[] = {
     {"write", static_cast<uint32_t>(wire::Access::write)},
     {"device", static_cast<uint32_t>(wire::Access::device)},
     {"write_run", static_cast<uint32_t>(wire::Access::write_run)},
+    {"looked_at", static_cast<uint32_t>(wire::Access::looked_at)},
 };
 
 // The words of the command line, one after the other; whatever is wrong with one ends the process.
@@ -154,6 +158,7 @@ wire::Plan read_plan_of(wire::Words words) {
   speak_by(Voice::people);
   Reader in(words);
   wire::Plan plan;
+  (void)in.next_is("--escaped");  // and they are what they mean by now
   if (in.next_is("--control")) {
     read_control(in);
   } else if (in.next_is("--report")) {
@@ -186,6 +191,8 @@ wire::Plan read_plan_of(wire::Words words) {
       plan.flags |= wire::terminal;
     } else if (in.next_is("--open")) {
       plan.flags |= wire::open;
+    } else if (in.next_is("--others")) {
+      others_seen = in.number();
     } else if (in.next_is("--give-away")) {
       given_away = in.word();
     } else if (in.next_is("--become")) {
@@ -201,6 +208,17 @@ wire::Plan read_plan_of(wire::Words words) {
   if (plan.has(wire::terminal) && voice() != Voice::socket) Reader::wrong();  // there is nobody to hold it
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
+}
+
+// Every word behind --escaped, and the environment.
+void unescape_all(char** argv, int argc) {
+  if (argc < 3 || std::strcmp(argv[2], "--escaped") != 0) return;
+  for (char** word = argv + 3; word != argv + argc; ++word) {
+    if (!unescape(*word)) Reader::wrong();
+  }
+  for (char** line = argv + argc + 1; *line != nullptr; ++line) {
+    if (!unescape(*line)) Reader::wrong();
+  }
 }
 
 wire::Words environment_of(char** argv, int argc) {
@@ -229,6 +247,34 @@ int make_terminal_within(const wire::Plan& plan) {
   return slave;
 }
 
+bool can_start_under(uint64_t most, rlimit own) {
+  own.rlim_cur = most < own.rlim_max ? most : own.rlim_max;
+  if (::setrlimit(RLIMIT_NPROC, &own) != 0) return false;
+  const pid_t child = ::vfork();
+  if (child == 0) ::_exit(0);
+  return child > 0 && ::waitpid(child, nullptr, 0) == child;
+}
+
+// Before there is a limit, and before anything is forbidden.
+void count_others(wire::Plan& plan) {
+  rlimit own{};
+  if (others_seen == 0 || ::getrlimit(RLIMIT_NPROC, &own) != 0) return;
+  const uint64_t unseen =
+      counted_beyond(others_seen, [&](uint64_t most) { return can_start_under(most, own); });
+  (void)::setrlimit(RLIMIT_NPROC, &own);
+  for (wire::Limit& limit : plan.limits) {
+    if (limit.resource == RLIMIT_NPROC) limit.value += unseen;
+  }
+}
+
+// Whoever started us with a way to speak is the keeper, and has one for this call already: a second would
+// only halve how many commands a user's quota lets run at once.
+void take_keyring() {
+  const int why = join_keyring();
+  // One that is forbidden to us is forbidden to the command.
+  if (why != 0 && why != ENOSYS && why != EPERM && why != EACCES) fail(Step::session_keyring, why);
+}
+
 // What is taken away from this process and, with it, from the command.
 void lock(const wire::Plan& plan) {
   give_up_capabilities();
@@ -242,6 +288,8 @@ void lock(const wire::Plan& plan) {
 bool is_inner(int argc, char** argv) { return argc >= 2 && std::strcmp(argv[1], "--inner") == 0; }
 
 void run_inner(int argc, char** argv) {
+  speak_by(Voice::people);  // until it is said otherwise
+  unescape_all(argv, argc);
   run_inner({const_cast<const char**>(argv), static_cast<size_t>(argc)}, environment_of(argv, argc));
 }
 
@@ -254,9 +302,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   kernel::close_range(3, wire::control_fd - 1);
   kernel::close_range(wire::control_fd + (spoken ? 1 : 0), ~0U);
   if (spoken && ::fcntl(wire::control_fd, F_SETFD, FD_CLOEXEC) != 0) fail(Step::read_plan, errno);
-  // One that is forbidden to us is forbidden to the command.
-  const int why = join_keyring();
-  if (why != 0 && why != ENOSYS && why != EPERM && why != EACCES) fail(Step::session_keyring, why);
+  if (!spoken) take_keyring();
   offer_to_oom_killer();
   // While the right to it is ours.
   if (given_away != nullptr)
@@ -266,6 +312,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   must(::chdir(plan.directory), Step::working_directory);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal_within(plan) : -1;
+  count_others(plan);
   set_limits(plan);
   const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
   if (locked) lock(plan);

@@ -2,17 +2,18 @@
 // runtime, or no box at all (the rung `subprocess`). What the box cannot say it says here: limits,
 // capabilities, no_new_privs, Landlock, the filter, and that nothing above stdio stays open.
 //
-//   cloche-jail --inner [--control FD | --report FILE] [--umask 022] [--directory DIR] [--limit
-//   NAME=VALUE]...
-//               --landlock ABI [--allow ACCESS:PATH]... [--debugging] [--watched]
+//   cloche-jail --inner [--escaped] [--control FD | --report FILE] [--umask 022] [--directory DIR]
+//               [--limit NAME=VALUE]... --landlock ABI [--allow ACCESS:PATH]... [--debugging] [--watched]
 //               [--give-away DIRECTORY] [--become UID:GID] [--alone | --open] [--terminal]
 //               [--program PATH]... -- ARGV...
 //
 // Everything is said in words, so that `cloche wrap` can print a line that runs when it is pasted; the
-// environment is the box's own. --alone: there are no namespaces around it, so the filter refuses what they
-// would have kept apart. --open: nothing is to be held, by the operator's own switch. --give-away: what
-// the box could not make read-only belongs to nobody from the start. --terminal: the command gets a pseudo
-// terminal, whose other side goes out by the control socket; its size is set from there.
+// environment is the box's own. --escaped: both came by a way that carries UTF-8 alone (jail/escaped.hpp), so
+// that a command has its words byte for byte. --alone: there are no namespaces around it, so the filter
+// refuses what they would have kept apart. --open: nothing is to be held, by the operator's own switch.
+// --give-away: what the box could not make read-only belongs to nobody from the start. --terminal: the
+// command gets a pseudo terminal, whose other side goes out by the control socket; its size is set from
+// there.
 //
 // Theory of operation. This process stays, as the command's parent and reaper; it ends with the command, when
 // the supervisor says so, or when its own parent dies, and takes everything with it that the command has

@@ -31,8 +31,11 @@ constexpr uint64_t change_rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCE
                                    LANDLOCK_ACCESS_FS_REFER | kernel::landlock::truncate;
 constexpr uint64_t device_rights =
     read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | kernel::landlock::truncate | kernel::landlock::ioctl_device;
-// Nobody is granted these: making device nodes.
-constexpr uint64_t never_granted = LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK;
+// Nobody is granted this. It would be a power: a device 0:0 (a whiteout) needs no capability.
+constexpr uint64_t never_granted = LANDLOCK_ACCESS_FS_MAKE_CHAR;
+// A mark and no power, since a block device takes CAP_MKNOD, which no command has. But the kernel moves no
+// directory to where it would have a right that it has not where it is (EXDEV).
+constexpr uint64_t mark_rights = LANDLOCK_ACCESS_FS_MAKE_BLOCK;
 constexpr uint64_t file_only = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE |
                                LANDLOCK_ACCESS_FS_READ_FILE | kernel::landlock::truncate |
                                kernel::landlock::ioctl_device;
@@ -45,13 +48,15 @@ constexpr uint64_t rights_of(Access access) {
     case Access::write: return read_rights | change_rights;
     case Access::write_run: return read_rights | change_rights | LANDLOCK_ACCESS_FS_EXECUTE;
     case Access::device: return device_rights;
+    case Access::looked_at: return mark_rights;
   }
   return 0;
 }
 
 // Everything this level of the interface can handle, so that what is not granted is denied.
 uint64_t handled_by(int abi) {
-  uint64_t handled = read_rights | change_rights | device_rights | never_granted | LANDLOCK_ACCESS_FS_EXECUTE;
+  uint64_t handled =
+      read_rights | change_rights | device_rights | mark_rights | never_granted | LANDLOCK_ACCESS_FS_EXECUTE;
   if (abi < 5) handled &= ~kernel::landlock::ioctl_device;
   if (abi < 3) handled &= ~kernel::landlock::truncate;
   if (abi < 2) handled &= ~static_cast<uint64_t>(LANDLOCK_ACCESS_FS_REFER);

@@ -67,9 +67,10 @@ struct Mount {
   std::span<const char> content = {};
 };
 
-// What Landlock lets a program do beneath a path.
-enum class Access : uint32_t { list, read, run, write, write_run, device };
-inline constexpr uint32_t last_access = static_cast<uint32_t>(Access::device);
+// What Landlock lets a program do beneath a path. `looked_at` lets it do nothing, and stands beside another
+// rule for the same path: no directory is moved from a tree without it into one that has it.
+enum class Access : uint32_t { list, read, run, write, write_run, device, looked_at };
+inline constexpr uint32_t last_access = static_cast<uint32_t>(Access::looked_at);
 
 struct Rule {
   Access access = Access::list;

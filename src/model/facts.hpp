@@ -45,6 +45,33 @@ struct ProtectedFact {
   bool operator==(const ProtectedFact&) const = default;
 };
 
+// A path by which something is executed that is no member by its own name: a link in a member, or what a
+// configuration of git names. And where it led before the command: whatever else is at its end afterwards is
+// another, however old, and whatever else is known of it.
+struct LeadFact {
+  enum class Kind {
+    link,
+    hooks,       // a directory of hooks
+    config,      // a file that is included
+    program,     // a file
+    repository,  // a git directory that a file or a link leads to
+  };
+  struct Step {
+    std::string path;  // absolute, without a link on the way to it
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    ChangeTime changed = {};
+    bool operator==(const Step&) const = default;
+  };
+  std::string path;  // absolute, as it is written
+  Kind kind = Kind::link;
+  Step end = {};                 // no inode: it led nowhere, or to this path where nothing is
+  std::vector<Step> links = {};  // that it went by, without itself
+  int64_t lost = 0;  // since when (in seconds) nothing says so any more: another command may bring it back
+
+  bool operator==(const LeadFact&) const = default;
+};
+
 // Configurations of git that hold in every repository, whoever made it.
 struct GitSources {
   std::string home = {};                // what ~ stands for in them
@@ -57,6 +84,8 @@ struct GuardFacts {
   std::vector<std::string> roots = {};    // the trees that the command may write to
   std::vector<std::string> allowed = {};  // what in them the operator lets it change all the same
   std::vector<ProtectedFact> files = {};
+  std::vector<LeadFact> leads = {};
+  bool is_complete = false;              // there were no other members and leads in the trees
   std::vector<std::string> hidden = {};  // Cloche's own in them, which no command sees: nothing to look for
   std::vector<FileFact> pinned = {};     // the git directories that kept ones lie in: not to be renamed
   GitSources git = {};
@@ -87,6 +116,7 @@ struct CallerFact {
   unsigned uid = 0;
   unsigned gid = 0;
   bool privileged = false;                         // root with the capabilities to map foreign ids
+  bool stuck_as_root = false;                      // root outside too, without them
   std::string home;                                // resolved; empty when there is none
   std::string path;                                // the caller's PATH, for the order of toolchains
   std::map<std::string, std::string> environment;  // of the names that -e asked for, and TERM
@@ -114,7 +144,8 @@ struct Facts {
   // what the next call is judged by.
   std::vector<FileFact> parts;
   std::vector<FileFact> above_parts;  // every directory above these
-  // Of these and of the operator's configuration: files that have another name, wherever that may be.
+  // Of these and of the operator's configuration: files that have another name, which could lie in what is
+  // named.
   std::vector<std::string> with_other_names;
   SharedList<FileFact> system;           // /usr, /bin, ...
   SharedList<FileFact> etc;              // the curated files that exist

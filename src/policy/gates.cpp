@@ -389,6 +389,14 @@ Verdict reach_of_command(const Case& c, const Shapes& shapes) {
   return asks_for_network(c) ? ask_first(c, reach) : allow(GateId::network, reach);
 }
 
+// Of an operator's own command there is no flag that would raise it: the place that says so is named.
+Verdict no_network_at_all(const Case& c) {
+  const std::string no = "autonomy readonly has no network";
+  if (c.origin == Case::Origin::tool_call)
+    return deny(GateId::network, no, "the operator can raise --autonomy");
+  return deny(GateId::network, no + ": " + c.reach, "leave the network out, or raise autonomy there");
+}
+
 std::string how_to_declare(const Case& c, const std::string& host) {
   if (c.ceilings.declared_by.ends_with(net_flag)) return "do without; the operator can give --net " + host;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
@@ -401,8 +409,7 @@ std::string how_to_declare(const Case& c, const std::string& host) {
 Verdict network_gate(const Case& c, const Shapes& shapes) {
   if (!c.intent.problem.empty()) return unreadable(GateId::network, c.intent);
   if (c.intent.hosts.empty()) return reach_of_command(c, shapes);
-  if (c.ceilings.level == Autonomy::readonly)
-    return deny(GateId::network, "autonomy readonly has no network", "the operator can raise --autonomy");
+  if (c.ceilings.level == Autonomy::readonly) return no_network_at_all(c);
   if (!c.ceilings.network)
     return deny(GateId::network, "the sandbox profile has no network",
                 "do without; the operator can give --profile workspace-write");

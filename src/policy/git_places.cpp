@@ -39,7 +39,11 @@ constexpr std::string_view programs[] = {
     "gpg.program",
     "guitool.*.cmd",
     "hook.*.command",
+    "imap.tunnel",
     "interactive.difffilter",
+    "lfs.*.clean",
+    "lfs.*.path",
+    "lfs.*.smudge",
     "man.*.cmd",
     "man.*.path",
     "merge.*.driver",
@@ -48,6 +52,11 @@ constexpr std::string_view programs[] = {
     "pager.*",
     "remote.*.receivepack",
     "remote.*.uploadpack",
+    "sendemail.*.cccmd",
+    "sendemail.*.headercmd",
+    "sendemail.*.sendmailcmd",
+    "sendemail.*.smtpserver",
+    "sendemail.*.tocmd",
     "sendemail.cccmd",
     "sendemail.headercmd",
     "sendemail.sendmailcmd",
@@ -55,6 +64,7 @@ constexpr std::string_view programs[] = {
     "sendemail.tocmd",
     "sequence.editor",
     "submodule.*.update",
+    "svn.authorsprog",
     "tar.*.command",
     "trailer.*.cmd",
     "trailer.*.command",
@@ -69,17 +79,38 @@ bool names_program(const GitConfigEntry& entry) {
   return is_listed(kind_of(entry)) || (!entry.has_name && is_listed(entry.section + ".*"));
 }
 
-// The first word of a command, as a shell takes it; "!" says that it is for one. One without a slash is
-// looked for in PATH.
+// The first word of a command, as a shell takes it: pieces in quotes and letters behind a backslash are part
+// of it.
+std::string first_word(std::string_view command) {
+  std::string word;
+  char quote = 0;
+  for (size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      word += command[++i];
+    } else if (quote != 0 ? c == quote : c == '"' || c == '\'') {
+      quote = quote != 0 ? 0 : c;
+    } else if (quote == 0 && std::string_view(" \t\n;&|<>()").find(c) != std::string_view::npos) {
+      break;
+    } else {
+      word += c;
+    }
+  }
+  return word;
+}
+
+// "!" says that it is for a shell, which begins at the top of the working tree. One without a slash is looked
+// for in PATH.
 std::string program_in(std::string_view command) {
   command.remove_prefix(std::min(command.find_first_not_of("! \t"), command.size()));
-  if (command.empty()) return {};
-  const char quote = command.front();
-  const bool quoted = quote == '"' || quote == '\'';
-  if (quoted) command.remove_prefix(1);
-  const size_t end = quoted ? command.find(quote) : command.find_first_of(" \t\n;&|<>()");
-  const std::string_view word = command.substr(0, end);
-  return word.find('/') != std::string_view::npos ? std::string(word) : std::string();
+  std::string word = first_word(command);
+  for (const std::string_view here : {"$PWD/", "${PWD}/"}) {
+    if (word.starts_with(here)) word.erase(0, here.size() - 1).insert(0, ".");
+  }
+  for (const std::string_view home : {"$HOME/", "${HOME}/"}) {
+    if (word.starts_with(home)) word.erase(0, home.size() - 1).insert(0, "~");
+  }
+  return word.find('/') != std::string::npos ? word : std::string();
 }
 
 // Git's strings end there.
@@ -115,14 +146,29 @@ SaidPlaces places_said(std::string_view git_config) {
   return said;
 }
 
-std::string place_from(std::string_view path, std::string_view base, std::string_view home) {
+std::string home_in_passwd(std::string_view text, std::string_view user) {
+  constexpr int home_field = 5;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    if (!line.starts_with(user) || line.substr(user.size(), 1) != ":") continue;
+    for (int i = 0; i < home_field && !line.empty(); ++i)
+      line.remove_prefix(std::min(line.find(':'), line.size() - 1) + 1);
+    return std::string(line.substr(0, line.find(':')));
+  }
+  return {};
+}
+
+std::string place_from(std::string_view path, std::string_view base, const HomeOf& home_of) {
   constexpr std::string_view optional = ":(optional)";
   if (path.starts_with(optional)) path.remove_prefix(optional.size());
   if (path.empty() || path.starts_with("%(prefix)")) return {};  // git's own installation
   if (path[0] == '/') return std::string(path);
   if (path[0] != '~') return base.empty() ? std::string() : std::string(base) + "/" + std::string(path);
-  if (path.size() > 1 && path[1] != '/') return {};  // another user's
-  return home.empty() ? std::string() : std::string(home) + std::string(path.substr(1));
+  const size_t end = std::min(path.find('/'), path.size());
+  const std::string home = home_of(path.substr(1, end - 1));
+  return home.empty() ? std::string() : home + std::string(path.substr(end));
 }
 
 }  // namespace cloche

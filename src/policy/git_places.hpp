@@ -2,6 +2,7 @@
 // is there is as much to be kept from a command as the configuration itself. Pure.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,9 +10,10 @@
 namespace cloche {
 
 enum class PlaceKind {
-  hooks,    // a directory, relative to the working tree
-  config,   // a file of include or includeIf, whatever its condition; relative to who includes it
-  program,  // a file that a key names with a slash; relative to the working tree
+  hooks,       // a directory, relative to the working tree
+  config,      // a file of include or includeIf, whatever its condition; relative to who includes it
+  program,     // a file that a key names with a slash; relative to the working tree
+  repository,  // the git directory itself, where another file says which it is
 };
 
 struct ExecutedPlace {
@@ -30,7 +32,13 @@ struct SaidPlaces {
 // depends on files that are not here.
 SaidPlaces places_said(std::string_view git_config);
 
-// `path` absolute: ~ is `home`, and what is relative is so to `base`. Empty when that cannot be told.
-std::string place_from(std::string_view path, std::string_view base, std::string_view home);
+// Where the home directory of a user is, of whoever asks when there is no name; empty: nobody knows.
+using HomeOf = std::function<std::string(std::string_view user)>;
+
+// By the text of /etc/passwd.
+std::string home_in_passwd(std::string_view text, std::string_view user);
+
+// `path` absolute: ~ is a home, and what is relative is so to `base`. Empty when that cannot be told.
+std::string place_from(std::string_view path, std::string_view base, const HomeOf& home_of);
 
 }  // namespace cloche

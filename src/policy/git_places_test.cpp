@@ -33,6 +33,15 @@ TEST(GitPlaces, AreThoseThatGitGoesToForMore) {
       {"[diff]\nexternal = ./d;x\n[diff \"y\"]\ntextconv = ~/t\n", {{{"./d", program}, {"~/t", program}}}},
       {"[alias]\nx = !./a b\nlog = log origin/main\n[pager]\nlog = ./p\n",
        {{{"./a", program}, {"./p", program}}}},
+      {"[alias]\na = !./my\\\\ tools/f x\nb = !./t/\\\"h\\\"y\nc = !$PWD/t/g\nd = !${HOME}/x\ne = !'./q' z\n",
+       {{{"./my tools/f", program},
+         {"./t/hy", program},
+         {"./t/g", program},
+         {"~/x", program},
+         {"./q", program}}}},
+      {"[imap]\ntunnel = ./t/a\n[sendemail \"x\"]\nsendmailcmd = ./s\n[lfs \"customtransfer.x\"]\npath = "
+       "./l\n",
+       {{{"./t/a", program}, {"./s", program}, {"./l", program}}}},
       {"[commit]\ntemplate = ./t\n[blame]\nignoreRevsFile = a/b\n", {}},
       {std::string_view("[core]\nhooksPath = a\0b\n", 23), {{{"a", hooks}}}},
   };
@@ -58,7 +67,20 @@ TEST(GitPlaces, AsPaths) {
       {"%(prefix)/a", "/w", "/h", ""},
       {":(optional)a", "/w", "/h", "/w/a"},
   };
-  for (const auto& row : rows) EXPECT_EQ(place_from(row.path, row.base, row.home), row.place) << row.path;
+  for (const auto& row : rows) {
+    const HomeOf home_of = [&](std::string_view user) { return user.empty() ? std::string(row.home) : ""; };
+    EXPECT_EQ(place_from(row.path, row.base, home_of), row.place) << row.path;
+  }
+}
+
+TEST(GitPlaces, OfAnotherUserAreInTheirHome) {
+  constexpr std::string_view users =
+      "root:x:0:0:root:/root:/bin/sh\nann:x:7:7::/home/ann:/bin/sh\nanna:x:8:8::/h:\nbad\nno:x";
+  const HomeOf home_of = [&](std::string_view user) { return home_in_passwd(users, user); };
+  EXPECT_EQ(place_from("~ann/hooks", "/w", home_of), "/home/ann/hooks");
+  EXPECT_EQ(place_from("~anna", "/w", home_of), "/h");
+  for (const char* nobody : {"~an/x", "~bad/x", "~no/x", "~annabel/x", "~x/x"})
+    EXPECT_EQ(place_from(nobody, "/w", home_of), "") << nobody;
 }
 
 }  // namespace

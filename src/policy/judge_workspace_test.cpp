@@ -140,5 +140,19 @@ TEST(JudgeWorkspace, RefusesWhatIsNoDirectory) {
   }
 }
 
+// A rung without a box promises no other id, and one who is not root outside has nothing to lose.
+TEST(JudgeOwnId, RootThatCannotBeAnybodyElseHasNoBox) {
+  const CallerFact stuck{.stuck_as_root = true};
+  for (Rung rung : {Rung::namespaces, Rung::container, Rung::gvisor}) {
+    const auto judged = judge_own_id(stuck, rung);
+    ASSERT_FALSE(judged.ok()) << name_of(rung);
+    EXPECT_EQ(judged.error().fault, Fault::missing_layer);
+    EXPECT_EQ(judged.error().layer, "user-ids");
+    EXPECT_TRUE(judge_own_id(CallerFact{.privileged = true}, rung).ok()) << name_of(rung);
+    EXPECT_TRUE(judge_own_id(CallerFact{.uid = 1000}, rung).ok()) << name_of(rung);
+  }
+  for (Rung rung : {Rung::permissive, Rung::subprocess}) EXPECT_TRUE(judge_own_id(stuck, rung).ok());
+}
+
 }  // namespace
 }  // namespace cloche

@@ -28,6 +28,18 @@ TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
   EXPECT_EQ(network_gate(c, shapes()).decision, Decision::allow) << "the skill answers for this tool";
 }
 
+TEST(NetworkGate, AutonomyReadonlyCapsAnOperatorsCommandToo) {
+  Case c = case_of("ls");
+  c.origin = Case::Origin::operators_command;
+  c.ceilings.level = Autonomy::readonly;
+  EXPECT_EQ(network_gate(c, shapes()).decision, Decision::allow) << "it needs none";
+  c.intent.hosts = {"localhost:80"};
+  c.reach = "U:1 says so";
+  EXPECT_EQ(network_gate(c, shapes()).decision, Decision::deny);
+  EXPECT_EQ(refusal_of(network_gate(c, shapes())),
+            "autonomy readonly has no network: U:1 says so; leave the network out, or raise autonomy there");
+}
+
 TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
   const struct {
     std::vector<std::string> wanted;

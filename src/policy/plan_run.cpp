@@ -11,6 +11,7 @@
 #include "policy/granted_places.hpp"
 #include "policy/guarded.hpp"
 #include "policy/judge_network.hpp"
+#include "policy/linked_names.hpp"
 #include "policy/secret_names.hpp"
 #include "policy/standard_view.hpp"
 #include "policy/system_view.hpp"
@@ -257,6 +258,17 @@ void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
 
 }  // namespace
 
+Result<void> judge_own_id(const CallerFact& caller, Rung rung) {
+  const auto promised = required_by(rung);
+  const bool own_id = std::find(promised.begin(), promised.end(), LayerId::user_ids) != promised.end();
+  if (!caller.stuck_as_root || !own_id) return {};
+  return Error{Fault::missing_layer,
+               "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
+               "the command an id of its own",
+               0, "run as an ordinary user, or give root these capabilities",
+               std::string(name_of(LayerId::user_ids))};
+}
+
 Result<void> judge_workspace(const FileFact& workspace, const std::string& callers_home) {
   const std::string& path = workspace.path;
   if (!workspace.exists()) {
@@ -347,6 +359,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   const bool writable = add_workspace(plan, request, facts);
   if (request.view == View::curated) view::give_way_to_grants(plan, request, facts);
   TRY(add_grants(plan, request, facts));
+  view::add_linked_names(plan, request, facts);
   view::cover_mounts(plan, facts);
   TRY(view::keep_parts(plan, facts));
   TRY(view::keep_operators_word(plan, facts));

@@ -16,6 +16,10 @@ inline constexpr std::string_view home_inside = "/home/cloche";
 // Why this directory cannot be a workspace, or nothing.
 Result<void> judge_workspace(const FileFact& workspace, const std::string& home);
 
+// Root outside without the means to stop being root there: in a box the command would own the host's files. A
+// rung without a box promises no other id; there Landlock, the filter and the lack of capabilities hold root.
+Result<void> judge_own_id(const CallerFact& caller, Rung rung);
+
 // Names of the caller's variables that were asked for and stay outside, because they look like secrets. A
 // value that is given with its name is the operator's own, whatever the name.
 std::vector<std::string> secrets_left_out(const RunRequest& request);

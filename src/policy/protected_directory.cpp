@@ -170,8 +170,9 @@ void DirectoryNames::settle_git_directory() {
       add_member(found, MemberRule::git_hooks, hooks_reason);
     } else if (found.meaning == "remotes" || found.meaning == "branches") {
       add_member(found, MemberRule::git_remotes, remotes_reason);
-    } else if (found.meaning == "commondir" && part_ == GitPart::dot_git) {
-      add_member(found, MemberRule::always, elsewhere_reason);
+    } else if (found.meaning == "commondir") {
+      const bool has_none = part_ == GitPart::dot_git;  // other parts of a repository may have one
+      add_member(found, has_none ? MemberRule::always : MemberRule::git_pointer, elsewhere_reason);
     } else if (linked && found.meaning == "info") {
       add_member(found, MemberRule::always, attributes_reason);
     } else if (linked && (found.meaning == "modules" || found.meaning == "worktrees")) {
@@ -238,15 +239,14 @@ void DirectoryNames::settle_inside(bool is_git_part) {
 
 void DirectoryNames::settle() {
   is_git_ = part_ == GitPart::dot_git || (find("objects") != nullptr && find("refs") != nullptr);
-  const bool is_worktree =
-      part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
+  is_worktree_ = part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
   if (is_git_) {
     settle_git_directory();
   } else {
-    settle_part(is_worktree);
+    settle_part(is_worktree_);
   }
   if (part_ == GitPart::modules || part_ == GitPart::module_hooks) settle_modules();
-  settle_inside(is_git_ || is_worktree);
+  settle_inside(is_git_ || is_worktree_);
 }
 
 // Of a git directory, or a worktree's.

@@ -64,6 +64,7 @@ class DirectoryNames {
   void settle();  // after the last name
 
   bool is_git_directory() const { return is_git_; }
+  bool is_worktree_part() const { return is_worktree_; }  // by its place, or by what is in it
   // Under which name it has a .git, be that a directory, a file or a link; empty: it has none.
   const std::string& dot_git() const { return dot_git_; }
   const std::vector<MemberName>& members() const { return members_; }
@@ -88,6 +89,7 @@ class DirectoryNames {
   Trail trail_;
   GitPart part_;
   bool is_git_ = false;
+  bool is_worktree_ = false;
   std::string dot_git_;
   std::vector<GitName> git_names_;
   std::vector<std::string> links_;  // members only where git writes

@@ -60,16 +60,4 @@ Result<void> make_bundle(const std::string& directory, const std::vector<RootfsE
   return make_entry(directory, {RootfsEntry::Kind::file, "/config.json", config, 0600});
 }
 
-Result<void> check_mount_points(const ConfinementPlan& plan) {
-  for (const auto& [path, target, file] : host_mount_points(plan)) {
-    struct stat seen {};
-    if (::lstat(path.c_str(), &seen) != 0)
-      return refusal(target + " has no place to be mounted: " + path + " does not exist",
-                     "make it, or choose another target with SRC:DST");
-    if (S_ISDIR(seen.st_mode) == file)
-      return refusal(target + " cannot be mounted on " + path + ": one is a directory, the other is not");
-  }
-  return {};
-}
-
 }  // namespace cloche

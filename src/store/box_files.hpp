@@ -19,8 +19,4 @@ Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, cons
 Result<void> make_bundle(const std::string& directory, const std::vector<RootfsEntry>& rootfs,
                          const std::string& config);
 
-// Every mount point in a tree of the host's is there: a box would make it otherwise, among the operator's own
-// files.
-Result<void> check_mount_points(const ConfinementPlan& plan);
-
 }  // namespace cloche

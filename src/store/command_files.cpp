@@ -1,10 +1,12 @@
 #include "store/command_files.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/operators_file.hpp"
 #include "store/second_name.hpp"
 #include "store/share_place.hpp"
 
@@ -13,9 +15,11 @@ namespace {
 
 constexpr size_t max_file_bytes = 1 << 20;
 
-void add_json_files(std::vector<CommandFile>& files, const std::string& folder, const std::string& shown) {
+void add_json_files(std::vector<CommandFile>& files, const std::string& folder, const std::string& shown,
+                    CommandFile::By by) {
   for (const auto& name : names_in(folder)) {
-    if (name.ends_with(".json") && name[0] != '.') files.push_back({shown + "/" + name, folder + "/" + name});
+    if (name.ends_with(".json") && name[0] != '.')
+      files.push_back({shown + "/" + name, folder + "/" + name, by});
   }
 }
 
@@ -26,9 +30,22 @@ std::string config_folder(const Environment& environment) {
   return is_plain_absolute(home) && home != "/" ? home + "/.config/cloche/commands" : "";
 }
 
-Result<std::string> where_it_is(const std::string& path) {
-  const auto fd = TRY(sys::open(path, O_PATH));
-  return sys::path_of(fd.get());
+// What lies there is the user's own word. Who cannot look into it finds nothing there.
+Result<void> judge_users_folder(const std::string& folder) {
+  if (::access(folder.c_str(), F_OK) != 0) return {};
+  return judge_operators_folder(folder, users_writers());
+}
+
+// Whoever owns share/ owns the programs beside it, and what was named on the command line is only tested.
+Result<OperatorsFile> open_shapes(const CommandFile& file) {
+  if (file.by == CommandFile::By::user) {
+    OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
+    TRY(judge_way(file.path, opened, users_writers()));
+    return opened;
+  }
+  OperatorsFile opened{TRY(sys::open(file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
+  opened.opened = TRY(sys::path_of(opened.fd.get()));
+  return opened;
 }
 
 }  // namespace
@@ -37,18 +54,16 @@ Result<std::vector<CommandFile>> find_command_files(const std::string& program,
                                                     const Environment& environment) {
   std::vector<CommandFile> files;
   const std::string shipped = share_beside(program) + "/commands";
-  add_json_files(files, shipped, "share/commands");
+  add_json_files(files, shipped, "share/commands", CommandFile::By::shipped);
   if (files.empty()) {
     return refusal("there are no command shapes in " + shipped,
                    "install share/ beside the programs, or build again");
   }
-  if (const std::string folder = config_folder(environment); !folder.empty())
-    add_json_files(files, folder, folder);
+  if (const std::string folder = config_folder(environment); !folder.empty()) {
+    TRY(judge_users_folder(folder));
+    add_json_files(files, folder, folder, CommandFile::By::user);
+  }
   return files;
-}
-
-Result<std::string> read_command_file(const CommandFile& file) {
-  return sys::read_file(file.path, max_file_bytes);
 }
 
 Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const std::string& program,
@@ -56,12 +71,13 @@ Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const s
   Shapes shapes;
   const bool own = !workspace.empty() && is_beneath(workspace, program);
   for (const auto& file : files) {
-    const std::string real = TRY(where_it_is(file.path));
-    if (!own && !workspace.empty() && lies_in(workspace, real)) {
-      return refusal("the command shapes in " + real + " lie in the workspace: a command could widen them",
-                     "move them, or name another workspace");
+    const OperatorsFile opened = TRY(open_shapes(file));
+    if (!own && !workspace.empty() && lies_in(workspace, opened.opened)) {
+      return refusal(
+          "the command shapes in " + opened.opened + " lie in the workspace: a command could widen them",
+          "move them, or name another workspace");
     }
-    const std::string text = TRY(read_command_file(file));
+    const std::string text = TRY(read_operators(opened.fd.get(), file.path, max_file_bytes));
     Shapes read = TRY(load_shapes(text, file.shown));
     for (auto& shape : read) shapes.push_back(std::move(shape));
   }

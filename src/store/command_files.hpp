@@ -1,5 +1,5 @@
-// The files of command shapes: those shipped in share/ and the user's own. One that a sandboxed command could
-// have written is refused.
+// The files of command shapes: those shipped in share/ and the user's own. One that a sandboxed command or
+// another user could have written is refused, and so is a directory of the user's that others can write.
 #pragma once
 
 #include <string>
@@ -12,8 +12,10 @@
 namespace cloche {
 
 struct CommandFile {
+  enum class By { shipped, user, named };
   std::string shown;  // how messages name it
   std::string path;
+  By by = By::named;  // with Cloche, in the user's directory, on a command line
 };
 
 // Shipped ones first, then $XDG_CONFIG_HOME/cloche/commands/*.json. `program` is the running program's own
@@ -21,10 +23,9 @@ struct CommandFile {
 Result<std::vector<CommandFile>> find_command_files(const std::string& program,
                                                     const Environment& environment);
 
-Result<std::string> read_command_file(const CommandFile& file);
-
-// Every shape of every file, examples checked. None of the files may lie in `workspace` (resolved), unless
-// the program itself does: then it is the workspace's owner who built it.
+// Every shape of every file, examples checked. A user's that somebody else could have written refuses. None
+// of the files may lie in `workspace` (resolved), unless the program itself does: then it is the workspace's
+// owner who built it.
 Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const std::string& program,
                                   const std::string& workspace);
 

@@ -2,6 +2,7 @@
 #include "store/command_files.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -75,6 +76,52 @@ TEST_F(CommandFiles, ALinkIntoTheWorkspaceIsRefused) {
 TEST_F(CommandFiles, ShareInTheWorkspaceIsRefusedUnlessTheProgramIsThereToo) {
   EXPECT_FALSE(load("prefix/share").ok());
   EXPECT_TRUE(load("prefix").ok());
+}
+
+// A shape of passive says that a command needs no question: whoever could have written it has answered.
+TEST_F(CommandFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files to others";
+  write("config/cloche/commands/mine.json", good);
+  const fs::path folder = root / "config/cloche/commands";
+  const struct {
+    fs::path path;
+    unsigned mode;
+    unsigned owner;
+    std::string says;  // empty: nothing is wrong
+  } rows[] = {
+      {folder / "mine.json", 0644, 0, ""},
+      {folder / "mine.json", 0664, 0, ""},
+      {folder / "mine.json", 0666, 0, " can be written by everybody"},
+      {folder / "mine.json", 0644, 12345, " belongs to another user, id 12345"},
+      {folder, 0777, 0, " can be written by everybody"},
+      {folder, 0755, 12345, " belongs to another user, id 12345"},
+      {folder.parent_path(), 0777, 0, " can be written by everybody"},
+      {folder.parent_path(), 01777, 0, ""},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.path.string() + " " + std::to_string(row.mode));
+    ASSERT_EQ(::chown(row.path.c_str(), row.owner, 0), 0);
+    ASSERT_EQ(::chmod(row.path.c_str(), row.mode), 0);
+    const auto loaded = load("ws");
+    EXPECT_EQ(loaded.ok() ? "" : loaded.error().what, row.says.empty() ? "" : row.path.string() + row.says);
+    ASSERT_EQ(::chown(row.path.c_str(), 0, 0), 0);
+    ASSERT_EQ(::chmod(row.path.c_str(), fs::is_directory(row.path) ? 0755 : 0644), 0);
+  }
+  // Of a directory that others can write also when nothing is in it yet.
+  fs::remove(folder / "mine.json");
+  fs::permissions(folder, fs::perms(0777));
+  EXPECT_FALSE(load("ws").ok());
+}
+
+TEST_F(CommandFiles, ALinkIsWorthNoMoreThanThePlaceThatItLeadsTo) {
+  write("elsewhere/mine.json", good);
+  fs::create_directories(root / "config/cloche/commands");
+  fs::create_symlink(root / "elsewhere/mine.json", root / "config/cloche/commands/mine.json");
+  EXPECT_TRUE(load("ws").ok());
+  fs::permissions(root / "elsewhere", fs::perms(0777));
+  const auto loaded = load("ws");
+  ASSERT_FALSE(loaded.ok());
+  EXPECT_EQ(loaded.error().what, (root / "elsewhere").string() + " can be written by everybody");
 }
 
 TEST_F(CommandFiles, AnErrorIsNotAnEmptyList) {

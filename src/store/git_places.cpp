@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "base/path.hpp"
 #include "base/sys.hpp"
 
@@ -30,6 +32,7 @@ std::string read_pointer(const std::string& file, std::string_view key, const st
   std::string text = read_regular(file, longest_pointer);
   if (!text.starts_with(key)) return {};
   text.erase(0, key.size());
+  text.resize(std::min(text.find('\0'), text.size()));  // as git reads it
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
   if (text.empty() || text[0] == '/') return text;
   return base + "/" + text;
@@ -45,10 +48,22 @@ bool is_there(const std::string& path) {
   return ::lstat(path.c_str(), &seen) == 0;
 }
 
+bool is_link(const std::string& path) {
+  struct stat seen {};
+  return ::lstat(path.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
+}
+
 // Where the configuration is that a git directory shares with others, a worktree's for example.
 std::string common_of(const std::string& git) {
   const std::string common = read_pointer(git + "/commondir", "", git);
   return common.empty() ? git : common;
+}
+
+// Which directories git takes everything from; they may lie behind links.
+void add_repository(const std::string& git, const std::string& pointer, std::vector<NamedPlace>& places) {
+  places.push_back({git, PlaceKind::repository, pointer});
+  if (const std::string common = common_of(git); common != git)
+    places.push_back({common, PlaceKind::repository, git + "/commondir"});
 }
 
 // The usual place is a member anyway, and judged with an eye for the samples that git itself puts there.
@@ -80,16 +95,27 @@ GitPlaces::GitPlaces(const GitSources& own) : home_(own.home) {
   own_.working_tree.clear();
 }
 
+std::string GitPlaces::home_of(std::string_view user) const {
+  constexpr size_t most_bytes = size_t{1} << 20;
+  if (user.empty()) return home_;
+  if (!users_) users_ = read_regular("/etc/passwd", most_bytes);
+  return home_in_passwd(*users_, user);
+}
+
+std::string GitPlaces::place(const std::string& said, const std::string& base) const {
+  return place_from(said, base, [this](std::string_view user) { return home_of(user); });
+}
+
 void GitPlaces::read(const std::string& file, int depth, Read& found) const {
   const std::string directory(parent_of(file));
   SaidPlaces said = places_said(read_regular(file, longest_config));
-  if (!said.working_tree.empty()) found.working_tree = place_from(said.working_tree, directory, home_);
+  if (!said.working_tree.empty()) found.working_tree = place(said.working_tree, directory);
   for (auto& place : said.places) {
     if (place.kind != PlaceKind::config) {
       found.said.push_back(std::move(place));
       continue;
     }
-    const std::string included = place_from(place.path, directory, home_);
+    const std::string included = this->place(place.path, directory);
     if (included.empty() || depth >= deepest_include || ++found.files > most_included) continue;
     found.included.push_back({included, PlaceKind::config});
     read(included, depth + 1, found);
@@ -99,8 +125,19 @@ void GitPlaces::read(const std::string& file, int depth, Read& found) const {
 void GitPlaces::add(const Read& found, const std::string& tree, std::vector<NamedPlace>& places) const {
   places.insert(places.end(), found.included.begin(), found.included.end());
   for (const auto& place : found.said) {
-    std::string path = place_from(place.path, tree, home_);
+    std::string path = this->place(place.path, tree);
     if (!path.empty()) places.push_back({std::move(path), place.kind});
+  }
+}
+
+// Whoever is pushed to runs hooks in the git directory itself.
+void GitPlaces::add_hooks(const Read& found, const std::string& git, std::vector<NamedPlace>& places) const {
+  for (const auto* said : {&found.said, &own_.said}) {
+    for (const auto& hooks : *said) {
+      if (hooks.kind != PlaceKind::hooks) continue;
+      if (std::string path = place(hooks.path, git); !path.empty())
+        places.push_back({std::move(path), PlaceKind::hooks});
+    }
   }
 }
 
@@ -108,11 +145,14 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
   std::vector<NamedPlace> places;
   const std::string named = tree + "/" + dot_git;
   const std::string git = is_directory(named) ? named : read_pointer(named, "gitdir: ", tree);
+  if (git.empty() && is_link(named)) places.push_back({named, PlaceKind::repository, named});
   if (git.empty()) return places;
+  add_repository(git, named, places);
   Read found;
   read(common_of(git) + "/config", 0, found);
   read(git + "/config.worktree", 0, found);
   add(found, tree, places);
+  add_hooks(found, git, places);
   if (!found.working_tree.empty() && found.working_tree != tree) {
     add(found, found.working_tree, places);
     add(own_, found.working_tree, places);
@@ -124,6 +164,7 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
 
 std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory) const {
   std::vector<NamedPlace> places;
+  add_repository(directory, "", places);
   Read found;
   read(directory + "/config", 0, found);
   read(directory + "/config.worktree", 0, found);

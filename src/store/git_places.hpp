@@ -3,6 +3,7 @@
 // holds in every repository. With what they include, to the depth that git goes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace cloche {
 struct NamedPlace {
   std::string path;  // absolute, as written
   PlaceKind kind;
+  std::string pointer = {};  // of a repository: the file or link that names it
 };
 
 // The operator's own: the system's and the user's, by every name that git has for them.
@@ -42,7 +44,12 @@ class GitPlaces {
   void read(const std::string& file, int depth, Read& found) const;
   void add(const Read& found, const std::string& tree, std::vector<NamedPlace>& places) const;
 
+  void add_hooks(const Read& found, const std::string& git, std::vector<NamedPlace>& places) const;
+  std::string place(const std::string& said, const std::string& base) const;
+  std::string home_of(std::string_view user) const;
+
   std::string home_;
+  mutable std::optional<std::string> users_;  // /etc/passwd, once somebody is asked for
   Read own_;
 };
 

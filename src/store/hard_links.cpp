@@ -6,11 +6,13 @@
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
+#include "base/sys.hpp"
 #include "policy/system_view.hpp"
 
 namespace cloche {
 namespace {
 
+constexpr size_t most_table_bytes = 16U << 20;
 constexpr int levels = 2;  // share/profiles/NAME.json
 
 bool is_of_the_system(const std::string& path) {
@@ -36,6 +38,31 @@ std::vector<std::string> with_other_names(const std::string& place, unsigned cal
   std::vector<std::string> found;
   if (place.starts_with('/') && !is_of_the_system(place)) look(found, place, caller, levels);
   return found;
+}
+
+bool could_lie_in(const std::vector<Mount>& table, const std::string& file,
+                  const std::vector<std::string>& trees) {
+  const auto of_file = place_in_file_system(table, file);
+  if (!of_file) return true;
+  return std::any_of(trees.begin(), trees.end(), [&](const std::string& tree) {
+    const auto of_tree = place_in_file_system(table, tree);
+    if (!of_tree || of_tree->device == of_file->device) return true;
+    return std::any_of(table.begin(), table.end(), [&](const Mount& mount) {
+      return mount.device == of_file->device && is_beneath(tree, mount.point);
+    });
+  });
+}
+
+std::vector<std::string> that_could_lie_in(const std::vector<std::string>& trees,
+                                           std::vector<std::string> files) {
+  if (files.empty()) return files;
+  const auto text = sys::read_file("/proc/self/mountinfo", most_table_bytes);
+  const std::vector<Mount> table = text.ok() ? read_mount_table(text.value()) : std::vector<Mount>{};
+  std::erase_if(files, [&](const std::string& file) {
+    const auto held = sys::hold(file);
+    return held.ok() && !could_lie_in(table, held.value().path, trees);
+  });
+  return files;
 }
 
 }  // namespace cloche

@@ -16,14 +16,14 @@ class Follower {
   explicit Follower(const std::string& path) { put_first(path); }
 
   LinkWay follow() {
-    if (!go_to_root()) return failed(errno);
+    if (!go_to_root()) return failed(errno, "");
     while (!rest_.empty()) {
       const std::string name = std::move(rest_.back());
       rest_.pop_back();
-      if (const int why = step(name)) return failed(why);
+      if (const int why = step(name)) return failed(why, name);
     }
     way_.path = here();
-    if (::fstat(at_.get(), &way_.seen) != 0) return failed(errno);
+    if (::fstat(at_.get(), &way_.seen) != 0) return failed(errno, "");
     return std::move(way_);
   }
 
@@ -72,9 +72,13 @@ class Follower {
     return path.empty() ? "/" : path;
   }
 
-  LinkWay failed(int why) {
+  LinkWay failed(int why, const std::string& at) {
     way_.path = here();
     way_.error = why;
+    if (why != ENOENT || at.empty()) return std::move(way_);
+    std::string rest = at;
+    for (auto name = rest_.rbegin(); name != rest_.rend(); ++name) rest += "/" + *name;
+    way_.missing = tidied(way_.path, rest);
     return std::move(way_);
   }
 

@@ -19,6 +19,7 @@ struct LinkWay {
   std::string path = {};         // of the end, or of what could not be passed; absolute, without links
   struct stat seen = {};         // of the end
   int error = 0;                 // why there is no end
+  std::string missing = {};      // of one that ends nowhere: where its end would be
 };
 
 // `path` is absolute. The end is never a link.

@@ -9,12 +9,14 @@
 #include "base/private_file.hpp"
 #include "base/sys.hpp"
 #include "policy/protected_names.hpp"
+#include "store/tree_name.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t most_bytes = size_t{65} << 20;
-constexpr size_t most_trees = 64;
+constexpr size_t most_trees = 128;  // files, two for each
+constexpr const char* leads_ending = ".leads";
 
 // Counted up when what makes a directory quiet, or how it is written, becomes something else.
 constexpr unsigned format = 1;
@@ -40,12 +42,28 @@ void make_room(const std::string& directory) {
 }  // namespace
 
 LookMemory::LookMemory(const std::string& state, int root) {
-  struct stat seen {};
-  if (state.empty() || ::fstat(root, &seen) != 0) return;
+  const std::string tree = tree_name(root);
+  if (state.empty() || tree.empty()) return;
   directory_ = state + "/" + looked_name;
-  file_ = directory_ + "/" + std::to_string(seen.st_dev) + "-" + std::to_string(seen.st_ino);
+  file_ = directory_ + "/" + tree;
   auto text = read_private_file(file_, most_bytes);
   if (text.ok() && text.value().starts_with(first_line())) read_ = std::move(text).value();
+}
+
+std::vector<RememberedLead> LookMemory::leads() const {
+  if (file_.empty()) return {};
+  const auto text = read_private_file(file_ + leads_ending, most_bytes);
+  if (!text.ok() || !text.value().starts_with(first_line())) return {};
+  return remembered_in(std::string_view(text.value()).substr(first_line().size()));
+}
+
+void LookMemory::keep_leads(const std::vector<RememberedLead>& leads) const {
+  constexpr size_t most_leads = 16'384;  // the lost ones come first, and the others are found again
+  const std::vector<RememberedLead> kept(
+      leads.begin(), leads.begin() + static_cast<long>(std::min(leads.size(), most_leads)));
+  if (file_.empty() || this->leads() == kept) return;
+  make_room(directory_);
+  write_private_file(file_ + leads_ending, first_line() + text_of_remembered(kept));
 }
 
 std::string_view LookMemory::text() const {

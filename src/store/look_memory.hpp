@@ -4,6 +4,9 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "store/leads.hpp"
 
 namespace cloche {
 
@@ -18,6 +21,10 @@ class LookMemory {
   std::string_view text() const;
   // What is as it was is not written again.
   void keep(std::string_view memory) const;
+
+  // Which leads (store/leads.hpp) there were.
+  std::vector<RememberedLead> leads() const;
+  void keep_leads(const std::vector<RememberedLead>& leads) const;
 
  private:
   std::string directory_;

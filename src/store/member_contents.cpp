@@ -46,7 +46,7 @@ class Digester {
     if (++files_ > bounds_.files) return meet("files", bounds_.files);
     Sha256 digest;
     digest.add(std::to_string(seen->st_mode) + "\n");
-    if (S_ISLNK(seen->st_mode)) add_link(step, digest);
+    if (S_ISLNK(seen->st_mode)) digest.add(link_text(step.parent, step.name));
     if (S_ISREG(seen->st_mode)) add_bytes(open_child(step.parent, step.name.c_str(), O_RDONLY), digest);
     digests_.emplace(step.path, digest.finish());
   }
@@ -61,20 +61,6 @@ class Digester {
       add_child({fd.get(), entry.d_name, joined(step.path, entry.d_name), step.depth + 1});
       return gap_.empty();
     });
-  }
-
-  // What it says, and the file in the tree that it leads to. What is in a directory at its end is a member of
-  // its own where anybody executes it.
-  void add_link(const Step& step, Sha256& digest) {
-    digest.add(link_text(step.parent, step.name) + "\n");
-    const auto held = sys::hold("/proc/self/fd/" + std::to_string(step.parent) + "/" + step.name);
-    struct stat seen {};
-    if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return;
-    if (!is_beneath(root_.path, held.value().path)) return;
-    digest.add(std::to_string(seen.st_mode) + "\n");
-    const std::string again = "/proc/self/fd/" + std::to_string(held.value().fd.get());
-    auto fd = sys::open(again, O_RDONLY | O_NONBLOCK);
-    add_bytes(fd.ok() ? std::move(fd).value() : OwnedFd(), digest);
   }
 
   void add_bytes(const OwnedFd& fd, Sha256& digest) {
@@ -113,9 +99,9 @@ std::vector<Digests::const_iterator> files_of(const Digests& digests, const std:
 
 }  // namespace
 
-Contents contents_of_members(const HeldRoot& root, std::vector<ProtectedFact> known, const LookLimits& limits,
+Contents contents_of_members(const HeldRoot& root, TreeFacts known, const LookLimits& limits,
                              std::string_view remembered, const ContentLimits& bounds) {
-  for (auto& fact : known) fact.changed = never;
+  for (auto& fact : known.files) fact.changed = never;
   LookLimits all = limits;
   all.suspects = bounds.files;
   all.opens_closed = false;

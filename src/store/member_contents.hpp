@@ -13,8 +13,8 @@
 
 namespace cloche {
 
-// Of every file and link, by its path: its kind, its mode and what it holds, and of a link also what there is
-// at its end.
+// Of every file and link, by its path: its kind, its mode and what it holds or says. What is at the end of a
+// link is a member of its own, as every lead's end is.
 using Digests = std::map<std::string, std::string>;
 
 struct ContentLimits {
@@ -30,8 +30,9 @@ struct Contents {
   std::string memory = {};            // as LookAfter's
 };
 
-// `known` says which members are read-only to the command, and which directories are not new.
-Contents contents_of_members(const HeldRoot& root, std::vector<ProtectedFact> known, const LookLimits& limits,
+// `known` says which members are read-only to the command, which directories are not new, and which leads
+// there are.
+Contents contents_of_members(const HeldRoot& root, TreeFacts known, const LookLimits& limits,
                              std::string_view remembered = {}, const ContentLimits& bounds = {});
 
 // Pure. Of the members those that hold something else than before: one that was not there at all as a whole,

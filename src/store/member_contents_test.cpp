@@ -90,6 +90,7 @@ TEST(Digests, ComeBackFromTheirText) {
 struct Tree {
   std::string path = "/dev/shm/cloche-unit-XXXXXX";
   HeldRoot root;
+  std::vector<LeadFact> leads;
 
   Tree() {
     EXPECT_NE(::mkdtemp(path.data()), nullptr);
@@ -98,6 +99,10 @@ struct Tree {
                              "pkg/in/.git/hooks/pre-commit", "pkg/in/.git/objects/x", "pkg/in/.git/refs/x"})
       write(name, "good");
     fs::create_symlink("plain", path + "/pkg/.npmrc");
+    TreeFacts found;
+    std::vector<OwnedFd> held;
+    EXPECT_TRUE(look_before(path, {{}, {}, {}, {}}, found, held).ok());
+    leads = std::move(found.leads);
   }
   ~Tree() { fs::remove_all(path); }
   Tree(const Tree&) = delete;
@@ -118,7 +123,7 @@ struct Tree {
     ::munmap(view, 4);
   }
   Contents contents(const ContentLimits& bounds = {}) const {
-    return contents_of_members(root, {}, {}, {}, bounds);
+    return contents_of_members(root, {.leads = leads}, {}, {}, bounds);
   }
 };
 
@@ -138,7 +143,7 @@ TEST(ContentsOfMembers, ShowWhatTimesDoNot) {
       {"a hook",
        [](const Tree& tree) { tree.write_mapped("pkg/in/.git/hooks/pre-commit"); },
        {"pkg/in/.git/hooks/pre-commit"}},
-      {"at the end of a link", [](const Tree& tree) { tree.write_mapped("pkg/plain"); }, {"pkg/.npmrc"}},
+      {"at the end of a link", [](const Tree& tree) { tree.write_mapped("pkg/plain"); }, {"pkg/plain"}},
       {"a new member", [](const Tree& tree) { tree.write("new/.claude/x", "y"); }, {"new/.claude"}, true},
       {"written again as it was", [](const Tree& tree) { tree.write("pkg/.envrc", "good"); }, {}, true},
       {"another mode",

@@ -45,12 +45,22 @@ std::vector<std::string> homes_of(const CallerFact& caller) {
   return homes;
 }
 
+// Whether the command can enter it. Under root it is somebody whom nothing belongs to; else it is the caller.
+// What is closed to it shows nothing, and some runtimes cannot even mount it.
+bool is_open_to_command(const FileFact& fact, const CallerFact& caller) {
+  if (fact.kind != FileFact::Kind::directory) return true;
+  if (!caller.privileged) return ::access(fact.path.c_str(), X_OK) == 0;
+  struct stat seen {};
+  return ::lstat(fact.path.c_str(), &seen) == 0 && (seen.st_mode & S_IXOTH) != 0;
+}
+
 // Everything at the root but what is private to each sandbox.
 void look_at_host(Facts& facts) {
   constexpr std::string_view own[] = {"proc", "sys", "dev", "tmp", "run", "lost+found"};
   for (const auto& name : names_in("/")) {
     if (std::find(std::begin(own), std::end(own), name) != std::end(own)) continue;
-    if (FileFact fact = look_at("/" + name); fact.kind != FileFact::Kind::other && fact.exists()) {
+    FileFact fact = look_at("/" + name);
+    if (fact.kind != FileFact::Kind::other && fact.exists() && is_open_to_command(fact, facts.caller)) {
       fact.inode = 0;  // it can be remounted or upgraded at any time: what it is, not which, is judged
       facts.root.push_back(std::move(fact));
     }
@@ -312,6 +322,20 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   return facts;
 }
 
+namespace {
+
+// All that a plan could make writable.
+std::vector<std::string> trees_of(const Facts& facts) {
+  std::vector<std::string> trees = {facts.workspace.path};
+  for (const auto* list : {&facts.grants, &facts.own, &facts.git_written}) {
+    for (const auto& fact : *list) trees.push_back(fact.path);
+  }
+  if (facts.git_common) trees.push_back(facts.git_common->path);
+  return trees;
+}
+
+}  // namespace
+
 Result<Observation> observe_named(const RunRequest& request, Facts host) {
   Observation seen{std::move(host), {}, request.quarantine};
   Facts& facts = seen.facts;
@@ -348,6 +372,7 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   facts.workspace.mount = mount_number(facts.workspace.path);
   for (auto& grant : facts.grants) grant.mount = mount_number(grant.path);
   TRY(judge_mounted_own(request, facts));
+  facts.with_other_names = that_could_lie_in(trees_of(facts), std::move(facts.with_other_names));
   return seen;
 }
 

@@ -33,8 +33,7 @@ struct Observation {
 };
 
 // Who calls. Asked first, because a jail can be started knowing just this.
-Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
-                                  const IdRange& ids);
+CallerFact observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids);
 
 // Everything else.
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,

@@ -52,31 +52,16 @@ bool is_root_outside() {
   return inside == 0 && outside == 0;
 }
 
-bool promises_own_id(Rung rung) {
-  const auto layers = required_by(rung);
-  return std::find(layers.begin(), layers.end(), LayerId::user_ids) != layers.end();
-}
-
 }  // namespace
 
-Result<CallerFact> observe_caller(const RunRequest& request, const Environment& environment,
-                                  const IdRange& ids) {
+CallerFact observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids) {
   CallerFact caller;
   caller.uid = ::geteuid();
   caller.gid = ::getegid();
   caller.privileged = caller.uid == 0 && has_mapping_capabilities() &&
                       range_is_mapped("/proc/self/uid_map", ids) &&
                       range_is_mapped("/proc/self/gid_map", ids);
-  // Root outside without the means to stop being root there: in a box the command would own the host's files.
-  // A rung without a box promises no other id; there Landlock, the filter and the lack of capabilities hold
-  // root.
-  if (caller.uid == 0 && !caller.privileged && is_root_outside() && promises_own_id(request.rung)) {
-    return Error{Fault::missing_layer,
-                 "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
-                 "the command an id of its own",
-                 EPERM, "run as an ordinary user, or give root these capabilities",
-                 std::string(name_of(LayerId::user_ids))};
-  }
+  caller.stuck_as_root = caller.uid == 0 && !caller.privileged && is_root_outside();
   const std::string home = environment.get("HOME");
   if (const auto held = sys::hold(home); held.ok()) caller.home = held.value().path;
   if (caller.home == "/") caller.home.clear();

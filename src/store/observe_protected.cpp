@@ -7,8 +7,9 @@
 #include "base/sys.hpp"
 #include "policy/guarded.hpp"
 #include "store/observe.hpp"
-#include "store/protected_walk.hpp"
 #include "store/system_facts.hpp"
+#include "store/tree_look.hpp"
+#include "store/tree_steps.hpp"
 
 namespace cloche {
 namespace {
@@ -37,6 +38,12 @@ Result<std::vector<std::string>> mount_points() {
   return points;
 }
 
+void add_tree(TreeFacts& found, TreeFacts more) {
+  for (auto& fact : more.files) found.files.push_back(std::move(fact));
+  add_leads(found.leads, more.leads);
+  found.is_complete = found.is_complete && more.is_complete;
+}
+
 }  // namespace
 
 Result<void> observe_protected(const RunRequest& request, Observation& seen) {
@@ -53,20 +60,35 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
       if (request.grants[i].writable) std::erase(points, seen.facts.grants[i].path);
     TRY(judge_mounts_below(guard.roots, points));
   }
-  return observe_protected_again(seen);
+  TRY(observe_protected_again(seen));
+  for (const auto& root : guard.roots) {
+    if (are_hooks_of_repository(root))
+      guard.leads.push_back(lead_fact({root, LeadFact::Kind::hooks}, follow_links(root)));
+  }
+  return judge_led_roots(guard);
 }
 
 Result<void> observe_protected_again(Observation& seen) {
   GuardFacts& guard = seen.facts.guard;
-  guard.files.clear();
   guard.pinned.clear();
-  for (const auto& root : guard.roots)
-    TRY(look_before(root, guard.files, seen.held, guard.hidden, guard.git));
+  TreeFacts found{.is_complete = true};
+  const TreeQuery query{seen.facts.state.path, guard.hidden, guard.git};
+  for (const auto& root : guard.roots) {
+    TreeFacts in_tree;
+    TRY(look_at_tree(root, query, in_tree, seen.held));
+    add_tree(found, std::move(in_tree));
+  }
+  guard.files = std::move(found.files);
+  guard.leads = std::move(found.leads);
+  guard.is_complete = found.is_complete;
   for (auto& fact : guard.files) {
     const bool kept = fact.kept && !meets_allowed(guard.allowed, fact.file.path);
     fact.kept = kept && guard.mounts;
     if (fact.kept) pin_git_directory(guard.pinned, fact.file.path);
   }
+  // A look that was due may have found that it was a command's.
+  FileFact& project = seen.facts.project_config;
+  if (project.exists() && look_at(project.path).inode != project.inode) project = {};
   return {};
 }
 

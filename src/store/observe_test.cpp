@@ -40,7 +40,7 @@ class Observe : public testing::Test {
     block_.push_back(nullptr);
   }
   Environment environment() { return Environment(block_.data()); }
-  CallerFact caller() { return observe_caller(request_, environment(), IdRange{}).value(); }
+  CallerFact caller() { return observe_caller(request_, environment(), IdRange{}); }
   Observation observed() {
     auto seen = observe(request_, environment(), caller(), {path_ + "/state"});
     EXPECT_TRUE(seen.ok()) << seen.error().what;

@@ -12,15 +12,20 @@
 #include "base/directory.hpp"
 #include "base/private_file.hpp"
 #include "base/sys.hpp"
+#include "store/tree_name.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr std::string_view digests_ending = ".digests";
+constexpr std::string_view leads_ending = ".leads";
+constexpr const char* all_leads = "all\n";
+constexpr const char* some_leads = "some\n";
 
-// DEVICE-INODE-SECONDS-NANOSECONDS-SALT
-std::string name_of_root(const struct stat& root) {
-  return std::to_string(root.st_dev) + "-" + std::to_string(root.st_ino) + "-";
+// A mark is TREE-SECONDS-NANOSECONDS-SALT; this is how all of a tree begin.
+std::string marks_of(int root) {
+  const std::string tree = tree_name(root);
+  return tree.empty() ? "" : tree + "-";
 }
 
 std::optional<ChangeTime> time_in(const std::string& name, const std::string& of_root) {
@@ -73,6 +78,13 @@ std::vector<ProtectedFact> facts_in(std::string_view text) {
   return facts;
 }
 
+// What was known when a call began that left the mark `name`.
+std::vector<ProtectedFact> known_by(int directory, const std::string& name) {
+  constexpr size_t most_bytes = size_t{16} << 20;
+  const auto text = sys::read_file_at(directory, name, most_bytes);
+  return facts_in(text.ok() ? text.value() : "");
+}
+
 Result<OwnedFd> open_marks(const std::string& directory) {
   auto opened = sys::open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened.ok() || !make_private_directories(directory)) return opened;
@@ -88,41 +100,72 @@ Result<OwnedFd> lock_marks(const std::string& directory) {
 
 }  // namespace
 
-OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& now,
-                         const std::vector<ProtectedFact>& known, const Save& save) {
+std::optional<UnlookedCall> find_unlooked(const std::string& state, int root) {
+  const std::string marks = state + "/open";
+  const std::string of_root = marks_of(root);
+  const auto directory = sys::open(marks, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (state.empty() || of_root.empty() || !directory.ok()) return std::nullopt;
+  ::flock(directory.value().get(), LOCK_SH);  // a mark is locked by whoever makes it before this is free
+  std::optional<std::pair<ChangeTime, std::string>> first;
+  for (const auto& name : names_in(marks)) {
+    const auto time = name.starts_with(of_root) ? time_in(name, of_root) : std::nullopt;
+    if (!time || is_held(directory.value().get(), name)) continue;
+    if (!first || *time < first->first) first.emplace(*time, name);
+  }
+  if (!first) return std::nullopt;
+  return UnlookedCall{first->first, known_by(directory.value().get(), first->second)};
+}
+
+OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& now, const TreeFacts& known,
+                         const Save& save) {
   OpenCall call;
   call.began_ = call.since_ = now;
-  struct stat seen {};
-  const bool has_state = !state.empty() && ::fstat(root, &seen) == 0;
+  const std::string of_root = marks_of(root);
+  const bool has_state = !state.empty() && !of_root.empty();
   call.directory_ = state + "/open";
   call.before_ = state + "/before";
   const auto marks = has_state ? lock_marks(call.directory_) : refusal("there is no state");
-  const std::string of_root = name_of_root(seen);
   if (marks.ok()) call.look_at_others(marks.value().get(), of_root);
+  call.leads_.take_over({known.leads, known.is_complete});
   if (save) save(call.saved_, call);
-  if (marks.ok() && call.make_mark(marks.value().get(), of_root, known)) call.write_saved();
+  if (marks.ok() && call.make_mark(marks.value().get(), of_root, known.files)) call.write_saved();
   return call;
 }
 
 void OpenCall::look_at_others(int directory, const std::string& of_root) {
-  std::vector<std::pair<ChangeTime, std::string>> dead;
+  using Mark = std::pair<ChangeTime, std::string>;
+  std::vector<Mark> open;
+  std::vector<Mark> dead;
   for (const auto& name : names_in(directory_)) {
-    if (!name.starts_with(of_root)) continue;
-    const auto time = time_in(name, of_root);
-    if (!time) continue;
-    if (is_held(directory, name)) {
-      since_ = std::min(since_, *time);
-      saved_.take_over(saved_by(name));
-      digests_.merge(digests_by(name));
-    } else {
-      dead.emplace_back(*time, name);
-    }
+    const auto time = name.starts_with(of_root) ? time_in(name, of_root) : std::nullopt;
+    if (time) (is_held(directory, name) ? open : dead).emplace_back(*time, name);
+  }
+  std::sort(open.begin(), open.end());
+  for (const auto& [time, name] : open) {  // what the first of them says holds
+    since_ = std::min(since_, time);
+    saved_.take_over(saved_by(name));
+    digests_.merge(digests_by(name));
+    leads_.take_over(leads_by(name));
+    take_over_kept(known_by(directory, name));
   }
   std::sort(dead.begin(), dead.end());
   for (auto& [time, name] : dead) dead_.push_back(std::move(name));
   if (dead.empty()) return;
   abandoned_ = dead.front().first;
   take_over_abandoned(directory);
+}
+
+void Leads::take_over(const Leads& later) {
+  cloche::add_leads(facts, later.facts);
+  are_all = are_all && later.are_all;
+}
+
+void OpenCall::take_over_kept(const std::vector<ProtectedFact>& known) {
+  std::set<std::string> kept;
+  for (const auto& fact : known) {
+    if (fact.kept && is_kept_by_others(fact.file.path)) kept.insert(fact.file.path);
+  }
+  kept_by_others_ = std::move(kept);
 }
 
 bool OpenCall::make_mark(int directory, const std::string& of_root, const std::vector<ProtectedFact>& known) {
@@ -144,12 +187,11 @@ std::vector<ProtectedFact> OpenCall::certain_of(std::vector<ProtectedFact> known
 }
 
 void OpenCall::take_over_abandoned(int directory) {
-  constexpr size_t most_bytes = size_t{16} << 20;
-  const auto text = sys::read_file_at(directory, dead_.front(), most_bytes);
-  known_to_abandoned_ = facts_in(text.ok() ? text.value() : "");
+  known_to_abandoned_ = known_by(directory, dead_.front());
   for (const auto& name : dead_) {
     saved_by_abandoned_.take_over(saved_by(name));
     digests_of_abandoned_.merge(digests_by(name));
+    leads_of_abandoned_.take_over(leads_by(name));
   }
 }
 
@@ -157,6 +199,14 @@ SavedMembers OpenCall::saved_by(const std::string& name) const {
   constexpr size_t most_bytes = size_t{16} << 20;
   const auto text = read_private_file(before_ + "/" + name, most_bytes);
   return SavedMembers::from_text(text.ok() ? text.value() : "");
+}
+
+Leads OpenCall::leads_by(const std::string& name) const {
+  constexpr size_t most_bytes = size_t{64} << 20;
+  const auto text = read_private_file(before_ + "/" + name + std::string(leads_ending), most_bytes);
+  if (!text.ok()) return {};
+  const size_t first_line = text.value().find('\n') + 1;
+  return {leads_in(std::string_view(text.value()).substr(first_line)), text.value().starts_with(all_leads)};
 }
 
 Digests OpenCall::digests_by(const std::string& name) const {
@@ -172,7 +222,15 @@ void OpenCall::add_digests(const Digests& found) {
 }
 
 void OpenCall::write_saved() const {
-  if (lock_ && !saved_.is_empty()) write_private_file(before_ + "/" + name_, saved_.text());
+  if (!lock_) return;
+  if (!saved_.is_empty()) write_private_file(before_ + "/" + name_, saved_.text());
+  write_private_file(before_ + "/" + name_ + std::string(leads_ending),
+                     (leads_.are_all ? all_leads : some_leads) + text_of_leads(leads_.facts));
+}
+
+void OpenCall::add_leads(const Leads& more) {
+  leads_.take_over(more);
+  write_saved();
 }
 
 void OpenCall::add_saved(const SavedMembers& more) {
@@ -185,7 +243,8 @@ void OpenCall::add_saved(const SavedMembers& more) {
 void OpenCall::remove(const std::string& name) const {
   const auto lock = lock_marks(directory_);
   ::unlink((before_ + "/" + name).c_str());
-  ::unlink((before_ + "/" + name + std::string(digests_ending)).c_str());
+  for (const auto& ending : {digests_ending, leads_ending})
+    ::unlink((before_ + "/" + name + std::string(ending)).c_str());
   ::unlink((directory_ + "/" + name).c_str());
 }
 

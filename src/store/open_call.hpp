@@ -6,21 +6,41 @@
 // before. A mark that nobody holds is of a call that is dead, or whose look was not complete.
 //
 // By the mark's name there is more in STATE/before, for whoever is in the tree at the same time or comes
-// after a call that was killed: copies of members (store/saved_members.hpp has the order of steps), and what
-// members held where times do not tell (store/member_contents.hpp).
+// after a call that was killed: copies of members (store/saved_members.hpp has the order of steps), what
+// members held where times do not tell (store/member_contents.hpp), and where leads led (store/leads.hpp).
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "base/fd.hpp"
 #include "model/facts.hpp"
+#include "store/leads.hpp"
 #include "store/member_contents.hpp"
 #include "store/saved_members.hpp"
 
 namespace cloche {
+
+// A call in a tree that ended without a look.
+struct UnlookedCall {
+  ChangeTime since;
+  std::vector<ProtectedFact> known;  // what was there when it began
+};
+
+// The first of them in the tree at `root`. Leaves everything as it is.
+std::optional<UnlookedCall> find_unlooked(const std::string& state, int root);
+
+// Where leads led.
+struct Leads {
+  std::vector<LeadFact> facts = {};
+  bool are_all = false;  // there were no others
+
+  // Of another call, which began later.
+  void take_over(const Leads& later);
+};
 
 class OpenCall {
  public:
@@ -34,8 +54,8 @@ class OpenCall {
   using Save = std::function<void(SavedMembers& saved, const OpenCall& call)>;
 
   // Without a state directory there is no mark, and nobody will notice.
-  static OpenCall begin(const std::string& state, int root, const ChangeTime& now,
-                        const std::vector<ProtectedFact>& known, const Save& save = {});
+  static OpenCall begin(const std::string& state, int root, const ChangeTime& now, const TreeFacts& known,
+                        const Save& save = {});
 
   // Changes count from here: from when the first of the calls began that are in this tree now. Two of them
   // could move things past each other's looks.
@@ -50,6 +70,19 @@ class OpenCall {
   const std::optional<ChangeTime>& abandoned() const { return abandoned_; }
   // What that call knew when it began.
   const std::vector<ProtectedFact>& known_to_abandoned() const { return known_to_abandoned_; }
+
+  // Where leads led before the first of the calls that are in this tree.
+  const Leads& leads() const { return leads_; }
+  const Leads& leads_of_abandoned() const { return leads_of_abandoned_; }
+
+  // Found when it had begun.
+  void add_leads(const Leads& more);
+
+  // Whether this was read-only to every other call that is in this tree, by this path: then only the host can
+  // have changed it.
+  bool is_kept_by_others(const std::string& path) const {
+    return !kept_by_others_ || kept_by_others_->contains(path);
+  }
 
   // As it was before every call that is in this tree.
   const SavedMembers& saved() const { return saved_; }
@@ -77,6 +110,8 @@ class OpenCall {
   void take_over_abandoned(int directory);
   bool make_mark(int directory, const std::string& of_root, const std::vector<ProtectedFact>& known);
   SavedMembers saved_by(const std::string& name) const;
+  Leads leads_by(const std::string& name) const;
+  void take_over_kept(const std::vector<ProtectedFact>& known);
   Digests digests_by(const std::string& name) const;
   void write_saved() const;
   void remove(const std::string& name) const;
@@ -90,6 +125,9 @@ class OpenCall {
   ChangeTime since_;
   std::optional<ChangeTime> abandoned_;
   std::vector<ProtectedFact> known_to_abandoned_;
+  Leads leads_ = {.are_all = true};
+  Leads leads_of_abandoned_ = {.are_all = true};
+  std::optional<std::set<std::string>> kept_by_others_;  // nothing: there are no others
   SavedMembers saved_;
   SavedMembers saved_by_abandoned_;
   Digests digests_;

@@ -45,11 +45,64 @@ TEST(OpenCall, OneThatWasNotIsNoticedInTheSameTreeUntilItIsLookedAt) {
   EXPECT_FALSE(OpenCall::begin(state.path, root.fd.get(), {40, 0}, {}).abandoned());
 }
 
+// Or two of them could move something past each other's looks.
+TEST(OpenCall, WhereLeadsLedIsWhatTheFirstOneSaw) {
+  const Scratch state;
+  const Root root;
+  const LeadFact absent{.path = "/w/hk", .kind = LeadFact::Kind::hooks};
+  const LeadFact moved_there{.path = "/w/hk", .kind = LeadFact::Kind::hooks, .end = {"/w/hk", 1, 2, {3, 4}}};
+  const LeadFact another{.path = "/w/.envrc"};
+  OpenCall first = OpenCall::begin(state.path, root.fd.get(), {10, 0}, {.leads = {absent}});
+  OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {.leads = {moved_there, another}});
+  EXPECT_EQ(second.leads().facts, (std::vector<LeadFact>{absent, another}));
+  first.close();
+  const OpenCall third = OpenCall::begin(state.path, root.fd.get(), {30, 0}, {.leads = {moved_there}});
+  EXPECT_EQ(third.leads().facts, (std::vector<LeadFact>{absent, another}));
+  second.leave();
+  const OpenCall next = OpenCall::begin(state.path, root.fd.get(), {40, 0}, {});
+  EXPECT_EQ(next.leads_of_abandoned().facts, (std::vector<LeadFact>{absent, another}));
+}
+
+TEST(OpenCall, WhatEveryOtherCallHadReadOnlyIsTheHostsToChange) {
+  const Scratch state;
+  const Root root;
+  const auto fact = [](const char* path, bool kept) { return ProtectedFact{{.path = path}, {}, kept}; };
+  OpenCall first = OpenCall::begin(state.path, root.fd.get(), {10, 0},
+                                   {{fact("/w/.envrc", true), fact("/w/.npmrc", true), fact("/w/a", false)}});
+  EXPECT_TRUE(first.is_kept_by_others("/w/a"));  // there are none
+  OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {{fact("/w/.envrc", true)}});
+  EXPECT_TRUE(second.is_kept_by_others("/w/.npmrc"));
+  EXPECT_FALSE(second.is_kept_by_others("/w/a"));
+  const OpenCall third = OpenCall::begin(state.path, root.fd.get(), {30, 0}, {});
+  EXPECT_TRUE(third.is_kept_by_others("/w/.envrc"));
+  EXPECT_FALSE(third.is_kept_by_others("/w/.npmrc"));
+}
+
+TEST(OpenCall, WhetherALookIsDueCanBeAskedWithoutTakingIt) {
+  const Scratch state;
+  const Root root;
+  const Root other;
+  EXPECT_FALSE(find_unlooked(state.path, root.fd.get()));
+  OpenCall open = OpenCall::begin(state.path, root.fd.get(), {10, 5}, {});
+  EXPECT_FALSE(find_unlooked(state.path, root.fd.get()));  // it will look
+  open.leave();
+  OpenCall::begin(state.path, other.fd.get(), {5, 0}, {}).leave();
+  const ProtectedFact fact{{.path = "/w/.cloche", .device = 7, .inode = 9}, {5, 6}, true};
+  OpenCall::begin(state.path, root.fd.get(), {8, 0}, {{fact}}).leave();  // one more is due by then
+  for (int i = 0; i < 2; ++i) {
+    const auto due = find_unlooked(state.path, root.fd.get());
+    ASSERT_TRUE(due);
+    EXPECT_EQ(due->since, (ChangeTime{10, 5}));
+    EXPECT_TRUE(due->known.empty());
+  }
+  EXPECT_FALSE(find_unlooked("", root.fd.get()));
+}
+
 TEST(OpenCall, WhatWasKnownIsHandedOn) {
   const Scratch state;
   const Root root;
   ProtectedFact fact{{.path = "/w/a\nb/.envrc", .device = 7, .inode = 9}, {5, 6}, true};
-  OpenCall::begin(state.path, root.fd.get(), {10, 0}, {fact, ProtectedFact{}}).leave();
+  OpenCall::begin(state.path, root.fd.get(), {10, 0}, {{fact, ProtectedFact{}}}).leave();
   const OpenCall next = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {});
   ASSERT_EQ(next.known_to_abandoned().size(), 2U);
   const ProtectedFact& known = next.known_to_abandoned()[0];
@@ -67,15 +120,15 @@ TEST(OpenCall, WhatADeadCallMayHaveLeftIsNotKnown) {
   const Root root;
   const ProtectedFact old{{.path = "/w/.npmrc"}, {5, 0}, true};
   const ProtectedFact planted{{.path = "/w/.envrc"}, {11, 0}, true};
-  OpenCall::begin(state.path, root.fd.get(), {10, 0}, {old}).leave();
+  OpenCall::begin(state.path, root.fd.get(), {10, 0}, {{old}}).leave();
   {
-    OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {old, planted});
+    OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {{old, planted}});
     EXPECT_TRUE(second.is_doubtful(planted.changed));
     EXPECT_FALSE(second.is_doubtful(old.changed));
     second.forget_abandoned();
     second.leave();
   }
-  const OpenCall third = OpenCall::begin(state.path, root.fd.get(), {30, 0}, {old, planted});
+  const OpenCall third = OpenCall::begin(state.path, root.fd.get(), {30, 0}, {{old, planted}});
   EXPECT_EQ(third.abandoned(), (ChangeTime{20, 0}));
   ASSERT_EQ(third.known_to_abandoned().size(), 1U);
   EXPECT_EQ(third.known_to_abandoned()[0].file.path, old.file.path);
@@ -86,7 +139,7 @@ TEST(OpenCall, WhatAnotherCallMayHaveMadeIsNotKnown) {
   const Root root;
   OpenCall first = OpenCall::begin(state.path, root.fd.get(), {10, 0}, {});
   OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0},
-                                    {ProtectedFact{{.path = "/w/.envrc"}, {15, 0}, true}});
+                                    {{ProtectedFact{{.path = "/w/.envrc"}, {15, 0}, true}}});
   EXPECT_TRUE(second.is_doubtful({15, 0}));
   EXPECT_FALSE(second.is_doubtful({9, 0}));
   second.leave();

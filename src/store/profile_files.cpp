@@ -1,7 +1,7 @@
 #include "store/profile_files.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/directory.hpp"
@@ -17,52 +17,68 @@ namespace {
 
 constexpr size_t max_file_bytes = 1 << 20;
 
+// Others may lie beside them: notes, copies that an editor keeps.
+bool is_profile_file(const std::string& name) { return name.ends_with(".json") && name[0] != '.'; }
+
+bool looks_like_json(const std::string& name) {
+  constexpr std::string_view ending = ".json";
+  return name.size() >= ending.size() &&
+         ::strcasecmp(name.c_str() + name.size() - ending.size(), ending.data()) == 0;
+}
+
 std::string shipped_folder(const std::string& program) { return share_beside(program) + "/profiles"; }
 
+// Cloche being worked on in its own sandbox has its share/ in the workspace.
+bool is_own_share(const std::string& path, const ProfilePlaces& places) {
+  return is_beneath(places.workspace, places.program) &&
+         is_beneath(std::string(parent_of(parent_of(places.program))), path);
+}
+
 // By descriptor: the file whose place was judged is the one that is read.
-Result<std::string> read_outside(const std::string& path, const ProfilePlaces& places) {
-  const OwnedFd file = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  struct stat seen {};
-  if (::fstat(file.get(), &seen) != 0) return system_error("look at " + path);
-  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
+Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
+                                 const ProfilePlaces& places) {
   if (!with_other_names(path, ::geteuid()).empty())
     return refusal(path + " has another name (a hard link), by which a command could widen it",
                    "give it one name, with a copy");
-  const std::string real = TRY(sys::path_of(file.get()));
-  // Cloche being worked on in its own sandbox has its share/ in the workspace.
-  const bool own = !places.workspace.empty() && is_beneath(places.workspace, places.program) &&
-                   is_beneath(std::string(parent_of(parent_of(places.program))), path);
-  if (!places.workspace.empty() && !own && lies_in(places.workspace, real))
-    return refusal("the profile " + real + " lies in the workspace: a command could widen it",
+  const bool judged = !places.workspace.empty() && !is_own_share(path, places);
+  if (judged && lies_in(places.workspace, file.opened))
+    return refusal("the profile " + file.opened + " lies in the workspace: a command could widen it",
                    "move it, or name another workspace");
-  return sys::read_all(file.get(), max_file_bytes);
+  return read_operators(file.fd.get(), path, max_file_bytes);
 }
 
-// Somebody else's directory is somebody else's word.
-Result<void> judge_folder(const std::string& folder) {
-  struct stat seen {};
-  if (::stat(folder.c_str(), &seen) != 0) return system_error("look at profiles_dir " + folder);
-  if (!S_ISDIR(seen.st_mode)) return refusal("profiles_dir " + folder + " is not a directory");
-  if (seen.st_uid != 0 && seen.st_uid != ::geteuid())
-    return refusal("profiles_dir " + folder + " belongs to another user, id " + std::to_string(seen.st_uid),
-                   "chown it to root or to you");
-  if ((seen.st_mode & S_IWOTH) != 0)
-    return refusal("profiles_dir " + folder + " can be written by everybody", "chmod o-w " + folder);
-  return {};
+// Whoever owns share/ owns the programs beside it.
+Result<std::string> read_shipped(const std::string& path, const ProfilePlaces& places) {
+  OperatorsFile file{TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
+  file.opened = TRY(sys::path_of(file.fd.get()));
+  return read_outside(file, path, places);
+}
+
+// What somebody else could have written is not the operator's word.
+Result<std::string> read_own(const std::string& path, const ProfilePlaces& places) {
+  const OperatorsFile file = TRY(open_operators(path, places.writers));
+  TRY(judge_way(path, file, places.writers));
+  return read_outside(file, path, places);
+}
+
+Error about_folder(Error error) {
+  error.what = "profiles_dir: " + error.what;
+  return error;
 }
 
 Result<void> add_own(Profiles& profiles, const std::string& folder, const ProfilePlaces& places) {
-  TRY(judge_folder(folder));
+  if (auto judged = judge_operators_folder(folder, places.writers); !judged.ok())
+    return about_folder(judged.take_error());
   const Profiles shipped = profiles;
   for (const auto& file : names_in(folder)) {
     const std::string path = folder + "/" + file;
-    if (file.ends_with(".sb")) return seatbelt_refusal(path, TRY(read_outside(path, places)));
-    if (!file.ends_with(".json") || file[0] == '.') continue;
+    if (file.ends_with(".sb")) return seatbelt_refusal(path, TRY(read_own(path, places)));
+    if (!is_profile_file(file)) continue;
     const std::string name = file.substr(0, file.size() - 5);
     if (!is_profile_name(name)) return refusal(path + ": its name is not one that a profile can have");
     if (shipped_profile(name))
       return refusal(path + ": the profile " + name + " comes with Cloche", "give yours another name");
-    const std::string text = TRY(read_outside(path, places));
+    const std::string text = TRY(read_own(path, places));
     profiles.push_back(TRY(read_profile({text, path, name}, shipped, places.home)));
   }
   return {};
@@ -75,7 +91,7 @@ Result<Profiles> load_profiles(const ProfilePlaces& places) {
   const std::string folder = shipped_folder(places.program);
   for (const auto& row : shipped_profiles) {
     const std::string name(row.name);
-    auto text = read_outside(folder + "/" + name + ".json", places);
+    auto text = read_shipped(folder + "/" + name + ".json", places);
     if (!text.ok() && text.error().fault == Fault::system)
       return refusal("the profile " + folder + "/" + name + ".json cannot be read",
                      "install share/ beside the programs, or build again");
@@ -87,9 +103,17 @@ Result<Profiles> load_profiles(const ProfilePlaces& places) {
   return profiles;
 }
 
+std::vector<std::string> passed_over_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& name : names_in(folder))
+    if (!is_profile_file(name) && looks_like_json(name)) names.push_back(name);
+  return names;
+}
+
 Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
                                          const std::string& home) {
-  const std::string text = TRY(sys::read_file(path, max_file_bytes));
+  const OwnedFd file = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  const std::string text = TRY(read_operators(file.get(), path, max_file_bytes));
   if (path.ends_with(".sb")) return seatbelt_refusal(path, text);
   std::string name = path.substr(path.rfind('/') + 1);
   if (name.ends_with(".json")) name.resize(name.size() - 5);

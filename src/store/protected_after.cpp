@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "store/file_system_times.hpp"
@@ -33,8 +34,8 @@ bool has_nothing(const WalkedPlace& here, const DirectoryNames& names) {
 
 class WalkAfter {
  public:
-  WalkAfter(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
-            const LookLimits& limits, std::string_view remembered)
+  WalkAfter(const HeldRoot& root, const TreeFacts& known, const ChangeTime& since, const LookLimits& limits,
+            std::string_view remembered)
       : root_path_(root.path),
         findings_(limits),
         judge_(root, known, since, findings_),
@@ -47,7 +48,6 @@ class WalkAfter {
 
   LookAfter take(int root) {
     root_ = root;
-    judge_.judge_places(git_.around(root_path_));
     const auto place = memory_.enter("");
     const auto before = take_directory(remembered_);
     const RootMeaning meaning = meaning_of_tree(root_path_);
@@ -56,7 +56,10 @@ class WalkAfter {
     std::string memory;
     if (memory_.count() >= limits_.fewest_remembered) memory = std::move(memory_).text();
     look_at_set_aside();
+    judge_leads();
     LookAfter found = findings_.take();
+    found.leads = judge_.leads_to_remember();
+    found.has_all_leads = judge_.has_come_by_all();
     if (remembers_ && found.gap.empty()) found.memory = std::move(memory);
     return found;
   }
@@ -94,17 +97,24 @@ class WalkAfter {
     names.settle();
     // One that changed in this very tick of the clock could change again without showing it.
     if (remembers_ && is_old && has_nothing(here, names)) memory_.call_quiet(place, state_of(seen));
-    here.way_is_new = here.way_is_new || (names.is_git_directory() && has_become_git(here));
-    if (!names.dot_git().empty())
-      judge_.judge_places(git_.of_checkout(judge_.absolute(here.path), names.dot_git()));
-    if (is_found_by_content(names, here.part))
-      judge_.judge_places(git_.of_git_directory(judge_.absolute(here.path)));
+    here.way_is_new = here.way_is_new || (names.is_git_directory() && has_become_git(here)) ||
+                      (names.is_worktree_part() && has_become_worktree_part(here));
+    if (!names.dot_git().empty()) checkouts_.emplace_back(judge_.absolute(here.path), names.dot_git());
+    if (is_found_by_content(names, here.part)) git_directories_.push_back(judge_.absolute(here.path));
     for (const auto& member : names.members()) judge_.judge(here, member, here.way_is_new);
     const RememberedNames before(remembered);
     for (const auto& sub : names.subdirectories()) {
       const std::string path = joined(here.path, sub.name);
       visit({here.fd, sub.name, path, sub, here}, before.find(sub.name));
     }
+  }
+
+  // When the walk is done: what was closed on the way to a configuration is open by then.
+  void judge_leads() {
+    judge_.judge_places(git_.around(root_path_));
+    for (const auto& [tree, dot_git] : checkouts_) judge_.judge_places(git_.of_checkout(tree, dot_git));
+    for (const auto& directory : git_directories_) judge_.judge_places(git_.of_git_directory(directory));
+    judge_.judge_known_leads();
   }
 
   // Nothing has come into it, and what is in it has no meaning: only the directories remain.
@@ -126,6 +136,18 @@ class WalkAfter {
     for (const char* name : {"objects", "refs"}) {
       const auto part = look_in(here.fd, name);
       if (part && judge_.is_new(*part, joined(here.path, name))) return true;
+    }
+    return false;
+  }
+
+  // Git writes HEAD anew all the time, and `commondir` once.
+  bool has_become_worktree_part(const WalkedPlace& here) const {
+    struct stat seen {};
+    const bool is_known = ::fstat(here.fd, &seen) == 0 && judge_.is_known(seen, here.path);
+    for (const char* name : {"commondir", "HEAD"}) {
+      const auto part = look_in(here.fd, name);
+      if (part && judge_.is_new(*part, joined(here.path, name))) return true;
+      if (is_known) break;
     }
     return false;
   }
@@ -222,6 +244,8 @@ class WalkAfter {
   std::string_view remembered_;
   int root_ = -1;
   TreeMemory memory_;
+  std::vector<std::pair<std::string, std::string>> checkouts_;  // and what their .git is called
+  std::vector<std::string> git_directories_;
   std::vector<SetAside> set_aside_;
   size_t set_aside_bytes_ = 0;
 };
@@ -235,14 +259,28 @@ ChangeTime change_time_now() {
   return {now.tv_sec, now.tv_nsec};
 }
 
-LookAfter look_after(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
+LookAfter look_after(const HeldRoot& root, const TreeFacts& known, const ChangeTime& since,
                      const LookLimits& limits, std::string_view remembered) {
   // One that somebody removed meanwhile had to be empty for that, and nothing can be made in it any more.
   struct stat seen {};
-  if (::fstat(root.fd.get(), &seen) == 0 && seen.st_nlink == 0) return {};
-  const OwnedFd fd = open_child(root.fd.get(), ".", directory_flags);  // with a position of its own
+  const bool is_there = ::fstat(root.fd.get(), &seen) == 0;
+  if (is_there && seen.st_nlink == 0) return {};
+  // With a position of its own.
+  OwnedFd fd = open_child(root.fd.get(), ".", directory_flags);
+  if (!fd && is_there && limits.opens_closed && change_of(seen) >= since) {
+    ::fchmod(root.fd.get(), (seen.st_mode | S_IRWXU) & 07777);
+    fd = open_child(root.fd.get(), ".", directory_flags);
+  }
   if (!fd) return {.gap = root.path + " could not be opened"};
   return WalkAfter(root, known, since, limits, remembered).take(fd.get());
+}
+
+AllLeads find_leads(const HeldRoot& root, const LookLimits& limits, std::string_view remembered) {
+  constexpr ChangeTime never{std::numeric_limits<int64_t>::max(), 0};
+  LookLimits unchanged = limits;
+  unchanged.opens_closed = false;
+  LookAfter found = look_after(root, {}, never, unchanged, remembered);
+  return {std::move(found.leads), found.gap.empty() && found.has_all_leads};
 }
 
 }  // namespace cloche

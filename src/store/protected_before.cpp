@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <deque>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -18,13 +19,12 @@ namespace {
 constexpr size_t most_directories_before = 48;
 constexpr size_t most_first = 1024;
 constexpr size_t most_kept = 64;        // mounts; what is beyond is found afterwards
-constexpr size_t most_searched = 1024;  // names in members, for links; likewise
+constexpr size_t most_searched = 1024;  // names in one member, for links; likewise
 
 class LookBefore {
  public:
-  LookBefore(const std::string& root, std::vector<ProtectedFact>& found, std::vector<OwnedFd>& held,
-             const std::vector<std::string>& hidden, const GitSources& git)
-      : root_(root), found_(found), held_(held), hidden_(hidden), git_(git) {}
+  LookBefore(const std::string& root, const BeforeQuery& query, TreeFacts& found, std::vector<OwnedFd>& held)
+      : root_(root), query_(query), facts_(found), found_(found.files), held_(held), git_(query.git) {}
 
   Result<void> look(OwnedFd root) {
     const RootMeaning meaning = meaning_of_tree(root_);
@@ -36,13 +36,28 @@ class LookBefore {
       queue.pop_front();
       if (!look_in_directory(next) && next.path.empty()) return system_error("read " + root_);
     }
+    if (!waiting_.empty()) leave_out();
     add_places(git_.around(root_), true);
-    // Last, because the members themselves are to be kept first. More may come while these are looked at.
-    for (size_t i = 0; i < leading_.size(); ++i) add_end(Leading(leading_[i]));
+    for (const auto& lead : query_.remembered) {
+      remembered_.emplace(lead.name.path, &lead);
+      if (lead.lost != 0) add_leading({lead.name.path, lead.name.kind, false, false});
+    }
+    // Last, because the members themselves are to be kept first.
+    add_ends();
+    if (facts_.is_complete || !query_.find_others) return {};
+    const AllLeads all = query_.find_others();
+    for (const auto& lead : all.leads) add_leading({lead.name.path, lead.name.kind, false, false});
+    add_ends();
+    facts_.is_complete = all.is_complete;
     return {};
   }
 
  private:
+  // More may come while these are looked at.
+  void add_ends() {
+    for (; ended_ < leading_.size(); ++ended_) add_end(Leading(leading_[ended_]));
+  }
+
   struct Waiting {
     OwnedFd fd;
     std::string path;
@@ -54,9 +69,11 @@ class LookBefore {
   // A path that something is executed by, and that may go by links.
   struct Leading {
     std::string path;  // absolute
-    bool is_link;      // otherwise a place that a configuration names
-    bool keeps_end;    // what it leads to is shown read-only: not a directory of hooks, nor a program
-    bool top;          // what links in there lead to is
+    LeadFact::Kind kind;
+    bool keeps_end;  // what it leads to is shown read-only: not a directory of hooks, nor a program
+    bool top;        // what links in there lead to is
+
+    bool is_link() const { return kind == LeadFact::Kind::link; }
   };
 
   bool look_in_directory(const Waiting& here) {
@@ -79,26 +96,35 @@ class LookBefore {
   // Of a repository only where other git directories are; of packages nothing.
   void wait_for(const Waiting& here, const SubdirectoryName& sub, bool in_git) {
     const std::string place = absolute(joined(here.path, sub.name));
-    if (std::find(hidden_.begin(), hidden_.end(), place) != hidden_.end()) return;
+    if (std::find(query_.hidden.begin(), query_.hidden.end(), place) != query_.hidden.end()) return;
     const bool leads_to_members = sub.part == GitPart::info || sub.part == GitPart::worktrees ||
                                   sub.name == "modules" || here.part == GitPart::worktrees;
-    if ((in_git && !leads_to_members) || sub.part == GitPart::objects) return remember(here, sub.name);
-    if (sub.name == "node_modules") return;
-    OwnedFd fd = open_child(here.fd.get(), sub.name.c_str(), directory_flags);
-    if (!fd) return;  // not ours to read, or another mount: then the command does not see it either
+    if ((in_git && !leads_to_members) || sub.part == GitPart::objects) {
+      if (!is_name_of_git(sub.name)) leave_out();  // a checkout that lies in a bare repository
+      return remember(here, sub.name);
+    }
+    if (sub.name == "node_modules") return leave_out();
     // Of the top: its repository with what is in it, and directories like .config.
     const bool within = !here.path.empty() && here.trail.empty();
     const bool top = here.top && (within || in_git || sub.part != GitPart::none || !sub.trail.empty());
     const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
+    if (!top && !is_way && waiting_.size() >= most_directories_before) return leave_out();
+    OwnedFd fd = open_child(here.fd.get(), sub.name.c_str(), directory_flags);
+    if (!fd) return;  // not ours to read, or another mount: then the command does not see it either
     if (top || is_way) add_identity(fd.get(), joined(here.path, sub.name));
-    // However many others there are: what is shown read-only does not wait behind them. A command may have
-    // made them for that.
-    const bool is_first = top && first_seen_ < most_first;
-    if (is_first) ++first_seen_;
-    if (!is_first && waiting_.size() >= most_directories_before) return;
-    (is_first ? first_ : waiting_)
-        .push_back({std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top});
+    Waiting next{std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top};
+    // However many others there are: the repository of the tree does not wait behind them, and what else is
+    // shown read-only hardly. A command may have made them for that.
+    if (here.path.empty() && sub.name == ".git") return first_.push_front(std::move(next));
+    if (top && first_seen_ < most_first) {
+      ++first_seen_;
+      return first_.push_back(std::move(next));
+    }
+    if (waiting_.size() >= most_directories_before) return leave_out();
+    waiting_.push_back(std::move(next));
   }
+
+  void leave_out() { facts_.is_complete = false; }
 
   // So that it is not new afterwards because something was made in it.
   void remember(const Waiting& here, const std::string& name) {
@@ -129,7 +155,9 @@ class LookBefore {
     }
     const bool inside = S_ISDIR(seen.st_mode) && !fact.kept;
     const bool is_executed = member.rule != MemberRule::inner_link;
-    if (S_ISLNK(seen.st_mode) && is_executed) leading_.push_back({fact.file.path, true, here.top, here.top});
+    if (S_ISLNK(seen.st_mode) && is_executed)
+      add_leading({fact.file.path, LeadFact::Kind::link, here.top, here.top});
+    searched_ = 0;
     if (S_ISDIR(seen.st_mode)) find_links(here.fd.get(), member.name, fact.file.path, here.top);
     found_.push_back(std::move(fact));
     if (inside) add_inside(here, member.name);
@@ -138,20 +166,21 @@ class LookBefore {
   // What a configuration sends git to: afterwards another directory by that name is new, and this one is not.
   void add_places(const std::vector<NamedPlace>& places, bool top) {
     for (const auto& place : places)
-      leading_.push_back({place.path, false, place.kind == PlaceKind::config && top, top});
+      add_leading({place.path, kind_of(place.kind), place.kind == PlaceKind::config && top, top});
+  }
+
+  void add_leading(Leading leading) {
+    if (led_by_.insert(leading.path).second) leading_.push_back(std::move(leading));
   }
 
   // What a link leads to is executed in its place.
   void add_end(const Leading& leading) {
     const LinkWay way = follow_links(leading.path);
+    facts_.leads.push_back(fact_of(leading, way));
     const bool in_tree = way.path != root_ && is_beneath(root_, way.path);
     // One that leads back to a directory that it lies in would have all of that read-only.
-    const bool leads_back = leading.is_link && is_beneath(way.path, leading.path);
-    // Whatever is there afterwards is another, however old: a directory above it may have been moved away by
-    // an earlier call, with what that put in it.
-    if (!leading.is_link && (way.error == ENOENT || way.error == ENOTDIR))
-      found_.push_back({FileFact{.path = leading.path}, {}, false});
-    if (way.error != 0 || !in_tree || leads_back) return;
+    const bool leads_back = leading.is_link() && is_beneath(way.path, leading.path);
+    if (way.error != 0 || !in_tree || leads_back || leading.kind == LeadFact::Kind::repository) return;
     if (!ends_.insert(way.path).second) return;
     ProtectedFact fact{fact_from(way.seen, way.path), change_of(way.seen), false};
     const bool is_directory = S_ISDIR(way.seen.st_mode);
@@ -165,7 +194,30 @@ class LookBefore {
     found_.push_back(std::move(fact));
     if (!is_directory || !held.ok()) return;
     const auto around = sys::open(way.path, directory_flags | O_NOFOLLOW);
-    if (around.ok()) find_links_in(around.value().get(), way.path, leading.top, 0);
+    if (!around.ok()) return;
+    searched_ = 0;
+    find_links_in(around.value().get(), way.path, leading.top, 0);
+  }
+
+  // Of one whose way is gone: what is now where it led last.
+  LeadFact fact_of(const Leading& leading, const LinkWay& way) const {
+    LeadFact fact = lead_fact({leading.path, leading.kind}, way);
+    const auto remembered = remembered_.find(leading.path);
+    if (remembered == remembered_.end()) return fact;
+    fact.lost = remembered->second->lost;
+    if (way.error == 0 || remembered->second->end.empty()) return fact;
+    const LinkWay former = follow_links(remembered->second->end);
+    fact.end = {.path = remembered->second->end};
+    if (former.error == 0 && former.path == remembered->second->end)
+      fact.end = lead_fact({former.path, leading.kind}, former).end;
+    for (const auto& link : remembered->second->links) add_step(fact.links, link);
+    return fact;
+  }
+
+  static void add_step(std::vector<LeadFact::Step>& links, const std::string& path) {
+    struct stat seen {};
+    if (::lstat(path.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode))
+      links.push_back({path, seen.st_dev, seen.st_ino, change_of(seen)});
   }
 
   void find_links(int around, const std::string& name, const std::string& path, bool top, int depth = 0) {
@@ -180,9 +232,11 @@ class LookBefore {
       const NameKind kind = kind_in(fd, entry);
       if (kind == NameKind::link) add_link(fd, entry.d_name, path, top);
       // Checkouts that an agent keeps in its own directory are no part of it.
-      if (kind == NameKind::directory && depth < deepest && !holds_checkouts(entry.d_name))
-        directories.emplace_back(entry.d_name);
-      return ++searched_ < most_searched;
+      const bool is_left_out = depth >= deepest || holds_checkouts(entry.d_name);
+      if (kind == NameKind::directory)
+        is_left_out ? leave_out() : void(directories.emplace_back(entry.d_name));
+      if (++searched_ >= most_searched) leave_out();
+      return searched_ < most_searched;
     });
     for (const auto& name : directories) find_links(fd, name, path + "/" + name, top, depth + 1);
   }
@@ -192,7 +246,7 @@ class LookBefore {
     if (!seen) return;
     const std::string path = around + "/" + name;
     found_.push_back({fact_from(*seen, path), change_of(*seen), false});
-    leading_.push_back({path, true, top, top});
+    add_leading({path, LeadFact::Kind::link, top, top});
   }
 
   // So that what was made just before the command is not taken for the command's.
@@ -211,14 +265,18 @@ class LookBefore {
   std::string absolute(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
 
   const std::string& root_;
+  const BeforeQuery& query_;
+  TreeFacts& facts_;
   std::vector<ProtectedFact>& found_;
   std::vector<OwnedFd>& held_;
-  const std::vector<std::string>& hidden_;
   const GitPlaces git_;
   std::deque<Waiting> first_;  // what is at the top of the tree, and in its repository
   std::deque<Waiting> waiting_;
   size_t first_seen_ = 0;
   std::vector<Leading> leading_;
+  size_t ended_ = 0;              // of these
+  std::set<std::string> led_by_;  // their paths
+  std::map<std::string, const RememberedLead*> remembered_;
   std::set<std::string> ends_;  // that were looked at
   size_t kept_ = 0;
   size_t searched_ = 0;
@@ -226,11 +284,10 @@ class LookBefore {
 
 }  // namespace
 
-Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden,
-                         const GitSources& git) {
+Result<void> look_before(const std::string& root, const BeforeQuery& query, TreeFacts& found,
+                         std::vector<OwnedFd>& held) {
   OwnedFd fd = TRY(sys::open(root, directory_flags | O_NOFOLLOW));
-  return LookBefore(root, found, held, hidden, git).look(std::move(fd));
+  return LookBefore(root, query, found, held).look(std::move(fd));
 }
 
 }  // namespace cloche

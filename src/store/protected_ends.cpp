@@ -3,8 +3,13 @@
 // command changed goes: the end of the way, or a link on it. The first link stays then, as the user's own: it
 // leads nowhere, and where there are no mounts it would be put back anyway.
 //
+// Leads of before the command count as much as those of now: a command may have changed, closed or moved
+// whatever said so. And what was at the end of each is compared with what is there, not only by its age: a
+// directory with older things in it may have been moved there.
+//
 // Nothing is followed while something else is being read, so however long a chain of directories and links
 // is, it costs no stack.
+#include <algorithm>
 #include <utility>
 
 #include "base/path.hpp"
@@ -16,23 +21,63 @@ namespace {
 // There is nothing at its end that anybody could execute.
 bool leads_nowhere(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
-std::string reason_with_way(const Led& led) {
-  return led.link.empty() ? led.reason : led.reason + " (by the link '" + led.link + "')";
-}
+constexpr const char* place_reason = "a configuration of git has it execute what is here";
+constexpr const char* former_reason =
+    "a link or a configuration of git led here, and what is here was executed";
 
 }  // namespace
 
-void MemberJudge::judge_end(const std::string& link, const struct stat& seen, const std::string& reason) {
-  // What was followed before is known by its path as well.
-  const ProtectedFact* before = known_.find(seen);
-  led_.push_back({absolute(link), link, true, before != nullptr && !before->file.path.empty(), reason});
+void MemberJudge::judge_end(const std::string& link, const std::string& reason) {
+  add_led({{absolute(link), LeadFact::Kind::link}, reason + " (by the link '" + link + "')"});
+}
+
+void MemberJudge::add_led(Led led) {
+  const bool is_first = !come_by_.contains(led.lead);
+  if (!is_first && !led.is_link()) return;  // several configurations may say the same
+  if (come_by_.size() < most_come_by) come_by_.emplace(led.lead, RememberedLead{led.lead});
+  if (!has_come_by_all()) findings_.gap("more leads to what is executed than can be remembered");
+  led_.push_back(std::move(led));
 }
 
 void MemberJudge::judge_places(const std::vector<NamedPlace>& places) {
-  for (const auto& place : places)
-    led_.push_back({place.path, "", place.kind == PlaceKind::hooks, false,
-                    "a configuration of git has it execute what is here"});
+  for (const auto& place : places) add_led({{place.path, kind_of(place.kind)}, place_reason, place.pointer});
   judge_all_led();
+}
+
+std::vector<RememberedLead> MemberJudge::leads_to_remember() const {
+  constexpr int64_t longest_lost = int64_t{30} * 24 * 3600;
+  const int64_t now = change_time_now().seconds;
+  std::vector<RememberedLead> leads;
+  for (const auto& lead : leads_.all()) {
+    LeadName name{lead.path, lead.kind};
+    const int64_t lost = lead.lost != 0 ? lead.lost : now;
+    const bool is_there = !lead.end.path.empty() && is_inside(lead.end.path);
+    if (!is_there || now - lost >= longest_lost || come_by_.contains(name)) continue;
+    leads.push_back({std::move(name), lead.end.path, lost});
+    for (const auto& link : lead.links) leads.back().links.push_back(link.path);
+  }
+  for (const auto& [name, lead] : come_by_) leads.push_back(lead);
+  return leads;
+}
+
+// By then every directory that the command closed is open again, and what stands in configurations was read.
+void MemberJudge::judge_known_leads() {
+  for (const auto& lead : leads_.all()) {
+    LeadName name{lead.path, lead.kind};
+    if (!come_by_.contains(name)) led_.push_back({std::move(name), former_reason});
+    judge_all_led();
+    judge_former_end(lead);
+  }
+}
+
+// The way there may be gone, and come back with a later call.
+void MemberJudge::judge_former_end(const LeadFact& lead) {
+  if (lead.end.path.empty() || lead.kind == LeadFact::Kind::repository) return;
+  const LinkWay way = follow(lead.end.path);
+  const Led led{{lead.path, lead.kind}, former_reason};
+  if (way.error != 0 || way.path != lead.end.path || !may_be_executed(led, way)) return;
+  if (is_other_end(lead, way)) return findings_.suspect(relative(way.path), led.reason);
+  judge_content(led, way, way.path);
 }
 
 void MemberJudge::judge_all_led() {
@@ -66,48 +111,106 @@ LinkWay MemberJudge::follow(const std::string& path) const {
   return way;
 }
 
-void MemberJudge::judge_led(const Led& led) {
-  const LinkWay way = follow(led.path);
-  if (has_turned(led, way)) return;
-  if (way.error == 0) return judge_place(led, way);
-  if (leads_nowhere(way.error) || !is_inside(way.path)) return;
-  if (led.link.empty()) return findings_.gap("'" + led.path + "' could not be opened");
-  findings_.suspect(led.link, led.reason);
+void MemberJudge::remember(const LeadName& name, const LinkWay& way) {
+  const auto place = come_by_.find(name);
+  if (place == come_by_.end()) return;
+  const LeadFact* before = leads_.find(name.path);
+  const LeadFact now = way.error != 0 && before != nullptr ? *before : lead_fact(name, way);
+  if (is_inside(now.end.path)) place->second.end = now.end.path;
+  place->second.links.clear();
+  for (const auto& link : now.links) place->second.links.push_back(link.path);
 }
 
-// A link further on that the command made. Where it leads does not matter: the user has not said so.
+void MemberJudge::judge_led(const Led& led) {
+  const LinkWay way = follow(led.lead.path);
+  remember(led.lead, way);
+  if (has_turned(led, way)) return;
+  if (led.lead.kind == LeadFact::Kind::repository) return;  // in the tree the walk comes by it
+  if (way.error == 0) return judge_place(led, way);
+  if (leads_nowhere(way.error) || !is_inside(way.path)) return;
+  if (!led.is_link()) return findings_.gap("'" + led.lead.path + "' could not be opened");
+  findings_.suspect(relative(led.lead.path), led.reason);
+}
+
+// On a way that nobody knew of before, or that led nowhere, no link is taken for the user's word that no
+// other lead went by.
+bool MemberJudge::was_on_way(const Led& led, const LinkWay::Link& link) const {
+  const LeadFact* before = leads_.find(led.lead.path);
+  if (before == nullptr && !knows_all_) return !is_touched(link.seen) || known_.is_unchanged(link.seen);
+  if (before == nullptr) return leads_.was_link(link.seen);
+  if (before->end.inode == 0 && leads_.was_link(link.seen)) return true;
+  return std::any_of(before->links.begin(), before->links.end(), [&](const LeadFact::Step& step) {
+    return is_step(step, link.path, link.seen) && step.changed == change_of(link.seen);
+  });
+}
+
+// A link further on that was not on this way before. Where it leads does not matter: the user has not said
+// so. But repositories may be linked within the tree, where they are looked at; of one that leads out what
+// says so goes.
 bool MemberJudge::has_turned(const Led& led, const LinkWay& way) {
+  const bool is_repository = led.lead.kind == LeadFact::Kind::repository;
+  if (is_repository && (way.path.empty() || is_beneath(root_, way.path))) return false;
   for (const auto& link : way.links) {
-    if (!is_inside(link.path) || relative(link.path) == led.link) continue;
-    if (!is_touched(link.seen) || known_.is_unchanged(link.seen)) continue;
-    findings_.suspect(relative(link.path), reason_with_way(led));
+    if (!is_inside(link.path) || (led.is_link() && link.path == led.lead.path)) continue;
+    if (was_on_way(led, link)) continue;
+    const bool has_pointer = is_inside(led.pointer) && leads_.find(led.lead.path) == nullptr;
+    findings_.suspect(relative(has_pointer ? led.pointer : link.path), led.reason);
     return true;
   }
   return false;
 }
 
+// A directory that was moved there, or one above it, brings what is older; so age says nothing.
+bool MemberJudge::is_another(const Led& led, const LinkWay& way) const {
+  if (const LeadFact* before = leads_.find(led.lead.path)) return is_other_end(*before, way);
+  return !leads_.was_end(led.lead.kind, way.seen) && (knows_all_ || has_new_way(way.path));
+}
+
+// What comes to where nothing was may be there by another lead already: a directory may be renamed with all
+// that leads from somewhere to somewhere in it, and back.
+bool MemberJudge::is_other_end(const LeadFact& before, const LinkWay& way) const {
+  if (before.end.inode != 0) return !is_step(before.end, way.path, way.seen);
+  return !leads_.was_end(before.kind, way.seen);
+}
+
+// Whether a directory on the way came to its name since then. That something was made in it looks the same.
+bool MemberJudge::has_new_way(const std::string& path) const {
+  for (std::string at = directory_of(relative(path)); !at.empty(); at = directory_of(at)) {
+    const OwnedFd around = open_beneath(root_fd_, directory_of(at), O_PATH | O_DIRECTORY);
+    const auto seen = around ? look_in(around.get(), last_of(at)) : std::nullopt;
+    if (!seen || is_new(*seen, at)) return true;
+  }
+  return false;
+}
+
+bool MemberJudge::may_be_executed(const Led& led, const LinkWay& way) const {
+  const bool leads_back = led.is_link() && is_beneath(way.path, led.lead.path);
+  const bool may_be_directory = led.is_link() || led.lead.kind == LeadFact::Kind::hooks;
+  return is_inside(way.path) && !leads_back && (may_be_directory || !S_ISDIR(way.seen.st_mode));
+}
+
 void MemberJudge::judge_place(const Led& led, const LinkWay& way) {
-  const bool leads_back = !led.link.empty() && is_beneath(way.path, led.path);
-  if (!is_inside(way.path) || leads_back) return;
+  if (!may_be_executed(led, way)) return;
+  // That something was put into a directory looks the same as long as nobody knows which it was: then the
+  // link goes, and not all that is in there.
+  const bool is_certain =
+      !S_ISDIR(way.seen.st_mode) || !led.is_link() || leads_.find(led.lead.path) != nullptr;
+  const std::string& goes = is_certain ? way.path : led.lead.path;
+  if (is_another(led, way)) return findings_.suspect(relative(goes), led.reason);
+  judge_content(led, way, goes);
+}
+
+// By the times of what is there.
+void MemberJudge::judge_content(const Led& led, const LinkWay& way, const std::string& goes) {
   const bool is_directory = S_ISDIR(way.seen.st_mode);
-  if (is_directory && !led.may_be_directory) return;
   const ProtectedFact* same = known_.find(way.seen);
   const bool has_other_names = S_ISREG(way.seen.st_mode) && way.seen.st_nlink > 1;
   const bool is_kept = same != nullptr && same->kept && !has_other_names;
-  if (!is_kept) {
-    // A directory that was moved there, or one above it, brings what is older.
-    const bool was_another =
-        same == nullptr && (led.is_known || known_.is_known(way.path) || known_.was_absent(led.path));
-    const bool is_changed = is_directory ? is_new(way.seen, relative(way.path))
-                                         : is_touched(way.seen) && !known_.is_unchanged(way.seen);
-    // That something was put into a directory looks the same as long as nobody knows which it was: then the
-    // link goes, and not all that is in there.
-    const bool is_certain = !is_directory || led.link.empty() || led.is_known;
-    if (is_changed || was_another)
-      return findings_.suspect(is_certain ? relative(way.path) : led.link, reason_with_way(led));
-  }
+  const bool is_changed = is_directory ? is_new(way.seen, relative(way.path))
+                                       : is_touched(way.seen) && !known_.is_unchanged(way.seen);
+  if (is_changed && !is_kept) return findings_.suspect(relative(goes), led.reason);
   if (!is_directory || !ends_.insert(way.path).second) return;
-  look_inside(relative(way.path), reason_with_way(led), is_kept ? Inside::links : Inside::everything);
+  look_inside(relative(way.path), led.reason, is_kept ? Inside::links : Inside::everything);
 }
 
 }  // namespace cloche

@@ -262,7 +262,7 @@ TEST(ProtectedEnds, OfWhatNobodyKnewBefore) {
 
 std::vector<std::string> kept_in(const Tree& tree) {
   std::vector<std::string> kept;
-  for (const auto& fact : tree.before()) {
+  for (const auto& fact : tree.before().files) {
     if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
   }
   std::sort(kept.begin(), kept.end());

@@ -14,15 +14,10 @@ constexpr size_t max_git_link_bytes = 8192;
 
 Known::Known(const std::vector<ProtectedFact>& facts) {
   for (const auto& fact : facts) {
-    if (fact.file.inode == 0) {
-      absent_.insert(fact.file.path);
-      continue;
-    }
     // One may be known in several ways: that it is read-only says most, and where it is more than that it is.
     const ProtectedFact*& known = files_[{fact.file.device, fact.file.inode}];
     if (known == nullptr || (!known->kept && !fact.file.path.empty())) known = &fact;
     if (fact.kept) kept_.insert(fact.file.path);
-    if (!fact.file.path.empty()) paths_.insert(fact.file.path);
   }
 }
 
@@ -95,7 +90,7 @@ void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member
   const bool is_executed = member.rule != MemberRule::inner_link;
   const bool is_as_it_was = !way_is_new && (!is_touched(*seen) || known_.is_unchanged(*seen));
   if (is_executed && S_ISLNK(seen->st_mode) && is_as_it_was)
-    return judge_end(path, *seen, std::string(member.reason));
+    return judge_end(path, std::string(member.reason));
   if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
   switch (member.rule) {
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
@@ -104,8 +99,8 @@ void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
     case MemberRule::git_strategy: return judge_strategy(here, member, *seen, way_is_new);
-    case MemberRule::git_link: return judge_link(here, member, *seen, "gitdir: ");
-    case MemberRule::git_pointer: return judge_link(here, member, *seen, "");
+    case MemberRule::git_link: return judge_link(here, member, *seen, way_is_new, "gitdir: ");
+    case MemberRule::git_pointer: return judge_link(here, member, *seen, way_is_new, "");
     case MemberRule::inner_link: return judge_inner_link(here, member, *seen, way_is_new);
   }
 }
@@ -173,7 +168,7 @@ std::vector<std::string> MemberJudge::look_in_one(int fd, const std::string& pat
     } else if (!only_links && is_touched(*seen) && !known_.is_unchanged(*seen)) {
       findings_.suspect(child, reason);
     } else if (S_ISLNK(seen->st_mode)) {
-      judge_end(child, *seen, reason);
+      judge_end(child, reason);
     }
     return findings_.count();
   });
@@ -226,7 +221,7 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
     if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
       findings_.suspect(joined(path, entry.d_name), reason);
     else if (hook && S_ISLNK(hook->st_mode))
-      judge_end(joined(path, entry.d_name), *hook, reason);
+      judge_end(joined(path, entry.d_name), reason);
     return findings_.count();
   });
   if (!read) findings_.gap("'" + path + "' could not be read");
@@ -244,8 +239,8 @@ void MemberJudge::judge_inner_link(const WalkedPlace& here, const MemberName& me
 // PATH after the key. Git takes config and hooks from there: in this tree they are looked at, elsewhere by
 // nobody.
 void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
-                             std::string_view key) {
-  if (!is_touched(seen)) return;
+                             bool way_is_new, std::string_view key) {
+  if (!is_touched(seen) && !way_is_new) return;
   const std::string path = joined(here.path, member.name);
   const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
   const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read " + path);

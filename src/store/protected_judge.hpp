@@ -28,15 +28,10 @@ class Known {
   bool is_at(const struct stat& seen, const std::string& path) const;
   bool is_unchanged(const struct stat& seen) const;
   bool is_kept(const std::string& path) const { return kept_.contains(path); }
-  bool is_known(const std::string& path) const { return paths_.contains(path); }
-  // It was looked for, by this name, and was not there.
-  bool was_absent(const std::string& path) const { return absent_.contains(path); }
 
  private:
   std::map<std::pair<uint64_t, uint64_t>, const ProtectedFact*> files_;
   std::set<std::string> kept_;
-  std::set<std::string> paths_;
-  std::set<std::string> absent_;
 };
 
 // What was found so far, and whether the look may go on.
@@ -73,29 +68,42 @@ struct WalkedPlace {
   size_t depth;
 };
 
-// Something by which a file or directory elsewhere in the tree is executed: a link, or what a configuration
-// says.
+// Something by which a file or directory elsewhere in the tree is executed.
 struct Led {
-  std::string path;  // absolute
-  std::string link;  // the link, relative to the root; empty: a configuration
-  bool may_be_directory;
-  bool is_known;  // the look before has followed it
+  LeadName lead;
   std::string reason;
+  std::string pointer = {};  // the file or link that names a repository, absolute
+
+  bool is_link() const { return lead.kind == LeadFact::Kind::link; }
 };
 
 class MemberJudge {
  public:
-  MemberJudge(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
-              Findings& findings)
-      : root_(root.path), root_fd_(root.fd.get()), known_(known), since_(since), findings_(findings) {}
+  MemberJudge(const HeldRoot& root, const TreeFacts& known, const ChangeTime& since, Findings& findings)
+      : root_(root.path),
+        root_fd_(root.fd.get()),
+        known_(known.files),
+        leads_(known.leads),
+        knows_all_(known.is_complete),
+        since_(since),
+        findings_(findings) {}
 
   void judge(const WalkedPlace& here, const MemberName& member, bool way_is_new);
   // What configurations, which may well be as they were, have git execute.
   void judge_places(const std::vector<NamedPlace>& places);
+  // What led somewhere before the command, whoever says so now.
+  void judge_known_leads();
+  // Those that there are, and those that there were while their ends are there, as far as it is worth
+  // remembering them.
+  std::vector<RememberedLead> leads_to_remember() const;
+  bool has_come_by_all() const { return come_by_.size() < most_come_by; }
 
   bool is_touched(const struct stat& seen) const { return change_of(seen) >= since_; }
   bool is_new(const struct stat& seen, const std::string& path) const {
     return is_touched(seen) && !known_.is_at(seen, absolute(path));
+  }
+  bool is_known(const struct stat& seen, const std::string& path) const {
+    return known_.is_at(seen, absolute(path));
   }
   std::string absolute(const std::string& path) const { return path.empty() ? root_ : root_ + "/" + path; }
 
@@ -114,7 +122,7 @@ class MemberJudge {
                   bool way_is_new);
   void judge_inner_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                         bool way_is_new);
-  void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+  void judge_link(const WalkedPlace& here, const MemberName& member, const struct stat& seen, bool way_is_new,
                   std::string_view key);
   // What of a directory's content may be the command's: of one that was read-only only what links in it lead
   // to.
@@ -123,11 +131,21 @@ class MemberJudge {
   std::vector<std::string> look_in_one(int fd, const std::string& path, const std::string& reason,
                                        Inside inside);
   // Of a link that is as it was: it is followed when whoever met it is done.
-  void judge_end(const std::string& link, const struct stat& seen, const std::string& reason);
+  void judge_end(const std::string& link, const std::string& reason);
+  void add_led(Led led);
   void judge_all_led();
+  void judge_former_end(const LeadFact& lead);
+  void remember(const LeadName& name, const LinkWay& way);
   void judge_led(const Led& led);
+  bool may_be_executed(const Led& led, const LinkWay& way) const;
   void judge_place(const Led& led, const LinkWay& way);
+  void judge_content(const Led& led, const LinkWay& way, const std::string& goes);
   bool has_turned(const Led& led, const LinkWay& way);
+  bool was_on_way(const Led& led, const LinkWay::Link& link) const;
+  // Whether something else is at its end than was, or than anybody knew of.
+  bool is_another(const Led& led, const LinkWay& way) const;
+  bool is_other_end(const LeadFact& before, const LinkWay& way) const;
+  bool has_new_way(const std::string& path) const;
   LinkWay follow(const std::string& path) const;
   bool is_inside(const std::string& path) const;
   std::string relative(const std::string& path) const { return path.substr(root_.size() + 1); }
@@ -135,9 +153,13 @@ class MemberJudge {
   const std::string& root_;
   int root_fd_;
   Known known_;
+  KnownLeads leads_;
+  bool knows_all_;
   ChangeTime since_;
   Findings& findings_;
-  std::vector<Led> led_;        // still to be followed
+  std::vector<Led> led_;  // still to be followed
+  static constexpr size_t most_come_by = 1 << 16;
+  std::map<LeadName, RememberedLead> come_by_;
   std::set<std::string> ends_;  // directories that were looked at because something leads there
 };
 

@@ -225,7 +225,7 @@ TEST(ProtectedPlaces, AnIncludedFileIsReadOnly) {
   tree.write("two");
   tree.make("hk");
   std::vector<std::string> kept;
-  for (const auto& fact : tree.before()) {
+  for (const auto& fact : tree.before().files) {
     if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
   }
   std::sort(kept.begin(), kept.end());

@@ -236,7 +236,7 @@ TEST(ProtectedRepositories, WhatIsAtTheTopIsKeptBesideAnyNumberOfDirectories) {
   tree.repository(".git");
   tree.write(".config/fish/config.fish");
   std::vector<std::string> kept;
-  for (const auto& fact : tree.before()) {
+  for (const auto& fact : tree.before().files) {
     if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
   }
   std::sort(kept.begin(), kept.end());

@@ -1,7 +1,8 @@
 // The two looks at a tree that a command may write to, for the protected set.
 //
-// Before: what is there, with when it last changed. Few directories, breadth first, because every call waits
-// for it; what lies deeper is not known, and then only its time of change says whether it is new.
+// Before: what is there, with when it last changed, and where leads lead. Few directories, breadth first,
+// because every call waits for it; of what lies deeper only the leads are looked for (find_leads), and of the
+// rest the time of change says whether it is new.
 //
 // After, when every process of the command is dead: the whole tree, because a new name may be anywhere. A
 // change is found by the kernel's time of change (ctime), which no command can set back as it can the time of
@@ -11,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +20,7 @@
 #include "base/fd.hpp"
 #include "base/result.hpp"
 #include "model/facts.hpp"
+#include "store/leads.hpp"
 
 namespace cloche {
 
@@ -33,12 +36,33 @@ struct LookLimits {
   GitSources git = {};
 };
 
+// What was there before a command.
+struct TreeFacts {
+  std::vector<ProtectedFact> files = {};
+  std::vector<LeadFact> leads = {};
+  bool is_complete = false;  // there are no others in the tree
+};
+
+struct AllLeads {
+  std::vector<RememberedLead> leads = {};
+  bool is_complete = false;
+};
+
+struct BeforeQuery {
+  const std::vector<std::string>& hidden;
+  const GitSources& git;
+  // Finds the leads where this look does not come; asked for when there is such a place.
+  const std::function<AllLeads()>& find_others;
+  // What the last look knew. Of these the lost ones are followed as well; one that was not lost and that
+  // nothing says any more was given up by the host, between two calls.
+  const std::vector<RememberedLead>& remembered;
+};
+
 // Adds to `found`, and to `held` what is to be shown read-only: at the top of the tree and in the repository
 // there. Deeper members are not mounted, because a mount point cannot be removed, and a package manager has
 // to replace whole directories that happen to hold one.
-Result<void> look_before(const std::string& root, std::vector<ProtectedFact>& found,
-                         std::vector<OwnedFd>& held, const std::vector<std::string>& hidden = {},
-                         const GitSources& git = {});
+Result<void> look_before(const std::string& root, const BeforeQuery& query, TreeFacts& found,
+                         std::vector<OwnedFd>& held);
 
 struct HeldRoot {
   std::string path;  // absolute, resolved
@@ -52,15 +76,20 @@ struct Suspect {
 
 struct LookAfter {
   std::vector<Suspect> suspects = {};
-  std::string gap = {};     // why it is not complete; empty: it is
-  std::string memory = {};  // for the next look at this tree; empty: nothing worth keeping
+  std::string gap = {};                    // why it is not complete; empty: it is
+  std::string memory = {};                 // for the next look at this tree; empty: nothing worth keeping
+  std::vector<RememberedLead> leads = {};  // likewise: those that there are, and were
+  bool has_all_leads = true;               // otherwise there are too many of them
 };
 
 // What a command made or changed since `since` that something on the host would execute. `known` is what was
 // there before; `remembered` is the memory of an earlier look, by which directories without anything of the
 // set in them are not read again.
-LookAfter look_after(const HeldRoot& root, const std::vector<ProtectedFact>& known, const ChangeTime& since,
+LookAfter look_after(const HeldRoot& root, const TreeFacts& known, const ChangeTime& since,
                      const LookLimits& limits = {}, std::string_view remembered = {});
+
+// The leads of the whole tree, likewise. Judges and changes nothing.
+AllLeads find_leads(const HeldRoot& root, const LookLimits& limits, std::string_view remembered = {});
 
 // Now, as the kernel stamps files.
 ChangeTime change_time_now();

@@ -66,13 +66,16 @@ class Tree {
   // Nothing that was there before has the time of what comes now.
   static void let_the_clock_tick() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
 
-  std::vector<ProtectedFact> before() const {
-    std::vector<ProtectedFact> found;
+  TreeFacts before(const std::vector<RememberedLead>& remembered = {},
+                   const std::vector<RememberedLead>& others = {}) const {
+    TreeFacts found{.is_complete = true};
+    std::function<AllLeads()> find_others;
+    if (!others.empty()) find_others = [&] { return AllLeads{others}; };
     std::vector<OwnedFd> held;
-    EXPECT_TRUE(look_before(root(), found, held, {}, git).ok());
+    EXPECT_TRUE(look_before(root(), {{}, git, find_others, remembered}, found, held).ok());
     return found;
   }
-  LookAfter after(const std::vector<ProtectedFact>& known, const ChangeTime& since, LookLimits limits = {},
+  LookAfter after(const TreeFacts& known, const ChangeTime& since, LookLimits limits = {},
                   std::string_view remembered = {}) const {
     limits.git = git;
     HeldRoot held{root(), std::move(sys::open(root(), O_RDONLY | O_DIRECTORY)).value()};

@@ -104,7 +104,7 @@ TEST(ProtectedWalk, WhatIsShownReadOnly) {
     tree.write(name);
   tree.link("src", ".claude");
   std::vector<std::string> kept;
-  for (const auto& fact : tree.before()) {
+  for (const auto& fact : tree.before().files) {
     if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
   }
   std::sort(kept.begin(), kept.end());
@@ -123,7 +123,7 @@ TEST(ProtectedWalk, ABareRepositoryAsTheRoot) {
   Tree tree;
   tree.repository(".");
   std::vector<std::string> kept;
-  for (const auto& fact : tree.before()) {
+  for (const auto& fact : tree.before().files) {
     if (fact.kept) kept.push_back(fact.file.path.substr(tree.root().size() + 1));
   }
   std::sort(kept.begin(), kept.end());
@@ -135,7 +135,8 @@ TEST(ProtectedWalk, NoMoreThanSomeAreMounted) {
   for (int i = 0; i < 300; ++i) tree.write(std::to_string(i) + ".code-workspace");
   Tree::let_the_clock_tick();
   const auto known = tree.before();
-  EXPECT_EQ(std::count_if(known.begin(), known.end(), [](const ProtectedFact& fact) { return fact.kept; }),
+  EXPECT_EQ(std::count_if(known.files.begin(), known.files.end(),
+                          [](const ProtectedFact& fact) { return fact.kept; }),
             64);
   const ChangeTime since = change_time_now();
   EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{});

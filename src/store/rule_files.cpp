@@ -13,6 +13,7 @@
 #include "base/json_keys.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/operators_file.hpp"
 #include "store/second_name.hpp"
 
 namespace cloche {
@@ -61,65 +62,22 @@ Result<Reach> walk(const std::string& path, const std::string& workspace) {
 }
 
 Result<ConfigFile> read_open(int fd, const std::string& path, std::span<const std::string_view> keys) {
-  const auto text = sys::read_all(fd, config_limits.bytes);
-  if (!text.ok()) return system_error("read " + path, text.error().number);
-  return parse_config(text.value(), path, keys);
+  return parse_config(TRY(read_operators(fd, path, config_limits.bytes)), path, keys);
 }
 
-// A pipe or a device could keep us waiting or give every reader something else.
-Result<struct stat> judge_kind(int fd, const std::string& path) {
-  struct stat seen {};
-  if (::fstat(fd, &seen) != 0) return system_error("look at " + path);
-  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
-  return seen;
-}
-
-// One of the operator's files, and who may write it.
-struct Operators {
-  const std::string& path;
-  unsigned owner;     // besides root
-  bool group_writes;  // where users have a group of their own, its members are the user
-};
-
-Result<void> judge_owner(const struct stat& seen, const std::string& path, const Operators& file) {
-  if (seen.st_uid == 0 || seen.st_uid == file.owner) return {};
-  return refusal(path + " belongs to another user, id " + std::to_string(seen.st_uid),
-                 file.owner == 0 ? "chown it to root" : "chown it to root or to you");
-}
-
-Result<void> judge_mode(const struct stat& seen, const std::string& path, const Operators& file) {
-  if ((seen.st_mode & S_IWOTH) != 0)
-    return refusal(path + " can be written by everybody", "chmod o-w " + path);
-  if (!file.group_writes && (seen.st_mode & S_IWGRP) != 0 && seen.st_gid != 0)
-    return refusal(path + " can be written by the group " + std::to_string(seen.st_gid), "chmod g-w " + path);
-  return {};
-}
-
-// Who can write there can take the file away, or put another in its place: also when none is there.
-Result<void> judge_directory(const Operators& file) {
-  const std::string directory(parent_of(file.path));
+// Who can write there can take the file away, or put another in its place: also when none is there. Root in
+// the home of another has no file there that counts, and that directory may be the other's.
+Result<void> judge_directory_of(const std::string& path, const Writers& writers) {
+  const std::string directory(parent_of(path));
   struct stat seen {};
   if (::stat(directory.c_str(), &seen) != 0) return {};  // and whoever reads the file says why
-  if (!file.group_writes) TRY(judge_owner(seen, directory, file));
-  return judge_mode(seen, directory, file);
+  if (!writers.group) TRY(judge_owner(seen, directory, writers));
+  return judge_mode(seen, directory, writers);
 }
 
-// A link may lead to where somebody else can put another file in its place.
-Result<void> judge_way(const std::string& opened, const Operators& file) {
-  if (opened == file.path || file.group_writes) return {};
-  for (std::string_view at = parent_of(opened);; at = parent_of(at)) {
-    struct stat seen {};
-    const std::string directory(at);
-    if (::stat(directory.c_str(), &seen) != 0) return system_error("look at " + directory);
-    TRY(judge_owner(seen, directory, file));
-    if ((seen.st_mode & S_ISVTX) == 0) TRY(judge_mode(seen, directory, file));
-    if (at == "/") return {};
-  }
-}
-
-Result<std::optional<ConfigFile>> read_operators(const Operators& file, const std::string& workspace,
-                                                 std::span<const std::string_view> keys) {
-  const std::string& path = file.path;
+Result<std::optional<ConfigFile>> read_trusted(const std::string& path, const Writers& writers,
+                                               const std::string& workspace,
+                                               std::span<const std::string_view> keys) {
   if (path.empty()) return std::optional<ConfigFile>();
   const Reach reach = TRY(walk(path, workspace));
   if (reach == Reach::through_workspace)
@@ -130,18 +88,15 @@ Result<std::optional<ConfigFile>> read_operators(const Operators& file, const st
     return refusal("the configuration " + path + " lies in the workspace " + workspace +
                        " by a mount, and an agent can write it there",
                    "unmount it, or use another workspace");
-  TRY(judge_directory(file));
+  TRY(judge_directory_of(path, writers));
   if (reach == Reach::absent) return std::optional<ConfigFile>();
-  const OwnedFd fd = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  const struct stat seen = TRY(judge_kind(fd.get(), path));
-  TRY(judge_owner(seen, path, file));
-  TRY(judge_mode(seen, path, file));
+  const OperatorsFile file = TRY(open_operators(path, writers));
+  // A link may lead to where somebody else can put another file in its place.
+  if (file.opened != path) TRY(judge_way(path, file, writers));
   // What was opened counts, should a link have been turned since the walk.
-  const std::string opened = TRY(sys::path_of(fd.get()));
-  TRY(judge_way(opened, file));
-  if (workspace != nowhere && lies_in(workspace, opened))
-    return refusal("the configuration " + path + " is " + opened + ", in the workspace");
-  return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
+  if (workspace != nowhere && lies_in(workspace, file.opened))
+    return refusal("the configuration " + path + " is " + file.opened + ", in the workspace");
+  return std::optional<ConfigFile>(TRY(read_open(file.fd.get(), path, keys)));
 }
 
 // Beneath the workspace and through no link: the project's file is the workspace's own or none.
@@ -155,7 +110,9 @@ Result<std::optional<ConfigFile>> read_projects(const std::string& workspace,
   const OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, root.get(), project_file, &how, sizeof how)));
   if (!fd && errno == ENOENT) return std::optional<ConfigFile>();
   if (!fd) return system_error("open " + path);
-  TRY(judge_kind(fd.get(), path));
+  struct stat seen {};
+  if (::fstat(fd.get(), &seen) != 0) return system_error("look at " + path);
+  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
   return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
 }
 
@@ -191,20 +148,20 @@ Result<ConfigPaths> config_paths(const Environment& environment, const std::stri
 }
 
 Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const std::string_view> keys) {
-  const Operators managed{paths.managed, paths.administrator, false};
-  const Operators user{paths.user, ::geteuid(), true};
+  const Writers administrator{paths.administrator, false};
+  const Writers user = users_writers();
   if (paths.workspace.empty()) {
     ConfigFiles files;
-    files.managed = TRY(read_operators(managed, nowhere, keys));
-    files.user = TRY(read_operators(user, nowhere, keys));
+    files.managed = TRY(read_trusted(paths.managed, administrator, nowhere, keys));
+    files.user = TRY(read_trusted(paths.user, user, nowhere, keys));
     return files;
   }
   if (!paths.workspace.starts_with('/')) return refusal("a workspace must be an absolute path");
   const OwnedFd root = TRY(sys::open(paths.workspace, O_PATH | O_DIRECTORY));
   const std::string workspace = TRY(sys::path_of(root.get()));
   ConfigFiles files;
-  files.managed = TRY(read_operators(managed, workspace, keys));
-  files.user = TRY(read_operators(user, workspace, keys));
+  files.managed = TRY(read_trusted(paths.managed, administrator, workspace, keys));
+  files.user = TRY(read_trusted(paths.user, user, workspace, keys));
   files.project = TRY(read_projects(workspace, keys));
   return files;
 }

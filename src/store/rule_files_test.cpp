@@ -197,6 +197,15 @@ TEST_F(RuleFilesOnDisk, NoLinkLeadsThroughTheWorkspace) {
       << "rules that are only not mounted yet must not be taken for none";
 }
 
+TEST_F(RuleFilesOnDisk, ALinkIsWorthNoMoreThanThePlaceThatItLeadsTo) {
+  fs::create_directory(root_ + "/elsewhere");
+  write("/elsewhere/config.json", ask);
+  fs::create_symlink(root_ + "/elsewhere/config.json", root_ + "/home/.config/cloche/config.json");
+  EXPECT_EQ(answer(), "ask");
+  fs::permissions(root_ + "/elsewhere", fs::perms(0777));
+  EXPECT_EQ(answer(), "/elsewhere can be written by everybody");
+}
+
 TEST_F(RuleFilesOnDisk, ALinkOnTheWayLeadsSomewhereOrRefuses) {
   fs::remove_all(root_ + "/home/.config");
   fs::create_directory_symlink(root_ + "/elsewhere", root_ + "/home/.config");

@@ -7,6 +7,7 @@
 #include "base/shown.hpp"
 #include "model/skill.hpp"
 #include "policy/limit_words.hpp"
+#include "policy/rules.hpp"
 #include "policy/tool_glob.hpp"
 
 namespace cloche {
@@ -197,7 +198,7 @@ Result<void> read_rules(Settings& settings, const SettingWord& word) {
     if (tool == nullptr || profile == nullptr) return fail("a rule is an object with tool and profile");
     if (!tool->is_string() || !is_tool_pattern(tool->text))
       return fail("tool is not a name, or a glob with * and ?");
-    settings.rules.push_back({tool->text,
+    settings.rules.push_back({std::string(canonical_tool(tool->text)),
                               TRY(profile_name(word, *profile)),
                               word.whose,
                               {Origin::Kind::file, place(word.file.path, item.line)}});

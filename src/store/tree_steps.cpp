@@ -5,6 +5,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/folded_name.hpp"
 
 namespace cloche {
 namespace {
@@ -27,6 +28,12 @@ bool lies_in_repository(std::string_view path) {
 }
 
 }  // namespace
+
+bool are_hooks_of_repository(const std::string& root) {
+  const auto names = components_of(root);
+  return !names.empty() && folded_name(names.back()) == "hooks" &&
+         is_repository(std::string(parent_of(root)));
+}
 
 RootMeaning meaning_of_tree(const std::string& root) {
   RootMeaning meaning = meaning_of_root(root);

@@ -44,6 +44,9 @@ bool is_found_by_content(const DirectoryNames& names, GitPart part);
 // are git's under any name.
 RootMeaning meaning_of_tree(const std::string& root);
 
+// Of a repository that is none by its name.
+bool are_hooks_of_repository(const std::string& root);
+
 std::optional<struct stat> look_in(int directory, const std::string& name);
 NameKind kind_in(int directory, const dirent& entry);
 std::string link_text(int directory, const std::string& name);  // empty: it is none, or too long

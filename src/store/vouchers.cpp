@@ -7,6 +7,7 @@
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
 #include "store/protected_walk.hpp"
+#include "store/tree_name.hpp"
 
 namespace cloche {
 namespace {
@@ -18,10 +19,10 @@ ChangeTime written_at(const struct stat& seen) { return {seen.st_mtim.tv_sec, se
 }  // namespace
 
 Vouchers::Vouchers(const std::string& state, int root) {
-  struct stat seen {};
-  if (state.empty() || ::fstat(root, &seen) != 0) return;
+  const std::string tree = tree_name(root);
+  if (state.empty() || tree.empty()) return;
   directory_ = state + "/vouched";
-  of_root_ = std::to_string(seen.st_dev) + "-" + std::to_string(seen.st_ino) + "-";
+  of_root_ = tree + "-";
 }
 
 std::string Vouchers::place_of(const std::string& path, mode_t mode, const std::string& content) const {
