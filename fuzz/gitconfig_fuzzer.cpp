@@ -35,7 +35,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!danger_in_git_config(text)) require(!failed);
   for (const auto& place : places_said(text).places) {
     require(!place.path.empty() && place.path.find('\0') == std::string::npos);
-    const std::string path = place_from(place.path, "/base", "/home");
+    const std::string path =
+        place_from(place.path, "/base", [](std::string_view) { return std::string("/home"); });
     require(path.empty() || path[0] == '/');
   }
   const GitIdentity identity = identity_in(text);

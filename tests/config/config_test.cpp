@@ -67,6 +67,66 @@ TEST_P(Config, AProjectsProfileHoldsWhateverTheFlagSays) {
   EXPECT_FALSE(fs::exists(workspace() / "made"));
 }
 
+// The level of the whole session, whoever set it: a command of the operator's own writes and reaches nothing.
+TEST_P(Config, AutonomyReadonlyCapsRunToo) {
+  const std::string extra = (root() / "extra").string();
+  scene().write("extra/file", "there\n");
+  const auto user = [&](const char* text) { user_file(text), project_file("{}"); };
+  const auto project = [&](const char* text) { user_file("{}"), project_file(text); };
+  const struct {
+    bool by_user;
+    std::string says;
+  } rows[] = {{true, user_path() + ":1"}, {false, project_path() + ":1"}};
+  for (const auto& [by_user, says] : rows) {
+    SCOPED_TRACE(says);
+    by_user ? user(R"({"autonomy": "readonly"})") : project(R"({"autonomy": "readonly"})");
+    EXPECT_NE(shell("touch made").exit_code, 0);
+    EXPECT_NE(shell("touch made", {"--profile", "workspace-write"}).exit_code, 0);
+    const Ran granted = shell("cat " + extra + "/file; touch " + extra + "/made", {"--rw", extra});
+    EXPECT_TRUE(contains(granted.out, "there") && contains(granted.err, "Read-only file system"))
+        << granted.out << granted.err;
+    EXPECT_TRUE(contains(granted.err, extra + " is read-only: autonomy readonly of " + says)) << granted.err;
+    const std::string no = "autonomy readonly has no network: " + says;
+    for (const Words& flags : {Words{"--net", "localhost:80"}, Words{"--net-any"}, Words{"--net-host"}}) {
+      const Ran ran = shell("true", flags);
+      EXPECT_TRUE(refused(ran, {126}, {no})) << flags.front();
+      EXPECT_FALSE(contains(ran.err, "note: network isolation is off")) << ran.err;
+      Words dry = flags;
+      dry.emplace_back("--dry-run");
+      EXPECT_TRUE(refused(shell("true", dry), {126}, {no})) << flags.front();
+      Words explain = {"explain", "run"};
+      explain.insert(explain.end(), flags.begin(), flags.end());
+      explain.insert(explain.end(), {"--", "true"});
+      const Ran explained = cloche_words(explain);
+      EXPECT_TRUE(exited(explained, 126) && contains(explained.out, no)) << explained.out;
+    }
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  EXPECT_FALSE(fs::exists(extra + "/made"));
+  user(R"({"autonomy": "supervised"})");
+  EXPECT_TRUE(exited(shell("touch made " + extra + "/made", {"--rw", extra}), 0));
+}
+
+// Its own view is not the workspace's, and --rw is in it all the same.
+TEST_P(Config, AutonomyReadonlyCapsWhatACallIsGranted) {
+  const std::string extra = (root() / "extra").string();
+  scene().write("extra/file", "there\n");
+  const std::string python =
+      "{\"code\": \"print(open('" + extra + "/file').read()); open('" + extra + "/made', 'w')\"}";
+  const Words call = {"call", "run_python", python, "--rw", extra};
+  const Ran free = cloche_words(call);
+  EXPECT_TRUE(contains(free.out, "exit_code: 0")) << free.out << free.err;
+  EXPECT_TRUE(fs::remove(extra + "/made"));
+  user_file(R"({"autonomy": "readonly"})");
+  const Ran capped = cloche_words(call);
+  EXPECT_TRUE(contains(capped.out, "there") && contains(capped.out, "Read-only file system")) << capped.out;
+  EXPECT_FALSE(fs::exists(extra + "/made"));
+  const Ran shown = cloche_words({"call", "run_shell", R"({"cmd": "ls"})", "--rw", extra});
+  EXPECT_TRUE(exited(shown, 0)) << shown.out << shown.err;
+  const Ran explained = cloche_words({"explain", "call", "run_shell", R"({"cmd": "ls"})", "--rw", extra});
+  EXPECT_TRUE(contains(explained.out, extra + " is read-only: autonomy readonly")) << explained.out;
+}
+
 TEST_P(Config, RulesGiveEachToolItsProfile) {
   user_file(R"({"rules": [{"tool": "*_artifact", "profile": "readonly"}]})");
   EXPECT_TRUE(exited(cloche_words({"call", "write_artifact", writes}), 126));

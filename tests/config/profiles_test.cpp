@@ -113,6 +113,74 @@ TEST_P(Profiles, OneThatCannotBeEnforcedHereRefusesWhatHasIt) {
   EXPECT_TRUE(refused(shell("true", {"--profile", "high"}), {125}, {"/nowhere/at/all"}));
 }
 
+// Configured is not enforced: whoever asks is told, before a command is refused.
+TEST_P(Profiles, OneThatCannotBeEnforcedHereIsShown) {
+  const struct {
+    const char* text;
+    const char* says;
+  } rows[] = {{R"({"extends": "readonly", "isolation": "microvm"})", "microvm"},
+              {R"({"extends": "workspace-write-no-network", "ro": ["/nowhere/at/all"]})", "/nowhere/at/all"},
+              {R"({"extends": "workspace-write-no-network", "rw": ["/"]})", "--rw / would make"}};
+  const std::string holds = "Everything that the default needs holds";
+  EXPECT_TRUE(contains(cloche_words({"doctor"}).out, holds));
+  for (const auto& [text, says] : rows) {
+    SCOPED_TRACE(text);
+    profile("high", text);
+    const Ran check = cloche_words({"profiles", "check", "high"});
+    EXPECT_TRUE(exited(check, 1) && contains(check.out, "FAILED") && contains(check.out, says)) << check.out;
+    const Ran doctor = cloche_words({"doctor"});
+    EXPECT_TRUE(exited(doctor, 1) && !contains(doctor.out, holds)) << doctor.out;
+    EXPECT_TRUE(contains(doctor.out, "MISCONFIGURED: every call under the profile high is refused") &&
+                contains(doctor.out, says))
+        << doctor.out;
+    EXPECT_TRUE(exited(shell("true"), 0)) << "the default is another";
+  }
+  user_file(R"({"default_profile": "high", "profiles_dir": ")" + (root() / "profiles").string() + R"("})");
+  const Ran doctor = cloche_words({"doctor"});
+  EXPECT_TRUE(contains(doctor.out, "MISCONFIGURED: every call is refused: " + user_path() + ":1"))
+      << doctor.out;
+  EXPECT_TRUE(contains(doctor.out, "a command gets              nothing")) << doctor.out;
+  user_file(R"({"default_profile": "nobodys"})");
+  const Ran unknown = cloche_words({"doctor"});
+  EXPECT_TRUE(exited(unknown, 1) && contains(unknown.out, "nobodys") && !contains(unknown.out, holds))
+      << unknown.out;
+}
+
+// It could give itself what it wants: a profile is as much the operator's word as the configuration.
+TEST_P(Profiles, OneThatEverybodyCanWriteRefusesEverything) {
+  fs::permissions(profile_path("mine.json"), fs::perms(0666));
+  const std::string says = profile_path("mine.json") + " can be written by everybody";
+  EXPECT_TRUE(refused(shell("touch made"), {125}, {says}));
+  EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {says}));
+  const Ran doctor = cloche_words({"doctor"});
+  EXPECT_TRUE(exited(doctor, 1) && contains(doctor.out, says)) << doctor.out;
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+}
+
+TEST_P(Profiles, SoDoCommandShapesThatEverybodyCanWrite) {
+  scene().write("config/cloche/commands/mine.json",
+                R"({"profile": "passive", "shapes": [{"id": "t", "usage": "touch FILE", "argv": ["touch"],
+                    "accepts": ["touch"], "refuses": ["touch x"]}]})");
+  const std::string shapes = (root() / "config/cloche/commands/mine.json").string();
+  EXPECT_TRUE(exited(cloche_words({"doctor"}), 0));
+  fs::permissions(shapes, fs::perms(0666));
+  const std::string says = shapes + " can be written by everybody";
+  EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {says}));
+  const Ran doctor = cloche_words({"doctor"});
+  EXPECT_TRUE(exited(doctor, 1) && contains(doctor.out, says)) << doctor.out;
+}
+
+TEST_P(Profiles, WhatIsPassedOverIsTold) {
+  scene().write("profiles/G.JSON", "{");
+  scene().write("profiles/.hid.json", "{");
+  for (const char* action : {"list", "check"}) {
+    const Ran ran = cloche_words({"profiles", action});
+    EXPECT_TRUE(exited(ran, 0)) << ran.out;
+    for (const char* name : {"G.JSON", ".hid.json"})
+      EXPECT_TRUE(contains(ran.err, profile_path(name) + " is no profile by its name")) << ran.err;
+  }
+}
+
 TEST_P(Profiles, ASeatbeltFileIsRefusedWithTheNearest) {
   scene().write("mac.sb", "(version 1)\n(deny default)\n(allow file-write* (subpath \"/x\"))\n");
   EXPECT_TRUE(refused(cloche_words({"profiles", "check", (root() / "mac.sb").string()}), {125},

@@ -459,6 +459,64 @@ cat .envrc .vscode/tasks.json; rm -rf first second go .vscode .envrc)"});
   EXPECT_EQ(again.out, "old\n{}\n") << "changed by the second as well\n" << again.err;
 }
 
+// A task's home is looked at by nobody, and a directory moves with everything in it as old as it is.
+TEST_P(Alone, WhatComesFromATasksHomeIsLookedAt) {
+  NEEDS("git");
+  NEEDS("python3");
+  const std::vector<std::string> task = {"--task", "moves", "--rw", scene().root() / "granted"};
+  const auto in_task = [&](const std::string& script) { return held({"bash", "-ec", script}, task); };
+  scene().write("granted/here", "");
+  const std::string stage = R"(
+for d in "$HOME"/{p,q,r,s} "$TMPDIR/u"; do mkdir -p "$d/.vscode"; echo evil > "$d/.vscode/tasks.json"; done
+git init -q "$HOME/repo"; git -C "$HOME/repo" config core.pager evil; echo evil > "$HOME/.envrc")";
+  ASSERT_TRUE(printed(in_task(stage), ""));
+  const auto brings = [&](const std::string& script, const std::string& into, const std::string& what) {
+    const Ran ran = in_task(script);
+    EXPECT_EQ(ran.exit_code, 0) << script << ran.err;
+    EXPECT_TRUE(contains(ran.err, "quarantined: " + what)) << script << ran.err;
+    EXPECT_EQ(run(bare({"grep", "-rl", "evil", into})).out, "") << script;
+  };
+  const std::string granted = scene().root() / "granted";
+  brings("mv $HOME/p ./p", ".", "p/.vscode ");
+  brings("mv $TMPDIR/u ./u", ".", "u/.vscode ");
+  brings("mv $HOME/q " + granted, granted, granted + "/q/.vscode ");
+  brings("mv $HOME/r/.vscode .", ".", ".vscode ");
+  brings("mv $HOME/repo .", ".", "repo/.git/config");
+  brings("ln $HOME/.envrc .envrc", ".", ".envrc");
+  // Whatever way it is moved by: the call itself says no, also when it changes places with another.
+  const std::string exchange = R"(
+mkdir -p mine; python3 -c '
+import ctypes, errno, os
+libc = ctypes.CDLL(None, use_errno=True)
+old = os.environ["HOME"] + "/s"
+for a, b, flags in ((old, "new", 0), (old, "new", 1), (old, "mine", 2), ("mine", old, 2)):
+  ended = libc.renameat2(-100, a.encode(), -100, b.encode(), flags)
+  print(ended, errno.errorcode.get(ctypes.get_errno()))
+')";
+  EXPECT_TRUE(printed(in_task(exchange), "-1 EXDEV\n-1 EXDEV\n-1 EXDEV\n-1 EXDEV\n"));
+}
+
+TEST_P(Alone, WhatCannotHideAnythingIsMovedAsUsual) {
+  NEEDS("python3");
+  const std::vector<std::string> task = {"--task", "moves-2"};
+  // By the call itself, so that no program makes a copy instead.
+  const std::string script = R"(
+import os
+home, tmp = os.environ["HOME"], os.environ["TMPDIR"]
+for directory in ("a/in", "b", home + "/a/in", home + "/b"): os.makedirs(directory)
+for file in ("f", home + "/f", home + "/g"): open(file, "w").close()
+os.rename("a/in", "b/in")
+os.rename(home + "/a/in", home + "/b/in")
+os.rename(home + "/b", tmp + "/b")
+os.rename(home + "/f", "from-home")
+os.link(home + "/g", "linked")
+os.rename("f", home + "/f")
+os.rename("b", home + "/b")
+print("moved")
+)";
+  EXPECT_TRUE(printed(held({"python3", "-c", script}, task), "moved\n"));
+}
+
 TEST_P(Alone, NoHardLinkLeadsOut) {
   scene().write("granted/rc", "the user's\n");
   const std::string rc = scene().root() / "granted/rc";

@@ -115,7 +115,8 @@ TEST_P(Faults, TheKeeperIsKilled) {
 TEST_P(Faults, TheRuntimeIsKilled) {
   if (*GetParam().rung.package == '\0')
     GTEST_SKIP() << "skipped: there is no runtime between us and the command";
-  survivors_of("the runtime", [&](int keeper) { return child_called(keeper, backend()); });
+  const auto all = survivors_of("the runtime", [&](int keeper) { return child_called(keeper, backend()); });
+  for (const Ran& ran : all) EXPECT_TRUE(contains(ran.err, "cloche: ")) << "not a word: " << ran.err;
 }
 
 // A call without a box that was killed is not the last to have left something: the next call clears it away,

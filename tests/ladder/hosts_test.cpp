@@ -142,6 +142,18 @@ TEST_P(Hosts, WithoutACgroupMemoryIsWatched) {
   EXPECT_TRUE(contains(ran.err, "watched")) << ran.err;
 }
 
+// The kernel counts a user's processes wherever they are; in a pid namespace few of them can be seen.
+TEST_P(Hosts, ProcessesThatCannotBeSeenTakeNoRoomFromASubprocess) {
+  const std::string become = as() == As::nobody ? "setpriv --reuid 65534 --regid 65534 --clear-groups " : "";
+  const Ran ran =
+      on_host("mount -t tmpfs -o ro none /sys/fs/cgroup; for one in $(seq 40); do " + become +
+              "sleep 60 & done; export -f cloche; unshare --pid --fork --mount-proc bash -c '" +
+              "cloche run --isolation subprocess --pids 20 -- sh -c \"sleep 0.1 & wait; echo works\"; " +
+              "cloche run --isolation subprocess --pids 20 -- sh -c \"for one in \\$(seq 40); do " +
+              "sleep 1 & done; echo more\" 2>/dev/null' || true; kill $(jobs -p); wait || true");
+  EXPECT_TRUE(printed(ran, as() == As::nobody ? "works\n" : "works\nmore\n")) << "root has no such limit";
+}
+
 TEST_P(Hosts, ATmpThatRunsNothingDisturbsNobody) {
   if (programs_are_in_tmp()) GTEST_SKIP() << "skipped: the programs lie in /tmp, which this test covers";
   for (const Rung& rung : rungs) {
@@ -176,6 +188,50 @@ TEST_P(Hosts, AWorkspaceOnAMountThatForbidsSomethingDisturbsNobody) {
   }
 }
 
+// As systemd's SystemCallArchitectures=native has it, and a runtime's profile that names one architecture:
+// whoever makes a call of another is ended.
+constexpr const char* native_calls_alone = R"(
+import ctypes, os, struct, sys
+kill, allow = 0x80000000, 0x7fff0000
+steps = [(0x20, 0, 0, 4), (0x15, 0, 3, 0xC000003E), (0x20, 0, 0, 0), (0x35, 1, 0, 0x40000000), (6, 0, 0, allow),
+         (6, 0, 0, kill)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+program = struct.pack("HxxxxxxP", len(steps), ctypes.addressof(code))
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+os.execvp(sys.argv[1], sys.argv[1:])
+)";
+
+TEST_P(Hosts, AFilterThatEndsForeignCallsDisturbsNobody) {
+#ifndef __x86_64__
+  GTEST_SKIP() << "skipped: the filter of this test is x86-64's";
+#endif
+  scene().write("native.py", native_calls_alone);
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;
+    const Ran ran =
+        on_host(std::string("export -f cloche; python3 ../native.py bash -c 'cloche run --isolation ") +
+                rung.rung + " --backend " + rung.backend + " -- echo works'");
+    EXPECT_TRUE(printed(ran, "works\n")) << rung.backend << ran.err;
+  }
+}
+
+// Root of a user namespace is nobody outside it, and has one id to give away: its own.
+TEST_P(Hosts, RootOfAUserNamespaceHasEveryBox) {
+  if (as() != As::nobody) GTEST_SKIP() << "skipped: the namespace is an ordinary user's";
+  for (const Rung& rung : rungs) {
+    if (!why_not({rung, as()}).empty()) continue;
+    const Ran ran =
+        on_host(std::string("setpriv --reuid=65534 --regid=65534 --clear-groups unshare -Ur env "
+                            "HOME=$HOME_OF $CLOCHE run --isolation ") +
+                rung.rung + " --backend " + rung.backend + " -- sh -c 'id -u; echo works > made; cat made'");
+    // The host's root, who owns the scene, is somebody else in there: no place for a scratch to be trusted.
+    const bool without_box = rung.rung == std::string("subprocess");
+    EXPECT_TRUE(without_box ? refused(ran, {125}, {"XDG_STATE_HOME"}) : printed(ran, "1000\nworks\n"))
+        << rung.backend << ran.err;
+  }
+}
+
 const std::string read_only_root = "mount -o remount,bind,ro /; cd \"$PWD\"; ";
 
 TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
@@ -187,6 +243,19 @@ TEST_P(Hosts, AReadOnlyRootIsRefusedInASentenceWhereThereIsNowhereToWrite) {
     EXPECT_TRUE(works || refused(ran, {125}, {"cloche: ", "Read-only file system"}))
         << rung.backend << ran.err;
   }
+}
+
+// What can be tried is tried where something can be written, as long as there is any such place.
+TEST_P(Hosts, TheDoctorFindsAPlaceOnAReadOnlyHost) {
+  const std::string usual =
+      read_only_root + "mount -t tmpfs -o mode=1777 none /dev/shm; export XDG_STATE_HOME=/dev/shm/state; ";
+  const Ran doctor = on_host(usual + "cloche doctor");
+  EXPECT_EQ(doctor.exit_code, 0) << doctor.out << doctor.err;
+  EXPECT_FALSE(contains(doctor.out, "Read-only file system")) << doctor.out;
+  EXPECT_TRUE(contains(doctor.out, "a command gets              native")) << doctor.out;
+  const Ran ran = on_host(usual + "cloche run -- echo works");
+  EXPECT_TRUE(printed(ran, "works\n"));
+  EXPECT_EQ(ran.err, "") << "nothing is missing";
 }
 
 TEST_P(Hosts, AReadOnlyRootWorksWithARunAndATmpThatAreNot) {
@@ -298,6 +367,36 @@ TEST_P(Contained, ASubprocessWorks) {
       "run --isolation subprocess -- sh -c 'cat ../beside.txt 2>/dev/null; echo made > made; chmod 400 made; "
       "cat made; stat -c %a made'");
   EXPECT_TRUE(printed(ran, "made\n400\n"));
+}
+
+// Whoever asks: a command, a tool call, a server or a hook.
+TEST_P(Contained, DegradeStepsDownBehindEveryDoorAndSaysSo) {
+  configure(R"({"missing": "degrade"})");
+  const std::string note = "stepped down to subprocess";
+  // The workspace is all that an ordinary user can write to: rungs are tried out there.
+  const std::string set = "export XDG_CONFIG_HOME=" + (scene().root() / "config").string() +
+                          " TMPDIR=" + scene().workspace().string() + "; ";
+  const std::string become = as() == As::nobody ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+  const auto by_door = [&](const std::string& before, const std::string& words) {
+    return run_in_container(scene(), set + before + become + cloche() + " " + words);
+  };
+  const Ran called = by_door("", R"(call run_shell '{"cmd": "ls -la"}')");
+  EXPECT_EQ(called.exit_code, 0) << called.out << called.err;
+  EXPECT_TRUE(contains(called.err, note)) << called.err;
+  const Ran served = by_door("", "mcp < /dev/null");
+  EXPECT_EQ(served.err.find(note), served.err.rfind(note)) << "said twice: " << served.err;
+  EXPECT_TRUE(contains(served.err, note)) << served.err;
+  const Ran hooked = by_door(
+      R"(echo '{"session_id": "s", "cwd": "'$PWD'", "hook_event_name": "PreToolUse", "tool_name": "Bash", )"
+      R"("tool_input": {"command": "echo works"}}' | )",
+      "hook");
+  EXPECT_TRUE(contains(hooked.out, "not under the glass")) << hooked.out << hooked.err;
+  EXPECT_TRUE(contains(hooked.out, note)) << hooked.out;
+  const size_t id = hooked.out.find("run --call ");
+  ASSERT_NE(id, std::string::npos) << hooked.out;
+  const Ran kept = by_door("", hooked.out.substr(id, hooked.out.find('"', id) - id));
+  EXPECT_TRUE(printed(kept, "works\n")) << kept.err;
+  EXPECT_TRUE(contains(kept.err, note)) << kept.err;
 }
 
 TEST_P(Contained, TheDoctorIsRight) {

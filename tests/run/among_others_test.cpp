@@ -38,11 +38,6 @@ class AmongOthers : public Run {
     const std::string wait = "wait_for() { until [ -e $1 ]; do sleep 0.02; done; }; ";
     return std::make_unique<Started>(under(flags, {"bash", "-c", wait + script}));
   }
-  void wait_for(const std::string& name) const {
-    for (int i = 0; i < 1500 && !fs::exists(workspace() / name); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(fs::exists(workspace() / name)) << name;
-  }
   void clear() const { ASSERT_TRUE(exited(outside("rm -rf -- .git .g2 .envrc .vscode *"), 0)); }
 
  private:

@@ -1,5 +1,6 @@
 #include "run/fixture.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -53,6 +54,25 @@ Ran Run::with_own_mounts(const std::string& script) const {
   return run({.argv = {"unshare", "-m", "--propagation", "private", "bash", "-c",
                        "set -e; RUN='" + become + cloche() + " run'; " + script},
               .cwd = workspace()});
+}
+
+bool Run::is_there(const std::string& name) const {
+  return fs::symlink_status(workspace() / name).type() != fs::file_type::not_found;
+}
+
+void Run::wait_for(const std::string& name) const {
+  for (int i = 0; i < 1500 && !is_there(name); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  ASSERT_TRUE(is_there(name)) << name;
+}
+
+void Run::killed_after(const std::string& script, const std::string& made,
+                       const std::vector<std::string>& flags) const {
+  Started started(under(flags, {"bash", "-c", script + "; sleep 100"}));
+  wait_for(made);
+  ::kill(started.pid(), SIGKILL);
+  const Ran ran = started.finish();
+  ASSERT_EQ(ran.signal, SIGKILL) << ran.err;
 }
 
 fs::path Run::secret() { return scene().write("private/secret", "do not show\n"); }

@@ -28,6 +28,12 @@ class Run : public Everyday {
   // A bash script as root in a mount namespace of its own (mounts made there end with it), in which $RUN is
   // `cloche run` as the identity.
   Ran with_own_mounts(const std::string& script) const;
+  // In the workspace, a link that leads nowhere too.
+  bool is_there(const std::string& name) const;
+  void wait_for(const std::string& name) const;
+  // A call that does this, and whose Cloche is killed once it has made `made`.
+  void killed_after(const std::string& script, const std::string& made,
+                    const std::vector<std::string>& flags = {}) const;
   // Something the workspace's owner has next to the workspace and did not show.
   fs::path secret();
 };

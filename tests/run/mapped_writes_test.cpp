@@ -27,16 +27,16 @@ for name in sys.argv[1:]:
             view[0:4] = b"evil"
     except OSError: pass
 ' .envrc .git/hooks/pre-commit pkg/.envrc pkg/.vscode/a.json pkg/inner/.git/hooks/pre-commit pkg/data 2>/dev/null
-grep -r . . | sort)");
+grep -r . . | sort; find . -type l)");
   }
   static constexpr const char* tmpfs = "mount -t tmpfs -o mode=755 none ../t; ";
   static constexpr const char* overlay =
       "mount -t tmpfs -o mode=755 none ../t; mkdir ../t/{lower,upper,work,all}; "
       "mount -t overlay -o lowerdir=../t/lower,upperdir=../t/upper,workdir=../t/work none ../t/all; "
       "mount --move ../t/all ../t; ";
-  // What was not changed, and what was put back; of the rest nothing but data.
+  // What was not changed, and what was put back; of the rest nothing, and of a link not what it leads to.
   static constexpr const char* as_it_should_be =
-      "./.envrc:good\n./.git/hooks/pre-commit:good\n./pkg/.vscode/b.json:good\n./pkg/data:evil\n";
+      "./.envrc:good\n./.git/hooks/pre-commit:good\n./pkg/.vscode/b.json:good\n./pkg/.npmrc\n";
 };
 FOR_EVERYONE(MappedWrites);
 

@@ -1,6 +1,5 @@
 // The protected set around `cloche run`: what the host executes later is read-only to a command, and what a
 // command made of it is in quarantine before anybody has the result; and everyday git works.
-#include <signal.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -29,21 +28,6 @@ class Protected : public Run {
     const Answer ran = after(script, flags);
     EXPECT_TRUE(ran.json["look_gap"].is(Json::Kind::null)) << ran.json["look_gap"].string;
     return quarantined(ran.json);
-  }
-  bool is_there(const std::string& name) const {
-    return fs::symlink_status(workspace() / name).type() != fs::file_type::not_found;
-  }
-  void wait_for(const std::string& name) const {
-    for (int i = 0; i < 500 && !is_there(name); ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    ASSERT_TRUE(is_there(name));
-  }
-  // A call that does this, and whose Cloche is killed once it has made `made`.
-  void killed_after(const std::string& script, const std::string& made) const {
-    Started started(under({}, {"bash", "-c", script + "; sleep 100"}));
-    wait_for(made);
-    ::kill(started.pid(), SIGKILL);
-    started.finish();
   }
   Paths tree() const {
     Paths names;
@@ -379,6 +363,49 @@ TEST_P(Protected, WhatAKilledCallLeftIsFoundByTheNext) {
   EXPECT_EQ(taken_after("cat .mcp.json 2>/dev/null; true"), Paths{".mcp.json"});
   EXPECT_EQ(tree(), (Paths{".envrc", "made"}));
   EXPECT_EQ(taken_after("true"), Paths{});
+}
+
+// What names the hooks is changed in the same call, or closed, or put back afterwards.
+TEST_P(Protected, HooksAreThoseOfBeforeTheCommandToo) {
+  NEEDS("git");
+  const std::string evil = "echo evil > hk/pre-commit; ";
+  for (const char* backend : {"native", "subprocess"}) {
+    for (const char* hides :
+         {"git config --unset core.hooksPath", "chmod 000 .git", "chmod 000 .", "rm -rf .git", "true"}) {
+      ASSERT_TRUE(exited(outside("chmod 755 .; rm -rf .git hk; git init -q .; git config core.hooksPath hk; "
+                                 "mkdir hk; echo exit > "
+                                 "hk/pre-commit"),
+                         0));
+      const Paths taken = taken_after(evil + hides + " 2> /dev/null; true", {"--backend", backend});
+      EXPECT_TRUE(std::count(taken.begin(), taken.end(), "hk/pre-commit")) << backend << ": " << hides;
+      EXPECT_FALSE(is_there("hk/pre-commit")) << backend << ": " << hides;
+    }
+  }
+}
+
+TEST_P(Protected, AWorkspaceThatGitExecutesIsRefused) {
+  NEEDS("git");
+  ASSERT_TRUE(
+      exited(outside("git init -q .; git config core.hooksPath hk; mkdir hk; git init -q --bare bare"), 0));
+  for (const char* name : {"hk", "bare/hooks"}) {
+    const Ran ran = cloche_run({"--workspace", name}, {"true"});
+    EXPECT_TRUE(exited(ran, 125)) << name;
+    EXPECT_TRUE(contains(ran.err, "--allow-protected")) << ran.err;
+    EXPECT_TRUE(
+        exited(cloche_run({"--workspace", name, "--allow-protected", workspace() / name}, {"true"}), 0));
+  }
+}
+
+// What the host edits while it is read-only to every command is nobody else's.
+TEST_P(Protected, TheHostMayEditItWhileCallsOverlap) {
+  file(".envrc", "old\n");
+  Started first(under({}, {"bash", "-c", "touch began; while [ ! -e end ]; do sleep 0.05; done"}));
+  wait_for("began");
+  file(".envrc", "edited\n");
+  EXPECT_EQ(taken_after("true"), Paths{});
+  file("end", "");
+  EXPECT_TRUE(exited(first.finish(), 0));
+  EXPECT_EQ(read_file(workspace() / ".envrc"), "edited\n");
 }
 
 // The second one found it there, which says nothing: nobody had looked after the first.

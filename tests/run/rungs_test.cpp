@@ -25,5 +25,12 @@ TEST_P(Rungs, TwoBoxesAtOnceDoNotEndEachOther) {
   }
 }
 
+// The box that was asked for, not the one that others get.
+TEST_P(Rungs, ARefusalNamesTheBackendThatWasAskedFor) {
+  const Ran ran = cloche_run({"--json", "--isolation", "subprocess", "--ro", "/usr/share:/data"}, {"true"});
+  EXPECT_EQ(ran.exit_code, 125);
+  EXPECT_TRUE(contains(ran.out, R"("backend":"subprocess")")) << ran.out;
+}
+
 }  // namespace
 }  // namespace cloche::test

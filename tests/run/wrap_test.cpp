@@ -220,6 +220,35 @@ TEST_P(Wrap, ABundleRunsByRunc) {
   EXPECT_EQ(ran.out, "made\nkept\nSeccomp:2\n");
 }
 
+// Configured is not enforced: a bundle of root's has a limit that the kernel does not hold against root.
+TEST_P(Wrap, TheProcessLimitOfABundleHoldsOrIsNamed) {
+  NEEDS("runc");
+  const std::string bundle = scene().root() / "bundle";
+  const Ran made =
+      wrap({"--backend", "oci", "--toolchains", "none", "--pids", "5", "--bundle", bundle},
+           {"python3", "-c",
+            "import os, time\ncount = 0\ntry:\n  while count < 20:\n    if os.fork() == 0: time.sleep(5); "
+            "os._exit(0)\n    count += 1\nexcept OSError: pass\nprint(count, flush=True)"});
+  ASSERT_TRUE(exited(made, 0));
+  const Ran ran = paste("runc --root " + scene().root().string() + "/runc run -b " + bundle + " pids" +
+                        std::to_string(::getpid()));
+  if (contains(ran.err, "runc run failed")) GTEST_SKIP() << "skipped: runc does not work here: " << ran.err;
+  const bool named = contains(made.err, "not kept: process-limit");
+  EXPECT_EQ(named, as() != As::nobody) << made.err;
+  EXPECT_EQ(ran.out == "20\n", named) << ran.out << ran.err;
+}
+
+TEST_P(Wrap, WordsThatJsonCannotCarryAreRefusedThere) {
+  for (const char* backend : {"bwrap", "seatbelt"}) {
+    const Ran json = wrap({"--backend", backend, "--json"}, {"rm", "k\xff"});
+    EXPECT_EQ(json.exit_code, 125) << json.out;
+    EXPECT_TRUE(contains(json.err, "is not UTF-8")) << json.err;
+    const Ran line = wrap({"--backend", backend}, {"rm", "k\xff"});
+    EXPECT_TRUE(exited(line, 0));
+    EXPECT_TRUE(contains(outside("printf '%s\\n' " + line.out).out, "k\xff")) << line.out;
+  }
+}
+
 TEST_P(Wrap, SeatbeltPrintsItsProfile) {
   const Words words = words_of(json_of({"--backend", "seatbelt"}, {"make", "test"})["argv"]);
   ASSERT_GE(words.size(), 6U);

@@ -56,6 +56,28 @@ TEST_P(ProtectedCalls, AnExecutorsAnswerSaysItToo) {
   EXPECT_FALSE(fs::exists(workspace() / "data/.envrc"));
 }
 
+// By its name it is a file like any other.
+TEST_P(ProtectedCalls, NoFileToolWritesWhatGitExecutes) {
+  NEEDS("git");
+  ASSERT_TRUE(
+      exited(outside("git init -q .; git config core.hooksPath hk; git config include.path ../shared; "
+                     "mkdir hk; echo exit > hk/pre-commit; git init -q --bare bare"),
+             0));
+  for (const char* path : {"hk/pre-commit", "hk/new", "shared", "bare/config", "bare/hooks/post-receive"}) {
+    const Answer wrote =
+        call({"write_artifact", R"({"path": ")" + std::string(path) + R"(", "content": "x"})"});
+    EXPECT_EQ(wrote.exit_code(), 126) << path;
+    EXPECT_TRUE(contains(wrote.result(), "is protected")) << wrote.result();
+  }
+  const Answer edited = call({"edit_artifact", R"({"path": "hk/pre-commit", "old": "exit", "new": "evil"})"});
+  EXPECT_EQ(edited.exit_code(), 126);
+  EXPECT_EQ(read_file(workspace() / "hk/pre-commit"), "exit\n");
+  EXPECT_EQ(call({"write_artifact", R"({"path": "hk2/pre-commit", "content": "x"})"}).exit_code(), 0);
+  EXPECT_EQ(call({"write_artifact", R"({"path": "hk/new", "content": "x"})"}, {"--allow-protected", "hk"})
+                .exit_code(),
+            0);
+}
+
 TEST_P(ProtectedCalls, OnlyTheOperatorLetsItGo) {
   EXPECT_TRUE(
       refused_by(call({"run_script", R"({"code": "true", "interpreter": "bash", "allow_protected": ["."]})"}),
