@@ -119,7 +119,7 @@ std::optional<UnlookedCall> find_unlooked(const std::string& state, int root) {
 OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& now, const TreeFacts& known,
                          const Save& save) {
   OpenCall call;
-  call.began_ = call.since_ = now;
+  call.since_ = now;
   const std::string of_root = marks_of(root);
   const bool has_state = !state.empty() && !of_root.empty();
   call.directory_ = state + "/open";

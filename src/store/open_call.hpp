@@ -60,7 +60,9 @@ class OpenCall {
   // Changes count from here: from when the first of the calls began that are in this tree now. Two of them
   // could move things past each other's looks.
   const ChangeTime& since() const { return since_; }
-  bool overlaps() const { return since_ < began_; }
+  // Another call was in this tree when this one began. The clock does not tell: who waited for his turn may
+  // have looked at it before one who is there already.
+  bool overlaps() const { return kept_by_others_.has_value(); }
   // Whether what changed then may be the work of another call: one that is in this tree as well, or one that
   // ended without a look. That it was there before this one says nothing.
   bool is_doubtful(const ChangeTime& changed) const {
@@ -121,7 +123,6 @@ class OpenCall {
   std::string name_;
   OwnedFd lock_;
   std::vector<std::string> dead_;  // the oldest first
-  ChangeTime began_;
   ChangeTime since_;
   std::optional<ChangeTime> abandoned_;
   std::vector<ProtectedFact> known_to_abandoned_;

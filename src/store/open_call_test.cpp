@@ -166,6 +166,20 @@ TEST(OpenCall, TwoAtOnceCountFromTheFirst) {
   EXPECT_FALSE(second.abandoned());
 }
 
+// Many begin within a tick of the clock, and not in the order in which they looked at it.
+TEST(OpenCall, WhoeverIsThereOverlapsWhateverTheClockSays) {
+  const Scratch state;
+  const Root root;
+  const OpenCall first = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {});
+  for (const ChangeTime& now : {ChangeTime{20, 0}, ChangeTime{15, 0}}) {
+    const OpenCall second = OpenCall::begin(state.path, root.fd.get(), now, {});
+    EXPECT_TRUE(second.overlaps());
+    EXPECT_TRUE(second.is_doubtful({20, 0}));
+    EXPECT_EQ(second.since(), now);
+  }
+  EXPECT_FALSE(first.overlaps());
+}
+
 TEST(OpenCall, WithoutAStateThereIsNoMark) {
   const Root root;
   OpenCall call = OpenCall::begin("", root.fd.get(), {10, 0}, {});
