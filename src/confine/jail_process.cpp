@@ -1,6 +1,7 @@
 #include "confine/jail_process.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,9 @@ Result<JailProcess> JailProcess::start(const Start& start) {
     return system_error("make the control socket");
   jail.control = OwnedFd(ends[0]);
   const OwnedFd theirs(ends[1]);
+  struct stat other_end {};
+  if (::fstat(theirs.get(), &other_end) != 0) return system_error("look at the control socket");
+  jail.controls_other_end = other_end.st_ino;
   jail.plan_ = TRY(sys::memory_file());
 
   if (start.privileged) {

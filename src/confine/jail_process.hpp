@@ -2,6 +2,8 @@
 // Without a plan it can do nothing, and it ends when this object does.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <vector>
 
@@ -38,6 +40,7 @@ class JailProcess {
   // What the supervisor takes over.
   Spawned keeper;
   OwnedFd control;
+  ino_t controls_other_end = 0;  // the inode of it, by which whoever has it can be found
   OwnedFd input;  // our ends of the command's stdin, stdout and stderr
   OwnedFd output;
   OwnedFd errors;

@@ -14,6 +14,7 @@
 
 #include "base/sys.hpp"
 #include "confine/flow.hpp"
+#include "confine/holders.hpp"
 #include "confine/terminal.hpp"
 #include "confine/verdict.hpp"
 #include "confine/watch.hpp"
@@ -94,6 +95,8 @@ class Call {
   Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }
   void show(const Flow& flow, uint64_t bytes_before) const;
   void keeper_ended();
+  void hear_all();
+  void end_what_a_keeper_left();
   void give_up_on_keeper();
   // On stderr, by what builds the box: all of it where it is kept, else the end of it.
   const std::string& what_was_said() const {
@@ -357,14 +360,32 @@ void Call::take_stop() {
   end_everything();
 }
 
-void Call::keeper_ended() {
-  // What it said before it ended. Of `first`, which may live a moment longer, there is nothing more to hear.
+void Call::hear_all() {
   for (size_t before = ~size_t{0}; control_ && !said_.gone && before != heard_;) {
     before = heard_;
     hear();
   }
+}
+
+// Of a keeper that was killed. Those who die with it do so at once; whoever has the socket after that does
+// not know that he is alone.
+void Call::end_what_a_keeper_left() {
+  constexpr int most_tries = 200;
+  constexpr int tries_by_themselves = 20;
+  constexpr unsigned between_us = 5000;
+  for (int tries = 0; tries < most_tries && !said_.gone; ++tries) {
+    if (tries >= tries_by_themselves) end_holders(jail_.controls_other_end);
+    ::usleep(between_us);
+    hear_all();
+  }
+}
+
+void Call::keeper_ended() {
+  // What it said before it ended. Of `first`, which may live a moment longer, there is nothing more to hear.
+  hear_all();
   siginfo_t ended{};
   ::waitid(P_PIDFD, static_cast<id_t>(keeper_.pidfd.get()), &ended, WEXITED);
+  if (!said_.usage && control_) end_what_a_keeper_left();
   if (!said_.usage && cgroup_ != nullptr) {
     // It was killed, and the first process with it; the kernel may still be at work on the rest.
     (void)watch_.check_cgroup();

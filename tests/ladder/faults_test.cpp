@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 
@@ -31,6 +32,27 @@ int child_called(int parent, const std::string& name) {
     return found != 0;
   });
   return found;
+}
+
+bool waits_at_a_fifo(int process) {
+  return read_file("/proc/" + std::to_string(process) + "/wchan") == "wait_for_partner";
+}
+
+// In small steps, until somebody whom it has started waits for it at a fifo; from then on it does nothing.
+// No: he was past that already.
+bool stop_when_waited_for(int runtime) {
+  bool waits = false;
+  wait_until(soon, [&] {
+    kill(runtime, SIGCONT);
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    kill(runtime, SIGSTOP);
+    std::this_thread::sleep_for(milliseconds(5));  // for the others to come to where they wait
+    const auto started = children_of(runtime);
+    waits = std::any_of(started.begin(), started.end(), waits_at_a_fifo);
+    const auto is_inside = [](int child) { return command_of(child).find("cloche") != std::string::npos; };
+    return waits || std::any_of(started.begin(), started.end(), is_inside);
+  });
+  return waits;
 }
 
 class Faults : public Rungs {
@@ -110,6 +132,26 @@ TEST_P(Faults, ClocheIsKilledInTheMiddle) {
 TEST_P(Faults, TheKeeperIsKilled) {
   for (const Ran& ran : survivors_of("the keeper", [](int keeper) { return keeper; }))
     EXPECT_TRUE(contains(ran.err, "cloche: ")) << ran.err;
+}
+
+// Somebody in the box waits for a runtime that died with its keeper. The moment for it is short.
+TEST_P(Faults, TheKeeperIsKilledWhileTheBoxWaits) {
+  if (backend() != "runc") GTEST_SKIP() << "skipped: nothing waits for this one in a way that has no end";
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root sees what a process waits for";
+  bool caught = false;
+  for (int tries = 0; tries < 20 && !caught; ++tries) {
+    const auto marker = marker_seconds();
+    Conversation talk(endless(marker), Over::pipes);
+    const int keeper = child_called(talk.pid(), "cloche-jail");
+    const int runtime = keeper != 0 ? child_called(keeper, "runc") : 0;
+    ASSERT_NE(runtime, 0);
+    caught = stop_when_waited_for(runtime);
+    kill(keeper, SIGKILL);
+    const Ran ran = talk.finish(seconds(10));
+    EXPECT_TRUE(!caught || contains(ran.err, "ended from outside")) << ran.err;
+    expect_nothing_left(marker, "the keeper");
+  }
+  EXPECT_TRUE(caught);
 }
 
 TEST_P(Faults, TheRuntimeIsKilled) {
