@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/path.hpp"
 #include "policy/git_config_reader.hpp"
 
 namespace cloche {
@@ -12,7 +13,7 @@ namespace {
 // git compares sections and keys without it.
 constexpr std::string_view harmless[] = {
     "branch.*.description",
-    "branch.*.merge",
+    "branch.*.merge",       // by is_no_option
     "branch.*.pushremote",  // by is_remote_name
     "branch.*.rebase",
     "branch.*.remote",  // by is_remote_name
@@ -24,11 +25,14 @@ constexpr std::string_view harmless[] = {
     "core.abbrev",
     "core.autocrlf",
     "core.bare",
+    "core.commitgraph",
     "core.compression",
     "core.eol",
     "core.filemode",
     "core.ignorecase",
     "core.logallrefupdates",
+    "core.longpaths",
+    "core.multipackindex",
     "core.precomposeunicode",
     "core.preloadindex",
     "core.protecthfs",
@@ -42,15 +46,23 @@ constexpr std::string_view harmless[] = {
     "core.symlinks",
     "core.untrackedcache",
     "core.whitespace",
+    "core.worktree",  // by stays_within
     "extensions.objectformat",
-    "extensions.partialclone",
+    "extensions.partialclone",  // by is_remote_name
     "extensions.refstorage",
     "extensions.worktreeconfig",  // that file is judged as well
+    "fetch.fsckobjects",
     "fetch.prune",
+    "fetch.writecommitgraph",
     "gc.auto",
     "gc.autodetach",
+    "gc.writecommitgraph",
+    "index.sparse",
+    "index.threads",
     "index.version",
     "init.defaultbranch",
+    "maintenance.auto",
+    "maintenance.strategy",
     "merge.conflictstyle",
     "merge.ff",
     "pack.threads",
@@ -59,6 +71,8 @@ constexpr std::string_view harmless[] = {
     "push.autosetupremote",
     "push.default",
     "receive.denycurrentbranch",
+    "receive.denynonfastforwards",
+    "receive.fsckobjects",
     "remote.*.fetch",
     "remote.*.mirror",
     "remote.*.partialclonefilter",
@@ -69,10 +83,15 @@ constexpr std::string_view harmless[] = {
     "remote.*.url",  // by is_url_harmless
     "rerere.enabled",
     "submodule.*.active",
-    "submodule.*.branch",
-    "submodule.*.url",  // by is_url_harmless
+    "submodule.*.branch",  // by is_no_option
+    "submodule.*.url",     // by is_url_harmless
     "submodule.active",
     "tag.gpgsign",
+    "transfer.fsckobjects",
+    "uploadpack.allowanysha1inwant",
+    "uploadpack.allowfilter",
+    "uploadpack.allowreachablesha1inwant",
+    "uploadpack.allowtipsha1inwant",
     "user.email",
     "user.name",
     "user.signingkey",
@@ -108,25 +127,47 @@ bool is_remote_name(std::string_view value) {
          value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
 }
 
-std::optional<std::string> danger_in(const GitConfigEntry& entry) {
+// Steps up, no more than there are, and then down: whatever it means, it means something in the tree.
+bool stays_within(std::string_view path, size_t depth) {
+  constexpr std::string_view up = "../";
+  for (; path.starts_with(up) && depth > 0; --depth) path.remove_prefix(up.size());
+  const auto names = components_of(path);
+  const auto is_plain = [](std::string_view name) { return name != ".." && !name.starts_with('~'); };
+  return !path.empty() && path.front() != '/' && std::all_of(names.begin(), names.end(), is_plain);
+}
+
+// Git hands names of sections on to programs of its own, as words.
+bool is_no_option(std::string_view word) { return !word.starts_with('-'); }
+
+bool is_name_harmless(const GitConfigEntry& entry) {
+  return entry.section == "remote" ? is_remote_name(entry.name) : is_no_option(entry.name);
+}
+
+std::optional<std::string> danger_in(const GitConfigEntry& entry, size_t depth) {
   const std::string name = kind_of(entry);
   if (!std::binary_search(std::begin(harmless), std::end(harmless), std::string_view(name)))
     return name + " is not known to run nothing";
+  if (entry.has_name && !is_name_harmless(entry)) return name + ", by its name, may be an option or a URL";
   const bool is_url = name.ends_with(".url") || name.ends_with(".pushurl");
   if (is_url && !is_url_harmless(entry.value)) return name + " names a program";
-  const bool is_remote = name == "branch.*.remote" || name == "branch.*.pushremote";
+  const bool is_remote =
+      name == "branch.*.remote" || name == "branch.*.pushremote" || name == "extensions.partialclone";
   if (is_remote && !is_remote_name(entry.value)) return name + " is not the name of a remote";
+  const bool is_branch = name == "branch.*.merge" || name == "submodule.*.branch";
+  if (is_branch && !is_no_option(entry.value)) return name + " is an option";
+  if (name == "core.worktree" && !stays_within(entry.value, depth))
+    return name + " is outside the directory that the command works in";
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> danger_in_git_config(std::string_view text) {
+std::optional<std::string> danger_in_git_config(std::string_view text, size_t depth) {
   if (text.size() > max_git_config_bytes) return "it is too long to be judged";
   if (!is_plain_text(text)) return "it holds a backslash or a control character";
   GitConfigReader reader(text);
   while (const auto entry = reader.next()) {
-    if (auto danger = danger_in(*entry)) return danger;
+    if (auto danger = danger_in(*entry, depth)) return danger;
   }
   if (reader.has_failed()) return "a line in it cannot be read";
   return std::nullopt;

@@ -21,6 +21,9 @@ TEST(GitConfig, WhatGitItselfWritesStays) {
       "[core]\n\tbare\n",
       "[core] bare = true # as some write it\n",
       "[submodule \"lib\"]\n\tactive = true\n\turl = https://example.org/lib\n",
+      "[extensions]\n\tpartialClone = origin\n\tworktreeConfig = true\n",
+      "[index]\n\tsparse = true\n",
+      "[uploadpack]\n\tallowFilter = true\n",
   };
   for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text), std::nullopt) << text;
 }
@@ -72,6 +75,15 @@ TEST(GitConfig, WhatRunsSomethingDoesNot) {
       "[url \"ext::x \"]\n\tinsteadOf = https://\n",
       "[submodule \"lib\"]\n\tupdate = !x\n",
       "[protocol \"ext\"]\n\tallow = always\n",
+      "[remote \"--upload-pack=x;git-upload-pack\"]\n\tpromisor = true\n",
+      "[remote \"ext::sh -c x\"]\n\tpromisor = true\n",
+      "[remote \"../x\"]\n\tfetch = x\n",
+      "[branch \"-x\"]\n\tmerge = refs/heads/main\n",
+      "[branch \"main\"]\n\tmerge = --upload-pack=x\n",
+      "[submodule \"-x\"]\n\tactive = true\n",
+      "[submodule \"x\"]\n\tbranch = -x\n",
+      "[extensions]\n\tpartialClone = \"--upload-pack=x;git-upload-pack\"\n",
+      "[extensions]\n\tpartialClone = /tmp/x\n",
       "[sequence]\n\teditor = x\n",
       "[interactive]\n\tdiffFilter = x\n",
       "[uploadpack]\n\tpackObjectsHook = x\n",
@@ -80,6 +92,33 @@ TEST(GitConfig, WhatRunsSomethingDoesNot) {
       "[made]\n\tup = 1\n",
   };
   for (const auto text : rows) EXPECT_NE(danger_in_git_config(text), std::nullopt) << text;
+}
+
+TEST(GitConfig, AWorkingTreeMayBeInTheSameTree) {
+  struct Row {
+    std::string_view path;
+    size_t depth;
+    bool is_harmless;
+  };
+  constexpr Row rows[] = {
+      {"../../../sub", 3, true},
+      {"../../../a/b", 4, true},
+      {"sub", 0, true},
+      {"../sub", 0, false},
+      {"../../../x", 2, false},
+      {"/x", 9, false},
+      {"../a/../../x", 1, false},
+      {"a/../b", 3, false},
+      {"~/x", 3, false},
+      {"../~x", 3, false},
+      {"", 3, false},
+      {"..", 3, false},
+      {"../..", 3, false},
+  };
+  for (const auto& row : rows) {
+    const std::string text = "[core]\n\tworktree = " + std::string(row.path) + "\n";
+    EXPECT_EQ(!danger_in_git_config(text, row.depth), row.is_harmless) << row.path;
+  }
 }
 
 TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
