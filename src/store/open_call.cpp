@@ -85,6 +85,16 @@ std::vector<ProtectedFact> known_by(int directory, const std::string& name) {
   return facts_in(text.ok() ? text.value() : "");
 }
 
+// The paths that were read-only to a call, and to those before it; nothing: there are none.
+std::set<std::string> kept_by_all(const std::vector<ProtectedFact>& known,
+                                  const std::optional<std::set<std::string>>& others) {
+  std::set<std::string> kept;
+  for (const auto& fact : known) {
+    if (fact.kept && (!others || others->contains(fact.file.path))) kept.insert(fact.file.path);
+  }
+  return kept;
+}
+
 Result<OwnedFd> open_marks(const std::string& directory) {
   auto opened = sys::open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (opened.ok() || !make_private_directories(directory)) return opened;
@@ -146,7 +156,7 @@ void OpenCall::look_at_others(int directory, const std::string& of_root) {
     saved_.take_over(saved_by(name));
     digests_.merge(digests_by(name));
     leads_.take_over(leads_by(name));
-    take_over_kept(known_by(directory, name));
+    kept_by_others_ = kept_by_all(known_by(directory, name), kept_by_others_);
   }
   std::sort(dead.begin(), dead.end());
   for (auto& [time, name] : dead) dead_.push_back(std::move(name));
@@ -158,14 +168,6 @@ void OpenCall::look_at_others(int directory, const std::string& of_root) {
 void Leads::take_over(const Leads& later) {
   cloche::add_leads(facts, later.facts);
   are_all = are_all && later.are_all;
-}
-
-void OpenCall::take_over_kept(const std::vector<ProtectedFact>& known) {
-  std::set<std::string> kept;
-  for (const auto& fact : known) {
-    if (fact.kept && is_kept_by_others(fact.file.path)) kept.insert(fact.file.path);
-  }
-  kept_by_others_ = std::move(kept);
 }
 
 bool OpenCall::make_mark(int directory, const std::string& of_root, const std::vector<ProtectedFact>& known) {
@@ -188,6 +190,10 @@ std::vector<ProtectedFact> OpenCall::certain_of(std::vector<ProtectedFact> known
 
 void OpenCall::take_over_abandoned(int directory) {
   known_to_abandoned_ = known_by(directory, dead_.front());
+  // What was read-only to one of them another may have changed.
+  std::optional<std::set<std::string>> kept;
+  for (const auto& name : dead_) kept = kept_by_all(known_by(directory, name), kept);
+  for (auto& fact : known_to_abandoned_) fact.kept = kept->contains(fact.file.path);
   for (const auto& name : dead_) {
     saved_by_abandoned_.take_over(saved_by(name));
     digests_of_abandoned_.merge(digests_by(name));

@@ -113,7 +113,6 @@ class OpenCall {
   bool make_mark(int directory, const std::string& of_root, const std::vector<ProtectedFact>& known);
   SavedMembers saved_by(const std::string& name) const;
   Leads leads_by(const std::string& name) const;
-  void take_over_kept(const std::vector<ProtectedFact>& known);
   Digests digests_by(const std::string& name) const;
   void write_saved() const;
   void remove(const std::string& name) const;

@@ -147,6 +147,24 @@ TEST(OpenCall, WhatAnotherCallMayHaveMadeIsNotKnown) {
   EXPECT_TRUE(OpenCall::begin(state.path, root.fd.get(), {30, 0}, {}).known_to_abandoned().empty());
 }
 
+// They begin at the same time, so which mark comes first is chance.
+TEST(OpenCall, WhatWasReadOnlyToOneOfTwoThatWereKilledTheOtherMayHaveChanged) {
+  const Scratch state;
+  const Root root;
+  const std::vector<ProtectedFact> kept = {{{.path = "/w/.git/config"}, {5, 0}, true}};
+  const std::vector<ProtectedFact> open = {{{.path = "/w/.git/config"}, {5, 0}, false}};
+  for (int i = 0; i < 8; ++i) {
+    OpenCall first = OpenCall::begin(state.path, root.fd.get(), {10, 0}, {kept});
+    OpenCall second = OpenCall::begin(state.path, root.fd.get(), {10, 0}, {open});
+    first.leave();
+    second.leave();
+    OpenCall next = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {});
+    ASSERT_EQ(next.known_to_abandoned().size(), 1U);
+    EXPECT_FALSE(next.known_to_abandoned()[0].kept);
+    next.forget_abandoned();
+  }
+}
+
 TEST(OpenCall, MarksDoNotPileUp) {
   const Scratch state;
   const Root root;
