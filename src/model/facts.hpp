@@ -55,6 +55,11 @@ struct LeadFact {
     config,      // a file that is included
     program,     // a file
     repository,  // a git directory that a file or a link leads to
+    // Of these nothing is executed by itself; they say what git makes of what is there.
+    git_directory,  // leads to itself: one that has become such since then is judged with all that is in it
+    common_part,    // likewise, of one without a HEAD, which belongs to others that have one
+    worktree_part,  // likewise, of what belongs to one worktree
+    working_tree,   // core.worktree: where git reads and writes files
   };
   struct Step {
     std::string path;  // absolute, without a link on the way to it
@@ -63,6 +68,9 @@ struct LeadFact {
     ChangeTime changed = {};
     bool operator==(const Step&) const = default;
   };
+  // What is at its end is executed, or obeyed.
+  static bool is_executed(Kind kind) { return kind < Kind::repository; }
+
   std::string path;  // absolute, as it is written
   Kind kind = Kind::link;
   Step end = {};                 // no inode: it led nowhere, or to this path where nothing is

@@ -87,7 +87,7 @@ Result<void> judge_roots(const std::vector<std::string>& roots, const std::vecto
 Result<void> judge_led_roots(const GuardFacts& guard) {
   for (const auto& root : guard.roots) {
     const auto names_it = [&](const LeadFact& lead) {
-      const bool is_place = lead.kind != LeadFact::Kind::link && lead.kind != LeadFact::Kind::repository;
+      const bool is_place = lead.kind != LeadFact::Kind::link && LeadFact::is_executed(lead.kind);
       return is_place && lead.end.inode != 0 && is_beneath(lead.end.path, root);
     };
     if (std::none_of(guard.leads.begin(), guard.leads.end(), names_it) || is_allowed(guard.allowed, root))
@@ -127,7 +127,7 @@ bool is_allowed(const std::vector<std::string>& allowed, const std::string& path
 const LeadFact* lead_to(const std::vector<LeadFact>& leads, const std::string& path) {
   const auto found = std::find_if(leads.begin(), leads.end(), [&](const LeadFact& lead) {
     // A checkout may lie in a bare repository; what is git's in there has names of its own.
-    if (lead.kind == LeadFact::Kind::repository) return false;
+    if (!LeadFact::is_executed(lead.kind)) return false;
     // A link that leads back to what it lies in has nothing of its own there.
     const bool leads_back = lead.kind == LeadFact::Kind::link && is_beneath(lead.end.path, lead.path);
     const bool at_its_end = !lead.end.path.empty() && !leads_back && is_beneath(lead.end.path, path);

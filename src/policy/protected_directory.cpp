@@ -15,6 +15,8 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "commondir",
                                              "config",
                                              "config.worktree",
+                                             "filter-repo",
+                                             "fsmonitor--daemon",
                                              "git-rebase-todo",
                                              "gitdir",
                                              "head",
@@ -22,7 +24,9 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "info",
                                              "lfs",
                                              "logs",
+                                             "lost-found",
                                              "modules",
+                                             "notes_merge_worktree",
                                              "objects",
                                              "opts",
                                              "rebase-apply",
@@ -33,6 +37,7 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "rr-cache",
                                              "sequencer",
                                              "strategy",
+                                             "subtree-cache",
                                              "svn",
                                              "worktrees"};
 static_assert(std::is_sorted(std::begin(git_meanings), std::end(git_meanings)));
@@ -46,6 +51,7 @@ constexpr std::string_view remotes_reason =
     "names where git fetches from and pushes to, which may be a command";
 constexpr std::string_view inner_link_reason = "git writes through it to where it leads";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
+constexpr std::string_view jj_reason = "tells Jujutsu to take its configuration from another directory";
 
 const std::string_view* meaning_of(std::string_view folded) {
   const auto* found = std::lower_bound(std::begin(git_meanings), std::end(git_meanings), folded);
@@ -122,7 +128,11 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   const ProtectedName* row = match.member;
   // A link on the way leads to what was never looked at by this name.
   if (row == nullptr && kind == NameKind::link && !match.trail.empty()) row = match.trail.front().row;
-  if (row == nullptr && compared == ".git" && kind == NameKind::other) {
+  // .jj/repo, which is a directory unless another workspace has the repository.
+  const bool is_jj_pointer = !match.trail.empty() && compared == "repo" && kind == NameKind::other;
+  if (row == nullptr && is_jj_pointer) {
+    members_.push_back({std::string(name), kind, MemberRule::git_pointer, jj_reason});
+  } else if (row == nullptr && compared == ".git" && kind == NameKind::other) {
     members_.push_back({std::string(name), kind, MemberRule::git_link, elsewhere_reason});
   } else if (row != nullptr) {
     members_.push_back({std::string(name), kind, MemberRule::always, row->reason});
@@ -137,25 +147,32 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
   }
 }
 
-const DirectoryNames::GitName* DirectoryNames::find(std::string_view meaning) const {
-  const auto found = std::find_if(git_names_.begin(), git_names_.end(),
-                                  [&](const GitName& name) { return name.meaning == meaning; });
-  return found != git_names_.end() ? &*found : nullptr;
+bool DirectoryNames::has(std::string_view meaning) const {
+  return std::any_of(git_names_.begin(), git_names_.end(),
+                     [&](const GitName& name) { return name.meaning == meaning; });
 }
 
+// The first rule holds: what is a git directory is judged as that before it is judged as a part of another.
 void DirectoryNames::add_member(const GitName& found, MemberRule rule, std::string_view reason) {
+  const auto is_it = [&](const MemberName& member) { return member.name == found.name; };
+  if (std::any_of(members_.begin(), members_.end(), is_it)) return;
   members_.push_back({found.name, found.kind, rule, reason});
   std::erase_if(subdirectories_, [&](const SubdirectoryName& sub) { return sub.name == found.name; });
 }
 
+void DirectoryNames::add_members(std::string_view meaning, MemberRule rule, std::string_view reason) {
+  for (const auto& found : git_names_) {
+    if (found.meaning == meaning) add_member(found, rule, reason);
+  }
+}
+
 // What a rebase that stopped keeps, in a repository or in a worktree's part of one.
 void DirectoryNames::settle_rebase() {
-  for (const char* meaning : {"rebase-merge", "sequencer"}) {
-    const GitName* found = find(meaning);
-    if (found == nullptr) continue;
-    if (found->kind == NameKind::link) add_member(*found, MemberRule::always, todo_reason);
+  for (const auto& found : git_names_) {
+    if (found.meaning != "rebase-merge" && found.meaning != "sequencer") continue;
+    if (found.kind == NameKind::link) add_member(found, MemberRule::always, todo_reason);
     for (auto& sub : subdirectories_) {
-      if (sub.name == found->name) sub.part = part_of(meaning);
+      if (sub.name == found.name) sub.part = part_of(found.meaning);
     }
   }
 }
@@ -164,10 +181,11 @@ void DirectoryNames::settle_git_directory() {
   settle_rebase();
   for (const auto& found : git_names_) {
     const bool linked = found.kind == NameKind::link;
+    const bool is_directory = found.kind == NameKind::directory;
     if (found.meaning == "config" || found.meaning == "config.worktree") {
-      add_member(found, MemberRule::git_config, config_reason);
+      if (is_git_ || !is_directory) add_member(found, MemberRule::git_config, config_reason);
     } else if (found.meaning == "hooks") {
-      add_member(found, MemberRule::git_hooks, hooks_reason);
+      add_member(found, is_git_ ? MemberRule::git_hooks : MemberRule::likely_hooks, hooks_reason);
     } else if (found.meaning == "remotes" || found.meaning == "branches") {
       add_member(found, MemberRule::git_remotes, remotes_reason);
     } else if (found.meaning == "commondir") {
@@ -189,11 +207,9 @@ void DirectoryNames::settle_git_directory() {
 // COMMON/worktrees/NAME.
 void DirectoryNames::settle_worktree() {
   settle_rebase();
-  if (const GitName* config = find("config.worktree"))
-    add_member(*config, MemberRule::git_config, config_reason);
-  for (const char* pointer : {"commondir", "gitdir"}) {
-    if (const GitName* found = find(pointer)) add_member(*found, MemberRule::git_pointer, elsewhere_reason);
-  }
+  add_members("config.worktree", MemberRule::git_config, config_reason);
+  add_members("commondir", MemberRule::git_pointer, elsewhere_reason);
+  add_members("gitdir", MemberRule::git_pointer, elsewhere_reason);
 }
 
 // .git/modules and what is below: git makes a submodule's directory of what it finds there, with the hooks
@@ -208,12 +224,14 @@ void DirectoryNames::settle_modules() {
     if (is_git_ ? is_hook(file) : !is_sample_hook(file))
       members_.push_back({file, NameKind::other, MemberRule::always, hooks_reason});
   }
-  if (is_git_) return;
   const auto is_hooks = [&](const std::string& name) {
     return std::any_of(git_names_.begin(), git_names_.end(),
                        [&](const GitName& found) { return found.meaning == "hooks" && found.name == name; });
   };
-  for (auto& sub : subdirectories_) sub.part = is_hooks(sub.name) ? GitPart::module_hooks : GitPart::modules;
+  for (auto& sub : subdirectories_) {
+    if (is_git_ && is_name_of_git(sub.name)) continue;  // its own: a branch may have any name
+    sub.part = is_hooks(sub.name) ? GitPart::module_hooks : GitPart::modules;
+  }
 }
 
 void DirectoryNames::settle_links() {
@@ -238,28 +256,28 @@ void DirectoryNames::settle_inside(bool is_git_part) {
 }
 
 void DirectoryNames::settle() {
-  is_git_ = part_ == GitPart::dot_git || (find("objects") != nullptr && find("refs") != nullptr);
-  is_worktree_ = part_ == GitPart::worktree || (find("head") != nullptr && find("commondir") != nullptr);
-  if (is_git_) {
-    settle_git_directory();
-  } else {
-    settle_part(is_worktree_);
-  }
+  const bool is_store = has("objects") && has("refs");
+  is_git_ = part_ == GitPart::dot_git || (is_store && has("head"));
+  is_common_ = is_store && !is_git_;
+  is_worktree_ = part_ == GitPart::worktree || (has("head") && has("commondir"));
+  if (is_git_ || is_common_) settle_git_directory();
+  settle_part();
   if (part_ == GitPart::modules || part_ == GitPart::module_hooks) settle_modules();
-  settle_inside(is_git_ || is_worktree_);
+  settle_inside(is_git_ || is_common_ || is_worktree_);
+  // In the order in which they are kept: spellings of a command's own do not come before what git reads.
+  std::stable_partition(members_.begin(), members_.end(),
+                        [](const MemberName& member) { return is_plain_name(member.name); });
 }
 
 // Of a git directory, or a worktree's.
-void DirectoryNames::settle_part(bool is_worktree) {
-  if (is_worktree) settle_worktree();
-  const GitName* todo = find("git-rebase-todo");
-  if (part_ == GitPart::rebase && todo != nullptr) add_member(*todo, MemberRule::git_todo, todo_reason);
-  const GitName* strategy = find(part_ == GitPart::rebase ? "strategy" : "opts");
-  if ((part_ == GitPart::rebase || part_ == GitPart::sequencer) && strategy != nullptr)
-    add_member(*strategy, MemberRule::git_strategy, strategy_reason);
-  const GitName* attributes = find("attributes");
-  if (part_ == GitPart::info && attributes != nullptr)
-    add_member(*attributes, MemberRule::always, attributes_reason);
+void DirectoryNames::settle_part() {
+  if (is_worktree_) settle_worktree();
+  if (part_ == GitPart::rebase) {
+    add_members("git-rebase-todo", MemberRule::git_todo, todo_reason);
+    add_members("strategy", MemberRule::git_strategy, strategy_reason);
+  }
+  if (part_ == GitPart::sequencer) add_members("opts", MemberRule::git_strategy, strategy_reason);
+  if (part_ == GitPart::info) add_members("attributes", MemberRule::always, attributes_reason);
 }
 
 }  // namespace cloche

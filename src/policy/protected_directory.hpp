@@ -1,8 +1,11 @@
 // What the names in one directory are to the protected set: which of them are members, and which directories
 // lead further. Pure: a walk gives it names, on the way before a command and on the way after it.
 //
-// A git directory is known by its name, .git, or by having objects and refs, which git asks of every one: a
-// bare repository, a submodule's in .git/modules, one that a .git file or a link points to.
+// A git directory is known by its name, .git, or by having HEAD, objects and refs, which git asks of every
+// one: a bare repository, a submodule's in .git/modules, one that a .git file or a link points to. What has
+// these names may be a part of another one as well, and is judged as both. One without a HEAD may be the
+// common part of others, which have one; or a directory of sources with such names, so of that only what git
+// itself could read is judged.
 #pragma once
 
 #include <string>
@@ -20,6 +23,7 @@ enum class MemberRule {
   always,        // it has no business there
   git_config,    // by what is in it: git init and git clone write one
   git_hooks,     // by the names in it: git init copies samples
+  likely_hooks,  // likewise, but only by those that git runs
   git_remotes,   // by there being any: git has long written none
   git_link,      // by where it leads: worktrees and submodules have one, into the same tree
   git_pointer,   // likewise, of a worktree's own part of the repository
@@ -64,6 +68,7 @@ class DirectoryNames {
   void settle();  // after the last name
 
   bool is_git_directory() const { return is_git_; }
+  bool is_common_part() const { return is_common_; }
   bool is_worktree_part() const { return is_worktree_; }  // by its place, or by what is in it
   // Under which name it has a .git, be that a directory, a file or a link; empty: it has none.
   const std::string& dot_git() const { return dot_git_; }
@@ -76,19 +81,22 @@ class DirectoryNames {
     std::string name;
     NameKind kind;
   };
-  const GitName* find(std::string_view meaning) const;
+  bool has(std::string_view meaning) const;
   void settle_git_directory();
   void settle_rebase();
   void settle_worktree();
-  void settle_part(bool is_worktree);
+  void settle_part();
   void settle_modules();
   void settle_links();
   void settle_inside(bool is_git_part);
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
+  // Whatever is called so: which of several spellings the host's file system takes nobody knows here.
+  void add_members(std::string_view meaning, MemberRule rule, std::string_view reason);
 
   Trail trail_;
   GitPart part_;
   bool is_git_ = false;
+  bool is_common_ = false;
   bool is_worktree_ = false;
   std::string dot_git_;
   std::vector<GitName> git_names_;

@@ -183,6 +183,7 @@ constexpr ProtectedName rows[] = {
     {".simple-git-hooks.js", "git hooks are made from it"},
     {".simple-git-hooks.json", "git hooks are made from it"},
     {".sl/config", "hooks and aliases in it are commands that Sapling runs"},
+    {".sl/sharedpath", "tells Sapling to take its configuration from another directory"},
     {".ssh", "keys that let somebody in, and commands in its config"},
     {".tabnine", "servers of an agent on the host"},
     {".tcshrc", "tcsh runs it at start"},

@@ -7,6 +7,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/link_way.hpp"
 
 namespace cloche {
 namespace {
@@ -66,11 +67,20 @@ void add_repository(const std::string& git, const std::string& pointer, std::vec
     places.push_back({common, PlaceKind::repository, git + "/commondir"});
 }
 
+// Every link resolved, whether or not anything is there.
+std::string end_of(const std::string& path) {
+  const LinkWay way = follow_links(path);
+  return way.error == 0 ? way.path : way.missing;
+}
+
 // The usual place is a member anyway, and judged with an eye for the samples that git itself puts there.
+// By where both lead: `..` behind a link is another directory than it looks.
 void leave_out_usual_place(std::vector<NamedPlace>& places, const std::string& git) {
-  const std::string usual = tidied(git, "hooks");
+  const auto is_hooks = [](const NamedPlace& place) { return place.kind == PlaceKind::hooks; };
+  if (std::none_of(places.begin(), places.end(), is_hooks)) return;
+  const std::string usual = end_of(git + "/hooks");
   std::erase_if(places, [&](const NamedPlace& place) {
-    return place.kind == PlaceKind::hooks && tidied("/", place.path) == usual;
+    return is_hooks(place) && !usual.empty() && end_of(place.path) == usual;
   });
 }
 
@@ -109,7 +119,10 @@ std::string GitPlaces::place(const std::string& said, const std::string& base) c
 void GitPlaces::read(const std::string& file, int depth, Read& found) const {
   const std::string directory(parent_of(file));
   SaidPlaces said = places_said(read_regular(file, longest_config));
-  if (!said.working_tree.empty()) found.working_tree = place(said.working_tree, directory);
+  if (!said.working_tree.empty()) {
+    found.working_tree = place(said.working_tree, directory);
+    found.says_working_tree = file;
+  }
   for (auto& place : said.places) {
     if (place.kind != PlaceKind::config) {
       found.said.push_back(std::move(place));
@@ -128,6 +141,11 @@ void GitPlaces::add(const Read& found, const std::string& tree, std::vector<Name
     std::string path = this->place(place.path, tree);
     if (!path.empty()) places.push_back({std::move(path), place.kind});
   }
+}
+
+void GitPlaces::add_working_tree(const Read& found, std::vector<NamedPlace>& places) {
+  if (!found.working_tree.empty())
+    places.push_back({found.working_tree, PlaceKind::working_tree, found.says_working_tree});
 }
 
 // Whoever is pushed to runs hooks in the git directory itself.
@@ -151,6 +169,7 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
   Read found;
   read(common_of(git) + "/config", 0, found);
   read(git + "/config.worktree", 0, found);
+  add_working_tree(found, places);
   add(found, tree, places);
   add_hooks(found, git, places);
   if (!found.working_tree.empty() && found.working_tree != tree) {
@@ -168,6 +187,7 @@ std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory
   Read found;
   read(directory + "/config", 0, found);
   read(directory + "/config.worktree", 0, found);
+  add_working_tree(found, places);
   std::string tree = found.working_tree;
   const std::string checkout = read_pointer(directory + "/gitdir", "", directory);
   if (tree.empty()) tree = checkout.empty() ? directory : std::string(parent_of(checkout));

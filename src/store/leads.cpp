@@ -36,7 +36,7 @@ class Fields {
   std::optional<LeadName> name() {
     const auto kind = number<unsigned>();
     const auto path = next();
-    if (!kind || !path || *kind > static_cast<unsigned>(LeadFact::Kind::repository)) return std::nullopt;
+    if (!kind || !path || *kind > static_cast<unsigned>(LeadFact::Kind::working_tree)) return std::nullopt;
     return LeadName{std::string(*path), static_cast<LeadFact::Kind>(*kind)};
   }
   std::optional<LeadFact::Step> step() {
@@ -93,6 +93,7 @@ LeadFact::Kind kind_of(PlaceKind kind) {
     case PlaceKind::hooks: return LeadFact::Kind::hooks;
     case PlaceKind::config: return LeadFact::Kind::config;
     case PlaceKind::program: return LeadFact::Kind::program;
+    case PlaceKind::working_tree: return LeadFact::Kind::working_tree;
     case PlaceKind::repository: break;
   }
   return LeadFact::Kind::repository;
@@ -111,15 +112,15 @@ LeadFact lead_fact(const LeadName& name, const LinkWay& way) {
 
 KnownLeads::KnownLeads(const std::vector<LeadFact>& leads) : leads_(leads) {
   for (const auto& lead : leads) {
-    by_path_.emplace(lead.path, &lead);
+    by_name_.emplace(LeadName{lead.path, lead.kind}, &lead);
     if (lead.end.inode != 0) ends_.emplace(lead.kind, lead.end.device, lead.end.inode);
     for (const auto& link : lead.links) links_.emplace(link.device, link.inode, link.changed);
   }
 }
 
-const LeadFact* KnownLeads::find(const std::string& path) const {
-  const auto found = by_path_.find(path);
-  return found != by_path_.end() ? found->second : nullptr;
+const LeadFact* KnownLeads::find(const LeadName& name) const {
+  const auto found = by_name_.find(name);
+  return found != by_name_.end() ? found->second : nullptr;
 }
 
 bool KnownLeads::was_end(LeadFact::Kind kind, const struct stat& seen) const {
@@ -135,10 +136,10 @@ bool is_step(const LeadFact::Step& step, const std::string& path, const struct s
 }
 
 void add_leads(std::vector<LeadFact>& leads, const std::vector<LeadFact>& more) {
-  std::set<std::string> paths;
-  for (const auto& lead : leads) paths.insert(lead.path);
+  std::set<LeadName> names;
+  for (const auto& lead : leads) names.insert({lead.path, lead.kind});
   for (const auto& lead : more) {
-    if (paths.insert(lead.path).second) leads.push_back(lead);
+    if (names.insert({lead.path, lead.kind}).second) leads.push_back(lead);
   }
 }
 

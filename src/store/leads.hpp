@@ -41,7 +41,7 @@ class KnownLeads {
   explicit KnownLeads(const std::vector<LeadFact>& leads);
 
   // nullptr: nobody knew of it.
-  const LeadFact* find(const std::string& path) const;
+  const LeadFact* find(const LeadName& name) const;
   // Whether something of this kind led there before, by whatever name: so it was executed already.
   bool was_end(LeadFact::Kind kind, const struct stat& seen) const;
   // Whether it is a link that some lead went by, as it was.
@@ -50,14 +50,14 @@ class KnownLeads {
 
  private:
   const std::vector<LeadFact>& leads_;
-  std::map<std::string_view, const LeadFact*> by_path_;
+  std::map<LeadName, const LeadFact*> by_name_;
   std::set<std::tuple<LeadFact::Kind, uint64_t, uint64_t>> ends_;
   std::set<std::tuple<uint64_t, uint64_t, ChangeTime>> links_;
 };
 
 bool is_step(const LeadFact::Step& step, const std::string& path, const struct stat& seen);
 
-// Those of `more` that have other paths.
+// Those of `more` that have other names.
 void add_leads(std::vector<LeadFact>& leads, const std::vector<LeadFact>& more);
 
 // What cannot be read is left out.

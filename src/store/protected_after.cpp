@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <utility>
 
@@ -97,8 +98,11 @@ class WalkAfter {
     names.settle();
     // One that changed in this very tick of the clock could change again without showing it.
     if (remembers_ && is_old && has_nothing(here, names)) memory_.call_quiet(place, state_of(seen));
-    here.way_is_new = here.way_is_new || (names.is_git_directory() && has_become_git(here)) ||
-                      (names.is_worktree_part() && has_become_worktree_part(here));
+    const auto kind = names.is_git_directory() ? LeadFact::Kind::git_directory : LeadFact::Kind::common_part;
+    const bool is_git = names.is_git_directory() || names.is_common_part();
+    const bool is_new_git = is_git && has_become_git(kind, here, seen);
+    const bool is_new_part = names.is_worktree_part() && has_become_worktree_part(here, seen);
+    here.way_is_new = here.way_is_new || is_new_git || is_new_part;
     if (!names.dot_git().empty()) checkouts_.emplace_back(judge_.absolute(here.path), names.dot_git());
     if (is_found_by_content(names, here.part)) git_directories_.push_back(judge_.absolute(here.path));
     for (const auto& member : names.members()) judge_.judge(here, member, here.way_is_new);
@@ -129,27 +133,30 @@ class WalkAfter {
     }
   }
 
-  // It is new, or what makes it one is: then git obeys what was in it before too.
-  bool has_become_git(const WalkedPlace& here) const {
-    struct stat seen {};
-    if (::fstat(here.fd, &seen) == 0 && judge_.is_new(seen, here.path)) return true;
-    for (const char* name : {"objects", "refs"}) {
-      const auto part = look_in(here.fd, name);
-      if (part && judge_.is_new(*part, joined(here.path, name))) return true;
-    }
-    return false;
+  // Then git obeys what was in it before too. Where nobody knows which there were, the times tell: it is new,
+  // or what makes it one is.
+  bool has_become_git(LeadFact::Kind kind, const WalkedPlace& here, const struct stat& seen) {
+    if (judge_.has_become(kind, seen, here.path)) return true;
+    if (judge_.knows_all()) return false;
+    return judge_.is_new(seen, here.path) || has_new(here, {"objects", "refs"}) || has_new_head(here, seen);
   }
 
-  // Git writes HEAD anew all the time, and `commondir` once.
-  bool has_become_worktree_part(const WalkedPlace& here) const {
-    struct stat seen {};
-    const bool is_known = ::fstat(here.fd, &seen) == 0 && judge_.is_known(seen, here.path);
-    for (const char* name : {"commondir", "HEAD"}) {
+  bool has_become_worktree_part(const WalkedPlace& here, const struct stat& seen) {
+    if (judge_.has_become(LeadFact::Kind::worktree_part, seen, here.path)) return true;
+    if (judge_.knows_all()) return false;
+    return has_new(here, {"commondir"}) || has_new_head(here, seen);
+  }
+
+  // Git writes it anew all the time in what is known, and the other names once.
+  bool has_new_head(const WalkedPlace& here, const struct stat& seen) const {
+    return !judge_.is_known(seen, here.path) && has_new(here, {"HEAD"});
+  }
+
+  bool has_new(const WalkedPlace& here, std::initializer_list<const char*> names) const {
+    return std::any_of(names.begin(), names.end(), [&](const char* name) {
       const auto part = look_in(here.fd, name);
-      if (part && judge_.is_new(*part, joined(here.path, name))) return true;
-      if (is_known) break;
-    }
-    return false;
+      return part && judge_.is_new(*part, joined(here.path, name));
+    });
   }
 
   // A directory of git's objects that nobody has touched and that has no other in it.

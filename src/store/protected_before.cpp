@@ -28,18 +28,22 @@ class LookBefore {
 
   Result<void> look(OwnedFd root) {
     const RootMeaning meaning = meaning_of_tree(root_);
-    first_.push_back({std::move(root), "", meaning.trail, meaning.part, true});
+    const Waiting top{std::move(root), "", meaning.trail, meaning.part, true};
+    DirectoryNames names(top.trail, top.part);
+    if (!take_names(top, names)) return system_error("read " + root_);
+    // The repository's own members before all others: only so many are kept, and a command may have made
+    // more.
+    if (!first_.empty() && first_.front().path == ".git") look_in_next(first_);
+    add_members(top, names);
     for (size_t count = 0; !first_.empty() || (!waiting_.empty() && count < most_directories_before);) {
       std::deque<Waiting>& queue = first_.empty() ? waiting_ : first_;
       if (first_.empty()) ++count;
-      const Waiting next = std::move(queue.front());
-      queue.pop_front();
-      if (!look_in_directory(next) && next.path.empty()) return system_error("read " + root_);
+      look_in_next(queue);
     }
     if (!waiting_.empty()) leave_out();
     add_places(git_.around(root_), true);
     for (const auto& lead : query_.remembered) {
-      remembered_.emplace(lead.name.path, &lead);
+      remembered_.emplace(lead.name, &lead);
       if (lead.lost != 0) add_leading({lead.name.path, lead.name.kind, false, false});
     }
     // Last, because the members themselves are to be kept first.
@@ -76,29 +80,49 @@ class LookBefore {
     bool is_link() const { return kind == LeadFact::Kind::link; }
   };
 
-  bool look_in_directory(const Waiting& here) {
+  void look_in_next(std::deque<Waiting>& queue) {
+    const Waiting here = std::move(queue.front());
+    queue.pop_front();
     DirectoryNames names(here.trail, here.part);
+    take_names(here, names);
+    add_members(here, names);
+  }
+
+  void add_members(const Waiting& here, const DirectoryNames& names) {
+    for (const auto& member : names.members()) add_member(here, member);
+  }
+
+  // And what is to be looked at because of them.
+  bool take_names(const Waiting& here, DirectoryNames& names) {
     const bool read = for_each_name(here.fd.get(), [&](const dirent& entry) {
       names.add(entry.d_name, kind_in(here.fd.get(), entry));
       return true;
     });
     names.settle();
-    if (names.is_git_directory()) add_identity(here.fd.get(), here.path);
+    const bool is_git = names.is_git_directory() || names.is_common_part();
+    if (is_git) add_identity(here.fd.get(), here.path);
+    const auto add_itself = [&](bool is_one, LeadFact::Kind kind) {
+      if (is_one) add_leading({absolute(here.path), kind, false, false});
+    };
+    add_itself(names.is_git_directory(), LeadFact::Kind::git_directory);
+    add_itself(names.is_common_part(), LeadFact::Kind::common_part);
+    add_itself(names.is_worktree_part(), LeadFact::Kind::worktree_part);
     if (!names.dot_git().empty())
       add_places(git_.of_checkout(absolute(here.path), names.dot_git()), here.top);
     if (is_found_by_content(names, here.part))
       add_places(git_.of_git_directory(absolute(here.path)), here.top);
-    for (const auto& member : names.members()) add_member(here, member);
-    for (const auto& sub : names.subdirectories()) wait_for(here, sub, names.is_git_directory());
+    for (const auto& sub : names.subdirectories()) wait_for(here, sub, is_git);
     return read;
   }
 
-  // Of a repository only where other git directories are; of packages nothing.
+  // Of a repository only where other git directories are, also where a command made one of the whole tree; of
+  // packages nothing.
   void wait_for(const Waiting& here, const SubdirectoryName& sub, bool in_git) {
     const std::string place = absolute(joined(here.path, sub.name));
     if (std::find(query_.hidden.begin(), query_.hidden.end(), place) != query_.hidden.end()) return;
     const bool leads_to_members = sub.part == GitPart::info || sub.part == GitPart::worktrees ||
-                                  sub.name == "modules" || here.part == GitPart::worktrees;
+                                  sub.part == GitPart::dot_git || sub.name == "modules" ||
+                                  here.part == GitPart::worktrees;
     if ((in_git && !leads_to_members) || sub.part == GitPart::objects) {
       if (!is_name_of_git(sub.name)) leave_out();  // a checkout that lies in a bare repository
       return remember(here, sub.name);
@@ -170,7 +194,7 @@ class LookBefore {
   }
 
   void add_leading(Leading leading) {
-    if (led_by_.insert(leading.path).second) leading_.push_back(std::move(leading));
+    if (led_by_.insert({leading.path, leading.kind}).second) leading_.push_back(std::move(leading));
   }
 
   // What a link leads to is executed in its place.
@@ -180,7 +204,7 @@ class LookBefore {
     const bool in_tree = way.path != root_ && is_beneath(root_, way.path);
     // One that leads back to a directory that it lies in would have all of that read-only.
     const bool leads_back = leading.is_link() && is_beneath(way.path, leading.path);
-    if (way.error != 0 || !in_tree || leads_back || leading.kind == LeadFact::Kind::repository) return;
+    if (way.error != 0 || !in_tree || leads_back || !LeadFact::is_executed(leading.kind)) return;
     if (!ends_.insert(way.path).second) return;
     ProtectedFact fact{fact_from(way.seen, way.path), change_of(way.seen), false};
     const bool is_directory = S_ISDIR(way.seen.st_mode);
@@ -202,7 +226,7 @@ class LookBefore {
   // Of one whose way is gone: what is now where it led last.
   LeadFact fact_of(const Leading& leading, const LinkWay& way) const {
     LeadFact fact = lead_fact({leading.path, leading.kind}, way);
-    const auto remembered = remembered_.find(leading.path);
+    const auto remembered = remembered_.find(LeadName{leading.path, leading.kind});
     if (remembered == remembered_.end()) return fact;
     fact.lost = remembered->second->lost;
     if (way.error == 0 || remembered->second->end.empty()) return fact;
@@ -274,9 +298,9 @@ class LookBefore {
   std::deque<Waiting> waiting_;
   size_t first_seen_ = 0;
   std::vector<Leading> leading_;
-  size_t ended_ = 0;              // of these
-  std::set<std::string> led_by_;  // their paths
-  std::map<std::string, const RememberedLead*> remembered_;
+  size_t ended_ = 0;           // of these
+  std::set<LeadName> led_by_;  // their names
+  std::map<LeadName, const RememberedLead*> remembered_;
   std::set<std::string> ends_;  // that were looked at
   size_t kept_ = 0;
   size_t searched_ = 0;

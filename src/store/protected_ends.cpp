@@ -21,6 +21,7 @@ namespace {
 // There is nothing at its end that anybody could execute.
 bool leads_nowhere(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
+constexpr const char* too_many = "more leads to what is executed than can be remembered";
 constexpr const char* place_reason = "a configuration of git has it execute what is here";
 constexpr const char* former_reason =
     "a link or a configuration of git led here, and what is here was executed";
@@ -35,7 +36,7 @@ void MemberJudge::add_led(Led led) {
   const bool is_first = !come_by_.contains(led.lead);
   if (!is_first && !led.is_link()) return;  // several configurations may say the same
   if (come_by_.size() < most_come_by) come_by_.emplace(led.lead, RememberedLead{led.lead});
-  if (!has_come_by_all()) findings_.gap("more leads to what is executed than can be remembered");
+  if (!has_come_by_all()) findings_.gap(too_many);
   led_.push_back(std::move(led));
 }
 
@@ -49,6 +50,7 @@ std::vector<RememberedLead> MemberJudge::leads_to_remember() const {
   const int64_t now = change_time_now().seconds;
   std::vector<RememberedLead> leads;
   for (const auto& lead : leads_.all()) {
+    if (!LeadFact::is_executed(lead.kind) && lead.kind != LeadFact::Kind::repository) continue;
     LeadName name{lead.path, lead.kind};
     const int64_t lost = lead.lost != 0 ? lead.lost : now;
     const bool is_there = !lead.end.path.empty() && is_inside(lead.end.path);
@@ -63,6 +65,7 @@ std::vector<RememberedLead> MemberJudge::leads_to_remember() const {
 // By then every directory that the command closed is open again, and what stands in configurations was read.
 void MemberJudge::judge_known_leads() {
   for (const auto& lead : leads_.all()) {
+    if (!LeadFact::is_executed(lead.kind) && lead.kind != LeadFact::Kind::repository) continue;
     LeadName name{lead.path, lead.kind};
     if (!come_by_.contains(name)) led_.push_back({std::move(name), former_reason});
     judge_all_led();
@@ -72,7 +75,7 @@ void MemberJudge::judge_known_leads() {
 
 // The way there may be gone, and come back with a later call.
 void MemberJudge::judge_former_end(const LeadFact& lead) {
-  if (lead.end.path.empty() || lead.kind == LeadFact::Kind::repository) return;
+  if (lead.end.path.empty() || !LeadFact::is_executed(lead.kind)) return;
   const LinkWay way = follow(lead.end.path);
   const Led led{{lead.path, lead.kind}, former_reason};
   if (way.error != 0 || way.path != lead.end.path || !may_be_executed(led, way)) return;
@@ -114,7 +117,7 @@ LinkWay MemberJudge::follow(const std::string& path) const {
 void MemberJudge::remember(const LeadName& name, const LinkWay& way) {
   const auto place = come_by_.find(name);
   if (place == come_by_.end()) return;
-  const LeadFact* before = leads_.find(name.path);
+  const LeadFact* before = leads_.find(name);
   const LeadFact now = way.error != 0 && before != nullptr ? *before : lead_fact(name, way);
   if (is_inside(now.end.path)) place->second.end = now.end.path;
   place->second.links.clear();
@@ -125,6 +128,7 @@ void MemberJudge::judge_led(const Led& led) {
   const LinkWay way = follow(led.lead.path);
   remember(led.lead, way);
   if (has_turned(led, way)) return;
+  if (led.lead.kind == LeadFact::Kind::working_tree) return judge_working_tree(led, way);
   if (led.lead.kind == LeadFact::Kind::repository) return;  // in the tree the walk comes by it
   if (way.error == 0) return judge_place(led, way);
   if (leads_nowhere(way.error) || !is_inside(way.path)) return;
@@ -132,10 +136,26 @@ void MemberJudge::judge_led(const Led& led) {
   findings_.suspect(relative(led.lead.path), led.reason);
 }
 
+// Git would write files wherever that is. A repository that was moved may say another place than it did.
+void MemberJudge::judge_working_tree(const Led& led, const LinkWay& way) {
+  const std::string& end = way.error == 0 ? way.path : way.missing;
+  const bool is_known = leads_.find(led.lead) != nullptr;
+  if (!is_known && !is_beneath(root_, end) && is_inside(led.pointer))
+    findings_.suspect(relative(led.pointer), "has git write files outside the directory");
+}
+
+bool MemberJudge::has_become(LeadFact::Kind kind, const struct stat& seen, const std::string& path) {
+  const LeadName name{absolute(path), kind};
+  const bool fits = come_by_.contains(name) || come_by_.size() < most_come_by;
+  if (fits) come_by_.emplace(name, RememberedLead{name, name.path});
+  if (!has_come_by_all()) findings_.gap(too_many);
+  return knows_all_ && !leads_.was_end(kind, seen);
+}
+
 // On a way that nobody knew of before, or that led nowhere, no link is taken for the user's word that no
 // other lead went by.
 bool MemberJudge::was_on_way(const Led& led, const LinkWay::Link& link) const {
-  const LeadFact* before = leads_.find(led.lead.path);
+  const LeadFact* before = leads_.find(led.lead);
   if (before == nullptr && !knows_all_) return !is_touched(link.seen) || known_.is_unchanged(link.seen);
   if (before == nullptr) return leads_.was_link(link.seen);
   if (before->end.inode == 0 && leads_.was_link(link.seen)) return true;
@@ -148,12 +168,12 @@ bool MemberJudge::was_on_way(const Led& led, const LinkWay::Link& link) const {
 // so. But repositories may be linked within the tree, where they are looked at; of one that leads out what
 // says so goes.
 bool MemberJudge::has_turned(const Led& led, const LinkWay& way) {
-  const bool is_repository = led.lead.kind == LeadFact::Kind::repository;
+  const bool is_repository = !LeadFact::is_executed(led.lead.kind);
   if (is_repository && (way.path.empty() || is_beneath(root_, way.path))) return false;
   for (const auto& link : way.links) {
     if (!is_inside(link.path) || (led.is_link() && link.path == led.lead.path)) continue;
     if (was_on_way(led, link)) continue;
-    const bool has_pointer = is_inside(led.pointer) && leads_.find(led.lead.path) == nullptr;
+    const bool has_pointer = is_inside(led.pointer) && leads_.find(led.lead) == nullptr;
     findings_.suspect(relative(has_pointer ? led.pointer : link.path), led.reason);
     return true;
   }
@@ -162,7 +182,7 @@ bool MemberJudge::has_turned(const Led& led, const LinkWay& way) {
 
 // A directory that was moved there, or one above it, brings what is older; so age says nothing.
 bool MemberJudge::is_another(const Led& led, const LinkWay& way) const {
-  if (const LeadFact* before = leads_.find(led.lead.path)) return is_other_end(*before, way);
+  if (const LeadFact* before = leads_.find(led.lead)) return is_other_end(*before, way);
   return !leads_.was_end(led.lead.kind, way.seen) && (knows_all_ || has_new_way(way.path));
 }
 
@@ -193,8 +213,7 @@ void MemberJudge::judge_place(const Led& led, const LinkWay& way) {
   if (!may_be_executed(led, way)) return;
   // That something was put into a directory looks the same as long as nobody knows which it was: then the
   // link goes, and not all that is in there.
-  const bool is_certain =
-      !S_ISDIR(way.seen.st_mode) || !led.is_link() || leads_.find(led.lead.path) != nullptr;
+  const bool is_certain = !S_ISDIR(way.seen.st_mode) || !led.is_link() || leads_.find(led.lead) != nullptr;
   const std::string& goes = is_certain ? way.path : led.lead.path;
   if (is_another(led, way)) return findings_.suspect(relative(goes), led.reason);
   judge_content(led, way, goes);

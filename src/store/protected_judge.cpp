@@ -91,11 +91,12 @@ void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member
   const bool is_as_it_was = !way_is_new && (!is_touched(*seen) || known_.is_unchanged(*seen));
   if (is_executed && S_ISLNK(seen->st_mode) && is_as_it_was)
     return judge_end(path, std::string(member.reason));
-  if (known_.is_unchanged(*seen) && !S_ISDIR(seen->st_mode)) return;
+  if (known_.is_unchanged(*seen) && !way_is_new && !S_ISDIR(seen->st_mode)) return;
   switch (member.rule) {
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
     case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
     case MemberRule::git_remotes:
+    case MemberRule::likely_hooks:
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
     case MemberRule::git_strategy: return judge_strategy(here, member, *seen, way_is_new);
@@ -183,7 +184,8 @@ void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member
   const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
   const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read " + path);
   if (!text.ok()) return findings_.suspect(path, std::string(member.reason));
-  if (const auto danger = danger_in_git_config(text.value())) findings_.suspect(path, *danger);
+  if (const auto danger = danger_in_git_config(text.value(), components_of(here.path).size()))
+    findings_.suspect(path, *danger);
 }
 
 void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
@@ -214,10 +216,13 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
     return is_touched(seen) || way_is_new ? findings_.suspect(path, reason) : void();
   const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
   if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
+  const auto is_harmless = [&](const char* name) {
+    if (member.rule == MemberRule::likely_hooks) return !is_hook(name);
+    return member.rule == MemberRule::git_hooks && is_sample_hook(name);
+  };
   const bool read = for_each_name(fd.get(), [&](const dirent& entry) {
     const auto hook = look_in(fd.get(), entry.d_name);
-    const bool sample = hook && S_ISREG(hook->st_mode) && member.rule == MemberRule::git_hooks &&
-                        is_sample_hook(entry.d_name);
+    const bool sample = hook && S_ISREG(hook->st_mode) && is_harmless(entry.d_name);
     if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
       findings_.suspect(joined(path, entry.d_name), reason);
     else if (hook && S_ISLNK(hook->st_mode))

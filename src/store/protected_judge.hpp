@@ -98,6 +98,10 @@ class MemberJudge {
   std::vector<RememberedLead> leads_to_remember() const;
   bool has_come_by_all() const { return come_by_.size() < most_come_by; }
 
+  // Of a directory that is one now: it was none before, as far as anybody knows all that were.
+  bool has_become(LeadFact::Kind kind, const struct stat& seen, const std::string& path);
+  bool knows_all() const { return knows_all_; }
+
   bool is_touched(const struct stat& seen) const { return change_of(seen) >= since_; }
   bool is_new(const struct stat& seen, const std::string& path) const {
     return is_touched(seen) && !known_.is_at(seen, absolute(path));
@@ -137,6 +141,7 @@ class MemberJudge {
   void judge_former_end(const LeadFact& lead);
   void remember(const LeadName& name, const LinkWay& way);
   void judge_led(const Led& led);
+  void judge_working_tree(const Led& led, const LinkWay& way);
   bool may_be_executed(const Led& led, const LinkWay& way) const;
   void judge_place(const Led& led, const LinkWay& way);
   void judge_content(const Led& led, const LinkWay& way, const std::string& goes);

@@ -129,6 +129,7 @@ const std::vector<WalkRow>& rows() {
        [](Tree& tree) {
          tree.make("g/objects");
          tree.make("g/refs");
+         tree.write("g/HEAD", "ref: refs/heads/main\n");
        },
        [](Tree& tree) { tree.write("g/commondir", "/usr/share\n"); },
        {"g/commondir"}},

@@ -107,11 +107,15 @@ const WalkRow rows[] = {
      [](Tree& t) {
        t.make("x/objects");
        t.make("x/refs");
+       t.write("x/HEAD", "ref: refs/heads/main\n");
      },
      {"x/logs/refs/x"}},
     {"an old one among objects of what became one",
      [](Tree& t) { link_in_repository(t, "x/objects/ab/c"); },
-     [](Tree& t) { t.make("x/refs"); },
+     [](Tree& t) {
+       t.make("x/refs");
+       t.write("x/HEAD", "ref: refs/heads/main\n");
+     },
      {"x/objects/ab/c"}},
     {"an old one, moved there with its directory",
      [](Tree& t) {

@@ -67,6 +67,7 @@ const MemoryRow memory_rows[] = {
      [](Tree& t) {
        t.make("q/w/e/objects");
        t.make("q/w/e/refs");
+       t.write("q/w/e/HEAD", "ref: refs/heads/main\n");
        t.write("q/w/e/config", evil_config);
      },
      {"q/w/e/config"}},

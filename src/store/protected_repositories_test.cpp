@@ -105,6 +105,7 @@ const WalkRow rows[] = {
      [](Tree& t) {
        t.make("x/objects");
        t.make("x/refs");
+       t.write("x/HEAD", "ref: refs/heads/main\n");
      },
      {"x/config"}},
     {"a repository moved away and another in its place",

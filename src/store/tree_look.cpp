@@ -51,7 +51,11 @@ const char* reason_of(LeadFact::Kind kind) {
     case LeadFact::Kind::hooks: return "a configuration of git has it run hooks from there";
     case LeadFact::Kind::config: return "a configuration of git includes it";
     case LeadFact::Kind::program: return "a configuration of git has it run this program";
-    case LeadFact::Kind::repository: break;
+    case LeadFact::Kind::repository:
+    case LeadFact::Kind::git_directory:
+    case LeadFact::Kind::common_part:
+    case LeadFact::Kind::worktree_part:
+    case LeadFact::Kind::working_tree: break;
   }
   return "git obeys what lies there";
 }

@@ -42,7 +42,8 @@ RootMeaning meaning_of_tree(const std::string& root) {
 }
 
 bool is_found_by_content(const DirectoryNames& names, GitPart part) {
-  return part == GitPart::worktree || (names.is_git_directory() && part != GitPart::dot_git);
+  return names.is_worktree_part() || names.is_common_part() ||
+         (names.is_git_directory() && part != GitPart::dot_git);
 }
 
 OwnedFd open_child(int directory, const char* name, int flags) {

@@ -1,0 +1,236 @@
+// What a directory is to git may change with one name in it, and then all that has long been in it counts:
+// whatever is moved there, by which name, and however old it is.
+#include "store/protected_walk_fixture.hpp"
+
+namespace cloche {
+namespace {
+
+void write_head(Tree& tree, const std::string& directory) {
+  tree.write(directory + "/HEAD", "ref: refs/heads/main\n");
+}
+
+// As git has it for a second worktree, but for what `without` names.
+void write_part(Tree& tree, const std::string& directory, const std::string& without) {
+  tree.repository("r");
+  tree.write(directory + "/config.worktree", evil_config);
+  if (without != "HEAD") write_head(tree, directory);
+  if (without != "commondir") tree.write(directory + "/commondir", "../r\n");
+}
+
+const std::vector<WalkRow>& rows() {
+  static const std::vector<WalkRow> all = {
+      {"a known file moved to the name that makes it a worktree's part",
+       [](Tree& tree) {
+         write_part(tree, "x", "commondir");
+         write_head(tree, "w");
+         tree.write("w/commondir", "../r\n");
+       },
+       [](Tree& tree) { tree.move("w/commondir", "x/commondir"); },
+       {"x/config.worktree"}},
+      {"a HEAD in a directory that is known for another reason",
+       [](Tree& tree) { write_part(tree, ".config", "HEAD"); },
+       [](Tree& tree) { write_head(tree, ".config"); },
+       {".config/config.worktree"}},
+      {"a known file moved to where git asks for refs",
+       [](Tree& tree) {
+         tree.repository("b");
+         tree.repository(".github");
+         tree.write(".github/config", evil_config);
+         std::filesystem::remove(tree.at(".github/refs"));
+       },
+       [](Tree& tree) { tree.move("b/config", ".github/refs"); },
+       {".github/config"}},
+      {"a HEAD beside objects and refs",
+       [](Tree& tree) {
+         tree.make("src/objects");
+         tree.make("src/refs");
+         tree.write("src/config", evil_config);
+       },
+       [](Tree& tree) { write_head(tree, "src"); },
+       {"src/config"}},
+      {"refs beside objects, for another's HEAD",
+       [](Tree& tree) {
+         tree.make("k/objects");
+         tree.write("k/config", evil_config);
+         tree.write("k/hooks/post-checkout");
+         write_head(tree, "w");
+         tree.write("w/commondir", "../k\n");
+       },
+       [](Tree& tree) { tree.make("k/refs"); },
+       {"k/config", "k/hooks/post-checkout"}},
+      {"objects and refs without a HEAD are anybody's",
+       [](Tree& tree) {
+         tree.make("src/objects");
+         tree.make("src/refs");
+         tree.write("src/config/a.ts");
+       },
+       [](Tree& tree) {
+         tree.write("src/config/b.ts");
+         tree.write("src/hooks/useThis.ts");
+       },
+       {}},
+      {"a part of a repository that has what makes one itself",
+       [](Tree& tree) {
+         tree.repository(".git");
+         tree.make(".git/info");
+         tree.make(".git/rebase-merge");
+       },
+       [](Tree& tree) {
+         for (const std::string part : {".git/info", ".git/rebase-merge", ".git/worktrees/w"}) {
+           tree.make(part + "/objects");
+           tree.make(part + "/refs");
+           write_head(tree, part);
+         }
+         tree.write(".git/info/attributes");
+         tree.write(".git/rebase-merge/git-rebase-todo", "exec ./x\n");
+         tree.write(".git/worktrees/w/gitdir", "/usr/share/.git\n");
+       },
+       {".git/info/attributes", ".git/rebase-merge/git-rebase-todo", ".git/worktrees/w/gitdir"}},
+      {"likewise where submodules are",
+       [](Tree& tree) { tree.repository(".git"); },
+       [](Tree& tree) {
+         tree.repository(".git/modules");
+         tree.write(".git/modules/sub/config", evil_config);
+         tree.write(".git/modules/sub/hooks/post-checkout");
+       },
+       {".git/modules/sub/config", ".git/modules/sub/hooks/post-checkout"}},
+      {"a branch of a submodule may have any name",
+       [](Tree& tree) { tree.repository(".git"); },
+       [](Tree& tree) {
+         tree.repository(".git/modules/sub");
+         tree.write(".git/modules/sub/refs/heads/config", "not a configuration\n");
+         tree.write(".git/modules/sub/config", "[core]\n\tworktree = ../../../sub\n");
+       },
+       {}},
+      {"files of a submodule that would be outside",
+       [](Tree& tree) { tree.repository(".git"); },
+       [](Tree& tree) {
+         tree.repository(".git/modules/sub");
+         tree.write(".git/modules/sub/config", "[core]\n\tworktree = ../../../../sub\n");
+       },
+       {".git/modules/sub/config"}},
+      {"a repository moved to where its files would be outside",
+       [](Tree& tree) {
+         tree.repository("a/b/c/g");
+         tree.write("a/b/c/g/config", "[core]\n\tworktree = ../../../x\n");
+       },
+       [](Tree& tree) { tree.move("a/b/c", "c"); },
+       {"c/g/config"}},
+      {"a repository whose files are behind a link that leads out",
+       [](Tree& tree) { tree.link("/usr/share", "x"); },
+       [](Tree& tree) {
+         tree.repository("g");
+         tree.write("g/config", "[core]\n\tworktree = ../x\n");
+       },
+       {"g/config"}},
+      {"other spellings of the name that git reads",
+       [](Tree& tree) { write_part(tree, "x", ""); },
+       [](Tree& tree) {
+         for (const char* name : {"Config", "cOnfig", "coNfig", "conFig", "confIg", "confiG"})
+           tree.write("x/" + std::string(name) + ".worktree", "");
+         tree.write("x/config.worktree", evil_config);
+         for (const char* name : {"Commondir", "cOmmondir", "coMmondir"})
+           tree.write("x/" + std::string(name), "../r\n");
+         tree.write("x/commondir", "/usr/share\n");
+       },
+       {"x/commondir", "x/config.worktree"}},
+      {"a repository of Jujutsu's that is elsewhere",
+       [](Tree& tree) { tree.make("other/.jj/repo"); },
+       [](Tree& tree) {
+         tree.write("a/.jj/repo", "/usr/share");
+         tree.write("b/.jj/repo", "../../other/.jj/repo");
+       },
+       {"a/.jj/repo"}},
+      {"where git puts what it finds",
+       [](Tree& tree) { tree.repository(".git"); },
+       [](Tree& tree) {
+         tree.make(".git/lost-found/other");
+         tree.link("/home/x/.bashrc", ".git/lost-found/other/1234");
+         tree.make(".git/NOTES_MERGE_WORKTREE");
+         tree.link("/home/x/.bashrc", ".git/NOTES_MERGE_WORKTREE/1234");
+       },
+       {".git/NOTES_MERGE_WORKTREE/1234", ".git/lost-found/other/1234"}},
+      {"a file that leads to a directory of hooks does not hide that it is one",
+       [](Tree& tree) {
+         tree.repository("p/.git");
+         tree.write("p/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+         tree.write("p/tools/hooks/pre-commit");
+         tree.write(".git", "gitdir: " + tree.root() + "/p/tools/hooks\n");
+       },
+       [](Tree& tree) {
+         tree.move("p/.git", "p/other");
+         tree.write("p/tools/hooks/pre-commit", "evil\n");
+       },
+       {"p/tools/hooks/pre-commit"}},
+  };
+  return all;
+}
+
+TEST(ProtectedBecoming, WhatHasLongBeenThereCounts) {
+  for (const auto& row : rows()) expect_suspects(row);
+}
+
+TEST(ProtectedBecoming, LikewiseInATreeThatIsRemembered) {
+  for (const auto& row : rows()) expect_suspects_in_remembered_tree(row);
+}
+
+// Only so many are kept, and a command may have made more, by which the whole tree is a repository.
+TEST(ProtectedBecoming, TheRepositoryOfTheTreeIsKeptBeforeAllOthers) {
+  Tree tree;
+  tree.repository(".git");
+  tree.make("objects");
+  tree.make("refs");
+  write_head(tree, ".");
+  for (unsigned bits = 0; bits < 64; ++bits) {
+    std::string name = "config";
+    for (size_t i = 0; i < name.size(); ++i)
+      if ((bits >> i & 1U) != 0) name[i] = static_cast<char>(name[i] - 'a' + 'A');
+    tree.write(name, "[user]\n\tname = x\n");
+    tree.write(".git/" + name, "[user]\n\tname = x\n");
+  }
+  const TreeFacts found = tree.before();
+  for (const char* name : {"/.git/config", "/.git/hooks"}) {
+    const auto is_kept = [&](const ProtectedFact& fact) {
+      return fact.kept && fact.file.path == tree.root() + name;
+    };
+    EXPECT_TRUE(std::any_of(found.files.begin(), found.files.end(), is_kept)) << name;
+  }
+}
+
+// Hooks by the operator's own word, in each repository.
+TEST(ProtectedBecoming, HooksOfARepositoryInEveryWayThatItIsOne) {
+  const WalkRow all[] = {
+      {"by its HEAD and its common part",
+       nullptr,
+       [](Tree& tree) {
+         write_part(tree, "x", "");
+         std::filesystem::remove(tree.at("x/config.worktree"));
+         tree.write("x/tools/hooks/reference-transaction");
+       },
+       {"x/tools/hooks"}},
+      {"whose common part is behind a link and a step up",
+       nullptr,
+       [](Tree& tree) {
+         tree.repository("deep/tools");
+         tree.make("deep/d");
+         tree.link("deep/d", "lnk");
+         write_head(tree, "gd");
+         tree.write("gd/commondir", "../lnk/../tools\n");
+         tree.write(".git", "gitdir: gd\n");
+         tree.write("tools/hooks/pre-commit");
+       },
+       {"tools/hooks"}},
+  };
+  for (const auto& row : all) {
+    Tree tree;
+    tree.configure("[core]\n\thooksPath = tools/hooks\n");
+    const TreeFacts known = tree.before();
+    Tree::let_the_clock_tick();
+    const ChangeTime since = change_time_now();
+    row.command(tree);
+    EXPECT_EQ(paths_of(tree.after(known, since)), row.suspects) << row.what;
+  }
+}
+
+}  // namespace
+}  // namespace cloche
