@@ -59,7 +59,6 @@ struct LeadFact {
     git_directory,  // leads to itself: one that has become such since then is judged with all that is in it
     common_part,    // likewise, of one without a HEAD, which belongs to others that have one
     worktree_part,  // likewise, of what belongs to one worktree
-    working_tree,   // core.worktree: where git reads and writes files
   };
   struct Step {
     std::string path;  // absolute, without a link on the way to it

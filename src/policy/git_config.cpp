@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/path.hpp"
 #include "policy/git_config_reader.hpp"
 
 namespace cloche {
@@ -46,7 +45,6 @@ constexpr std::string_view harmless[] = {
     "core.symlinks",
     "core.untrackedcache",
     "core.whitespace",
-    "core.worktree",  // by stays_within
     "extensions.objectformat",
     "extensions.partialclone",  // by is_remote_name
     "extensions.refstorage",
@@ -111,11 +109,20 @@ bool is_plain_text(std::string_view text) {
   });
 }
 
+// For every other git looks for a program of that name.
+bool is_scheme_harmless(std::string_view url) {
+  constexpr std::string_view gits_own[] = {"file", "ftp",   "ftps", "git",    "git+ssh",
+                                           "http", "https", "ssh",  "ssh+git"};
+  const size_t end = url.find("://");
+  return end == std::string_view::npos ||
+         std::find(std::begin(gits_own), std::end(gits_own), url.substr(0, end)) != std::end(gits_own);
+}
+
 // "ext::sh -c ..." is a command, and "x::y" is the program git-remote-x; a host that begins with a dash was
 // an option of ssh.
 bool is_url_harmless(std::string_view value) {
   return value.find("::") == std::string_view::npos && value.find("//-") == std::string_view::npos &&
-         value.find('"') == std::string_view::npos && !value.starts_with('-');
+         value.find('"') == std::string_view::npos && !value.starts_with('-') && is_scheme_harmless(value);
 }
 
 // What git writes for a branch. It would take a URL or a path there as well, and fetch from that without a
@@ -127,15 +134,6 @@ bool is_remote_name(std::string_view value) {
          value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
 }
 
-// Steps up, no more than there are, and then down: whatever it means, it means something in the tree.
-bool stays_within(std::string_view path, size_t depth) {
-  constexpr std::string_view up = "../";
-  for (; path.starts_with(up) && depth > 0; --depth) path.remove_prefix(up.size());
-  const auto names = components_of(path);
-  const auto is_plain = [](std::string_view name) { return name != ".." && !name.starts_with('~'); };
-  return !path.empty() && path.front() != '/' && std::all_of(names.begin(), names.end(), is_plain);
-}
-
 // Git hands names of sections on to programs of its own, as words.
 bool is_no_option(std::string_view word) { return !word.starts_with('-'); }
 
@@ -143,7 +141,7 @@ bool is_name_harmless(const GitConfigEntry& entry) {
   return entry.section == "remote" ? is_remote_name(entry.name) : is_no_option(entry.name);
 }
 
-std::optional<std::string> danger_in(const GitConfigEntry& entry, size_t depth) {
+std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   const std::string name = kind_of(entry);
   if (!std::binary_search(std::begin(harmless), std::end(harmless), std::string_view(name)))
     return name + " is not known to run nothing";
@@ -155,19 +153,17 @@ std::optional<std::string> danger_in(const GitConfigEntry& entry, size_t depth) 
   if (is_remote && !is_remote_name(entry.value)) return name + " is not the name of a remote";
   const bool is_branch = name == "branch.*.merge" || name == "submodule.*.branch";
   if (is_branch && !is_no_option(entry.value)) return name + " is an option";
-  if (name == "core.worktree" && !stays_within(entry.value, depth))
-    return name + " is outside the directory that the command works in";
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> danger_in_git_config(std::string_view text, size_t depth) {
+std::optional<std::string> danger_in_git_config(std::string_view text) {
   if (text.size() > max_git_config_bytes) return "it is too long to be judged";
   if (!is_plain_text(text)) return "it holds a backslash or a control character";
   GitConfigReader reader(text);
   while (const auto entry = reader.next()) {
-    if (auto danger = danger_in(*entry, depth)) return danger;
+    if (auto danger = danger_in(*entry)) return danger;
   }
   if (reader.has_failed()) return "a line in it cannot be read";
   return std::nullopt;

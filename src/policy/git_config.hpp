@@ -13,8 +13,7 @@ namespace cloche {
 inline constexpr size_t max_git_config_bytes = size_t{64} << 10;
 
 // Nothing: every key is known to run nothing. Otherwise what stands in the way, for a sentence: a key that is
-// not known, a line that cannot be read, or a character that git itself writes to none. `depth` is how many
-// directories deep the configuration lies in its tree: a submodule's names its files by as many steps up.
-std::optional<std::string> danger_in_git_config(std::string_view text, size_t depth = 0);
+// not known, a line that cannot be read, or a character that git itself writes to none.
+std::optional<std::string> danger_in_git_config(std::string_view text);
 
 }  // namespace cloche

@@ -14,7 +14,6 @@ enum class PlaceKind {
   config,      // a file of include or includeIf, whatever its condition; relative to who includes it
   program,     // a file that a key names with a slash; relative to the working tree
   repository,  // the git directory itself, where another file says which it is
-  working_tree,
 };
 
 struct ExecutedPlace {

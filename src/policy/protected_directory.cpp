@@ -228,9 +228,11 @@ void DirectoryNames::settle_modules() {
     return std::any_of(git_names_.begin(), git_names_.end(),
                        [&](const GitName& found) { return found.meaning == "hooks" && found.name == name; });
   };
+  const bool is_one = is_git_ || is_common_ || is_worktree_;
   for (auto& sub : subdirectories_) {
-    if (is_git_ && is_name_of_git(sub.name)) continue;  // its own: a branch may have any name
-    sub.part = is_hooks(sub.name) ? GitPart::module_hooks : GitPart::modules;
+    const bool is_its_own = is_one && is_name_of_git(sub.name);  // a branch may have any name
+    if (sub.part == GitPart::none && !is_its_own)
+      sub.part = is_hooks(sub.name) ? GitPart::module_hooks : GitPart::modules;
   }
 }
 

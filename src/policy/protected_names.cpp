@@ -122,6 +122,7 @@ constexpr ProtectedName rows[] = {
     {".inputrc", "binds keys to commands in every shell"},
     {".irbrc", "irb runs it from the directory"},
     {".jj/repo/config.toml", "aliases, pagers and fix tools in it are commands that Jujutsu runs"},
+    {".jj/workspace-config.toml", "as .jj/repo/config.toml, for one workspace"},
     {".junie", "servers of an agent on the host"},
     {".kilocode", "servers of an agent on the host"},
     {".kiro", "hooks and servers of an agent on the host"},

@@ -119,10 +119,7 @@ std::string GitPlaces::place(const std::string& said, const std::string& base) c
 void GitPlaces::read(const std::string& file, int depth, Read& found) const {
   const std::string directory(parent_of(file));
   SaidPlaces said = places_said(read_regular(file, longest_config));
-  if (!said.working_tree.empty()) {
-    found.working_tree = place(said.working_tree, directory);
-    found.says_working_tree = file;
-  }
+  if (!said.working_tree.empty()) found.working_tree = place(said.working_tree, directory);
   for (auto& place : said.places) {
     if (place.kind != PlaceKind::config) {
       found.said.push_back(std::move(place));
@@ -141,11 +138,6 @@ void GitPlaces::add(const Read& found, const std::string& tree, std::vector<Name
     std::string path = this->place(place.path, tree);
     if (!path.empty()) places.push_back({std::move(path), place.kind});
   }
-}
-
-void GitPlaces::add_working_tree(const Read& found, std::vector<NamedPlace>& places) {
-  if (!found.working_tree.empty())
-    places.push_back({found.working_tree, PlaceKind::working_tree, found.says_working_tree});
 }
 
 // Whoever is pushed to runs hooks in the git directory itself.
@@ -169,7 +161,6 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
   Read found;
   read(common_of(git) + "/config", 0, found);
   read(git + "/config.worktree", 0, found);
-  add_working_tree(found, places);
   add(found, tree, places);
   add_hooks(found, git, places);
   if (!found.working_tree.empty() && found.working_tree != tree) {
@@ -187,12 +178,17 @@ std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory
   Read found;
   read(directory + "/config", 0, found);
   read(directory + "/config.worktree", 0, found);
-  add_working_tree(found, places);
-  std::string tree = found.working_tree;
-  const std::string checkout = read_pointer(directory + "/gitdir", "", directory);
-  if (tree.empty()) tree = checkout.empty() ? directory : std::string(parent_of(checkout));
-  add(found, tree, places);
-  add(own_, tree, places);
+  const std::string pointer = directory + "/gitdir";
+  const std::string dot_git = read_pointer(pointer, "", directory);
+  const std::string checkout(dot_git.empty() ? "" : parent_of(dot_git));
+  // Git writes there too, to mend what was moved.
+  if (!checkout.empty()) places.push_back({checkout, PlaceKind::repository, pointer});
+  // Any of them, and the directory itself: who works there decides.
+  for (const std::string& tree : {found.working_tree, checkout, directory}) {
+    if (tree.empty()) continue;
+    add(found, tree, places);
+    add(own_, tree, places);
+  }
   leave_out_usual_place(places, directory);
   return places;
 }

@@ -16,7 +16,7 @@ namespace cloche {
 struct NamedPlace {
   std::string path;  // absolute, as written
   PlaceKind kind;
-  std::string pointer = {};  // of a repository or a working tree: the file or link that names it
+  std::string pointer = {};  // of a repository or a checkout: the file or link that names it
 };
 
 // The operator's own: the system's and the user's, by every name that git has for them.
@@ -39,12 +39,10 @@ class GitPlaces {
     std::vector<ExecutedPlace> said = {};   // hooks and programs
     std::vector<NamedPlace> included = {};  // files, that were read as well
     std::string working_tree = {};          // absolute
-    std::string says_working_tree = {};     // the file
     size_t files = 0;
   };
   void read(const std::string& file, int depth, Read& found) const;
   void add(const Read& found, const std::string& tree, std::vector<NamedPlace>& places) const;
-  static void add_working_tree(const Read& found, std::vector<NamedPlace>& places);
   void add_hooks(const Read& found, const std::string& git, std::vector<NamedPlace>& places) const;
   std::string place(const std::string& said, const std::string& base) const;
   std::string home_of(std::string_view user) const;

@@ -36,7 +36,7 @@ class Fields {
   std::optional<LeadName> name() {
     const auto kind = number<unsigned>();
     const auto path = next();
-    if (!kind || !path || *kind > static_cast<unsigned>(LeadFact::Kind::working_tree)) return std::nullopt;
+    if (!kind || !path || *kind > static_cast<unsigned>(LeadFact::Kind::worktree_part)) return std::nullopt;
     return LeadName{std::string(*path), static_cast<LeadFact::Kind>(*kind)};
   }
   std::optional<LeadFact::Step> step() {
@@ -93,7 +93,6 @@ LeadFact::Kind kind_of(PlaceKind kind) {
     case PlaceKind::hooks: return LeadFact::Kind::hooks;
     case PlaceKind::config: return LeadFact::Kind::config;
     case PlaceKind::program: return LeadFact::Kind::program;
-    case PlaceKind::working_tree: return LeadFact::Kind::working_tree;
     case PlaceKind::repository: break;
   }
   return LeadFact::Kind::repository;

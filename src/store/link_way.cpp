@@ -1,9 +1,12 @@
 #include "store/link_way.hpp"
 
+#include <linux/magic.h>
+
 #include <utility>
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/file_system_times.hpp"
 #include "store/tree_steps.hpp"
 
 namespace cloche {
@@ -58,6 +61,7 @@ class Follower {
 
   int turn(const std::string& name, const struct stat& seen) {
     if (way_.links.size() >= most_links) return ELOOP;
+    if (file_system_type(at_.get()) == PROC_SUPER_MAGIC) return EXDEV;  // to everybody another place
     const std::string says = link_text(at_.get(), name);
     if (says.empty()) return ENOENT;
     way_.links.push_back({(names_.empty() ? "" : here()) + "/" + name, seen});

@@ -136,7 +136,7 @@ OpenCall OpenCall::begin(const std::string& state, int root, const ChangeTime& n
   call.before_ = state + "/before";
   const auto marks = has_state ? lock_marks(call.directory_) : refusal("there is no state");
   if (marks.ok()) call.look_at_others(marks.value().get(), of_root);
-  call.leads_.take_over({known.leads, known.is_complete});
+  call.add_own_leads({known.leads, known.is_complete});
   if (save) save(call.saved_, call);
   if (marks.ok() && call.make_mark(marks.value().get(), of_root, known.files)) call.write_saved();
   return call;
@@ -155,7 +155,7 @@ void OpenCall::look_at_others(int directory, const std::string& of_root) {
     since_ = std::min(since_, time);
     saved_.take_over(saved_by(name));
     digests_.merge(digests_by(name));
-    leads_.take_over(leads_by(name));
+    add_own_leads(leads_by(name));
     kept_by_others_ = kept_by_all(known_by(directory, name), kept_by_others_);
   }
   std::sort(dead.begin(), dead.end());
@@ -197,7 +197,8 @@ void OpenCall::take_over_abandoned(int directory) {
   for (const auto& name : dead_) {
     saved_by_abandoned_.take_over(saved_by(name));
     digests_of_abandoned_.merge(digests_by(name));
-    leads_of_abandoned_.take_over(leads_by(name));
+    const bool is_first = name == dead_.front();
+    if (is_first || !leads_of_abandoned_.are_all) leads_of_abandoned_.take_over(leads_by(name));
   }
 }
 
@@ -234,8 +235,13 @@ void OpenCall::write_saved() const {
                      (leads_.are_all ? all_leads : some_leads) + text_of_leads(leads_.facts));
 }
 
+// Whoever was here first knew all there were: what this one found besides is the work of another call.
+void OpenCall::add_own_leads(const Leads& own) {
+  if (!overlaps() || !leads_.are_all) leads_.take_over(own);
+}
+
 void OpenCall::add_leads(const Leads& more) {
-  leads_.take_over(more);
+  add_own_leads(more);
   write_saved();
 }
 

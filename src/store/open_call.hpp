@@ -114,6 +114,7 @@ class OpenCall {
   SavedMembers saved_by(const std::string& name) const;
   Leads leads_by(const std::string& name) const;
   Digests digests_by(const std::string& name) const;
+  void add_own_leads(const Leads& own);
   void write_saved() const;
   void remove(const std::string& name) const;
 

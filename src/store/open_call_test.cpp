@@ -165,6 +165,23 @@ TEST(OpenCall, WhatWasReadOnlyToOneOfTwoThatWereKilledTheOtherMayHaveChanged) {
   }
 }
 
+// What a second one finds besides may be the first one's work.
+TEST(OpenCall, LeadsAreThoseOfWhoeverWasThereFirst) {
+  const Scratch state;
+  const Root root;
+  const LeadFact old{.path = "/w/r", .kind = LeadFact::Kind::git_directory};
+  const LeadFact made{.path = "/w/d", .kind = LeadFact::Kind::git_directory};
+  const OpenCall first = OpenCall::begin(state.path, root.fd.get(), {10, 0}, {{}, {old}, true});
+  OpenCall second = OpenCall::begin(state.path, root.fd.get(), {20, 0}, {{}, {old, made}, true});
+  EXPECT_EQ(second.leads().facts, std::vector<LeadFact>{old});
+  second.add_leads({{made}, true});
+  EXPECT_EQ(second.leads().facts, std::vector<LeadFact>{old});
+  second.leave();
+  EXPECT_EQ(
+      OpenCall::begin(state.path, root.fd.get(), {30, 0}, {{}, {made}, true}).leads_of_abandoned().facts,
+      std::vector<LeadFact>{old});
+}
+
 TEST(OpenCall, MarksDoNotPileUp) {
   const Scratch state;
   const Root root;

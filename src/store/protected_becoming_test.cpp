@@ -99,30 +99,59 @@ const std::vector<WalkRow>& rows() {
        [](Tree& tree) {
          tree.repository(".git/modules/sub");
          tree.write(".git/modules/sub/refs/heads/config", "not a configuration\n");
-         tree.write(".git/modules/sub/config", "[core]\n\tworktree = ../../../sub\n");
        },
        {}},
-      {"files of a submodule that would be outside",
+      {"a worktree's part where submodules are, with a rebase in it",
        [](Tree& tree) { tree.repository(".git"); },
        [](Tree& tree) {
-         tree.repository(".git/modules/sub");
-         tree.write(".git/modules/sub/config", "[core]\n\tworktree = ../../../../sub\n");
+         write_head(tree, ".git/modules/w");
+         tree.write(".git/modules/w/commondir", "../..\n");
+         tree.write(".git/modules/w/rebase-merge/git-rebase-todo", "exec ./x\n");
+         tree.write(".git/modules/x/.git/rebase-merge/git-rebase-todo", "exec ./x\n");
        },
-       {".git/modules/sub/config"}},
-      {"a repository moved to where its files would be outside",
+       {".git/modules/w/rebase-merge/git-rebase-todo", ".git/modules/x/.git/rebase-merge/git-rebase-todo"}},
+      {"files of a repository in its own hooks",
+       [](Tree& tree) { tree.repository("p/.git"); },
+       [](Tree& tree) { tree.write("p/.git/config", "[core]\n\tworktree = hooks\n"); },
+       {"p/.git/config"}},
+      {"pointers that lead out where they are moved to",
        [](Tree& tree) {
-         tree.repository("a/b/c/g");
-         tree.write("a/b/c/g/config", "[core]\n\tworktree = ../../../x\n");
-       },
-       [](Tree& tree) { tree.move("a/b/c", "c"); },
-       {"c/g/config"}},
-      {"a repository whose files are behind a link that leads out",
-       [](Tree& tree) { tree.link("/usr/share", "x"); },
-       [](Tree& tree) {
+         tree.look_only_in("w");
          tree.repository("g");
-         tree.write("g/config", "[core]\n\tworktree = ../x\n");
+         tree.repository("w/g");
+         tree.write("w/a/f/.git", "gitdir: ../../g\n");
+         tree.make("w/a/l");
+         tree.link("../../g", "w/a/l/.git");
+         write_head(tree, "w/a/c/x");
+         tree.write("w/a/c/x/commondir", "../../../g\n");
        },
-       {"g/config"}},
+       [](Tree& tree) {
+         tree.move("w/a/f", "w/f");
+         tree.move("w/a/l", "w/l");
+         tree.move("w/a/c", "w/c");
+       },
+       {"c/x/commondir", "f/.git", "l/.git"}},
+      {"a pointer that means another place to everybody",
+       [](Tree& tree) { tree.repository("l/e"); },
+       [](Tree& tree) {
+         tree.write("f/.git", "gitdir: /proc/self/cwd/l/e\n");
+         tree.make("k");
+         tree.link("/proc/self/cwd/l/e", "k/.git");
+       },
+       {"f/.git", "k/.git"}},
+      {"a link in place of a checkout, where git would mend what leads back",
+       [](Tree& tree) {
+         tree.repository(".git");
+         write_head(tree, ".git/worktrees/l");
+         tree.write(".git/worktrees/l/commondir", "../..\n");
+         tree.write(".git/worktrees/l/gitdir", tree.root() + "/l/.git\n");
+         tree.write("l/.git", "gitdir: ../.git/worktrees/l\n");
+       },
+       [](Tree& tree) {
+         tree.move("l", "l2");
+         tree.link("/usr/share", "l");
+       },
+       {"l"}},
       {"other spellings of the name that git reads",
        [](Tree& tree) { write_part(tree, "x", ""); },
        [](Tree& tree) {

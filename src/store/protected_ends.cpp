@@ -128,20 +128,20 @@ void MemberJudge::judge_led(const Led& led) {
   const LinkWay way = follow(led.lead.path);
   remember(led.lead, way);
   if (has_turned(led, way)) return;
-  if (led.lead.kind == LeadFact::Kind::working_tree) return judge_working_tree(led, way);
-  if (led.lead.kind == LeadFact::Kind::repository) return;  // in the tree the walk comes by it
+  if (led.lead.kind == LeadFact::Kind::repository) return judge_repository(led, way);
   if (way.error == 0) return judge_place(led, way);
   if (leads_nowhere(way.error) || !is_inside(way.path)) return;
   if (!led.is_link()) return findings_.gap("'" + led.lead.path + "' could not be opened");
   findings_.suspect(relative(led.lead.path), led.reason);
 }
 
-// Git would write files wherever that is. A repository that was moved may say another place than it did.
-void MemberJudge::judge_working_tree(const Led& led, const LinkWay& way) {
+// In the tree the walk comes by it; elsewhere nobody does. What says so may be as it was, and moved to where
+// it means another place.
+void MemberJudge::judge_repository(const Led& led, const LinkWay& way) {
   const std::string& end = way.error == 0 ? way.path : way.missing;
-  const bool is_known = leads_.find(led.lead) != nullptr;
+  const bool is_known = !knows_all_ || leads_.find(led.lead) != nullptr;
   if (!is_known && !is_beneath(root_, end) && is_inside(led.pointer))
-    findings_.suspect(relative(led.pointer), "has git write files outside the directory");
+    findings_.suspect(relative(led.pointer), "leads git to a place outside the directory");
 }
 
 bool MemberJudge::has_become(LeadFact::Kind kind, const struct stat& seen, const std::string& path) {

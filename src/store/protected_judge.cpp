@@ -2,6 +2,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/folded_name.hpp"
 #include "policy/git_config.hpp"
 #include "policy/rebase_todo.hpp"
 
@@ -184,8 +185,7 @@ void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member
   const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
   const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read " + path);
   if (!text.ok()) return findings_.suspect(path, std::string(member.reason));
-  if (const auto danger = danger_in_git_config(text.value(), components_of(here.path).size()))
-    findings_.suspect(path, *danger);
+  if (const auto danger = danger_in_git_config(text.value())) findings_.suspect(path, *danger);
 }
 
 void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
@@ -217,7 +217,7 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
   const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
   if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
   const auto is_harmless = [&](const char* name) {
-    if (member.rule == MemberRule::likely_hooks) return !is_hook(name);
+    if (member.rule == MemberRule::likely_hooks) return !is_hook(folded_name(name));
     return member.rule == MemberRule::git_hooks && is_sample_hook(name);
   };
   const bool read = for_each_name(fd.get(), [&](const dirent& entry) {
@@ -254,9 +254,8 @@ void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, 
   std::string target = text.value().substr(key.size());
   while (!target.empty() && (target.back() == '\n' || target.back() == '\r')) target.pop_back();
   if (target.empty() || target[0] != '/') target.insert(0, absolute(here.path) + "/");
-  const auto held = sys::hold(target);
-  if (!held.ok() || !is_beneath(root_, held.value().path))
-    findings_.suspect(path, std::string(member.reason));
+  const LinkWay way = follow_links(target);
+  if (way.error != 0 || !is_beneath(root_, way.path)) findings_.suspect(path, std::string(member.reason));
 }
 
 }  // namespace cloche

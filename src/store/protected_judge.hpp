@@ -141,7 +141,7 @@ class MemberJudge {
   void judge_former_end(const LeadFact& lead);
   void remember(const LeadName& name, const LinkWay& way);
   void judge_led(const Led& led);
-  void judge_working_tree(const Led& led, const LinkWay& way);
+  void judge_repository(const Led& led, const LinkWay& way);
   bool may_be_executed(const Led& led, const LinkWay& way) const;
   void judge_place(const Led& led, const LinkWay& way);
   void judge_content(const Led& led, const LinkWay& way, const std::string& goes);

@@ -54,8 +54,7 @@ const char* reason_of(LeadFact::Kind kind) {
     case LeadFact::Kind::repository:
     case LeadFact::Kind::git_directory:
     case LeadFact::Kind::common_part:
-    case LeadFact::Kind::worktree_part:
-    case LeadFact::Kind::working_tree: break;
+    case LeadFact::Kind::worktree_part: break;
   }
   return "git obeys what lies there";
 }
