@@ -82,7 +82,7 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }
-  ProofTerms terms{.backend = backend};
+  ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
   for (const auto& layer : spec.layers) terms.layers.push_back(layer.id);
   return judge_proof(outcome.output, own_namespaces(), tried.limits,
                      outcome.usage.memory_peak_bytes.value_or(0), terms);
