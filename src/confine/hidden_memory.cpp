@@ -26,7 +26,7 @@ uint64_t socket_bytes() {
 
 // Each inode once, by the largest size it may have.
 struct Hidden {
-  bool own_network;  // which tells of all its sockets
+  bool by_tables;  // sockets count where they are held: there is no network of its own that tells of all
   std::map<uint64_t, uint64_t> sizes = {};
   std::set<uint64_t> sockets = {};  // those in a table of descriptors
   uint64_t mappings = 0;
@@ -58,7 +58,7 @@ void add_descriptor(int fds, const std::string& name, Hidden& hidden) {
   if (::fstatat(fds, name.c_str(), &seen, 0) != 0) return;
   if (S_ISSOCK(seen.st_mode)) {
     // What is on its way is in nobody's table, and may be a socket that is full.
-    const bool fresh = !hidden.own_network && hidden.sockets.insert(seen.st_ino).second;
+    const bool fresh = hidden.by_tables && hidden.sockets.insert(seen.st_ino).second;
     if (fresh && carries_descriptors(fds, name)) hidden.complete = false;
     return;
   }
@@ -87,7 +87,8 @@ uint64_t sockets_of_namespace(const ProcessTable& table) {
 }  // namespace
 
 uint64_t hidden_at_most(const ProcessTable& table, const LookBudget& budget) {
-  Hidden hidden{.own_network = table.ancestor == 0};
+  const bool own_network = table.ancestor == 0;
+  Hidden hidden{.by_tables = !own_network && table.processes == Processes::of_command};
   for_each_process(table, [&](const std::string& process) {
     if (!hidden.complete || budget.is_spent()) return;
     if (const auto shown = memory_shown(table, process)) add_mapped(table, shown->at, hidden);
@@ -95,10 +96,11 @@ uint64_t hidden_at_most(const ProcessTable& table, const LookBudget& budget) {
       add_descriptor(fds, name, hidden);
       return !budget.is_spent();
     });
-    if (!seen) hidden.complete = false;
+    // Otherwise pipes alone can be missing, and of these the kernel gives a user no more than 64 MiB.
+    if (!seen && hidden.by_tables) hidden.complete = false;
   });
   if (!hidden.complete || budget.is_spent()) return ~0ULL;
-  const uint64_t sockets = hidden.own_network ? sockets_of_namespace(table) : hidden.sockets.size();
+  const uint64_t sockets = own_network ? sockets_of_namespace(table) : hidden.sockets.size();
   uint64_t total = hidden.mappings * bytes_a_mapping + sockets * socket_bytes();
   for (const auto& [inode, size] : hidden.sizes) total += size;
   return total;

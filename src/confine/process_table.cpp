@@ -49,10 +49,11 @@ std::string statm_of(const ProcessTable& table, const std::string& at) {
   return line.ok() && field_of(line.value(), 0) != 0 ? std::move(line).value() : "";
 }
 
-// Where there is no namespace the jail's own process is the keeper's only child, and the command cannot
-// become another. Of a box nobody knows from outside which of its processes made it.
-bool may_be_ours(const ProcessTable& table, const std::string& process) {
-  if (table.ancestor == 0) return true;
+// The jail's own process is the first of a box. Without one it is the keeper's only child, and no process of
+// the command's can become another.
+bool is_ours(const ProcessTable& table, const std::string& process) {
+  if (table.processes == Processes::of_runtime) return true;
+  if (table.ancestor == 0) return process == "1";
   const auto line = sys::read_small_file_at(table.directory, process + "/stat");
   if (!line.ok()) return true;
   const size_t name_end = line.value().rfind(')');
@@ -123,7 +124,7 @@ bool for_each_descriptor(const ProcessTable& table, const std::string& process,
     if (closed && !statm_of(table, thread).empty()) complete = false;
     return going;
   });
-  return complete || may_be_ours(table, process);
+  return complete || is_ours(table, process);
 }
 
 // "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"

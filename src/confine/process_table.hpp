@@ -14,12 +14,18 @@
 
 namespace cloche {
 
+// Whom a table shows: gVisor's kernel is a program like others, and its files are not the command's.
+enum class Processes { of_command, of_runtime };
+
 // A /proc that is held open elsewhere. Of a sandbox without a pid namespace of its own it is the host's, and
 // then only what `ancestor` has started, directly or not, is meant.
 struct ProcessTable {
-  ProcessTable(int proc, pid_t of = 0) : directory(proc), ancestor(of) {}  // NOLINT: a table is its directory
+  ProcessTable(int proc, pid_t of = 0,
+               Processes who = Processes::of_command)  // NOLINT: a table is its directory
+      : directory(proc), ancestor(of), processes(who) {}
   int directory;
   pid_t ancestor;
+  Processes processes;
 };
 
 // /proc of the view whose root is given.
