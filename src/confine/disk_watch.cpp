@@ -81,6 +81,8 @@ class Walk {
     touched_.files += 1;
   }
 
+  void cut_short() { complete_ = false; }
+
   // Everything that was counted; nothing when something could not be.
   std::optional<uint64_t> bytes() const {
     return complete_ ? std::optional(made_.bytes + touched_.bytes) : std::nullopt;
@@ -109,22 +111,19 @@ class Walk {
 // Deleted and still open or mapped: in no directory, and on the disk all the same.
 void add_deleted(const ProcessTable& table, Walk& walk) {
   for_each_process(table, [&](const std::string& process) {
-    for_each_mapping(table, process, [&](const Mapping& mapping) {
+    const auto shown = memory_shown(table, process);
+    for_each_mapping(table, shown ? shown->at : process, [&](const Mapping& mapping) {
       if (mapping.name.ends_with(" (deleted)"))
         walk.count_mapped(mapping.device, mapping.inode, mapping.offset + mapping.bytes);
     });
-    auto fds = sys::open_at(table.directory, process + "/fd", O_RDONLY | O_DIRECTORY);
-    if (!fds.ok()) return;
-    const int at = fds.value().get();
-    const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fds.value().release()), ::closedir);
-    while (dir != nullptr) {
-      const dirent* entry = ::readdir(dir.get());
-      if (entry == nullptr) break;
+    const bool looked = for_each_descriptor(table, process, [&](int fds, const std::string& name) {
       struct stat seen {};
       const bool deleted =
-          ::fstatat(at, entry->d_name, &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0;
-      if (deleted) walk.count(at, entry->d_name, 0);
-    }
+          ::fstatat(fds, name.c_str(), &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0;
+      if (deleted) walk.count(fds, name.c_str(), 0);
+      return true;
+    });
+    if (!looked) walk.cut_short();
   });
 }
 

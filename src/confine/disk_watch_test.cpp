@@ -98,17 +98,17 @@ TEST_F(DiskWatchTest, DoesNotFollowLinksOut) {
   EXPECT_FALSE(watch.beyond_limit(-1));
 }
 
-// A table of processes with one process in it, whose descriptor is a file that has no name any more.
+// A table of processes with one process in it, a thread of which has a file open that has no name any more.
 TEST_F(DiskWatchTest, SeesAFileThatIsDeletedAndStillOpen) {
   fs::create_directories(root_ + "/workspace");
   std::string table = testing::TempDir() + "cloche-unit-XXXXXX";
   ASSERT_NE(::mkdtemp(table.data()), nullptr);
-  fs::create_directories(table + "/17/fd");
+  fs::create_directories(table + "/17/task/18/fd");
   DiskWatch watch({root_ + "/workspace"}, mebi, 1000);
   write("workspace/gone", 4 * mebi);
   const auto open_file = sys::open(root_ + "/workspace/gone", O_RDONLY);
   fs::remove(root_ + "/workspace/gone");
-  fs::create_symlink("/proc/self/fd/" + std::to_string(open_file.value().get()), table + "/17/fd/3");
+  fs::create_symlink("/proc/self/fd/" + std::to_string(open_file.value().get()), table + "/17/task/18/fd/3");
   const auto processes = sys::open(table, O_RDONLY | O_DIRECTORY);
   EXPECT_FALSE(watch.beyond_limit(-1)) << "without the table it cannot be seen";
   EXPECT_TRUE(watch.beyond_limit(processes.value().get()));

@@ -41,7 +41,7 @@ class JailProcess {
   Spawned keeper;
   OwnedFd control;
   ino_t controls_other_end = 0;  // the inode of it, by which whoever has it can be found
-  OwnedFd input;  // our ends of the command's stdin, stdout and stderr
+  OwnedFd input;                 // our ends of the command's stdin, stdout and stderr
   OwnedFd output;
   OwnedFd errors;
 

@@ -1,17 +1,14 @@
 #include "confine/memory_watch.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
-#include <map>
-#include <memory>
 
 #include "base/sys.hpp"
+#include "confine/hidden_memory.hpp"
 #include "confine/process_table.hpp"
 
 namespace cloche {
@@ -19,8 +16,7 @@ namespace {
 
 constexpr uint64_t page = 4096;
 constexpr uint64_t kibi = 1024;
-constexpr uint64_t bytes_a_file = 1024;   // of the kernel's own for one without content, as it counts itself
-constexpr uint64_t pipe_bytes = 1 << 20;  // the most an ordinary user may ask for
+constexpr uint64_t bytes_a_file = 1024;  // of the kernel's own for one without content, as it counts itself
 
 // "Name:   123 kB"
 uint64_t kibibytes_of(const std::string& text, std::string_view name) {
@@ -30,16 +26,6 @@ uint64_t kibibytes_of(const std::string& text, std::string_view name) {
   uint64_t value = 0;
   if (at != std::string::npos) std::from_chars(text.data() + at, text.data() + text.size(), value);
   return value * kibi;
-}
-
-// What a socket holds at most in both directions: the kernel doubles what may be asked for.
-uint64_t socket_bytes() {
-  uint64_t total = 0;
-  for (const char* path : {"/proc/sys/net/core/wmem_max", "/proc/sys/net/core/rmem_max"}) {
-    const auto text = sys::read_file(path, 64);
-    total += 2 * (text.ok() ? field_of(text.value(), 0) : 4 << 20);
-  }
-  return total;
 }
 
 uint64_t page_tables_of(const ProcessTable& table, const std::string& process) {
@@ -55,26 +41,16 @@ struct Held {
 Held held_by_all(const ProcessTable& table, uint64_t limit) {
   Held held;
   for_each_process(table, [&](const std::string& process) {
-    const auto line = sys::read_file_at(table.directory, process + "/statm", 4096);
-    if (!line.ok()) return;
-    held.resident += field_of(line.value(), 1) * page;
-    if (field_of(line.value(), 0) * page > 16 * limit) held.tables += page_tables_of(table, process);
+    const auto shown = memory_shown(table, process);
+    if (!shown) return;
+    held.resident += field_of(shown->statm, 1) * page;
+    if (field_of(shown->statm, 0) * page > 16 * limit) held.tables += page_tables_of(table, shown->at);
   });
   return held;
 }
 
-// A command can make looking dear, and its deadline waits meanwhile.
-class Budget {
- public:
-  bool is_spent() const { return sys::monotonic_ms() >= end_ms_; }
-
- private:
-  static constexpr uint64_t longest_look_ms = 100;
-  uint64_t end_ms_ = sys::monotonic_ms() + longest_look_ms;
-};
-
 // As much as there is time for; the others are taken to be like those that were looked at.
-uint64_t shares_of_all(const ProcessTable& table, const Budget& budget) {
+uint64_t shares_of_all(const ProcessTable& table, const LookBudget& budget) {
   uint64_t total = 0;
   uint64_t processes = 0;
   uint64_t looked_at = 0;
@@ -82,84 +58,16 @@ uint64_t shares_of_all(const ProcessTable& table, const Budget& budget) {
     ++processes;
     if (budget.is_spent()) return;
     ++looked_at;
-    const auto text = sys::read_file_at(table.directory, process + "/smaps_rollup", 1 << 16);
-    if (!text.ok()) return;
-    total += page_tables_of(table, process) + kibibytes_of(text.value(), "Pss_Anon:") +
-             kibibytes_of(text.value(), "Pss_Shmem:") + kibibytes_of(text.value(), "SwapPss:");
+    const auto shown = memory_shown(table, process);
+    if (!shown) return;
+    const auto text = sys::read_file_at(table.directory, shown->at + "/smaps_rollup", 1 << 16);
+    total += page_tables_of(table, shown->at);
+    // Who does not let us look, as one that made itself undumpable, is taken to have shared none of it.
+    total += text.ok() ? kibibytes_of(text.value(), "Pss_Anon:") + kibibytes_of(text.value(), "Pss_Shmem:") +
+                             kibibytes_of(text.value(), "SwapPss:")
+                       : field_of(shown->statm, 1) * page;
   });
   return looked_at == 0 ? total : total * processes / looked_at;
-}
-
-// Memory that exists whether or not anybody's page tables show it: each inode once, by the largest size it
-// may have; and what the kernel keeps for each mapping.
-struct Hidden {
-  std::map<uint64_t, uint64_t> sizes;
-  uint64_t mappings = 0;
-};
-constexpr uint64_t bytes_a_mapping = 256;
-
-void add_mapped(const ProcessTable& table, const std::string& process, Hidden& hidden) {
-  for_each_mapping(table, process, [&](const Mapping& mapping) {
-    hidden.mappings += 1;
-    const bool shared_memory = mapping.name == "/dev/zero (deleted)" || mapping.name.starts_with("/SYSV") ||
-                               mapping.name.starts_with("/memfd:");
-    if (!shared_memory) return;
-    auto& size = hidden.sizes[mapping.inode];
-    size = std::max(size, mapping.bytes);
-  });
-}
-
-void add_memory_files(const ProcessTable& table, const std::string& process, Hidden& hidden) {
-  auto fds = sys::open_at(table.directory, process + "/fd", O_RDONLY | O_DIRECTORY);
-  if (!fds.ok()) return;
-  const int directory = fds.value().get();
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fds.value().release()), ::closedir);
-  while (dir != nullptr) {
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) break;
-    char link[64] = {};
-    if (::readlinkat(directory, entry->d_name, link, sizeof link - 1) <= 0) continue;
-    struct stat seen {};
-    if (::fstatat(directory, entry->d_name, &seen, 0) != 0) continue;
-    uint64_t most = 0;
-    if (S_ISFIFO(seen.st_mode)) most = pipe_bytes;
-    if (std::string_view(link).starts_with("/memfd:")) most = static_cast<uint64_t>(seen.st_blocks) * 512;
-    auto& size = hidden.sizes[seen.st_ino];
-    size = std::max(size, most);
-  }
-}
-
-// By the sandbox's own network namespace, which knows of sockets that are in nobody's table: those on their
-// way from one process to another. Process 1 is always there.
-uint64_t sockets_at_most(const ProcessTable& table) {
-  if (table.ancestor != 0)
-    return 0;  // no network of its own to look at; and the filter lets it make pairs alone
-  uint64_t sockets = 0;
-  const auto local = sys::read_file_at(table.directory, "1/net/unix", 64 << 20);
-  if (local.ok())
-    sockets += static_cast<uint64_t>(std::count(local.value().begin(), local.value().end(), '\n'));
-  for (const char* file : {"1/net/tcp", "1/net/tcp6", "1/net/udp", "1/net/udp6"}) {
-    const auto lines = sys::read_file_at(table.directory, file, 64 << 20);
-    if (lines.ok())
-      sockets += static_cast<uint64_t>(std::count(lines.value().begin(), lines.value().end(), '\n')) - 1;
-  }
-  return sockets * socket_bytes();
-}
-
-// Everything, when there is no time to find out.
-uint64_t hidden_at_most(const ProcessTable& table, const Budget& budget) {
-  Hidden hidden;
-  bool complete = true;
-  for_each_process(table, [&](const std::string& process) {
-    complete = complete && !budget.is_spent();
-    if (!complete) return;
-    add_mapped(table, process, hidden);
-    add_memory_files(table, process, hidden);
-  });
-  if (!complete) return ~0ULL;
-  uint64_t total = hidden.mappings * bytes_a_mapping + sockets_at_most(table);
-  for (const auto& [inode, size] : hidden.sizes) total += size;
-  return total;
 }
 
 }  // namespace
@@ -205,7 +113,7 @@ uint64_t MemoryWatch::sample(const ProcessTable& table) {
   const Held held = held_by_all(table, limit_);
   uint64_t total = in_files + held.resident + held.tables;
   // Page tables are nobody else's, and shares take the longer to add up the more of them there are.
-  const Budget budget;
+  const LookBudget budget;
   if (total > limit_ && in_files + held.tables <= limit_) total = in_files + shares_of_all(table, budget);
   const Host now = look_at_host();
   if (now.available == 0) return total;  // nothing to compare with

@@ -62,6 +62,24 @@ TEST_F(MemoryWatchTest, OverTheLimitTheSharesDecide) {
       << "shared pages once, swap included, files not";
 }
 
+// As ordinary users we may not look into a process that made itself undumpable.
+TEST_F(MemoryWatchTest, WhoCannotBeLookedAtCountsWhole) {
+  add_process("1", 600 * mebi, 1024, 0);
+  add_process("2", 800 * mebi, 1024, 0);
+  fs::remove(path_ + "/2/smaps_rollup");
+  MemoryWatch watch(1000 * mebi, {});
+  EXPECT_EQ(sample(watch), 800 * mebi + (1024 + 16) * 1024U);
+}
+
+// The kernel shows nothing under the name of a process whose first thread has ended.
+TEST_F(MemoryWatchTest, OtherThreadsSpeakForAFirstThatHasEnded) {
+  add_process("7/task/8", 5 * mebi, 1, 1);
+  fs::create_directories(path_ + "/7/task/7");
+  for (const char* ended : {"/7/statm", "/7/task/7/statm"}) std::ofstream(path_ + ended) << "0 0 0 0 0 0 0\n";
+  MemoryWatch watch(no_limit, {});
+  EXPECT_EQ(sample(watch), 5 * mebi);
+}
+
 TEST_F(MemoryWatchTest, ThePeakStays) {
   MemoryWatch watch(no_limit, {});
   add_process("5", 4 * mebi, 1, 1);

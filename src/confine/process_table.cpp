@@ -19,16 +19,46 @@ Result<OwnedFd> open_process_table(int root) {
 
 namespace {
 
-// The entries of a directory that are named by a number.
-void for_each_number(int directory, const char* path, const std::function<void(const std::string&)>& visit) {
-  auto again = sys::open_at(directory, path, O_RDONLY | O_DIRECTORY);
-  if (!again.ok()) return;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(again.value().get()), ::closedir);
-  if (dir == nullptr) return;
-  (void)again.value().release();  // the DIR's now
+// The entries of a directory that are named by a number, until `visit` returns false.
+Result<void> for_each_number(int directory, const std::string& path,
+                             const std::function<bool(int, const std::string&)>& visit) {
+  auto again = TRY(sys::open_at(directory, path, O_RDONLY | O_DIRECTORY));
+  const int opened = again.get();
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(opened), ::closedir);
+  if (dir == nullptr) return {};
+  (void)again.release();  // the DIR's now
   while (const dirent* entry = ::readdir(dir.get())) {
-    if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9') visit(entry->d_name);
+    const std::string name = entry->d_name;
+    if (name[0] < '0' || name[0] > '9') continue;
+    if (!visit(opened, name)) break;
   }
+  return {};
+}
+
+// Calls `visit` with the directory of each thread ("17/task/19"), until that returns false.
+void for_each_thread(const ProcessTable& table, const std::string& process,
+                     const std::function<bool(const std::string& thread)>& visit) {
+  const std::string threads = process + "/task";
+  (void)for_each_number(table.directory, threads,
+                        [&](int, const std::string& number) { return visit(threads + "/" + number); });
+}
+
+// Nothing where there is none: a thread that has ended, until it is waited for.
+std::string statm_of(const ProcessTable& table, const std::string& at) {
+  auto line = sys::read_file_at(table.directory, at + "/statm", 4096);
+  return line.ok() && field_of(line.value(), 0) != 0 ? std::move(line).value() : "";
+}
+
+// The jail's own process is the first of a box. Without one it is the keeper's only child, and no process of
+// the command's can become another.
+bool is_ours(const ProcessTable& table, const std::string& process) {
+  if (table.processes == Processes::of_runtime) return true;
+  if (table.ancestor == 0) return process == "1";
+  const auto line = sys::read_small_file_at(table.directory, process + "/stat");
+  if (!line.ok()) return true;
+  const size_t name_end = line.value().rfind(')');
+  return name_end != std::string::npos && name_end + 2 < line.value().size() &&
+         field_of(line.value().substr(name_end + 2), 1) == static_cast<uint64_t>(table.ancestor);
 }
 
 // Numbers with blanks between them.
@@ -42,10 +72,10 @@ void add_numbers(const std::string& text, std::vector<std::string>& found) {
 
 // Of every thread: the kernel keeps a child with the thread that has started it.
 void add_children(const ProcessTable& table, const std::string& process, std::vector<std::string>& found) {
-  const std::string tasks = process + "/task";
-  for_each_number(table.directory, tasks.c_str(), [&](const std::string& task) {
-    const auto line = sys::read_file_at(table.directory, tasks + "/" + task + "/children", 1 << 20);
+  for_each_thread(table, process, [&](const std::string& thread) {
+    const auto line = sys::read_file_at(table.directory, thread + "/children", 1 << 20);
     if (line.ok()) add_numbers(line.value(), found);
+    return true;
   });
 }
 
@@ -63,7 +93,38 @@ void for_each_descendant(const ProcessTable& table, const std::function<void(con
 void for_each_process(const ProcessTable& table,
                       const std::function<void(const std::string& process)>& visit) {
   if (table.ancestor != 0) return for_each_descendant(table, visit);
-  for_each_number(table.directory, ".", visit);
+  (void)for_each_number(table.directory, ".", [&](int, const std::string& process) {
+    if (process != "0") visit(process);
+    return true;
+  });
+}
+
+std::optional<MemoryShown> memory_shown(const ProcessTable& table, const std::string& process) {
+  MemoryShown shown{process, statm_of(table, process)};
+  if (!shown.statm.empty()) return shown;
+  for_each_thread(table, process, [&](const std::string& thread) {
+    shown = {thread, statm_of(table, thread)};
+    return shown.statm.empty();
+  });
+  return shown.statm.empty() ? std::nullopt : std::optional(std::move(shown));
+}
+
+bool for_each_descriptor(const ProcessTable& table, const std::string& process,
+                         const std::function<bool(int directory, const std::string& name)>& visit) {
+  bool complete = true;
+  bool going = true;
+  for_each_thread(table, process, [&](const std::string& thread) {
+    const auto looked =
+        for_each_number(table.directory, thread + "/fd", [&](int at, const std::string& name) {
+          going = visit(at, name);
+          return going;
+        });
+    const bool closed = !looked.ok() && (looked.error().number == EACCES || looked.error().number == EPERM);
+    // What has ended is closed to us too, and has none.
+    if (closed && !statm_of(table, thread).empty()) complete = false;
+    return going;
+  });
+  return complete || is_ours(table, process);
 }
 
 // "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -13,12 +14,18 @@
 
 namespace cloche {
 
+// Whom a table shows: gVisor's kernel is a program like others, and its files are not the command's.
+enum class Processes { of_command, of_runtime };
+
 // A /proc that is held open elsewhere. Of a sandbox without a pid namespace of its own it is the host's, and
 // then only what `ancestor` has started, directly or not, is meant.
 struct ProcessTable {
-  ProcessTable(int proc, pid_t of = 0) : directory(proc), ancestor(of) {}  // NOLINT: a table is its directory
+  ProcessTable(int proc, pid_t of = 0,
+               Processes who = Processes::of_command)  // NOLINT: a table is its directory
+      : directory(proc), ancestor(of), processes(who) {}
   int directory;
   pid_t ancestor;
+  Processes processes;
 };
 
 // /proc of the view whose root is given.
@@ -27,6 +34,21 @@ Result<OwnedFd> open_process_table(int root);
 // Calls `visit` with the directory name ("17") of each process.
 void for_each_process(const ProcessTable& table,
                       const std::function<void(const std::string& process)>& visit);
+
+// Where the kernel shows the memory that the threads of a process share, with its line of numbers (statm):
+// under the name of the process or, when its first thread has ended before the others, under one of theirs
+// ("17/task/19"). nullopt: all have ended.
+struct MemoryShown {
+  std::string at;
+  std::string statm;
+};
+std::optional<MemoryShown> memory_shown(const ProcessTable& table, const std::string& process);
+
+// Calls `visit` with each descriptor of each thread, for a thread can have a table of its own, until that
+// returns false: `directory` is its table (17/task/19/fd), in which `name` is its number. False: somebody
+// whom the command has started does not let us look, as who made himself undumpable.
+bool for_each_descriptor(const ProcessTable& table, const std::string& process,
+                         const std::function<bool(int directory, const std::string& name)>& visit);
 
 // One line of a process's maps.
 struct Mapping {

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/path.hpp"
 #include "base/private_file.hpp"
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
@@ -21,6 +22,8 @@ struct Check {
   std::string_view name;
 };
 
+constexpr std::string_view sys_check = "no-sys";
+
 // Which check stands for which promise. A layer whose check is missing from a report is not proven.
 constexpr Check checks[] = {
     {LayerId::user_ids, "not-root"},
@@ -30,7 +33,7 @@ constexpr Check checks[] = {
     {LayerId::mount_view, "namespace-mnt"},
     {LayerId::mount_view, "root-is-sealed"},
     {LayerId::mount_view, "usr-is-sealed"},
-    {LayerId::mount_view, "no-sys"},
+    {LayerId::mount_view, sys_check},
     {LayerId::mount_view, "proc-is-sealed"},
     {LayerId::mount_view, "nothing-above-root"},
     {LayerId::mount_view, "usr-is-readable"},
@@ -94,7 +97,7 @@ constexpr Excuse excuses[] = {
     {Backend::runsc, "no-new-privileges", "set, and not shown in status there"},
     {Backend::runsc, "no-capabilities-ambient", "its kernel has no such set"},
     {Backend::runsc, "usr-is-sealed", "the sentry looks at the owner first", "EACCES"},
-    {Backend::runsc, "no-sys", "the sentry's own, of its own kernel"},
+    {Backend::runsc, sys_check, "the sentry's own, of its own kernel"},
     {Backend::runsc, "proc-is-sealed", "the same"},
     {Backend::runsc, "first-is-closed", "it has the environment of the command itself, and nothing else"},
     {Backend::runsc, "no-route", "how its network says it", "EHOSTUNREACH"},
@@ -173,6 +176,13 @@ std::string file_for(const std::string& state, const std::string& key) { return 
 
 }  // namespace
 
+bool shows_sys(const ConfinementPlan& plan) {
+  return std::any_of(plan.view.begin(), plan.view.end(), [](const ViewEntry& entry) {
+    return entry.access != Access::none &&
+           (entry.target == "/sys" || is_beneath("/sys/kernel", entry.target));
+  });
+}
+
 Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spec, const std::string& jail,
                               const std::string& probe) {
   Sha256 hash;
@@ -182,6 +192,8 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
   add_file_identity(hash, jail);
   add_file_identity(hash, probe);
   hash.add(name_of(plan.rung)).add(name_of(spec.backend)).add(plan.debugging ? "debugging" : "");
+  // What was not asked is not proven for a plan that differs by it alone.
+  hash.add(shows_sys(plan) ? "sys" : "");
   for (const auto& layer : spec.layers) hash.add(name_of(layer.id)).add("=").add(layer.by).add("\n");
   // Of an operator's own trees the kinds and accesses matter, not which trees they are nor how many: a
   // project with one protected file more is no other shape.
@@ -248,6 +260,7 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
   for (const auto& check : checks) {
     const Excuse* excuse = excuse_for(terms, check);
     if (!is_offered(terms, check.layer) || (excuse != nullptr && excuse->instead.empty())) continue;
+    if (terms.sys_is_shown && check.name == sys_check) continue;
     const auto line = lines.find(std::string(check.name));
     const bool held = line != lines.end() && (excuse != nullptr ? line->second.detail == excuse->instead
                                                                 : holds(line->second, outside, limits));

@@ -36,7 +36,11 @@ std::map<std::string, std::string> own_namespaces();
 struct ProofTerms {
   Backend backend = Backend::native;
   std::vector<LayerId> layers = {};  // those it offers
+  bool sys_is_shown = false;         // by the plan itself, so that nobody is asked whether it is absent
 };
+
+// Whether the view has what the probe looks for in /sys.
+bool shows_sys(const ConfinementPlan& plan);
 
 // Every check of these layers must be there and hold; the first that does not is the error, by its layer's
 // name. `memory_seen_bytes` is what was counted while the probe held memory.

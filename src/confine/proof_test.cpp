@@ -120,6 +120,32 @@ TEST(JudgeProof, EveryLineCounts) {
   }
 }
 
+TEST(JudgeProof, WhatThePlanShowsIsNotAskedToBeAbsent) {
+  ProofTerms shown = glass;
+  shown.sys_is_shown = true;
+  for (const auto& line : lines) {
+    const auto judged = judge_proof(report(&line, line.broken), outside, Limits{}, enough_memory, shown);
+    if (std::string_view(line.name) == "no-sys") {
+      EXPECT_TRUE(judged.ok());
+    } else {
+      expect_layer_missing(judged, line);
+    }
+  }
+}
+
+TEST(ShowsSys, ByWhatTheProbeWouldFind) {
+  const std::pair<const char*, bool> rows[] = {{"/sys", true},           {"/sys/kernel", true},
+                                               {"/sys/kernel/mm", true}, {"/sys/fs", false},
+                                               {"/system", false},       {"/srv/sys", false}};
+  for (const auto& [target, shown] : rows) {
+    ConfinementPlan plan;
+    plan.view = {{.kind = EntryKind::tree, .access = Access::read, .target = target, .source = "/sys"}};
+    EXPECT_EQ(shows_sys(plan), shown) << target;
+    plan.view[0].access = Access::none;
+    EXPECT_FALSE(shows_sys(plan)) << "a cover over " << target;
+  }
+}
+
 TEST(JudgeProof, WhatIsOnlySeenIsNotOk) {
   for (const auto& line : lines) {
     if (std::string_view(line.good).starts_with("seen")) continue;
@@ -233,6 +259,8 @@ TEST(ProofKey, ChangesWithTheShapeAndWithTheProgramsAndNotWithTheTree) {
   other.view[0].target = "/elsewhere";
   other.argv = {"y"};
   EXPECT_EQ(key(other, spec), usual) << "another workspace and another command have the same shape";
+  other.view[0].target = "/sys";
+  EXPECT_TRUE(keys.insert(key(other, spec)).second) << "of which less is proven";
   other = plan;
   other.view[0].access = Access::run;
   EXPECT_TRUE(keys.insert(key(other, spec)).second);

@@ -177,7 +177,11 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome = ended(SIGKILL);
     outcome.reason = ended_from_outside;
   } else {
-    outcome.reason = "the jail was ended from outside";
+    // gVisor's command can signal the process that waits for it, and then nobody tells.
+    outcome.reason =
+        plan.backend == Backend::runsc
+            ? "the box ended without a word: its first process was ended, by the command or from outside"
+            : "the jail was ended from outside";
     outcome.end = End::failed;
   }
   if (reports.usage) {

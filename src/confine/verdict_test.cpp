@@ -204,6 +204,10 @@ TEST(Judge, WithoutAWordFromTheJailItIsAFailureOfOurs) {
   const Outcome killed = judge({.usage = Report{.status = SIGKILL}}, plan_for("x"));
   EXPECT_EQ(killed.exit_code, 137);
   EXPECT_EQ(killed.reason, "the sandbox was ended from outside");
+  ConfinementPlan in_gvisor = plan_for("x");
+  EXPECT_EQ(judge({}, in_gvisor).reason, "the jail was ended from outside");
+  in_gvisor.backend = Backend::runsc;
+  EXPECT_NE(judge({}, in_gvisor).reason.find("by the command or from outside"), std::string::npos);
 }
 
 TEST(Judge, ReportsWhatWasUsed) {

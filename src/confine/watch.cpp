@@ -51,6 +51,7 @@ Watch::Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_m
       cgroup_(cgroup),
       next_ms_(start_ms + first_interval_ms),
       next_cpu_ms_(plan.limits.cpu_s < small_cpu_s ? 0 : start_ms + 1000),
+      processes_(plan.backend == Backend::runsc ? Processes::of_runtime : Processes::of_command),
       disk_(writable_trees(plan), plan.limits.disk_bytes, plan.limits.new_files) {
   for (const auto& entry : plan.view) {
     if (entry.kind == EntryKind::tree && entry.size_bytes != 0)

@@ -58,10 +58,11 @@ class Watch {
   const Cgroup* cgroup_;
   uint64_t next_ms_;
   uint64_t next_cpu_ms_;
-  ProcessTable table() const { return {proc_ ? proc_.get() : -1, ancestor_}; }
+  ProcessTable table() const { return {proc_ ? proc_.get() : -1, ancestor_, processes_}; }
 
   OwnedFd proc_;  // /proc of the sandbox's own pid namespace, or the host's
   pid_t ancestor_ = 0;
+  Processes processes_;
   CpuWatch cpu_;
   DiskWatch disk_;
   std::vector<SizeWatch> sizes_;

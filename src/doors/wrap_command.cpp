@@ -83,6 +83,13 @@ Result<std::vector<char*>> take_own(std::span<char* const> words, OwnFlags& own)
   return rest;
 }
 
+// The box that is printed, in the words of `cloche run`: so it stands on its rung, and every other word on
+// the rung has to agree. There is none on which the seatbelt is.
+std::string box_flag(Kind backend, const std::optional<std::string>& runtime) {
+  if (backend == Kind::seatbelt) return {};
+  return "--backend=" + (backend == Kind::bwrap ? "bwrap" : runtime.value_or("runc"));
+}
+
 bool has_word(std::span<char* const> words, std::string_view wanted) {
   for (const std::string_view word : words) {
     if (word == "--") return wanted == "--";
@@ -223,12 +230,14 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
   if (!has_word(words, "--"))
     return usage_error("no command", "put it after --: cloche wrap --backend bwrap -- CMD ARG...");
   OwnFlags own;
-  const std::vector<char*> rest = TRY(take_own(words, own));
+  std::vector<char*> rest = TRY(take_own(words, own));
   if (!own.backend) return usage_error("for which sandbox?", "say --backend bwrap, oci or seatbelt");
   const Kind backend = TRY(kind_named(*own.backend));
   if ((own.bundle || own.runtime) && backend != Kind::oci)
     return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
   const Runtime runtime = own.runtime ? TRY(runtime_named(*own.runtime)) : Runtime::runc;
+  std::string box = box_flag(backend, own.runtime);
+  if (!box.empty()) rest.insert(rest.begin(), box.data());
   auto parsed = parse_run(rest);
   if (!parsed.ok()) return as_wraps_own(parsed.take_error());
   RunArguments run = std::move(parsed).value();

@@ -12,6 +12,7 @@ namespace {
 struct Declared {
   RunRequest request;
   std::optional<Skill> skill = {};
+  std::optional<Executor> executor = {};
   std::vector<std::string> hosts = {};
   std::vector<std::string> notes = {};
 };
@@ -55,6 +56,7 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
     const Executor executor = TRY(named_executor(session, *asked.executor, declared));
     authority = TRY(authority_for(session, skill ? &*skill : nullptr, executor, terms));
     declared.request = TRY(request_of(executor, std::move(declared.request)));
+    declared.executor = executor;
   } else {
     authority = TRY(authority_for(session, &*skill));
   }
@@ -76,7 +78,8 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
                                 const Installation& installation) {
   Declared declared{.request = asked.request};
   if (asked.skill || asked.executor) declared = TRY(with_declarations(asked, environment));
-  const auto notes = TRY(configure_run(declared.request, environment, installation));
+  const auto notes = TRY(configure_command(declared.request, environment, installation));
+  if (declared.executor) TRY(raise_rung(declared.request, *declared.executor, declared.notes));
   declared.notes.insert(declared.notes.end(), notes.begin(), notes.end());
   if (declared.skill) take_limits(declared.request, *declared.skill);
   Explanation explanation =

@@ -262,31 +262,51 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   return settle_rung(request, text_of(settings.isolation.origin));
 }
 
-Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
-                                               const Installation& installation) {
+namespace {
+
+struct Configured {
+  std::vector<std::string> notes = {};
+  std::optional<Settings> settings = {};  // none: there is no workspace to have any
+};
+
+Result<Configured> configured(RunRequest& request, const Environment& environment,
+                              const Installation& installation) {
   const auto held = sys::hold(request.workspace.value_or("."));
-  if (!held.ok())  // for the planner to explain, with the name that was given
-    return request.profile_name.empty() || shipped_profile(request.profile_name)
-               ? Result<std::vector<std::string>>(std::vector<std::string>{})
-               : Result<std::vector<std::string>>(
-                     refusal("the workspace " + request.workspace.value_or(".") + " cannot be opened"));
+  if (!held.ok()) {  // for the planner to explain, with the name that was given
+    if (request.profile_name.empty() || shipped_profile(request.profile_name)) return Configured{};
+    return refusal("the workspace " + request.workspace.value_or(".") + " cannot be opened");
+  }
   struct stat seen {};
   if (::fstat(held.value().fd.get(), &seen) != 0) return system_error("look at " + held.value().path);
   TRY(judge_workspace(fact_from(seen, held.value().path), environment.get("HOME")));
   const Configuration configuration = TRY(load_configuration(environment, installation, held.value().path));
-  std::vector<std::string> notes;
-  TRY(configure(request, configuration.settings, notes));
+  Configured result{.settings = configuration.settings};
+  TRY(configure(request, configuration.settings, result.notes));
   const ChosenProfile chosen = TRY(
       chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
   apply_profile(request, chosen.profile);
-  cap_by_autonomy(request, configuration.settings, notes);
+  cap_by_autonomy(request, configuration.settings, result.notes);
   TRY(settle_rung(request, "the profile " + chosen.profile.name));
   TRY(judge_state(installation.state, request));  // what is tried out is remembered there
+  return result;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
+                                                   const Installation& installation) {
+  return TRY(configured(request, environment, installation)).notes;
+}
+
+Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
+                                               const Installation& installation) {
+  Configured known = TRY(configured(request, environment, installation));
+  if (!known.settings) return known.notes;
   Ladder ladder(environment, installation);
-  const Wish wish = TRY(wish_for(configuration.settings, environment, Door::command_line));
+  const Wish wish = TRY(wish_for(*known.settings, environment, Door::command_line));
   Choice choice = TRY(take_box(request, wish, ladder));
-  for (auto& note : choice.notes) notes.push_back(std::move(note));
-  return notes;
+  for (auto& note : choice.notes) known.notes.push_back(std::move(note));
+  return known.notes;
 }
 
 void show_read_only(RunRequest& request, const std::string& why, std::vector<std::string>& notes) {
@@ -321,6 +341,17 @@ Result<void> settle_rung(RunRequest& request, const std::string& who) {
                    std::string(name_of(*request.backend)) + " is not on it");
   request.rung = *request.isolation;
   return {};
+}
+
+Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes) {
+  if (!executor.isolation || *executor.isolation == request.rung) return {};
+  if (*executor.isolation < request.rung) {
+    notes.push_back("isolation " + std::string(name_of(*executor.isolation)) + " of the executor " +
+                    executor.name + " is raised to " + std::string(name_of(request.rung)));
+    return {};
+  }
+  request.isolation = executor.isolation;
+  return settle_rung(request, "the executor " + executor.name);
 }
 
 std::string misconfiguration(const Environment& environment, const Installation& installation,

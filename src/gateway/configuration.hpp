@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "gateway/run.hpp"
 #include "model/run_request.hpp"
+#include "model/skill.hpp"
 #include "policy/profiles.hpp"
 #include "policy/rules.hpp"
 #include "store/settings.hpp"
@@ -66,7 +67,11 @@ Result<void> judge_dials(const Dials& dials, const Settings& settings, const Pro
 // asked for and did not get are added to `notes`.
 Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
 
-// All of it, for `cloche run`, which is judged as run_shell is; and the box that it will run in.
+// All of it, for a command of the operator's, which is judged as run_shell is; whatever this host can build.
+Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
+                                                   const Installation& installation);
+
+// The same for `cloche run`, and the box that it will run in.
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation);
 
@@ -81,6 +86,9 @@ Result<void> judge_state(const std::string& state, const RunRequest& request);
 // The rung that was asked for last becomes the request's; one that is not built refuses, in the name of
 // `who`.
 Result<void> settle_rung(RunRequest& request, const std::string& who);
+
+// What an executor requires, in place of a weaker rung; a stronger one stays, and a note says so.
+Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes);
 
 // Why nothing would pass: for `cloche doctor`. Empty: the configuration can be taken.
 std::string misconfiguration(const Environment& environment, const Installation& installation,

@@ -161,19 +161,6 @@ Result<Authority> authority_now(const Session& session, const Skill* skill, cons
   return authority_for(session, skill, executor, terms);
 }
 
-// A weaker rung than the session has is no reason to have less.
-Result<void> judge_rung(const Executor& executor, Judged& judged) {
-  RunRequest& request = judged.request;
-  if (!executor.isolation || *executor.isolation == request.rung) return {};
-  if (*executor.isolation < request.rung) {
-    judged.notes.push_back("isolation " + std::string(name_of(*executor.isolation)) + " of the executor " +
-                           executor.name + " is raised to " + std::string(name_of(request.rung)));
-    return {};
-  }
-  request.isolation = executor.isolation;
-  return settle_rung(request, "the executor " + executor.name);
-}
-
 // What the program will run in. Less than was asked for, by the operator's own word, is noted with every
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
@@ -236,7 +223,7 @@ Result<void> make_request(const Session& session, const CallersView& view, Stand
   if (view.skill != nullptr) take_limits(request, *view.skill);
   TRY(settle_rung(request, "the profile " + standing.terms.profile.name));
   if (const Executor* executor = standing.executor) {
-    TRY(judge_rung(*executor, judged));
+    TRY(raise_rung(request, *executor, judged.notes));
     TRY(check_unchanged(*executor));
     request.code = Grant{.source = executor->folder, .judged = executor->place};
   }

@@ -13,6 +13,7 @@
 #include "confine/mount_points.hpp"
 #include "confine/probe.hpp"
 #include "egress/gate.hpp"
+#include "gateway/not_found.hpp"
 #include "gateway/protected_look.hpp"
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
@@ -82,7 +83,7 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }
-  ProofTerms terms{.backend = backend};
+  ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
   for (const auto& layer : spec.layers) terms.layers.push_back(layer.id);
   return judge_proof(outcome.output, own_namespaces(), tried.limits,
                      outcome.usage.memory_peak_bytes.value_or(0), terms);
@@ -141,26 +142,6 @@ bool is_about_a_mount(const Error& error) {
                      [&](Step step) { return error.what.find(wire::name_of(step)) != std::string::npos; });
 }
 
-// For a program that is not in the view: whether the host has it, and the flag that would show it.
-void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const CallerFact& caller) {
-  const std::string& name = plan.argv.front();
-  ConfinementPlan outside;
-  outside.argv = {name};
-  outside.environment = {{"PATH", caller.path}};
-  for (std::string place : program_candidates(outside)) {
-    if (place[0] != '/') place.insert(0, plan.directory + "/");
-    if (::access(place.c_str(), F_OK) != 0) continue;
-    const bool shown = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
-      return entry.kind == EntryKind::tree && is_beneath(entry.target, place) && entry.access != Access::none;
-    });
-    outcome.reason = shown ? name + ": found inside as " + place + ", but its interpreter is not"
-                           : name + ": exists on the host as " + place +
-                                 " and is not in the sandbox's view; show it with --ro " +
-                                 std::string(parent_of(place));
-    return;
-  }
-}
-
 struct Host {
   const HostProbe& probe;
   const Installation& installation;
@@ -186,8 +167,10 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
     // Where a place is missing, that says more than the step that met it.
     if (auto places = check_mount_points(plan); !places.ok()) ran = places.take_error();
   }
-  if (ran.ok() && ran.value().outcome.end == End::not_found)
-    explain_not_found(ran.value().outcome, ran.value().plan, caller);
+  if (ran.ok() && ran.value().outcome.end == End::not_found) {
+    if (auto why = why_not_found(ran.value().plan, caller.path); !why.empty())
+      ran.value().outcome.reason = std::move(why);
+  }
   return ran;
 }
 

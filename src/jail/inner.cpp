@@ -276,11 +276,11 @@ void take_keyring() {
 }
 
 // What is taken away from this process and, with it, from the command.
-void lock(const wire::Plan& plan) {
+void lock(const wire::Plan& plan, int terminal) {
   give_up_capabilities();
   must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
   forbid_new_privileges();
-  if (plan.landlock_abi != 0) restrict_files(plan);
+  if (plan.landlock_abi != 0) restrict_files(plan, terminal);
 }
 
 }  // namespace
@@ -315,7 +315,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   count_others(plan);
   set_limits(plan);
   const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
-  if (locked) lock(plan);
+  if (locked) lock(plan, terminal);
   // Process 1 of a box is everybody's parent already.
   if (kernel::getpid() != 1) must(::prctl(PR_SET_CHILD_SUBREAPER, 1), Step::parent_death);
   must(::prctl(PR_SET_PDEATHSIG, parent_died), Step::parent_death);

@@ -160,7 +160,22 @@ void give_up_capabilities() {
 
 void forbid_new_privileges() { must(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), Step::no_new_privileges); }
 
-void restrict_files(const wire::Plan& plan) {
+namespace {
+
+// False with errno.
+bool allow(int ruleset, int fd, uint64_t rights) {
+  landlock_path_beneath_attr rule{};
+  rule.allowed_access = rights;
+  rule.parent_fd = fd;
+  if (kernel::landlock_add_path(ruleset, &rule) == 0) return true;
+  if (errno != EINVAL) return false;
+  rule.allowed_access &= file_only;  // those were rights of directories, and this is a file
+  return kernel::landlock_add_path(ruleset, &rule) == 0;
+}
+
+}  // namespace
+
+void restrict_files(const wire::Plan& plan, int terminal) {
   const int abi = must(kernel::landlock_abi(), Step::landlock);
   if (abi < static_cast<int>(plan.landlock_abi)) fail(Step::landlock, EOPNOTSUPP);
   kernel::RulesetAttributes attributes{};
@@ -171,21 +186,17 @@ void restrict_files(const wire::Plan& plan) {
   const int ruleset =
       must(kernel::landlock_create_ruleset(&attributes, attributes_size(abi)), Step::landlock);
   for (uint32_t i = 0; i < plan.rules.size(); ++i) {
-    landlock_path_beneath_attr rule{};
-    rule.allowed_access = rights_of(plan.rules[i].access) & attributes.files;
-    rule.parent_fd = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
-    int added = kernel::landlock_add_path(ruleset, &rule);
-    if (added < 0 && errno == EINVAL) {  // rights of directories, and this is a file
-      rule.allowed_access &= file_only;
-      added = kernel::landlock_add_path(ruleset, &rule);
-    }
-    must(added, Step::landlock, i);
+    const int place = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
+    if (!allow(ruleset, place, rights_of(plan.rules[i].access) & attributes.files))
+      fail(Step::landlock, errno, i);
     if (plan.has(wire::alone)) {
-      hold_tree(rule.parent_fd, plan.rules[i].access);
+      hold_tree(place, plan.rules[i].access);
     } else {
-      ::close(rule.parent_fd);
+      ::close(place);
     }
   }
+  if (terminal >= 0 && !allow(ruleset, terminal, device_rights & attributes.files))
+    fail(Step::terminal, errno);
   must(kernel::landlock_restrict_self(ruleset), Step::landlock);
   ::close(ruleset);
 }

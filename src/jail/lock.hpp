@@ -16,8 +16,9 @@ void drop_capabilities();
 // counts is that none is left.
 void give_up_capabilities();
 void forbid_new_privileges();
-// Where the command is to have a warden, the trees of the plan stay held for it (reach.hpp).
-void restrict_files(const wire::Plan& plan);
+// Where the command is to have a warden, the trees of the plan stay held for it (reach.hpp). `terminal` is
+// the command's own, or -1: that one file can be opened by its names too, since its number was in no plan.
+void restrict_files(const wire::Plan& plan, int terminal);
 // For a command without a box, by the process that becomes it: a domain within its warden's, so that no
 // signal of it reaches the warden, and the warden's still reach it. In one domain with it the command could
 // end, or stop, whoever answers, reaps and reports. False with errno.

@@ -54,9 +54,24 @@ bool is_large(const RuleCall& call) {
                      [](const auto& argument) { return argument.second.size() > short_text; });
 }
 
+// Whether a file has a rule about this tool that looks at arguments.
+bool has_patterns_for(const RuleFile& file, std::string_view tool) {
+  return std::any_of(file.rules().begin(), file.rules().end(), [&](const Rule& rule) {
+    return !rule.arguments.empty() && tool_matches(rule.tool, tool);
+  });
+}
+
+bool have_patterns_for(const RuleFiles& files, std::string_view tool) {
+  const std::initializer_list<const std::optional<RuleFile>*> all = {&files.managed, &files.user,
+                                                                     &files.project};
+  return std::any_of(all.begin(), all.end(),
+                     [&](const auto* file) { return *file && has_patterns_for(**file, tool); });
+}
+
 // What no pattern can be trusted to see through.
-std::optional<Verdict> refuse_text(std::string_view name, std::string_view text) {
-  if (!is_utf8(text) || !is_utf8(name))
+std::optional<Verdict> refuse_text(const RuleFiles& files, std::string_view tool, std::string_view name,
+                                   std::string_view text) {
+  if ((!is_utf8(text) || !is_utf8(name)) && have_patterns_for(files, tool))
     return deny("an argument is not UTF-8, so patterns cannot judge it", "send it as UTF-8");
   if (text.size() > longest_text)
     return deny("the argument " + shown(name, 60) + " is too long to be judged by rules",
@@ -64,12 +79,12 @@ std::optional<Verdict> refuse_text(std::string_view name, std::string_view text)
   return std::nullopt;
 }
 
-std::optional<Verdict> refuse_unjudgeable(const RuleCall& call) {
+std::optional<Verdict> refuse_unjudgeable(const RuleFiles& files, const RuleCall& call) {
   if (!is_tool_pattern(call.tool) || is_glob(call.tool))
     return deny("the tool has a name that no tool can have", "call a tool by its name");
   for (const auto& [name, text] : call.arguments)
-    if (auto refused = refuse_text(name, text)) return refused;
-  return call.runs ? refuse_text("cmd", *call.runs) : std::nullopt;
+    if (auto refused = refuse_text(files, call.tool, name, text)) return refused;
+  return call.runs ? refuse_text(files, call.tool, "cmd", *call.runs) : std::nullopt;
 }
 
 bool is_found(const ArgumentPattern& argument, const RuleCall& call) {
@@ -198,13 +213,13 @@ Verdict strictest_of(const RuleFiles& files, Verdict strictest, const Judge& jud
 Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
   const auto plain = canonical(call);
   if (!plain) return deny("cmd and command are one argument and both are given", "send one of them");
-  if (auto refused = refuse_unjudgeable(*plain)) return *std::move(refused);
+  if (auto refused = refuse_unjudgeable(files, *plain)) return *std::move(refused);
   return strictest_of(files, {GateId::rules, Decision::allow, "no permission rules are set"},
                       [&](const RuleFile& file) { return file.judge(*plain); });
 }
 
 Verdict rules_by_other_name(const RuleFiles& files, const RuleCall& call, std::string_view judged_tool) {
-  if (auto refused = refuse_unjudgeable(call)) return *std::move(refused);
+  if (auto refused = refuse_unjudgeable(files, call)) return *std::move(refused);
   return strictest_of(files, {GateId::rules, Decision::allow, "no rule is about " + shown(call.tool, 80)},
                       [&](const RuleFile& file) { return file.judge_by_other_name(call, judged_tool); });
 }

@@ -172,13 +172,36 @@ TEST(Rules, ANewlineHidesNothing) {
 }
 
 TEST(Rules, WhatCannotBeJudgedIsDenied) {
-  const RuleFile file = must_read(R"({"default": "allow"})");
+  const RuleFile file = must_read(R"({"rules": [
+    {"tool": "run_*", "args": {"cmd": "^rm"}, "action": "deny"}], "default": "allow"})");
   EXPECT_EQ(decide_alone(file, shell("\xff")), Decision::deny);
   EXPECT_EQ(decide_alone(file, {"", {}}), Decision::deny);
   EXPECT_EQ(decide_alone(file, {"run_\xd1\x95hell", {}}), Decision::deny);
   EXPECT_EQ(decide_alone(file, {"run*", {}}), Decision::deny);
   EXPECT_EQ(decide_alone(file, shell(std::string(5 << 20, 'a'))), Decision::deny);
   EXPECT_EQ(decide_alone(file, {"run_shell", {}}), Decision::allow) << "the control";
+}
+
+// File names are bytes, and whoever has set no rule has not asked for them to be text.
+TEST(Rules, BytesThatAreNoTextNeedAPatternToBeRefused) {
+  const std::pair<const char*, Decision> rows[] = {
+      {R"({})", Decision::allow},
+      {R"({"default": "allow"})", Decision::allow},
+      {R"({"default": "ask"})", Decision::ask},
+      {R"({"rules": [{"tool": "run_shell", "action": "allow"}]})", Decision::allow},
+      {R"({"rules": [{"tool": "write_*", "args": {"path": "x"}, "action": "deny"}], "default": "allow"})",
+       Decision::allow},
+      {R"({"rules": [{"tool": "run_*", "args": {"cmd": "x"}, "action": "allow"}], "default": "allow"})",
+       Decision::deny},
+      {R"({"rules": [{"tool": "run_shell_command", "args": {"command": "x"}, "action": "deny"}],
+          "default": "allow"})",
+       Decision::deny},
+  };
+  for (const auto& [permissions, decision] : rows)
+    EXPECT_EQ(decide_alone(must_read(permissions), shell("cat \xff")), decision) << permissions;
+  const RuleFile silent = must_read("{}");
+  const RuleFile judges = must_read(rows[5].first);
+  EXPECT_EQ(rules_gate({.managed = judges, .user = silent}, shell("\xff")).decision, Decision::deny);
 }
 
 struct Refused {

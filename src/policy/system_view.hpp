@@ -101,9 +101,8 @@ inline constexpr RefusedRoot refused_roots[] = {
     {"/run/systemd", true},
     {"/run/udev", true},
     {"/var/lib/dpkg", true},
-    {"/var/lib/gems", true},            // ruby would load what lies in it
-    {"/dev/shm/cloche-pycache", true},  // where passive python3 keeps what it compiles, and looks for it
-    {"/home/cloche", false},            // the home of every sandbox: start-up files in it would be read
+    {"/var/lib/gems", true},  // ruby would load what lies in it
+    {"/home/cloche", false},  // the home of every sandbox: start-up files in it would be read
     {"/var/lib/systemd", true},
     {"/var/lib/apt", true},
     {"/bin", true},

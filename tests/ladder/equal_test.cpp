@@ -52,6 +52,55 @@ TEST_P(Equal, ManyFilesOfNoSizeMeetALimit) {
   EXPECT_TRUE(counted || printed(ran, "No space left on device\n")) << ran.out << ran.err;
 }
 
+// Our own proof looks whether it is absent, where nobody has asked for it.
+TEST_P(Equal, TheKernelsOwnFilesCanBeShown) {
+  if (as() == As::self && has_box()) GTEST_SKIP() << "skipped: the kernel maps no ids for /sys";
+  EXPECT_TRUE(printed(held({"--ro", "/sys"}, {"sh", "-c", "test -d /sys/kernel && echo shown"}), "shown\n"));
+}
+
+// Where no page table that is looked at first shows it.
+TEST_P(Equal, MemoryCountsWhereverItIs) {
+  if (backend() == "runsc") GTEST_SKIP() << "skipped: its threads are the sentry's";
+  const std::pair<const char*, const char*> rows[] = {
+      {"undumpable",
+       "import ctypes, time\nctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\nx = b'x' * (300 << 20)\n"
+       "time.sleep(5)\n"},
+      {"first thread ended",
+       "import ctypes, os, threading, time\ndef rest():\n  time.sleep(0.5)\n  x = b'x' * (300 << 20)\n"
+       "  time.sleep(5)\n  os._exit(0)\nthreading.Thread(target=rest).start()\n"
+       "ctypes.CDLL(None).syscall(60 if os.uname().machine == 'x86_64' else 93, 0)\n"},
+  };
+  for (const auto& [what, text] : rows) {
+    const Ran ran = held({"--memory", "64M"}, {"python3", "-c", text});
+    EXPECT_EQ(ran.exit_code, 137) << what << ran.err;
+    EXPECT_TRUE(contains(ran.err, "the memory limit of 64M was reached")) << what << ran.err;
+  }
+}
+
+// In the buffers of pairs of sockets, of which there is no network to be asked; slowly, and much more than
+// the limit, because the kernel may still keep for itself what the call before had there, and gives that out
+// first.
+TEST_P(Equal, MemoryBehindPairsCountsWithoutABox) {
+  if (has_box()) GTEST_SKIP() << "skipped: its network is asked for them";
+  const std::string fill =
+      "import socket, time\nc, d = socket.socketpair()\nkept, total, count = [c, d], 0, 0\n"
+      "while total < 2 << 30:\n"
+      "  a, b = socket.socketpair()\n  a.setsockopt(1, 7, 4 << 20)\n  a.setblocking(False)\n"
+      "  try:\n    while True: total += a.send(bytes(65536))\n  except BlockingIOError: pass\n"
+      "  time.sleep(0.005)\n";
+  const std::pair<const char*, const char*> rows[] = {
+      {"held", "  kept += [a, b]\n"},
+      {"on their way",
+       "  socket.send_fds(c, [b'x'], [b.fileno()])\n"
+       "  count += 1\n"
+       "  if count % 100 == 0: c, d = socket.socketpair(); kept += [c, d]\n"}};
+  for (const auto& [what, keep] : rows) {
+    const Ran ran = held({"--memory", "64M", "--nofile", "4096"}, {"python3", "-c", fill + keep});
+    EXPECT_EQ(ran.exit_code, 137) << what << ran.err;
+    EXPECT_TRUE(contains(ran.err, "the memory limit of 64M was reached")) << what << ran.err;
+  }
+}
+
 // Its own runtime must not answer in the command's place.
 TEST_P(Equal, ASignalThatEndsACallSaysNothingInTheCommandsName) {
   for (const int number : {SIGQUIT, SIGTERM, SIGINT, SIGHUP}) {

@@ -46,5 +46,18 @@ TEST_P(Terminals, ItIsTheControllingTerminal) {
   EXPECT_TRUE(exited(with.finish(), 0));
 }
 
+// As scripts do to write past a redirection; and nobody else's, of the same user as they may be.
+TEST_P(Terminals, ItCanBeOpenedByItsNamesAndNoOtherCan) {
+  auto with = talk(
+      "own=$(tty); opens() { test -c \"$1\" && { : > \"$1\"; } 2>/dev/null && n=$((n + 1)); }\n"
+      "n=0; for name in /dev/stdin /dev/stdout /dev/stderr \"$own\"; do opens \"$name\"; done\n"
+      "echo \"opened $n\"; n=0\n"
+      "for i in {0..99}; do test /dev/pts/$i = \"$own\" || opens /dev/pts/$i; done; echo \"others $n\"");
+  EXPECT_TRUE(with.hear(backend() == "runsc" ? "opened 3" : "opened 4")) << "gVisor's has no name\n"
+                                                                         << with.heard();
+  EXPECT_TRUE(with.hear("others 0")) << with.heard();
+  EXPECT_TRUE(exited(with.finish(), 0));
+}
+
 }  // namespace
 }  // namespace cloche::test

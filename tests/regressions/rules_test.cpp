@@ -95,7 +95,9 @@ TEST(LessonOfRules, L12_WhatDoesNotParseRefuses) {
   const auto read = read_config_files(paths, std::vector<std::string_view>{"permissions"});
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().what.find(user.string() + ":1: "), 0U);
-  EXPECT_EQ(judge(rules(R"({"default": "allow"})"), "\xff"), Decision::deny);
+  const auto patterns =
+      rules(R"({"rules": [{"tool": "*", "args": {"cmd": "rm"}, "action": "deny"}], "default": "allow"})");
+  EXPECT_EQ(judge(patterns, "\xff"), Decision::deny);
 }
 
 TEST(LessonOfRules, L13_ARepositoryDoesNotPermitItself) {

@@ -81,6 +81,16 @@ TEST_P(Program, WithAMissingInterpreter) {
   EXPECT_TRUE(refused(ran, {126, 127}, {"./script", "interpreter"}));
 }
 
+TEST_P(Program, ThatIsOnNoPathInside) {
+  const Ran off_path = cloche_run({"-e", "PATH=/nonexist"}, {"sh", "-c", "true"});
+  EXPECT_TRUE(refused(off_path, {127}, {"not on the PATH inside", "/nonexist", "it is there as "}));
+  scene().write("empty/file", "");
+  const std::string empty = scene().root() / "empty";
+  const Ran covered = cloche_run({"--ro", empty + ":/usr/bin"}, {"true"});
+  EXPECT_TRUE(refused(covered, {127}, {"not on the PATH inside", "/usr/bin there is " + empty}));
+  for (const Ran& ran : {off_path, covered}) EXPECT_FALSE(contains(ran.err, "interpreter")) << ran.err;
+}
+
 class Arguments : public Run {
  protected:
   static std::string counting() {

@@ -104,6 +104,23 @@ TEST_P(Limit, MemoryOfFilesInTmp) {
   EXPECT_TRUE(refused(ran, {137}, {"--memory", "64M"}));
 }
 
+// Whoever made himself undumpable is closed to an ordinary user, and a file without a name is in no
+// directory.
+TEST_P(Limit, DiskBehindADescriptorThatNobodyShows) {
+  for (const char* rung : {"namespace", "subprocess"}) {
+    const Ran ran = cloche_run({"--disk", "20M", "--isolation", rung}, script(R"(
+import ctypes, os, time
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+file = os.open('gone', os.O_CREAT | os.O_RDWR)
+os.unlink('gone')
+for _ in range(120): os.write(file, os.urandom(1 << 20))
+time.sleep(15)
+print('survived')
+)"));
+    EXPECT_TRUE(refused(ran, {137}, {"--disk", "20M"})) << rung << ran.out;
+  }
+}
+
 TEST_P(Limit, MemoryThatIsEnoughIsNotInTheWay) {
   EXPECT_TRUE(printed(
       cloche_run({"--memory", "512M"}, script("x = bytearray(200 << 20)\nprint(len(x) >> 20)\n")), "200\n"));

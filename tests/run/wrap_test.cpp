@@ -274,6 +274,34 @@ TEST_P(Wrap, AnswersByTheTableOfExitCodes) {
   EXPECT_TRUE(refused(wrap({"--backend", "bwrap"}, {"ls"}), {126}, {"rules", "no listing"}));
 }
 
+// Nobody who required more is handed less, whoever said it; in the words of `cloche run`.
+TEST_P(Wrap, ABoxBelowTheRungThatIsRequiredIsRefused) {
+  const Words bwrap = {"--backend", "bwrap"};
+  const Words runc = {"--backend", "oci"};
+  const Words gvisor = {"--backend", "oci", "--runtime", "runsc"};
+  const auto with = [](Words flags, const Words& more) {
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flags;
+  };
+  const auto expect_gvisor_alone = [&](const Words& flags, int code, const char* on_bwrap,
+                                       const char* on_runc) {
+    EXPECT_TRUE(refused(wrap(with(bwrap, flags), {"true"}), {code}, {"gvisor", on_bwrap}));
+    EXPECT_TRUE(refused(wrap(with(runc, flags), {"true"}), {code}, {"gvisor", on_runc}));
+    EXPECT_TRUE(exited(wrap(with(gvisor, flags), {"true"}), 0));
+  };
+  expect_gvisor_alone({"--isolation", "gvisor"}, 2, "on the rung namespace, not on",
+                      "on the rung container, not on");
+  expect_gvisor_alone({"--executor", manifest(R"([], "isolation": "gvisor")")}, 125,
+                      "the executor notes requires the rung gvisor, and the backend bwrap is not on it",
+                      "the backend runc is not on it");
+  file(".cloche/config.json", R"({"isolation": "gvisor"})");
+  expect_gvisor_alone({}, 125, "requires the rung gvisor, and the backend bwrap is not on it",
+                      "the backend runc is not on it");
+  file(".cloche/config.json", R"({"isolation": "container"})");
+  EXPECT_TRUE(refused(wrap(bwrap, {"true"}), {125}, {"requires the rung container"}));
+  EXPECT_TRUE(exited(wrap(runc, {"true"}), 0));
+}
+
 // Whoever runs the words by hand has no look afterwards.
 TEST_P(Wrap, SaysWhatNobodyDoesByHand) {
   for (const char* backend : {"bwrap", "oci", "seatbelt"}) {

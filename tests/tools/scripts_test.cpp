@@ -37,6 +37,20 @@ TEST_P(Scripts, PythonWritesNoLargeFile) {
   EXPECT_TRUE(contains(large.result(), "File too large")) << large.result();
 }
 
+// Whatever the rung has to write to, and where nothing may be written.
+TEST_P(Scripts, FilesAreCompiledWithoutAPlaceForTheResult) {
+  file("good.py", "x = 1\n");
+  file("broken.py", "x = = 1\n");
+  for (const Words& flags : {Words{}, Words{"--isolation", "subprocess"}, Words{"--profile", "readonly"}}) {
+    EXPECT_EQ(call({"run_shell", R"({"cmd": "python3 -m py_compile good.py"})"}, flags).result(),
+              "exit_code: 0\nstdout: \nstderr: ");
+    const Answer broken = call({"run_shell", R"({"cmd": "python3 -m py_compile good.py broken.py"})"}, flags);
+    EXPECT_EQ(broken.exit_code(), 1) << broken.result();
+    EXPECT_TRUE(contains(broken.result(), "File \"broken.py\", line 1")) << broken.result();
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "__pycache__"));
+}
+
 TEST_P(Scripts, PythonStartsNoOtherProcess) {
   for (const char* attempt : {"import os; os.fork(); print('started')",
                               "import subprocess; subprocess.run(['/bin/true']); print('started')",

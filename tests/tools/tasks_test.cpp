@@ -42,11 +42,12 @@ TEST_P(Tasks, WithoutOneBothAreFreshForTheCall) {
 }
 
 TEST_P(Tasks, APassiveCallHasItsOwnEvenWithinOne) {
-  scene().write("run/artifacts/add.py", "x = 1\n");
+  scene().write("home/.config/cloche/commands/own.json", R"({"profile": "passive", "shapes": [
+    {"id": "mktemp", "usage": "mktemp", "argv": ["mktemp"], "accepts": ["mktemp"], "refuses": ["mktemp -d"]}]})");
   const Words flags = {"--run", run_place(), "--task", "A"};
-  // It leaves compiled code in its /tmp, which is the task's for a command that may run the workspace's code.
-  const Call passive = {"run_shell", R"({"cmd": "python3 -m py_compile add.py"})"};
-  EXPECT_EQ(call(passive, flags).result(), "exit_code: 0\nstdout: \nstderr: ");
+  // It leaves a file in its /tmp, which is the task's for a command that may run the workspace's code.
+  const Answer answer = call({"run_shell", R"({"cmd": "mktemp"})"}, flags);
+  EXPECT_TRUE(contains(answer.result(), "stdout: /tmp/tmp.")) << answer.result();
   EXPECT_TRUE(fs::is_empty(run_place() / "tasks/A/tmp") && fs::is_empty(run_place() / "tasks/A/home"));
 }
 

@@ -1,0 +1,14 @@
+// Why a program was not found inside: it is on no PATH there, not in the view, or there without what would
+// interpret it. Looks at the host, and at nothing that the command has made.
+#pragma once
+
+#include <string>
+
+#include "model/plan.hpp"
+
+namespace cloche {
+
+// One sentence about argv[0]; empty: the host has none either. `callers_path` is the PATH outside.
+std::string why_not_found(const ConfinementPlan& plan, const std::string& callers_path);
+
+}  // namespace cloche
