@@ -133,6 +133,14 @@ TEST_P(Hosts, WithoutOtherToolsDegradeEndsAtTheRungThatIsThere) {
   EXPECT_FALSE(contains(ran.err, "stepped down to subprocess")) << ran.err;
 }
 
+TEST_P(Hosts, ANamedBackendThatIsMissingIsNoReasonToLeaveItsRung) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = on_host(without_tools + "cloche run --backend bwrap --json -- echo works");
+  EXPECT_TRUE(contains(ran.out, R"("backend":"native")")) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.err, "bwrap is not installed; native, on the same rung, instead")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "stepped down")) << ran.err;
+}
+
 TEST_P(Hosts, WithoutACgroupMemoryIsWatched) {
   const Ran ran = on_host(
       "mount -t tmpfs -o ro none /sys/fs/cgroup; for rung in subprocess namespace; do "
