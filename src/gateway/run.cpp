@@ -10,6 +10,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "confine/cut_short.hpp"
 #include "confine/mount_points.hpp"
 #include "confine/probe.hpp"
 #include "egress/gate.hpp"
@@ -79,6 +80,7 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
   const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
   const Outcome outcome =
       TRY(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{}));
+  if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }

@@ -1,0 +1,18 @@
+// A call that did not end by itself nor by a limit: somebody outside ended it, or our own machinery broke.
+// Nobody learns from that what the host can do, and it may be tried again.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "model/outcome.hpp"
+
+namespace cloche {
+
+// Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
+Error cut_short_error(std::string what);
+
+bool was_cut_short(const Error& error);
+bool was_cut_short(const Outcome& outcome);
+
+}  // namespace cloche

@@ -1,0 +1,40 @@
+#include "confine/cut_short.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+namespace cloche {
+namespace {
+
+TEST(CutShort, IsWhateverSomebodyElseEnded) {
+  const struct {
+    Outcome outcome;
+    bool cut_short;
+  } rows[] = {
+      {{.end = End::exited, .exit_code = 0}, false},
+      {{.end = End::exited, .exit_code = 1}, false},
+      {{.end = End::exited, .exit_code = 137}, false},  // its own word
+      {{.end = End::limit, .exit_code = 137}, false},
+      {{.end = End::timeout, .exit_code = 124}, false},
+      {{.end = End::not_found, .exit_code = 127}, false},
+      {{.end = End::signaled, .signal = SIGSYS}, false},  // by a filter of this host's
+      {{.end = End::signaled, .signal = SIGSEGV}, false},
+      {{.end = End::signaled, .signal = SIGKILL}, true},
+      {{.end = End::signaled, .signal = SIGTERM}, true},
+      {{.end = End::failed}, true},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(was_cut_short(row.outcome), row.cut_short)
+        << name_of(row.outcome.end) << " " << row.outcome.signal;
+}
+
+TEST(CutShort, NoOtherErrorIsOne) {
+  EXPECT_TRUE(was_cut_short(cut_short_error("the box was ended from outside")));
+  EXPECT_EQ(describe(cut_short_error("it was ended")), "it was ended; run it again");
+  EXPECT_FALSE(was_cut_short(system_error("start the box", EPERM)));
+  EXPECT_FALSE(was_cut_short(refusal("the box is not here")));
+  EXPECT_FALSE(was_cut_short(Error{Fault::missing_layer, "no namespaces", EPERM, {}}));
+}
+
+}  // namespace
+}  // namespace cloche
