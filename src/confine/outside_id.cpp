@@ -37,18 +37,35 @@ OwnedFd take_name(unsigned id) {
   return taken && ::bind(taken.get(), address, size) == 0 ? std::move(taken) : OwnedFd();
 }
 
-// In a file that is not everybody's somebody else may have the id by now.
+// The bytes of one id in every file of claims, or in none.
+bool lock_all(const std::vector<OwnedFd>& files, unsigned slot) {
+  for (size_t at = 0; at < files.size(); ++at) {
+    if (lock(files[at].get(), slot, F_WRLCK)) continue;
+    const int why = errno;
+    while (at > 0) lock(files[--at].get(), slot, F_UNLCK);
+    errno = why;
+    return false;
+  }
+  return true;
+}
+
+void unlock_all(const std::vector<OwnedFd>& files, unsigned slot) {
+  for (const OwnedFd& file : files) lock(file.get(), slot, F_UNLCK);
+}
+
+// By another file somebody else may have the id by now: all of them are locked, and the name is taken where
+// it counts. The marks are those of the first file, which the next caller of the same kind has first too.
 void clean_up(const OutsideId& own, unsigned first, unsigned count,
               const std::function<void(unsigned id)>& clean) {
-  const int file = own.lock.get();
+  const int file = own.locks.front().get();
   std::array<char, 512> marks{};
   const ssize_t got = ::pread(file, marks.data(), marks.size(), 0);
   for (unsigned slot = 0; slot < count && static_cast<ssize_t>(slot) < got; ++slot) {
-    if (marks[slot] == '\0' || slot == own.slot || !lock(file, slot, F_WRLCK)) continue;
+    if (marks[slot] == '\0' || slot == own.slot || !lock_all(own.locks, slot)) continue;
     const OwnedFd name = own.name ? take_name(first + slot) : OwnedFd();
     if (!own.name || name) clean(first + slot);
     (void)!::pwrite(file, "", 1, slot);
-    lock(file, slot, F_UNLCK);
+    unlock_all(own.locks, slot);
   }
 }
 
@@ -70,19 +87,29 @@ Result<OwnedFd> open_claims(const std::string& directory) {
 }
 
 struct Claims {
-  OwnedFd file;
-  bool shared;
+  std::vector<OwnedFd> files = {};
+  bool everybodys = true;  // each place that all look into is among them
 };
 
-Result<Claims> open_first(const std::vector<ClaimPlace>& places) {
+// Every one that all look into, because not everybody can write to each of them: a service may see /run
+// read-only. One's own only where there is none of these.
+Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
+  Claims claims;
   std::string why;
   int number = 0;
   for (const auto& place : places) {
+    if (!place.shared && !claims.files.empty()) continue;
     auto file = open_claims(place.directory);
-    if (file.ok()) return Claims{std::move(file.value()), place.shared};
+    if (file.ok()) {
+      claims.files.push_back(std::move(file.value()));
+      claims.everybodys = claims.everybodys && place.shared;
+      continue;
+    }
+    claims.everybodys = false;
     why += (why.empty() ? "" : "; ") + file.error().what;
     if (number == 0) number = file.error().number;
   }
+  if (!claims.files.empty()) return claims;
   return Error{Fault::system, "there is no place for the claims of ids: " + why, number,
                "make one writable: mount -t tmpfs -o mode=755 tmpfs /run"};
 }
@@ -98,27 +125,28 @@ std::vector<ClaimPlace> claim_places(const std::string& state) {
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
                                    const std::vector<ClaimPlace>& places) {
-  Claims claims = TRY(open_first(places));
-  OwnedFd& file = claims.file;
+  Claims claims = TRY(open_claims(places));
   for (unsigned slot = 0; slot < count; ++slot) {
-    if (!lock(file.get(), slot, F_WRLCK)) {
+    if (!lock_all(claims.files, slot)) {
       if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
       continue;
     }
-    OwnedFd name = claims.shared ? OwnedFd() : take_name(first + slot);
-    if (!claims.shared && !name) {
-      lock(file.get(), slot, F_UNLCK);
+    OwnedFd name = claims.everybodys ? OwnedFd() : take_name(first + slot);
+    if (!claims.everybodys && !name) {
+      unlock_all(claims.files, slot);
       continue;
     }
-    OutsideId claimed{first + slot, slot, std::move(file), std::move(name)};
+    OutsideId claimed{first + slot, slot, std::move(claims.files), std::move(name)};
     clean_up(claimed, first, count, clean);
-    (void)!::pwrite(claimed.lock.get(), "1", 1, slot);
+    (void)!::pwrite(claimed.locks.front().get(), "1", 1, slot);
     return claimed;
   }
   return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
                  "wait for a call to end, or widen the range");
 }
 
-void leave_nothing(const OutsideId& id) { (void)!::pwrite(id.lock.get(), "", 1, id.slot); }
+void leave_nothing(const OutsideId& id) {
+  if (!id.locks.empty()) (void)!::pwrite(id.locks.front().get(), "", 1, id.slot);
+}
 
 }  // namespace cloche
