@@ -323,16 +323,4 @@ Result<void> settle_rung(RunRequest& request, const std::string& who) {
   return {};
 }
 
-std::string misconfiguration(const Environment& environment, const Installation& installation,
-                             const std::string& workspace) {
-  const auto loaded = load_configuration(environment, installation, workspace);
-  if (!loaded.ok()) return describe(loaded.error());
-  const auto shapes = shapes_for(installation, environment, workspace);
-  if (!shapes.ok()) return describe(shapes.error());
-  std::vector<std::string> notes;
-  RunRequest request;
-  const auto fits = configure(request, loaded.value().settings, notes);
-  return fits.ok() ? "" : describe(fits.error());
-}
-
 }  // namespace cloche

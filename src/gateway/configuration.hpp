@@ -82,8 +82,4 @@ Result<void> judge_state(const std::string& state, const RunRequest& request);
 // `who`.
 Result<void> settle_rung(RunRequest& request, const std::string& who);
 
-// Why nothing would pass: for `cloche doctor`. Empty: the configuration can be taken.
-std::string misconfiguration(const Environment& environment, const Installation& installation,
-                             const std::string& workspace);
-
 }  // namespace cloche
