@@ -9,6 +9,7 @@
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
+#include "base/shown.hpp"
 #include "base/sys.hpp"
 #include "confine/cut_short.hpp"
 #include "confine/mount_points.hpp"
@@ -23,26 +24,38 @@
 namespace cloche {
 namespace {
 
+// $XDG_STATE_HOME without what says nothing; empty: it is not set. Whoever names a place believes that it is
+// used, so another one is not taken in silence.
+Result<std::string> given_state(const Environment& environment) {
+  const std::string given = environment.get("XDG_STATE_HOME");
+  std::string path;
+  for (const auto name : components_of(given)) path += "/" + std::string(name);
+  if (given.empty() || (given[0] == '/' && is_plain_absolute(path))) return path;
+  return refusal(
+      "XDG_STATE_HOME=" + shown(given, 200) + " is not the absolute path of a directory, without ..",
+      "set it to one, or unset it");
+}
+
 // Where the caller's settings say, unless somebody else could change what lies there: root with another
 // user's HOME (sudo may keep it) would then make files where that user wants them.
-void find_state(const Environment& environment, Installation& installation) {
-  const std::string given = environment.get("XDG_STATE_HOME");
+Result<void> find_state(const Environment& environment, Installation& installation) {
+  const std::string given = TRY(given_state(environment));
   const std::string home = environment.get("HOME");
   std::string state;
-  if (is_plain_absolute(given) && given != "/") {
+  if (!given.empty()) {
     state = given + "/cloche";
   } else if (is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0) {
     state = home + "/.local/state/cloche";  // a home that is not there is not made
   }
   if (state.empty()) {
     installation.no_state = "neither XDG_STATE_HOME nor HOME names a directory";
-    return;
+    return {};
   }
   // What cannot be there is nobody else's: a mistake of the caller's, and no reason to keep it elsewhere.
   struct stat seen {};
   if (::lstat(state.c_str(), &seen) != 0 && errno == ENOTDIR) {
     installation.no_state = state + " cannot be made, because something on the way to it is no directory";
-    return;
+    return {};
   }
   const std::string foreign = foreign_part(state);
   if (foreign.empty()) {
@@ -52,6 +65,7 @@ void find_state(const Environment& environment, Installation& installation) {
   } else {
     installation.no_state = state + " cannot be trusted, because somebody else could change " + foreign;
   }
+  return {};
 }
 
 // CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.
@@ -271,7 +285,7 @@ Result<Installation> find_installation(const Environment& environment, const std
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";
   installation.fetch = folder + "/cloche-fetch";
-  find_state(environment, installation);
+  TRY(find_state(environment, installation));
   installation.ids = TRY(id_range(environment));
   return installation;
 }

@@ -294,6 +294,21 @@ TEST_P(Config, WhatRefusesEveryCallIsSaidByConfigAndDoctor) {
   EXPECT_TRUE(fs::is_empty(workspace()));
 }
 
+// Whoever names a place for the state believes that it is used.
+TEST_P(Config, AStateHomeThatIsNoPathIsRefused) {
+  const Words commands[] = {
+      {"run", "--", "true"}, {"call", "run_shell", R"({"cmd": "ls"})"}, {"config"}, {"approve", "list"}};
+  for (const std::string& place : {std::string("own"), (root() / "a/../b").string(), std::string("/")}) {
+    for (const auto& words : commands) {
+      const Ran ran = cloche_words(words, {{"XDG_STATE_HOME", place}});
+      EXPECT_TRUE(refused(ran, {125}, {"XDG_STATE_HOME=" + place})) << words[0];
+    }
+  }
+  const std::string slashes = state_home(as()) + "//more/";
+  EXPECT_TRUE(exited(cloche_words({"run", "--", "true"}, {{"XDG_STATE_HOME", slashes}}), 0));
+  EXPECT_TRUE(fs::exists(fs::path(state_home(as())) / "more/cloche/proofs"));
+}
+
 TEST_P(Config, AProjectThatLoosensIsRefused) {
   for (const char* text : {R"({"autonomy": "full"})", R"({"enabled": false})", R"({"commands": "any"})",
                            R"({"missing": "degrade"})", R"({"default_profile": "workspace-write"})",
