@@ -220,6 +220,10 @@ Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& p
       chosen.origin.place = text_of(chosen.origin) + ", " + text_of(voices[i].origin);
     }
   }
+  // A flag stands in place of the user's default, which has had no voice then.
+  const auto& users = settings.default_profile.user;
+  if (question.asked && users && users->value != *question.asked)
+    chosen.overruled.push_back({json_quote(users->value), users->origin});
   return chosen;
 }
 

@@ -309,6 +309,14 @@ TEST_P(Config, AStateHomeThatIsNoPathIsRefused) {
   EXPECT_TRUE(fs::exists(fs::path(state_home(as())) / "more/cloche/proofs"));
 }
 
+TEST_P(Config, ADefaultThatAFlagStandsInPlaceOfIsShownAsOverruled) {
+  user_file(R"({"default_profile": "readonly"})");
+  const std::string lost = R"(overruled: "readonly" of )" + user_path() + ":1\n";
+  const Ran other = cloche_words({"config", "--profile", "workspace-write"});
+  EXPECT_TRUE(exited(other, 0) && contains(other.out, lost)) << other.out;
+  EXPECT_FALSE(contains(cloche_words({"config", "--profile", "readonly"}).out, "overruled: ")) << "the same";
+}
+
 TEST_P(Config, AProjectThatLoosensIsRefused) {
   for (const char* text : {R"({"autonomy": "full"})", R"({"enabled": false})", R"({"commands": "any"})",
                            R"({"missing": "degrade"})", R"({"default_profile": "workspace-write"})",
