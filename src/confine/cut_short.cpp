@@ -13,6 +13,10 @@ constexpr int mark = ECANCELED;  // no system call of ours answers with it
 
 Error cut_short_error(std::string what) { return {Fault::system, std::move(what), mark, "run it again"}; }
 
+bool was_cut_short(const wire::Report& failed) {
+  return failed.number == 0 && failed.step != wire::Step::start_box;
+}
+
 bool was_cut_short(const Error& error) { return error.fault == Fault::system && error.number == mark; }
 
 bool was_cut_short(const Outcome& outcome) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "jail/wire.hpp"
 #include "model/outcome.hpp"
 
 namespace cloche {
@@ -12,6 +13,9 @@ namespace cloche {
 // Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
 Error cut_short_error(std::string what);
 
+// A step of the jail's for whose failure the kernel gave no reason: whoever was to take it was killed. Of a
+// box that somebody else builds no reason is known either way.
+bool was_cut_short(const wire::Report& failed);
 bool was_cut_short(const Error& error);
 bool was_cut_short(const Outcome& outcome);
 

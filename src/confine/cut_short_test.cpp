@@ -28,6 +28,14 @@ TEST(CutShort, IsWhateverSomebodyElseEnded) {
         << name_of(row.outcome.end) << " " << row.outcome.signal;
 }
 
+// Else it would say "Success", and that this file system cannot be used.
+TEST(CutShort, IsAStepThatFailedForNoReason) {
+  using wire::Step;
+  EXPECT_TRUE(was_cut_short(wire::Report{.step = Step::map_owner, .number = 0}));
+  EXPECT_FALSE(was_cut_short(wire::Report{.step = Step::map_owner, .number = EINVAL}));
+  EXPECT_FALSE(was_cut_short(wire::Report{.step = Step::start_box, .number = 0}));
+}
+
 TEST(CutShort, NoOtherErrorIsOne) {
   EXPECT_TRUE(was_cut_short(cut_short_error("the box was ended from outside")));
   EXPECT_EQ(describe(cut_short_error("it was ended")), "it was ended; run it again");

@@ -428,6 +428,8 @@ Result<Outcome> Call::conclude() {
   }
   // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
   const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;
+  if (said_.failed && !said_.cancelled && !met_a_limit && was_cut_short(*said_.failed))
+    return cut_short_error("the sandbox was ended from outside before the command began");
   if (said_.failed && !said_.cancelled && !met_a_limit)
     return step_error(*said_.failed, spec_.jail, plan_.directory);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
