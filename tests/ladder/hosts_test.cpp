@@ -348,6 +348,21 @@ TEST_P(Hosts, WithoutASharedPlaceForClaimsNoTwoCallsHaveOneId) {
   EXPECT_EQ(ran.out, "4\n") << ran.err;
 }
 
+// A hardened service may see one of the two shared places read-only, and others all of them.
+TEST_P(Hosts, NoTwoCallsHaveOneIdWhicheverPlaceForClaimsEachCanWrite) {
+  if (as() != As::self) GTEST_SKIP() << "skipped: only root's calls have ids of their own";
+  const Ran ran = on_host(
+      "mount -t tmpfs -o mode=755 none /run; mount -t tmpfs -o mode=1777 none /dev/shm; export -f cloche; "
+      "export waits='while [ ! -e go ]; do sleep 0.05; done'; "
+      "for covered in '' /run /dev/shm; do unshare -m --propagation private bash -c "
+      "'[ -z \"$0\" ] || mount -t tmpfs -o ro none $0; "
+      "cloche run -- sh -c \"touch of-${0##*/}; $waits\"' \"$covered\" > /dev/null & "
+      "until [ -e of-${covered##*/} ]; do sleep 0.05; done; done; "
+      "ps -eo uid,args | awk '/[w]hile .* -e go/ && $1 != 0 {print $1}' | sort -u | wc -l; "
+      "touch go; wait");
+  EXPECT_EQ(ran.out, "3\n") << ran.err;
+}
+
 // What is mounted below the workspace is not cloned; where there are no mounts it is refused, or named and
 // looked at like every other tree.
 TEST_P(Hosts, AMountBelowTheWorkspaceIsLeftOutOrLookedAt) {
