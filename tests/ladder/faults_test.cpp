@@ -213,6 +213,7 @@ TEST_P(Faults, NoRoomForTheState) {
   const bool refuses = ran.out == "code 125\ncode 125\nagain\n";
   EXPECT_TRUE(works || refuses) << ran.out;
   EXPECT_TRUE(contains(ran.err, "No space left on device")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "cloche: write: ")) << "where? " << ran.err;
   EXPECT_FALSE(fs::exists(workspace() / "ran")) << "nothing runs that is not recorded";
 }
 
