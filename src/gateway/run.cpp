@@ -19,6 +19,7 @@
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
 #include "store/config_paths.hpp"
+#include "store/leftovers.hpp"
 #include "store/share_place.hpp"
 
 namespace cloche {
@@ -124,6 +125,7 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   }
   Proof proof = TRY(prove(spec.backend, plan, caller, probe, installation));
   store_proof(installation.state, key, proof);
+  clear_leftovers(installation.state);  // now and then, and here it costs nothing that is felt
   return proof;
 }
 
