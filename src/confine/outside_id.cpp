@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 
 #include "base/directory.hpp"
 #include "base/sys.hpp"
@@ -89,6 +90,7 @@ Result<OwnedFd> open_claims(const std::string& directory) {
 struct Claims {
   std::vector<OwnedFd> files = {};
   bool everybodys = true;  // each place that all look into is among them
+  bool has_first = false;  // the best of these is
 };
 
 // Every one that all look into, because not everybody can write to each of them: a service may see /run
@@ -101,6 +103,7 @@ Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
     if (!place.shared && !claims.files.empty()) continue;
     auto file = open_claims(place.directory);
     if (file.ok()) {
+      claims.has_first = claims.has_first || &place == &places.front();
       claims.files.push_back(std::move(file.value()));
       claims.everybodys = claims.everybodys && place.shared;
       continue;
@@ -112,6 +115,34 @@ Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
   if (!claims.files.empty()) return claims;
   return Error{Fault::system, "there is no place for the claims of ids: " + why, number,
                "make one writable: mount -t tmpfs -o mode=755 tmpfs /run"};
+}
+
+struct Ids {
+  unsigned first;
+  unsigned count;
+};
+struct Slot {
+  unsigned number;
+  OwnedFd name;
+};
+enum class Naming { none, taken };
+
+// Locked, and with its name where that counts. Nothing: all are in use, or many names are in a place where
+// there may be no need for one.
+Result<std::optional<Slot>> lowest_free(const Claims& claims, const Ids& ids, Naming naming) {
+  constexpr unsigned most_names_of_others = 64;
+  unsigned names_of_others = 0;
+  for (unsigned slot = 0; slot < ids.count; ++slot) {
+    if (!lock_all(claims.files, slot)) {
+      if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
+      continue;
+    }
+    OwnedFd name = naming == Naming::taken ? take_name(ids.first + slot) : OwnedFd();
+    if (naming == Naming::none || name) return std::optional(Slot{slot, std::move(name)});
+    unlock_all(claims.files, slot);
+    if (claims.has_first && ++names_of_others == most_names_of_others) break;
+  }
+  return std::optional<Slot>();
 }
 
 }  // namespace
@@ -126,23 +157,16 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
                                    const std::vector<ClaimPlace>& places) {
   Claims claims = TRY(open_claims(places));
-  for (unsigned slot = 0; slot < count; ++slot) {
-    if (!lock_all(claims.files, slot)) {
-      if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
-      continue;
-    }
-    OwnedFd name = claims.everybodys ? OwnedFd() : take_name(first + slot);
-    if (!claims.everybodys && !name) {
-      unlock_all(claims.files, slot);
-      continue;
-    }
-    OutsideId claimed{first + slot, slot, std::move(claims.files), std::move(name)};
-    clean_up(claimed, first, count, clean);
-    (void)!::pwrite(claimed.locks.front().get(), "1", 1, slot);
-    return claimed;
-  }
-  return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
-                 "wait for a call to end, or widen the range");
+  auto slot = TRY(lowest_free(claims, {first, count}, claims.everybodys ? Naming::none : Naming::taken));
+  // Anybody can take names, and another place before us: that must not keep root from every id.
+  if (!slot && claims.has_first) slot = TRY(lowest_free(claims, {first, count}, Naming::none));
+  if (!slot)
+    return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
+                   "wait for a call to end, or widen the range");
+  OutsideId claimed{first + slot->number, slot->number, std::move(claims.files), std::move(slot->name)};
+  clean_up(claimed, first, count, clean);
+  (void)!::pwrite(claimed.locks.front().get(), "1", 1, claimed.slot);
+  return claimed;
 }
 
 void leave_nothing(const OutsideId& id) {

@@ -210,6 +210,28 @@ TEST(OutsideId, NobodyHasTheSameWhicheverOfTheDirectoriesHeCanUse) {
   EXPECT_EQ(std::count(cleaned.begin(), cleaned.end(), left), 0);
 }
 
+// Anybody can make a directory in /dev/shm, and take names: neither keeps out who has the first place.
+TEST(OutsideId, NamesThatOthersTakeDoNotUseUpTheRange) {
+  const Scratch scratch;
+  const ClaimPlace taken{scratch.path + "/absent/claims"};
+  for (const unsigned count : {3U, 100U}) {
+    std::vector<OutsideId> others;
+    while (others.size() < count) {
+      others.push_back(
+          claim_outside_id(first, count, [](unsigned) {}, {taken, {scratch.path + "/others", false}})
+              .value());
+    }
+    const auto claimed = claim_outside_id(first, count, [](unsigned) {}, {{scratch.path + "/run"}, taken});
+    ASSERT_TRUE(claimed.ok()) << claimed.error().what;
+    const auto another = claim_outside_id(first, count, [](unsigned) {}, {{scratch.path + "/run"}, taken});
+    ASSERT_TRUE(another.ok()) << another.error().what;
+    EXPECT_NE(claimed.value().id, another.value().id);
+    EXPECT_FALSE(
+        claim_outside_id(first, count, [](unsigned) {}, {taken, {scratch.path + "/third", false}}).ok())
+        << "who has no place that others look into needs one";
+  }
+}
+
 TEST(OutsideId, EveryDirectoryThatCanBeUsedHasTheClaim) {
   const Scratch scratch;
   const std::string absent = scratch.path + "/absent/claims";
