@@ -100,11 +100,21 @@ Result<std::string> read_small_file_at(int dir, const std::string& path) {
   return std::string(buffer.data(), static_cast<size_t>(got));
 }
 
+namespace {
+
+// With the name of the file, where it has one: "no space left" is a question of where.
+Error write_error(int fd, int number) {
+  const auto path = path_of(fd);
+  return system_error(path.ok() && path.value().starts_with('/') ? "write " + path.value() : "write", number);
+}
+
+}  // namespace
+
 Result<void> write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return system_error("write");
+    if (put < 0) return write_error(fd, errno);
     bytes.remove_prefix(static_cast<size_t>(put));
   }
   return {};

@@ -70,6 +70,27 @@ std::string reasons_of(const std::vector<Refused>& all) {
   return text;
 }
 
+bool may_have_less(const Wish& wish) { return wish.missing == Missing::degrade && !wish.required; }
+
+// Best first. Whoever names a backend gets that one or a refusal, unless he has said that there may be less:
+// then another one of its rung is less of a step than the next rung down.
+std::vector<Backend> candidates_of(const Wish& wish) {
+  const auto own = backends_of(wish.rung);
+  std::vector<Backend> candidates(own.begin(), own.end());
+  if (!wish.backend) return candidates;
+  if (!may_have_less(wish)) return {*wish.backend};
+  std::stable_partition(candidates.begin(), candidates.end(),
+                        [&](Backend one) { return one == *wish.backend; });
+  return candidates;
+}
+
+// Which of a rung it is, is worth a word to whoever has named another.
+void note_other_backend(Choice& choice, const Wish& wish, const Found& found) {
+  if (wish.backend && rung_of(choice.backend) == wish.rung && !found.refused.empty())
+    choice.notes.push_back(named_reason(found.refused.front()) + "; " + std::string(name_of(choice.backend)) +
+                           ", on the same rung, instead");
+}
+
 }  // namespace
 
 bool may_be_off(const Wish& wish) {
@@ -90,19 +111,19 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
   Choice choice;
   choice.notes = switch_notes(wish);
   // The one candidate of a wish is not tried out: the call itself does that, and refuses.
-  const auto own = backends_of(wish.rung);
-  const auto candidates = wish.backend ? std::span<const Backend>(&*wish.backend, 1) : own;
-  const bool degrades =
-      wish.missing == Missing::degrade && !wish.required && next_below(wish.rung, wish.lowest).has_value();
+  const std::vector<Backend> candidates = candidates_of(wish);
+  const bool degrades = may_have_less(wish) && next_below(wish.rung, wish.lowest).has_value();
   if (candidates.size() == 1 && !degrades) {
     choice.backend = candidates.front();
     return choice;
   }
   std::optional<Error> wanted;
   for (std::optional<Rung> rung = wish.rung; rung; rung = next_below(*rung, wish.lowest)) {
-    const Found found = first_that_works(*rung == wish.rung ? candidates : backends_of(*rung), offers);
+    const Found found = first_that_works(
+        *rung == wish.rung ? std::span<const Backend>(candidates) : backends_of(*rung), offers);
     if (found.backend) {
       choice.backend = *found.backend;
+      note_other_backend(choice, wish, found);
       return choice;
     }
     const std::string why = reasons_of(found.refused);

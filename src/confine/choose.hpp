@@ -30,8 +30,9 @@ struct Wish {
 
 struct Offer {
   bool works = false;
-  bool tried = true;     // it could not be found out: the call itself will
-  std::string why = {};  // it does not; one sentence
+  bool tried = true;       // no: it could not be found out, and the call itself will
+  bool cut_short = false;  // not tried, because somebody ended the trial
+  std::string why = {};    // it does not; one sentence
   std::string fix = {};
   std::string layer = {};  // the promise that is not kept
 };

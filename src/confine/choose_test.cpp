@@ -47,6 +47,52 @@ TEST(Choose, AnotherBackendOfTheSameRungIsNoStepDown) {
   EXPECT_TRUE(runc.value().notes.empty());
 }
 
+// Whoever names one and lets it be less gets another of its rung before a lower rung, and is told.
+TEST(Choose, ANamedBackendThatIsMissingIsNoMissingRung) {
+  struct Row {
+    Backend named;
+    std::set<Backend> here;
+    Backend expected;
+    const char* note;  // of the last; nullptr: there is none
+    Rung lowest = Rung::subprocess;
+  };
+  const Row rows[] = {
+      {Backend::bwrap, {Backend::bwrap, Backend::native}, Backend::bwrap, nullptr},
+      {Backend::bwrap,
+       {Backend::native, Backend::subprocess},
+       Backend::native,
+       "bwrap is not here; native, on the same rung, instead"},
+      {Backend::runc,
+       {Backend::crun, Backend::native},
+       Backend::crun,
+       "runc is not here; crun, on the same rung, instead"},
+      {Backend::crun,
+       {Backend::runc},
+       Backend::runc,
+       "crun is not here; runc, on the same rung, instead",
+       Rung::container},
+      {Backend::bwrap,
+       {Backend::subprocess},
+       Backend::subprocess,
+       "the rung namespace is missing here, stepped down to subprocess: bwrap is not here; native is not "
+       "here"},
+  };
+  for (const auto& [named, here, expected, note, lowest] : rows) {
+    Wish wish{.rung = rung_of(named), .backend = named, .missing = Missing::degrade, .lowest = lowest};
+    const auto choice = choose(wish, offering(here));
+    ASSERT_TRUE(choice.ok()) << name_of(named);
+    EXPECT_EQ(choice.value().backend, expected) << name_of(named);
+    ASSERT_EQ(choice.value().notes.size(), note == nullptr ? 0U : 1U) << name_of(named);
+    if (note != nullptr) {
+      EXPECT_EQ(choice.value().notes[0], note);
+    }
+    wish.required = true;
+    EXPECT_EQ(choose(wish, offering(here)).value().backend, named) << "and the call itself refuses";
+    wish = {.rung = rung_of(named), .backend = named};
+    EXPECT_EQ(choose(wish, offering(here)).value().backend, named) << "and the call itself refuses";
+  }
+}
+
 TEST(Choose, RungsThatRunNoProgramAreRefusedByName) {
   EXPECT_NE(choose({.rung = Rung::permissive}, everything).error().what.find("permissive"),
             std::string::npos);

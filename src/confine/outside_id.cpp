@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <optional>
 
 #include "base/directory.hpp"
 #include "base/sys.hpp"
@@ -37,18 +38,35 @@ OwnedFd take_name(unsigned id) {
   return taken && ::bind(taken.get(), address, size) == 0 ? std::move(taken) : OwnedFd();
 }
 
-// In a file that is not everybody's somebody else may have the id by now.
+// The bytes of one id in every file of claims, or in none.
+bool lock_all(const std::vector<OwnedFd>& files, unsigned slot) {
+  for (size_t at = 0; at < files.size(); ++at) {
+    if (lock(files[at].get(), slot, F_WRLCK)) continue;
+    const int why = errno;
+    while (at > 0) lock(files[--at].get(), slot, F_UNLCK);
+    errno = why;
+    return false;
+  }
+  return true;
+}
+
+void unlock_all(const std::vector<OwnedFd>& files, unsigned slot) {
+  for (const OwnedFd& file : files) lock(file.get(), slot, F_UNLCK);
+}
+
+// By another file somebody else may have the id by now: all of them are locked, and the name is taken where
+// it counts. The marks are those of the first file, which the next caller of the same kind has first too.
 void clean_up(const OutsideId& own, unsigned first, unsigned count,
               const std::function<void(unsigned id)>& clean) {
-  const int file = own.lock.get();
+  const int file = own.locks.front().get();
   std::array<char, 512> marks{};
   const ssize_t got = ::pread(file, marks.data(), marks.size(), 0);
   for (unsigned slot = 0; slot < count && static_cast<ssize_t>(slot) < got; ++slot) {
-    if (marks[slot] == '\0' || slot == own.slot || !lock(file, slot, F_WRLCK)) continue;
+    if (marks[slot] == '\0' || slot == own.slot || !lock_all(own.locks, slot)) continue;
     const OwnedFd name = own.name ? take_name(first + slot) : OwnedFd();
     if (!own.name || name) clean(first + slot);
     (void)!::pwrite(file, "", 1, slot);
-    lock(file, slot, F_UNLCK);
+    unlock_all(own.locks, slot);
   }
 }
 
@@ -70,21 +88,61 @@ Result<OwnedFd> open_claims(const std::string& directory) {
 }
 
 struct Claims {
-  OwnedFd file;
-  bool shared;
+  std::vector<OwnedFd> files = {};
+  bool everybodys = true;  // each place that all look into is among them
+  bool has_first = false;  // the best of these is
 };
 
-Result<Claims> open_first(const std::vector<ClaimPlace>& places) {
+// Every one that all look into, because not everybody can write to each of them: a service may see /run
+// read-only. One's own only where there is none of these.
+Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
+  Claims claims;
   std::string why;
   int number = 0;
   for (const auto& place : places) {
+    if (!place.shared && !claims.files.empty()) continue;
     auto file = open_claims(place.directory);
-    if (file.ok()) return Claims{std::move(file.value()), place.shared};
+    if (file.ok()) {
+      claims.has_first = claims.has_first || &place == &places.front();
+      claims.files.push_back(std::move(file.value()));
+      claims.everybodys = claims.everybodys && place.shared;
+      continue;
+    }
+    claims.everybodys = false;
     why += (why.empty() ? "" : "; ") + file.error().what;
     if (number == 0) number = file.error().number;
   }
+  if (!claims.files.empty()) return claims;
   return Error{Fault::system, "there is no place for the claims of ids: " + why, number,
                "make one writable: mount -t tmpfs -o mode=755 tmpfs /run"};
+}
+
+struct Ids {
+  unsigned first;
+  unsigned count;
+};
+struct Slot {
+  unsigned number;
+  OwnedFd name;
+};
+enum class Naming { none, taken };
+
+// Locked, and with its name where that counts. Nothing: all are in use, or many names are in a place where
+// there may be no need for one.
+Result<std::optional<Slot>> lowest_free(const Claims& claims, const Ids& ids, Naming naming) {
+  constexpr unsigned most_names_of_others = 64;
+  unsigned names_of_others = 0;
+  for (unsigned slot = 0; slot < ids.count; ++slot) {
+    if (!lock_all(claims.files, slot)) {
+      if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
+      continue;
+    }
+    OwnedFd name = naming == Naming::taken ? take_name(ids.first + slot) : OwnedFd();
+    if (naming == Naming::none || name) return std::optional(Slot{slot, std::move(name)});
+    unlock_all(claims.files, slot);
+    if (claims.has_first && ++names_of_others == most_names_of_others) break;
+  }
+  return std::optional<Slot>();
 }
 
 }  // namespace
@@ -98,27 +156,21 @@ std::vector<ClaimPlace> claim_places(const std::string& state) {
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
                                    const std::vector<ClaimPlace>& places) {
-  Claims claims = TRY(open_first(places));
-  OwnedFd& file = claims.file;
-  for (unsigned slot = 0; slot < count; ++slot) {
-    if (!lock(file.get(), slot, F_WRLCK)) {
-      if (errno != EAGAIN && errno != EACCES) return system_error("claim an id for the sandbox");
-      continue;
-    }
-    OwnedFd name = claims.shared ? OwnedFd() : take_name(first + slot);
-    if (!claims.shared && !name) {
-      lock(file.get(), slot, F_UNLCK);
-      continue;
-    }
-    OutsideId claimed{first + slot, slot, std::move(file), std::move(name)};
-    clean_up(claimed, first, count, clean);
-    (void)!::pwrite(claimed.lock.get(), "1", 1, slot);
-    return claimed;
-  }
-  return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
-                 "wait for a call to end, or widen the range");
+  Claims claims = TRY(open_claims(places));
+  auto slot = TRY(lowest_free(claims, {first, count}, claims.everybodys ? Naming::none : Naming::taken));
+  // Anybody can take names, and another place before us: that must not keep root from every id.
+  if (!slot && claims.has_first) slot = TRY(lowest_free(claims, {first, count}, Naming::none));
+  if (!slot)
+    return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
+                   "wait for a call to end, or widen the range");
+  OutsideId claimed{first + slot->number, slot->number, std::move(claims.files), std::move(slot->name)};
+  clean_up(claimed, first, count, clean);
+  (void)!::pwrite(claimed.locks.front().get(), "1", 1, claimed.slot);
+  return claimed;
 }
 
-void leave_nothing(const OutsideId& id) { (void)!::pwrite(id.lock.get(), "", 1, id.slot); }
+void leave_nothing(const OutsideId& id) {
+  if (!id.locks.empty()) (void)!::pwrite(id.locks.front().get(), "", 1, id.slot);
+}
 
 }  // namespace cloche

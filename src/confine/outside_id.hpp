@@ -1,6 +1,6 @@
 // Run as root, each concurrent sandbox is a user of its own outside, from a range nobody else uses.
 //
-// The claims are locks on the bytes of one file, which the kernel drops with the last descriptor: nothing has
+// The claims are locks on the bytes of a file, which the kernel drops with the last descriptor: nothing has
 // to be cleaned up, whoever is killed. The bytes themselves say which ids have left something to clean up:
 // one is set while its call lives, and one that is set and not locked belonged to a call that was killed
 // whole.
@@ -18,16 +18,17 @@ namespace cloche {
 struct OutsideId {
   unsigned id = 0;
   unsigned slot = 0;
-  OwnedFd lock;       // the id is ours as long as a copy of this is open, here or in the keeper
-  OwnedFd name = {};  // likewise; where the file is not everybody's
+  // The id is ours as long as a copy of one of these is open, here or in the keeper.
+  std::vector<OwnedFd> locks = {};
+  OwnedFd name = {};  // likewise; where not all of the files that others look into could be had
 };
 
 // Where the file of claims may lie.
 struct ClaimPlace {
   std::string directory;
-  // Everybody on the host looks into this one. Otherwise others may have another, and each id is claimed by a
-  // name as well that the kernel gives to one alone: that of an abstract socket. Whoever takes such a name
-  // keeps us from an id, not from the others.
+  // Everybody on the host who can looks into this one. Who cannot may meet others in no file, and claims each
+  // id by a name as well that the kernel gives to one alone: that of an abstract socket. Whoever takes such a
+  // name keeps us from an id, not from the others.
   bool shared = true;
 
   bool operator==(const ClaimPlace&) const = default;
@@ -36,10 +37,10 @@ struct ClaimPlace {
 // Best first.
 std::vector<ClaimPlace> claim_places(const std::string& state);
 
-// The lowest free id of the range, by the first of these places that can be used: each is made, and one that
-// somebody else could change is passed over. `clean` is called for each id whose call was killed with
-// everybody who could clean up; it is claimed meanwhile, so that nobody begins to use what is being taken
-// away.
+// The lowest free id of the range, by all of the shared places that can be used, else by one's own: each is
+// made, and one that somebody else could change is passed over. `clean` is called for each id whose call was
+// killed with everybody who could clean up; it is claimed meanwhile, so that nobody begins to use what is
+// being taken away.
 Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
                                    const std::vector<ClaimPlace>& places);

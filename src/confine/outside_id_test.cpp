@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -17,7 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned first = 2'000'000'000;
+// Of this test's own: their names are the whole host's.
+const unsigned first = 1'800'000'000 + static_cast<unsigned>(::getpid() % 100'000) * 1000;
+
+void kill_holder_of(OutsideId& id) { id = {}; }
 
 std::vector<unsigned> cleaned;
 Result<OutsideId> claim(unsigned from, unsigned count, const std::string& directory) {
@@ -53,15 +57,15 @@ TEST(OutsideId, WhatAKilledCallLeftIsFoundByTheNextWhicheverIdThatGets) {
   auto one = claim(first, 20, scratch.path).value();
   auto two = claim(first, 20, scratch.path).value();
   EXPECT_TRUE(cleaned.empty()) << "the first is alive";
-  two.lock.reset();  // killed with everybody who could clean up
+  kill_holder_of(two);  // killed with everybody who could clean up
   auto three = claim(first, 20, scratch.path).value();
   EXPECT_EQ(three.id, first + 1);
   EXPECT_TRUE(cleaned.empty()) << "it is its own now";
   auto four = claim(first, 20, scratch.path).value();
-  three.lock.reset();
+  kill_holder_of(three);
   leave_nothing(four);
-  four.lock.reset();
-  one.lock.reset();
+  kill_holder_of(four);
+  kill_holder_of(one);
   const auto five = claim(first, 20, scratch.path).value();
   EXPECT_EQ(cleaned, std::vector<unsigned>{first + 1}) << "four had left nothing, and one is five's own";
   const auto six = claim(first, 20, scratch.path).value();
@@ -85,7 +89,7 @@ TEST(OutsideId, LivesAsLongAsACopyOfItsLock) {
   OwnedFd copy;
   {
     const auto claimed = claim(first, 1, scratch.path);
-    copy = OwnedFd(::dup(claimed.value().lock.get()));
+    copy = OwnedFd(::dup(claimed.value().locks.front().get()));
   }
   EXPECT_FALSE(claim(first, 1, scratch.path).ok());
   copy.reset();
@@ -142,11 +146,10 @@ Result<OutsideId> claim_in(const std::vector<std::string>& directories) {
       first, 1, [](unsigned) {}, places);
 }
 
-// In a directory that others do not look into. Ids of this test's own: their names are the whole host's.
+// In a directory that others do not look into.
 Result<OutsideId> claim_alone(const std::string& directory) {
-  const unsigned from = 1'900'000'000 + static_cast<unsigned>(::getpid() % 100'000) * 16;
   cleaned.clear();
-  return claim_outside_id(from, 16, [](unsigned id) { cleaned.push_back(id); }, {{directory, false}});
+  return claim_outside_id(first, 16, [](unsigned id) { cleaned.push_back(id); }, {{directory, false}});
 }
 
 TEST(OutsideId, WhereTheFileIsNotEverybodysNobodyElseHasTheSame) {
@@ -174,7 +177,62 @@ TEST(OutsideId, AnIdThatSomebodyElseHasNowIsNotCleanedUp) {
   }
 }
 
-TEST(OutsideId, TheFirstDirectoryThatCanBeUsedIsTheOneForEverybody) {
+// A service may see /run read-only, another caller no /dev/shm: each meets the others in what both have, or
+// by the name.
+TEST(OutsideId, NobodyHasTheSameWhicheverOfTheDirectoriesHeCanUse) {
+  const Scratch scratch;
+  const ClaimPlace one{scratch.path + "/one"};
+  const ClaimPlace two{scratch.path + "/two"};
+  const ClaimPlace own{scratch.path + "/own", false};
+  const ClaimPlace absent{scratch.path + "/absent/claims"};
+  const std::vector<ClaimPlace> callers[] = {{one, two, own}, {absent, two, own}, {one, absent, own}};
+  constexpr unsigned count = 16;
+  const auto claim_by = [](const std::vector<ClaimPlace>& places) {
+    return claim_outside_id(
+        first, count, [](unsigned id) { cleaned.push_back(id); }, places);
+  };
+  for (const auto& before : callers) {
+    for (const auto& after : callers) {
+      const auto held = claim_by(before);
+      const auto another = claim_by(after);
+      ASSERT_TRUE(held.ok() && another.ok());
+      EXPECT_NE(held.value().id, another.value().id)
+          << before[0].directory << " " << before[1].directory << " " << after[0].directory << " "
+          << after[1].directory;
+    }
+  }
+  // What a killed call has left is not taken away from whoever has its id by now, by another file.
+  const unsigned left = claim_by(callers[1]).value().id;
+  const auto next = claim_by(callers[2]).value();
+  ASSERT_EQ(next.id, left);
+  cleaned.clear();
+  EXPECT_NE(claim_by(callers[1]).value().id, left);
+  EXPECT_EQ(std::count(cleaned.begin(), cleaned.end(), left), 0);
+}
+
+// Anybody can make a directory in /dev/shm, and take names: neither keeps out who has the first place.
+TEST(OutsideId, NamesThatOthersTakeDoNotUseUpTheRange) {
+  const Scratch scratch;
+  const ClaimPlace taken{scratch.path + "/absent/claims"};
+  for (const unsigned count : {3U, 100U}) {
+    std::vector<OutsideId> others;
+    while (others.size() < count) {
+      others.push_back(
+          claim_outside_id(first, count, [](unsigned) {}, {taken, {scratch.path + "/others", false}})
+              .value());
+    }
+    const auto claimed = claim_outside_id(first, count, [](unsigned) {}, {{scratch.path + "/run"}, taken});
+    ASSERT_TRUE(claimed.ok()) << claimed.error().what;
+    const auto another = claim_outside_id(first, count, [](unsigned) {}, {{scratch.path + "/run"}, taken});
+    ASSERT_TRUE(another.ok()) << another.error().what;
+    EXPECT_NE(claimed.value().id, another.value().id);
+    EXPECT_FALSE(
+        claim_outside_id(first, count, [](unsigned) {}, {taken, {scratch.path + "/third", false}}).ok())
+        << "who has no place that others look into needs one";
+  }
+}
+
+TEST(OutsideId, EveryDirectoryThatCanBeUsedHasTheClaim) {
   const Scratch scratch;
   const std::string absent = scratch.path + "/absent/claims";
   const std::string second = scratch.path + "/second";
@@ -183,8 +241,8 @@ TEST(OutsideId, TheFirstDirectoryThatCanBeUsedIsTheOneForEverybody) {
     const auto claimed = claim_in({absent, second, third});
     ASSERT_TRUE(claimed.ok()) << claimed.error().what;
     EXPECT_TRUE(fs::exists(second + "/ids"));
-    EXPECT_FALSE(fs::exists(third)) << "nobody needs it";
-    const auto another = claim_in({absent, second, third});
+    EXPECT_TRUE(fs::exists(third + "/ids"));
+    const auto another = claim_in({absent, third});
     ASSERT_FALSE(another.ok()) << "an id that is in use is no reason to look elsewhere";
     EXPECT_NE(another.error().what.find("in use"), std::string::npos) << another.error().what;
   }

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "base/sys.hpp"
+#include "confine/cut_short.hpp"
 #include "confine/flow.hpp"
 #include "confine/holders.hpp"
 #include "confine/terminal.hpp"
@@ -423,10 +424,12 @@ Result<Outcome> Call::conclude() {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
     if (by_itself) return box_error(said_.failed, spec_.backend, what_was_said());
-    return Error{Fault::system, "the box was ended from outside before the command began", 0, "run it again"};
+    return cut_short_error("the box was ended from outside before the command began");
   }
   // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
   const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;
+  if (said_.failed && !said_.cancelled && !met_a_limit && was_cut_short(*said_.failed))
+    return cut_short_error("the sandbox was ended from outside before the command began");
   if (said_.failed && !said_.cancelled && !met_a_limit)
     return step_error(*said_.failed, spec_.jail, plan_.directory);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();

@@ -116,6 +116,9 @@ Result<int> carry_out(const ApproveArguments& arguments, const Environment& envi
     return refusal("this runs under the glass, where nobody can approve anything",
                    "run it in a terminal of your own");
   const Installation installation = TRY(find_installation(environment));
+  if (arguments.action == Action::list && !installation.state.empty() &&
+      !Approvals::are_there(installation.state))
+    return print_all(arguments.json ? approvals_json({}) + "\n" : approvals_table({}, 0), 0);
   const Approvals approvals = TRY(Approvals::open(installation.state));
   const uint64_t now_ms = wall_clock_ms();
   switch (arguments.action) {

@@ -9,6 +9,7 @@
 #include "doors/print.hpp"
 #include "gateway/file_gates.hpp"
 #include "gateway/ladder.hpp"
+#include "gateway/misconfiguration.hpp"
 
 namespace cloche {
 namespace {
@@ -199,6 +200,7 @@ Result<void> show_config(const CallArguments& arguments, const Environment& envi
   const std::string workspace = TRY(sys::hold(arguments.options.operators.workspace.value_or("."))).path;
   const Configuration configuration = TRY(load_configuration(environment, installation, workspace));
   const auto keys = TRY(effective_keys(arguments.options, configuration, environment));
+  TRY(judge_loading(arguments.options, environment));
   print(arguments.json ? config_json(keys, configuration.files) : config_text(keys));
   return {};
 }

@@ -220,6 +220,10 @@ Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& p
       chosen.origin.place = text_of(chosen.origin) + ", " + text_of(voices[i].origin);
     }
   }
+  // A flag stands in place of the user's default, which has had no voice then.
+  const auto& users = settings.default_profile.user;
+  if (question.asked && users && users->value != *question.asked)
+    chosen.overruled.push_back({json_quote(users->value), users->origin});
   return chosen;
 }
 
@@ -352,18 +356,6 @@ Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vect
   }
   request.isolation = executor.isolation;
   return settle_rung(request, "the executor " + executor.name);
-}
-
-std::string misconfiguration(const Environment& environment, const Installation& installation,
-                             const std::string& workspace) {
-  const auto loaded = load_configuration(environment, installation, workspace);
-  if (!loaded.ok()) return describe(loaded.error());
-  const auto shapes = shapes_for(installation, environment, workspace);
-  if (!shapes.ok()) return describe(shapes.error());
-  std::vector<std::string> notes;
-  RunRequest request;
-  const auto fits = configure(request, loaded.value().settings, notes);
-  return fits.ok() ? "" : describe(fits.error());
 }
 
 }  // namespace cloche

@@ -90,8 +90,4 @@ Result<void> settle_rung(RunRequest& request, const std::string& who);
 // What an executor requires, in place of a weaker rung; a stronger one stays, and a note says so.
 Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes);
 
-// Why nothing would pass: for `cloche doctor`. Empty: the configuration can be taken.
-std::string misconfiguration(const Environment& environment, const Installation& installation,
-                             const std::string& workspace);
-
 }  // namespace cloche

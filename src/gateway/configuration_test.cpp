@@ -33,7 +33,9 @@ TEST(ChosenProfile, TheStrictestOfAllThatApply) {
       {{}, "readonly", "readonly of --profile"},
       {{}, "workspace-write", "workspace-write of --profile"},
       {{.user = reads}, "", "readonly of U:1"},
-      {{.user = reads}, "workspace-write", "workspace-write of --profile"},  // a default is only that
+      {{.user = reads},
+       "workspace-write",
+       "workspace-write of --profile <\"readonly\" U:1"},  // only a default
       {{.user = widest}, "", "workspace-write of U:1"},
       {{.managed = reads}, "workspace-write", "readonly of M:1 <\"workspace-write\" --profile"},
       {{.managed = widest}, "readonly", "readonly of --profile <\"workspace-write\" M:1"},

@@ -1,14 +1,14 @@
 #include "gateway/diagnose.hpp"
 
-#include "gateway/configuration.hpp"
-#include "gateway/ladder.hpp"
-
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
 #include "confine/probe.hpp"
+#include "gateway/configuration.hpp"
+#include "gateway/ladder.hpp"
+#include "gateway/misconfiguration.hpp"
 #include "gateway/profile_check.hpp"
 #include "gateway/throwaway.hpp"
 
@@ -146,11 +146,30 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   for (auto& note : choice.value().notes) diagnosis.notes.push_back(std::move(note));
 }
 
+// What would be kept in the workspace is kept nowhere: calls made from here are refused for it.
+Installation keeping_nothing_here(Installation installation, const Environment& environment) {
+  if (!may_be_workspace(".", environment)) return installation;
+  if (const auto placed = judge_state(installation.state, RunRequest{}); !placed.ok()) {
+    installation.state.clear();
+    installation.no_state = placed.error().what;
+  }
+  return installation;
+}
+
+// What holds everywhere first; then what calls made from here would meet, where any can be.
+std::string refused_here(const Environment& environment, const Installation& installation) {
+  std::string everywhere = misconfiguration(environment, installation);
+  if (!everywhere.empty() || !may_be_workspace(".", environment)) return everywhere;
+  const auto judged = judge_loading(default_session(), environment);
+  return judged.ok() ? "" : describe(judged.error());
+}
+
 }  // namespace
 
-Diagnosis diagnose(const Environment& environment, const Installation& installation) {
+Diagnosis diagnose(const Environment& environment, const Installation& found) {
+  const Installation installation = keeping_nothing_here(found, environment);
   Diagnosis diagnosis;
-  diagnosis.misconfiguration = misconfiguration(environment, installation, "");
+  diagnosis.misconfiguration = refused_here(environment, found);
   look_at_choice(diagnosis, environment, installation);
   diagnosis.bwrap = find_bwrap(environment);
   diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));

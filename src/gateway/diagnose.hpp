@@ -45,6 +45,6 @@ struct Diagnosis {
   std::optional<uint64_t> overshoot_bytes;  // of a watched memory limit, the worst of a few tries
 };
 
-Diagnosis diagnose(const Environment& environment, const Installation& installation);
+Diagnosis diagnose(const Environment& environment, const Installation& found);
 
 }  // namespace cloche

@@ -11,6 +11,7 @@
 #include "base/sys.hpp"
 #include "policy/guarded.hpp"
 #include "store/file_system_times.hpp"
+#include "store/leftovers.hpp"
 #include "store/look_memory.hpp"
 #include "store/member_contents.hpp"
 #include "store/member_files.hpp"
@@ -79,6 +80,7 @@ void ProtectedLook::make_up_for_abandoned(Tree& tree, const GuardFacts& guard) {
   // Of what else has changed since then nobody knows what it was.
   if (!guard.mounts) tree.call.add_saved(saved.unchanged(tree.root));
   if (complete) tree.call.forget_abandoned();
+  clear_leftovers(state_);
 }
 
 // Before the command, so that what it changed without a trace is seen.

@@ -9,7 +9,9 @@
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
+#include "base/shown.hpp"
 #include "base/sys.hpp"
+#include "confine/cut_short.hpp"
 #include "confine/mount_points.hpp"
 #include "confine/probe.hpp"
 #include "egress/gate.hpp"
@@ -18,31 +20,44 @@
 #include "gateway/seat.hpp"
 #include "policy/plan_run.hpp"
 #include "store/config_paths.hpp"
+#include "store/leftovers.hpp"
 #include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
 
+// $XDG_STATE_HOME without what says nothing; empty: it is not set. Whoever names a place believes that it is
+// used, so another one is not taken in silence.
+Result<std::string> given_state(const Environment& environment) {
+  const std::string given = environment.get("XDG_STATE_HOME");
+  std::string path;
+  for (const auto name : components_of(given)) path += "/" + std::string(name);
+  if (given.empty() || (given[0] == '/' && is_plain_absolute(path))) return path;
+  return refusal(
+      "XDG_STATE_HOME=" + shown(given, 200) + " is not the absolute path of a directory, without ..",
+      "set it to one, or unset it");
+}
+
 // Where the caller's settings say, unless somebody else could change what lies there: root with another
 // user's HOME (sudo may keep it) would then make files where that user wants them.
-void find_state(const Environment& environment, Installation& installation) {
-  const std::string given = environment.get("XDG_STATE_HOME");
+Result<void> find_state(const Environment& environment, Installation& installation) {
+  const std::string given = TRY(given_state(environment));
   const std::string home = environment.get("HOME");
   std::string state;
-  if (is_plain_absolute(given) && given != "/") {
+  if (!given.empty()) {
     state = given + "/cloche";
   } else if (is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0) {
     state = home + "/.local/state/cloche";  // a home that is not there is not made
   }
   if (state.empty()) {
     installation.no_state = "neither XDG_STATE_HOME nor HOME names a directory";
-    return;
+    return {};
   }
   // What cannot be there is nobody else's: a mistake of the caller's, and no reason to keep it elsewhere.
   struct stat seen {};
   if (::lstat(state.c_str(), &seen) != 0 && errno == ENOTDIR) {
     installation.no_state = state + " cannot be made, because something on the way to it is no directory";
-    return;
+    return {};
   }
   const std::string foreign = foreign_part(state);
   if (foreign.empty()) {
@@ -52,6 +67,7 @@ void find_state(const Environment& environment, Installation& installation) {
   } else {
     installation.no_state = state + " cannot be trusted, because somebody else could change " + foreign;
   }
+  return {};
 }
 
 // CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.
@@ -80,6 +96,7 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
   const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
   const Outcome outcome =
       TRY(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{}));
+  if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
   }
@@ -109,6 +126,7 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   }
   Proof proof = TRY(prove(spec.backend, plan, caller, probe, installation));
   store_proof(installation.state, key, proof);
+  clear_leftovers(installation.state);  // now and then, and here it costs nothing that is felt
   return proof;
 }
 
@@ -252,7 +270,7 @@ Result<Installation> find_installation(const Environment& environment, const std
   installation.probe = folder + "/cloche-probe";
   installation.egress = folder + "/cloche-egress";
   installation.fetch = folder + "/cloche-fetch";
-  find_state(environment, installation);
+  TRY(find_state(environment, installation));
   installation.ids = TRY(id_range(environment));
   return installation;
 }

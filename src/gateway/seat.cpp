@@ -167,14 +167,14 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
     auto claimed = seat.take_id(installation);
     if (!claimed.ok() && backend != Backend::subprocess) return claimed.take_error();
     if (claimed.ok()) {
-      start.kept.push_back(seat.id_.lock.get());
+      for (const OwnedFd& lock : seat.id_.locks) start.kept.push_back(lock.get());
       if (seat.id_.name) start.kept.push_back(seat.id_.name.get());
     } else {  // taken by nobody, and a plan of root's never names root
       seat.resources_.outside_uid = seat.resources_.outside_gid = installation.ids.first;
     }
     start.outside_uid = lowered ? seat.id_.id : caller.uid;
   }
-  seat.cgroup_ = Cgroup::find(seat.id_.lock ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
+  seat.cgroup_ = Cgroup::find(!seat.id_.locks.empty() ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
   // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
   // before it is there.
   const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
@@ -194,7 +194,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
 
 Seat::~Seat() {
   jail_.reset();  // with its keeper, who removes the cgroup
-  if (id_.lock) leave_nothing(id_);
+  leave_nothing(id_);
   if (scratch_.lock) remove_tree(scratch_.path);
 }
 

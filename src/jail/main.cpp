@@ -170,13 +170,26 @@ void pass_plan_on(const First& first, const Word& word) {
   }
 }
 
-// Keeps `first`, the control socket and the lock on its id; the command's input and output, and the trees,
+// What makes the call's id its own, as it was given: in a row, behind the cgroup.
+struct Locks {
+  int first;
+  int count;
+};
+constexpr int most_locks = wire::plan_fd;  // their place afterwards
+
+// Before we open anything ourselves.
+Locks find_locks(const wire::Start& start) {
+  Locks locks{wire::first_kept_fd + (start.has(wire::born_in_cgroup) ? 1 : 0), 0};
+  while (locks.count < most_locks && ::fcntl(locks.first + locks.count, F_GETFD) >= 0) ++locks.count;
+  return locks;
+}
+
+// Keeps `first`, the control socket and the locks on its id; the command's input and output, and the trees,
 // would hold back their end.
-void let_go(const wire::Start& start, First& first) {
-  const int lock = wire::first_kept_fd + (start.has(wire::born_in_cgroup) ? 1 : 0);
+void let_go(const Locks& locks, First& first) {
   first.pidfd = must(::dup2(first.pidfd, 0), Step::namespaces);
-  if (start.has(wire::privileged)) must(::dup2(lock, 1), Step::drop_groups);
-  kernel::close_range(start.has(wire::privileged) ? 2 : 1, wire::plan_fd);
+  for (int i = 0; i < locks.count; ++i) must(::dup2(locks.first + i, 1 + i), Step::drop_groups);
+  for (int fd = 1 + locks.count; fd <= wire::plan_fd; ++fd) ::close(fd);
   kernel::close_range(wire::control_fd + 1, ~0U);
 }
 
@@ -225,11 +238,12 @@ extern "C" int main(int argc, char** argv) {  // by that name also where no libr
   if (why != 0 && why != ENOSYS && why != EPERM) jail::fail(wire::Step::session_keyring, why);
   if (start.has(wire::privileged)) jail::must(::setgroups(0, nullptr), wire::Step::drop_groups);
   if (start.has(wire::boxed)) jail::keep_box(start);
+  const auto locks = jail::find_locks(start);
   auto first = jail::create_first(start);
   jail::Word word;
   if (jail::wait_for_plan(word)) {
     jail::pass_plan_on(first, word);
-    jail::let_go(start, first);
+    jail::let_go(locks, first);
   } else {
     kernel::pidfd_send_signal(first.pidfd, SIGKILL);
   }

@@ -27,7 +27,7 @@ inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 // Where the jail finds what it was given. 0, 1 and 2 are the command's own stdin, stdout and stderr.
 inline constexpr int plan_fd = 3;
 inline constexpr int control_fd = 4;
-inline constexpr int first_kept_fd = 5;  // a cgroup of version 2, then a lock that lives as long as the call
+inline constexpr int first_kept_fd = 5;  // a cgroup of version 2, then locks that live as long as the call
 
 enum class MountKind : uint32_t {
   directory,  // made in the view

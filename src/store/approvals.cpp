@@ -1,8 +1,10 @@
 #include "store/approvals.hpp"
 
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
@@ -140,6 +142,10 @@ uint64_t wall_clock_ms() {
 
 Result<Approvals> Approvals::open(const std::string& state, const ApprovalTerms& terms) {
   return Approvals(TRY(Shelf::open(state, shelf_name)), terms);
+}
+
+bool Approvals::are_there(const std::string& state) {
+  return ::access((state + "/" + shelf_name).c_str(), F_OK) == 0 || errno != ENOENT;
 }
 
 // Under the lock. What cannot be read, or has expired, is nobody's question any more.

@@ -45,6 +45,8 @@ struct OperatorsAnswer {
 class Approvals {
  public:
   static Result<Approvals> open(const std::string& state, const ApprovalTerms& terms = {});
+  // Whether anybody ever asked: opening makes the place for it.
+  static bool are_there(const std::string& state);
 
   // The id it waits under; one that waits already keeps its id. An error where too many wait.
   Result<std::string> file(const Question& question, const std::string& workspace, uint64_t now_ms) const;

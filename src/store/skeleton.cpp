@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
@@ -199,11 +200,9 @@ Result<Skeleton> open_current(const std::string& home) {
   return skeleton;
 }
 
-// Deletes what was replaced, and the oldest when there are many, unless somebody holds it: a few at a time,
-// because a call is waiting.
-void clean(const std::string& shelf) {
+// Deletes what was replaced or never finished, and the oldest when there are many, unless somebody holds it.
+void clean(const std::string& shelf, int most_deleted) {
   constexpr size_t most_kept = 64;
-  constexpr int most_deleted = 2;
   struct Candidate {
     bool replaced;
     int64_t made;
@@ -233,7 +232,8 @@ void clean(const std::string& shelf) {
 Result<void> build(const std::vector<const ViewEntry*>& entries, Part part, const std::string& shelf,
                    const std::string& home) {
   if (!make_private_directories(shelf)) return system_error("make " + shelf);
-  clean(shelf);
+  constexpr int a_few = 2;  // because a call is waiting
+  clean(shelf, a_few);
   static std::atomic<unsigned> counter{0};
   const std::string fresh = home + ".new-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   if (::mkdir(fresh.c_str(), 0700) != 0) return system_error("make " + fresh);
@@ -260,13 +260,17 @@ Result<void> build(const std::vector<const ViewEntry*>& entries, Part part, cons
   return {};
 }
 
+std::string shelf_in(const std::string& state) { return state + "/skeletons"; }
+
 }  // namespace
+
+void clear_skeletons(const std::string& state) { clean(shelf_in(state), std::numeric_limits<int>::max()); }
 
 Result<Skeleton> take_skeleton(const ConfinementPlan& plan, Part part, const std::string& state) {
   if (state.empty()) return system_error("keep a skeleton", ENOENT);
   const auto entries = entries_of(plan, part);
   if (entries.empty()) return Skeleton{};
-  const std::string shelf = state + "/skeletons";
+  const std::string shelf = shelf_in(state);
   const std::string home = shelf + "/" + key_of(entries, part);
   auto current = open_current(home);
   if (current.ok()) return current;

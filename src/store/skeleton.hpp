@@ -31,4 +31,7 @@ struct Skeleton {
 // be built from its parts; it is not a reason to refuse.
 Result<Skeleton> take_skeleton(const ConfinementPlan& plan, Part part, const std::string& state);
 
+// What was begun and never finished, or replaced, and nobody holds.
+void clear_skeletons(const std::string& state);
+
 }  // namespace cloche

@@ -269,6 +269,54 @@ TEST_P(Config, OfCloche_sOwnNothingMayLieInTheWorkspaceAndNothingIsMadeThere) {
   EXPECT_TRUE(fs::is_empty(workspace()));
 }
 
+// What is refused whatever the call is told by those who run none, and they make nothing either.
+TEST_P(Config, WhatRefusesEveryCallIsSaidByConfigAndDoctor) {
+  const std::string own = (workspace() / "own").string();
+  const struct {
+    std::string config;
+    std::map<std::string, std::string> variables;
+    std::string says;
+  } rows[] = {
+      {R"({"executors_dir": "/nonexistent"})", {}, "/nonexistent"},
+      {R"({"tool_path": [")" + root().string() + R"("]})", {}, "lies in " + root().string()},
+      {"{}", {{"XDG_STATE_HOME", own}}, "lies in the workspace"},
+  };
+  for (const auto& [config, variables, says] : rows) {
+    user_file(config);
+    const Ran call = cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}, variables);
+    EXPECT_TRUE(refused(call, {125}, {says})) << config;
+    EXPECT_TRUE(refused(cloche_words({"config"}, variables), {125}, {says})) << config;
+    const Ran doctor = cloche_words({"doctor"}, variables);
+    EXPECT_TRUE(exited(doctor, 1) && contains(doctor.out, "MISCONFIGURED")) << config << doctor.out;
+    EXPECT_TRUE(contains(doctor.out, says)) << doctor.out;
+  }
+  EXPECT_TRUE(printed(cloche_words({"approve", "list"}, {{"XDG_STATE_HOME", own}}), "No question waits.\n"));
+  EXPECT_TRUE(fs::is_empty(workspace()));
+}
+
+// Whoever names a place for the state believes that it is used.
+TEST_P(Config, AStateHomeThatIsNoPathIsRefused) {
+  const Words commands[] = {
+      {"run", "--", "true"}, {"call", "run_shell", R"({"cmd": "ls"})"}, {"config"}, {"approve", "list"}};
+  for (const std::string& place : {std::string("own"), (root() / "a/../b").string(), std::string("/")}) {
+    for (const auto& words : commands) {
+      const Ran ran = cloche_words(words, {{"XDG_STATE_HOME", place}});
+      EXPECT_TRUE(refused(ran, {125}, {"XDG_STATE_HOME=" + place})) << words[0];
+    }
+  }
+  const std::string slashes = state_home(as()) + "//more/";
+  EXPECT_TRUE(exited(cloche_words({"run", "--", "true"}, {{"XDG_STATE_HOME", slashes}}), 0));
+  EXPECT_TRUE(fs::exists(fs::path(state_home(as())) / "more/cloche/proofs"));
+}
+
+TEST_P(Config, ADefaultThatAFlagStandsInPlaceOfIsShownAsOverruled) {
+  user_file(R"({"default_profile": "readonly"})");
+  const std::string lost = R"(overruled: "readonly" of )" + user_path() + ":1\n";
+  const Ran other = cloche_words({"config", "--profile", "workspace-write"});
+  EXPECT_TRUE(exited(other, 0) && contains(other.out, lost)) << other.out;
+  EXPECT_FALSE(contains(cloche_words({"config", "--profile", "readonly"}).out, "overruled: ")) << "the same";
+}
+
 TEST_P(Config, AProjectThatLoosensIsRefused) {
   for (const char* text : {R"({"autonomy": "full"})", R"({"enabled": false})", R"({"commands": "any"})",
                            R"({"missing": "degrade"})", R"({"default_profile": "workspace-write"})",

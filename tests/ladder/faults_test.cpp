@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -125,7 +126,12 @@ TEST_P(Faults, ClocheIsKilledInTheMiddle) {
   ASSERT_TRUE(talk.hear("ready"));
   kill(talk.pid(), SIGKILL);
   EXPECT_EQ(talk.finish().signal, SIGKILL);
+  // As if it had been killed while it wrote; no process has that number.
+  const fs::path unfinished = fs::path(state_home(as())) / "cloche/before/1-2-3.leads.4194305-0";
+  std::ofstream(unfinished) << "half";
+  EXPECT_TRUE(fs::exists(unfinished));
   expect_nothing_left(marker, "cloche");
+  EXPECT_FALSE(fs::exists(unfinished));
 }
 
 // Cloche itself lives on, and says what happened.
@@ -213,6 +219,7 @@ TEST_P(Faults, NoRoomForTheState) {
   const bool refuses = ran.out == "code 125\ncode 125\nagain\n";
   EXPECT_TRUE(works || refuses) << ran.out;
   EXPECT_TRUE(contains(ran.err, "No space left on device")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "cloche: write: ")) << "where? " << ran.err;
   EXPECT_FALSE(fs::exists(workspace() / "ran")) << "nothing runs that is not recorded";
 }
 

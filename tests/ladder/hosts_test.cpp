@@ -133,6 +133,44 @@ TEST_P(Hosts, WithoutOtherToolsDegradeEndsAtTheRungThatIsThere) {
   EXPECT_FALSE(contains(ran.err, "stepped down to subprocess")) << ran.err;
 }
 
+TEST_P(Hosts, ANamedBackendThatIsMissingIsNoReasonToLeaveItsRung) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = on_host(without_tools + "cloche run --backend bwrap --json -- echo works");
+  EXPECT_TRUE(contains(ran.out, R"("backend":"native")")) << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.err, "bwrap is not installed; native, on the same rung, instead")) << ran.err;
+  EXPECT_FALSE(contains(ran.err, "stepped down")) << ran.err;
+}
+
+// Before every other of its name, and killed as soon as it runs; as often as said, and then bubblewrap
+// itself.
+std::string killed(const std::string& tool, int times) {
+  const std::string place = "/usr/local/sbin/" + tool;
+  return "mount -t tmpfs -o mode=755 none /usr/local/sbin; mkdir -m 777 /usr/local/sbin/left; "
+         "touch $(seq -f /usr/local/sbin/left/%g " +
+         std::to_string(times) + "); printf '%s\\n' '#!/bin/sh' " +
+         "'for one in /usr/local/sbin/left/*; do rm \"$one\" && kill -9 $$; done' " + "'exec /usr/bin/" +
+         tool + " \"$@\"' > " + place + "; chmod 755 " + place + "; ";
+}
+
+// Whoever kills a trial does not choose the box of the calls that follow.
+TEST_P(Hosts, ATrialThatIsKilledSaysNothingAboutTheHost) {
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = on_host(killed("runsc", 1000) + "cloche run --isolation gvisor -- touch ran");
+  EXPECT_TRUE(refused(ran, {125}, {"ended from outside", "run it again"}));
+  EXPECT_FALSE(contains(ran.err, "stepped down")) << ran.err;
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+  const fs::path kept = scene().root() / "state/cloche/backends";
+  EXPECT_TRUE(!fs::exists(kept) || fs::is_empty(kept)) << "nothing is remembered of it";
+}
+
+TEST_P(Hosts, ATrialThatIsKilledIsTriedAgain) {
+  if (access("/usr/bin/bwrap", X_OK) != 0) GTEST_SKIP() << "skipped: no bwrap";
+  configure(R"({"missing": "degrade"})");
+  const Ran ran = on_host(killed("bwrap", 2) + "cloche run --backend bwrap --json -- true");
+  EXPECT_TRUE(contains(ran.out, R"("backend":"bwrap")")) << ran.out << ran.err;
+  EXPECT_FALSE(contains(ran.err, "note:")) << ran.err;
+}
+
 TEST_P(Hosts, WithoutACgroupMemoryIsWatched) {
   const Ran ran = on_host(
       "mount -t tmpfs -o ro none /sys/fs/cgroup; for rung in subprocess namespace; do "
@@ -308,6 +346,21 @@ TEST_P(Hosts, WithoutASharedPlaceForClaimsNoTwoCallsHaveOneId) {
       "ps -eo uid,args | awk '/[w]hile .* -e go/ && $1 != 0 {print $1}' | sort -u | wc -l; "
       "touch go; wait");
   EXPECT_EQ(ran.out, "4\n") << ran.err;
+}
+
+// A hardened service may see one of the two shared places read-only, and others all of them.
+TEST_P(Hosts, NoTwoCallsHaveOneIdWhicheverPlaceForClaimsEachCanWrite) {
+  if (as() != As::self) GTEST_SKIP() << "skipped: only root's calls have ids of their own";
+  const Ran ran = on_host(
+      "mount -t tmpfs -o mode=755 none /run; mount -t tmpfs -o mode=1777 none /dev/shm; export -f cloche; "
+      "export waits='while [ ! -e go ]; do sleep 0.05; done'; "
+      "for covered in '' /run /dev/shm; do unshare -m --propagation private bash -c "
+      "'[ -z \"$0\" ] || mount -t tmpfs -o ro none $0; "
+      "cloche run -- sh -c \"touch of-${0##*/}; $waits\"' \"$covered\" > /dev/null & "
+      "until [ -e of-${covered##*/} ]; do sleep 0.05; done; done; "
+      "ps -eo uid,args | awk '/[w]hile .* -e go/ && $1 != 0 {print $1}' | sort -u | wc -l; "
+      "touch go; wait");
+  EXPECT_EQ(ran.out, "3\n") << ran.err;
 }
 
 // What is mounted below the workspace is not cloned; where there are no mounts it is refused, or named and

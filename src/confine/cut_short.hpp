@@ -1,0 +1,22 @@
+// A call that did not end by itself nor by a limit: somebody outside ended it, or our own machinery broke.
+// Nobody learns from that what the host can do, and it may be tried again.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "jail/wire.hpp"
+#include "model/outcome.hpp"
+
+namespace cloche {
+
+// Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
+Error cut_short_error(std::string what);
+
+// A step of the jail's for whose failure the kernel gave no reason: whoever was to take it was killed. Of a
+// box that somebody else builds no reason is known either way.
+bool was_cut_short(const wire::Report& failed);
+bool was_cut_short(const Error& error);
+bool was_cut_short(const Outcome& outcome);
+
+}  // namespace cloche
