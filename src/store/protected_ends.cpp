@@ -21,6 +21,11 @@ namespace {
 // There is nothing at its end that anybody could execute.
 bool leads_nowhere(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP; }
 
+// The others lead to themselves, and the walk comes by them.
+bool leads_elsewhere(LeadFact::Kind kind) {
+  return LeadFact::is_executed(kind) || kind == LeadFact::Kind::repository;
+}
+
 constexpr const char* too_many = "more leads to what is executed than can be remembered";
 constexpr const char* place_reason = "a configuration of git has it execute what is here";
 constexpr const char* former_reason =
@@ -50,7 +55,7 @@ std::vector<RememberedLead> MemberJudge::leads_to_remember() const {
   const int64_t now = change_time_now().seconds;
   std::vector<RememberedLead> leads;
   for (const auto& lead : leads_.all()) {
-    if (!LeadFact::is_executed(lead.kind) && lead.kind != LeadFact::Kind::repository) continue;
+    if (!leads_elsewhere(lead.kind)) continue;
     LeadName name{lead.path, lead.kind};
     const int64_t lost = lead.lost != 0 ? lead.lost : now;
     const bool is_there = !lead.end.path.empty() && is_inside(lead.end.path);
@@ -65,7 +70,7 @@ std::vector<RememberedLead> MemberJudge::leads_to_remember() const {
 // By then every directory that the command closed is open again, and what stands in configurations was read.
 void MemberJudge::judge_known_leads() {
   for (const auto& lead : leads_.all()) {
-    if (!LeadFact::is_executed(lead.kind) && lead.kind != LeadFact::Kind::repository) continue;
+    if (!leads_elsewhere(lead.kind)) continue;
     LeadName name{lead.path, lead.kind};
     if (!come_by_.contains(name)) led_.push_back({std::move(name), former_reason});
     judge_all_led();
