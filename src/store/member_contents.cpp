@@ -55,12 +55,15 @@ class Digester {
     const std::string place = root_.path + "/" + step.path;
     if (std::find(hidden_.begin(), hidden_.end(), place) != hidden_.end()) return;
     if (step.depth > bounds_.depth) return meet("directories in another", bounds_.depth);
-    const OwnedFd fd = open_child(step.parent, step.name.c_str(), directory_flags);
-    if (!fd) return;  // closed, or another mount
-    for_each_name(fd.get(), [&](const dirent& entry) {
-      add_child({fd.get(), entry.d_name, joined(step.path, entry.d_name), step.depth + 1});
+    const OpenedDirectory opened = open_directory(step.parent, step.name);
+    if (opened.barrier == Barrier::unknown) gap_ = opened.describe(step.path);
+    if (opened.barrier != Barrier::none) return;
+    const int fd = opened.fd.get();
+    const bool read = for_each_name(fd, [&](const dirent& entry) {
+      add_child({fd, entry.d_name, joined(step.path, entry.d_name), step.depth + 1});
       return gap_.empty();
     });
+    if (!read && gap_.empty()) gap_ = "'" + step.path + "' could not be read";
   }
 
   void add_bytes(const OwnedFd& fd, Sha256& digest) {

@@ -60,7 +60,7 @@ class WalkAfter {
     judge_leads();
     LookAfter found = findings_.take();
     found.leads = judge_.leads_to_remember();
-    found.has_all_leads = judge_.has_come_by_all();
+    found.has_all_leads = judge_.has_come_by_all() && !has_met_closed_;
     if (remembers_ && found.gap.empty()) found.memory = std::move(memory);
     return found;
   }
@@ -220,19 +220,25 @@ class WalkAfter {
     return seen && S_ISDIR(seen->st_mode) && state_of(*seen) == before.state;
   }
 
-  void descend(const Step& step, std::string_view remembered, TreeMemory::Place place) {
-    OwnedFd fd = open_child(step.from, step.name.c_str(), directory_flags);
-    const int why = errno;
-    if (!fd) {
-      const auto seen = look_in(step.from, step.name);
-      // Another mount is not in the command's view; what is gone is gone.
-      if (why == EXDEV || !seen || !S_ISDIR(seen->st_mode)) return;
-      // Closed before the command came, and to it as well.
-      if (!judge_.is_touched(*seen) || !limits_.opens_closed) return;
+  // Also one that the command closed, perhaps to hide what is in it. Nothing: it is gone, or was closed
+  // before the command came, and so to it as well; of all else the look is not complete.
+  OwnedFd open_again(const Step& step) {
+    OpenedDirectory opened = open_directory(step.from, step.name);
+    if (opened.barrier == Barrier::none || opened.barrier == Barrier::absent) return std::move(opened.fd);
+    const auto seen = look_in(step.from, step.name);
+    if (seen && judge_.is_touched(*seen) && limits_.opens_closed) {
       open_to_owner(step.from, step.name, *seen);
-      fd = open_child(step.from, step.name.c_str(), directory_flags);
-      if (!fd) return findings_.gap("'" + step.path + "' could not be opened");
+      opened = open_directory(step.from, step.name);
+      if (opened.barrier == Barrier::closed) opened.barrier = Barrier::unknown;
     }
+    if (opened.barrier == Barrier::unknown) findings_.gap(opened.describe(step.path));
+    has_met_closed_ = has_met_closed_ || opened.barrier == Barrier::closed;
+    return std::move(opened.fd);
+  }
+
+  void descend(const Step& step, std::string_view remembered, TreeMemory::Place place) {
+    const OwnedFd fd = open_again(step);
+    if (!fd) return;
     struct stat seen {};
     const bool is_way = !is_neutral(step.sub.trail, step.sub.part);
     const bool way_is_new = is_way && (step.above.way_is_new ||
@@ -255,6 +261,7 @@ class WalkAfter {
   std::vector<std::string> git_directories_;
   std::vector<SetAside> set_aside_;
   size_t set_aside_bytes_ = 0;
+  bool has_met_closed_ = false;
 };
 
 }  // namespace
@@ -274,11 +281,11 @@ LookAfter look_after(const HeldRoot& root, const TreeFacts& known, const ChangeT
   if (is_there && seen.st_nlink == 0) return {};
   // With a position of its own.
   OwnedFd fd = open_child(root.fd.get(), ".", directory_flags);
-  if (!fd && is_there && limits.opens_closed && change_of(seen) >= since) {
+  if (!fd && errno == EACCES && is_there && limits.opens_closed && change_of(seen) >= since) {
     ::fchmod(root.fd.get(), (seen.st_mode | S_IRWXU) & 07777);
     fd = open_child(root.fd.get(), ".", directory_flags);
   }
-  if (!fd) return {.gap = root.path + " could not be opened"};
+  if (!fd) return {.gap = system_error(root.path + " could not be opened").what};
   return WalkAfter(root, known, since, limits, remembered).take(fd.get());
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -27,10 +28,11 @@ class LookBefore {
       : root_(root), query_(query), facts_(found), found_(found.files), held_(held), git_(query.git) {}
 
   Result<void> look(OwnedFd root) {
+    root_fd_ = root.get();
     const RootMeaning meaning = meaning_of_tree(root_);
-    const Waiting top{std::move(root), "", meaning.trail, meaning.part, true};
+    const Here top{{"", meaning.trail, meaning.part, true}, std::move(root)};
     DirectoryNames names(top.trail, top.part);
-    if (!take_names(top, names)) return system_error("read " + root_);
+    take_names(top, names);
     // The repository's own members before all others: only so many are kept, and a command may have made
     // more.
     if (!first_.empty() && first_.front().path == ".git") look_in_next(first_);
@@ -48,12 +50,13 @@ class LookBefore {
     }
     // Last, because the members themselves are to be kept first.
     add_ends();
+    if (failure_) return *failure_;
     if (facts_.is_complete || !query_.find_others) return {};
     const AllLeads all = query_.find_others();
     for (const auto& lead : all.leads) add_leading({lead.name.path, lead.name.kind, false, false});
     add_ends();
     facts_.is_complete = all.is_complete;
-    return {};
+    return failure_ ? Result<void>(*failure_) : Result<void>();
   }
 
  private:
@@ -62,12 +65,16 @@ class LookBefore {
     for (; ended_ < leading_.size(); ++ended_) add_end(Leading(leading_[ended_]));
   }
 
+  // Not opened before it is its turn: a command may have made any number of them.
   struct Waiting {
-    OwnedFd fd;
     std::string path;
     Trail trail;
     GitPart part;
     bool top;  // what is in it is shown read-only
+  };
+
+  struct Here : Waiting {
+    OwnedFd fd;
   };
 
   // A path that something is executed by, and that may go by links.
@@ -81,23 +88,40 @@ class LookBefore {
   };
 
   void look_in_next(std::deque<Waiting>& queue) {
-    const Waiting here = std::move(queue.front());
+    Waiting next = std::move(queue.front());
     queue.pop_front();
+    OwnedFd fd = open_to_look(root_fd_, next.path, absolute(next.path));
+    if (!fd) return;
+    const Here here{std::move(next), std::move(fd)};
     DirectoryNames names(here.trail, here.part);
     take_names(here, names);
     add_members(here, names);
   }
 
-  void add_members(const Waiting& here, const DirectoryNames& names) {
+  // Nothing: it is gone, or another mount, which the command does not see; or it is closed, and to the
+  // command too until it changes that. Anything else is a reason not to begin: what is there has to be known.
+  OwnedFd open_to_look(int from, const std::string& name, const std::string& path) {
+    OpenedDirectory opened = open_directory(from, name);
+    if (opened.barrier == Barrier::closed || opened.error == EACCES) leave_out();
+    if (opened.barrier == Barrier::unknown && opened.error != EACCES) fail(path, opened.error);
+    return std::move(opened.fd);
+  }
+
+  void fail(const std::string& path, int error) {
+    if (!failure_) failure_ = system_error("look at " + path, error);
+  }
+
+  void add_members(const Here& here, const DirectoryNames& names) {
     for (const auto& member : names.members()) add_member(here, member);
   }
 
   // And what is to be looked at because of them.
-  bool take_names(const Waiting& here, DirectoryNames& names) {
+  void take_names(const Here& here, DirectoryNames& names) {
     const bool read = for_each_name(here.fd.get(), [&](const dirent& entry) {
       names.add(entry.d_name, kind_in(here.fd.get(), entry));
       return true;
     });
+    if (!read) fail(absolute(here.path), errno);
     names.settle();
     const bool is_git = names.is_git_directory() || names.is_common_part();
     if (is_git) add_identity(here.fd.get(), here.path);
@@ -112,12 +136,11 @@ class LookBefore {
     if (is_found_by_content(names, here.part))
       add_places(git_.of_git_directory(absolute(here.path)), here.top);
     for (const auto& sub : names.subdirectories()) wait_for(here, sub, is_git);
-    return read;
   }
 
   // Of a repository only where other git directories are, also where a command made one of the whole tree; of
   // packages nothing.
-  void wait_for(const Waiting& here, const SubdirectoryName& sub, bool in_git) {
+  void wait_for(const Here& here, const SubdirectoryName& sub, bool in_git) {
     const std::string place = absolute(joined(here.path, sub.name));
     if (std::find(query_.hidden.begin(), query_.hidden.end(), place) != query_.hidden.end()) return;
     const bool leads_to_members = sub.part == GitPart::info || sub.part == GitPart::worktrees ||
@@ -133,10 +156,8 @@ class LookBefore {
     const bool top = here.top && (within || in_git || sub.part != GitPart::none || !sub.trail.empty());
     const bool is_way = !sub.trail.empty() || sub.part != GitPart::none;
     if (!top && !is_way && waiting_.size() >= most_directories_before) return leave_out();
-    OwnedFd fd = open_child(here.fd.get(), sub.name.c_str(), directory_flags);
-    if (!fd) return;  // not ours to read, or another mount: then the command does not see it either
-    if (top || is_way) add_identity(fd.get(), joined(here.path, sub.name));
-    Waiting next{std::move(fd), joined(here.path, sub.name), sub.trail, sub.part, top};
+    if (top || is_way) remember(here, sub.name);
+    Waiting next{joined(here.path, sub.name), sub.trail, sub.part, top};
     // However many others there are: the repository of the tree does not wait behind them, and what else is
     // shown read-only hardly. A command may have made them for that.
     if (here.path.empty() && sub.name == ".git") return first_.push_front(std::move(next));
@@ -151,7 +172,7 @@ class LookBefore {
   void leave_out() { facts_.is_complete = false; }
 
   // So that it is not new afterwards because something was made in it.
-  void remember(const Waiting& here, const std::string& name) {
+  void remember(const Here& here, const std::string& name) {
     const auto seen = look_in(here.fd.get(), name);
     if (seen)
       found_.push_back({fact_from(*seen, absolute(joined(here.path, name))), change_of(*seen), false});
@@ -163,10 +184,11 @@ class LookBefore {
     found_.push_back({fact_from(seen, absolute(path)), change_of(seen), false});
   }
 
-  void add_member(const Waiting& here, const MemberName& member) {
+  void add_member(const Here& here, const MemberName& member) {
     OwnedFd fd = open_child(here.fd.get(), member.name.c_str(), O_PATH);
     struct stat seen {};
-    if (!fd || ::fstat(fd.get(), &seen) != 0) return;
+    if (!fd || ::fstat(fd.get(), &seen) != 0)
+      return is_absent(errno) ? void() : fail(absolute(joined(here.path, member.name)), errno);
     ProtectedFact fact{fact_from(seen, absolute(joined(here.path, member.name))), change_of(seen), false};
     // Nothing can be mounted on a link.
     const bool mountable = S_ISREG(seen.st_mode) || S_ISDIR(seen.st_mode);
@@ -209,6 +231,7 @@ class LookBefore {
     ProtectedFact fact{fact_from(way.seen, way.path), change_of(way.seen), false};
     const bool is_directory = S_ISDIR(way.seen.st_mode);
     auto held = sys::hold(way.path);
+    if (!held.ok() && !is_absent(held.error().number)) fail(way.path, held.error().number);
     const bool mountable = is_directory || S_ISREG(way.seen.st_mode);
     if (held.ok() && leading.keeps_end && mountable && kept_ < most_kept) {
       ++kept_;
@@ -217,10 +240,9 @@ class LookBefore {
     }
     found_.push_back(std::move(fact));
     if (!is_directory || !held.ok()) return;
-    const auto around = sys::open(way.path, directory_flags | O_NOFOLLOW);
-    if (!around.ok()) return;
+    const OwnedFd around = open_to_look(root_fd_, way.path.substr(root_.size() + 1), way.path);
     searched_ = 0;
-    find_links_in(around.value().get(), way.path, leading.top, 0);
+    if (around) find_links_in(around.get(), way.path, leading.top, 0);
   }
 
   // Of one whose way is gone: what is now where it led last.
@@ -245,7 +267,7 @@ class LookBefore {
   }
 
   void find_links(int around, const std::string& name, const std::string& path, bool top, int depth = 0) {
-    const OwnedFd fd = open_child(around, name.c_str(), directory_flags);
+    const OwnedFd fd = open_to_look(around, name, path);
     if (fd) find_links_in(fd.get(), path, top, depth);
   }
 
@@ -274,9 +296,9 @@ class LookBefore {
   }
 
   // So that what was made just before the command is not taken for the command's.
-  void add_inside(const Waiting& here, const std::string& name) {
+  void add_inside(const Here& here, const std::string& name) {
     constexpr int most_inside = 64;
-    const OwnedFd directory = open_child(here.fd.get(), name.c_str(), directory_flags);
+    const OwnedFd directory = open_to_look(here.fd.get(), name, absolute(joined(here.path, name)));
     if (!directory) return;
     int count = 0;
     for_each_name(directory.get(), [&](const dirent& entry) {
@@ -304,6 +326,8 @@ class LookBefore {
   std::set<std::string> ends_;  // that were looked at
   size_t kept_ = 0;
   size_t searched_ = 0;
+  int root_fd_ = -1;
+  std::optional<Error> failure_;  // the first
 };
 
 }  // namespace

@@ -81,9 +81,10 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
 }
 
 void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
-  const auto seen = look_in(here.fd, member.name);
-  if (!seen) return;
   const std::string path = joined(here.path, member.name);
+  const auto seen = look_in(here.fd, member.name);
+  if (!seen && errno != ENOENT) findings_.gap(system_error("'" + path + "' could not be looked at").what);
+  if (!seen) return;
   if (is_out_of_reach(here, member, *seen)) {
     if (S_ISDIR(seen->st_mode)) look_inside(path, std::string(member.reason), Inside::links);
     return;
@@ -141,16 +142,24 @@ void MemberJudge::look_inside(const std::string& path, const std::string& reason
   while (!waiting.empty() && findings_.may_go_on()) {
     const std::string next = std::move(waiting.back());
     waiting.pop_back();
-    const OwnedFd fd = open_beneath(root_fd_, next, directory_flags);
-    if (fd) {
-      for (auto& name : look_in_one(fd.get(), next, reason, inside)) waiting.push_back(joined(next, name));
+    const OpenedDirectory opened = open_directory(root_fd_, next);
+    if (opened.barrier == Barrier::none) {
+      for (auto& name : look_in_one(opened.fd.get(), next, reason, inside))
+        waiting.push_back(joined(next, name));
       continue;
     }
     const OwnedFd around = open_beneath(root_fd_, directory_of(next), O_PATH | O_DIRECTORY);
     const auto seen = around ? look_in(around.get(), last_of(next)) : std::nullopt;
-    if (seen && is_touched(*seen) && inside == Inside::everything)
-      findings_.suspect(next, reason);  // closed, perhaps to hide what is in it
+    if (seen && inside == Inside::everything) judge_unread(opened, *seen, next, reason);
   }
+}
+
+// A directory that the command closed, perhaps to hide what is in it, or that nobody can read.
+void MemberJudge::judge_unread(const OpenedDirectory& opened, const struct stat& seen,
+                               const std::string& path, const std::string& reason) {
+  if (opened.barrier == Barrier::absent) return;
+  if (is_touched(seen)) return findings_.suspect(path, reason);
+  if (opened.barrier == Barrier::unknown) findings_.gap(opened.describe(path));
 }
 
 // The directories in it that are to be looked in as well.
@@ -163,7 +172,7 @@ std::vector<std::string> MemberJudge::look_in_one(int fd, const std::string& pat
     const bool is_led = kind == NameKind::link || !holds_checkouts(entry.d_name);
     if (only_links && (kind == NameKind::other || !is_led)) return findings_.count();
     const auto seen = look_in(fd, entry.d_name);
-    if (!seen) return true;
+    if (!seen) return findings_.count();
     const std::string child = joined(path, entry.d_name);
     if (S_ISDIR(seen->st_mode) && (only_links || !is_new(*seen, child))) {
       directories.emplace_back(entry.d_name);
@@ -214,8 +223,9 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
   const bool all_new = way_is_new || is_new(seen, path);
   if (!S_ISDIR(seen.st_mode))
     return is_touched(seen) || way_is_new ? findings_.suspect(path, reason) : void();
-  const OwnedFd fd = open_child(here.fd, member.name.c_str(), directory_flags);
-  if (!fd) return is_touched(seen) ? findings_.suspect(path, reason) : void();
+  const OpenedDirectory opened = open_directory(here.fd, member.name);
+  if (opened.barrier != Barrier::none) return judge_unread(opened, seen, path, reason);
+  const OwnedFd& fd = opened.fd;
   const auto is_harmless = [&](const char* name) {
     if (member.rule == MemberRule::likely_hooks) return !is_hook(folded_name(name));
     return member.rule == MemberRule::git_hooks && is_sample_hook(name);

@@ -132,6 +132,8 @@ class MemberJudge {
   // to.
   enum class Inside { everything, links };
   void look_inside(const std::string& path, const std::string& reason, Inside inside = Inside::everything);
+  void judge_unread(const OpenedDirectory& opened, const struct stat& seen, const std::string& path,
+                    const std::string& reason);
   std::vector<std::string> look_in_one(int fd, const std::string& path, const std::string& reason,
                                        Inside inside);
   // Of a link that is as it was: it is followed when whoever met it is done.

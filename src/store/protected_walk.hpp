@@ -79,7 +79,7 @@ struct LookAfter {
   std::string gap = {};                    // why it is not complete; empty: it is
   std::string memory = {};                 // for the next look at this tree; empty: nothing worth keeping
   std::vector<RememberedLead> leads = {};  // likewise: those that there are, and were
-  bool has_all_leads = true;               // otherwise there are too many of them
+  bool has_all_leads = true;               // otherwise there are too many, or some directory is closed
 };
 
 // What a command made or changed since `since` that something on the host would execute. `known` is what was

@@ -26,6 +26,11 @@ inline constexpr const char* evil_config = "[core]\n\tfsmonitor = ./x\n";
 
 class Tree {
  public:
+  Tree() = default;
+  ~Tree() { open_again(scratch_.path); }
+  Tree(const Tree&) = delete;
+  Tree& operator=(const Tree&) = delete;
+
   void write(const std::string& name, const std::string& text = "x\n") {
     std::filesystem::create_directories(at(name).parent_path());
     std::ofstream(at(name)) << text;
@@ -86,6 +91,14 @@ class Tree {
   }
 
  private:
+  // Or what a row closed could not be removed.
+  static void open_again(const std::filesystem::path& directory) {
+    ::chmod(directory.c_str(), 0700);
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+      if (!entry.is_symlink() && entry.is_directory()) open_again(entry.path());
+    }
+  }
+
   Scratch scratch_;
   Scratch own_;
   std::string below_ = ".";
@@ -114,7 +127,6 @@ inline void expect_suspects(const WalkRow& row, const LookLimits& limits = {}) {
   const LookAfter found = tree.after(known, since, limits);
   EXPECT_EQ(paths_of(found), row.suspects) << row.what;
   EXPECT_EQ(found.gap, "") << row.what;
-  ::chmod(tree.at("a").c_str(), 0700);
 }
 
 inline void expect_suspects_in_remembered_tree(const WalkRow& row) {
@@ -130,7 +142,6 @@ inline void expect_suspects_in_remembered_tree(const WalkRow& row) {
   const LookAfter found = tree.after(known, since, {}, earlier.memory);
   EXPECT_EQ(paths_of(found), row.suspects) << row.what;
   EXPECT_EQ(found.gap, "") << row.what;
-  ::chmod(tree.at("a").c_str(), 0700);
 }
 
 }  // namespace cloche

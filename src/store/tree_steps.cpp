@@ -73,6 +73,27 @@ OwnedFd open_beneath(int root, std::string_view path, int flags) {
   return open_child(at ? at.get() : root, path.empty() ? "." : std::string(path).c_str(), flags);
 }
 
+bool is_absent(int error) { return error == ENOENT || error == ENOTDIR || error == ELOOP || error == EXDEV; }
+
+OpenedDirectory open_directory(int root, std::string_view path) {
+  const auto can_be_searched = [](const OwnedFd& fd) { return look_in(fd.get(), ".") || errno != EACCES; };
+  OpenedDirectory opened{open_beneath(root, path, directory_flags)};
+  if (opened.fd && can_be_searched(opened.fd)) return opened;
+  opened.error = opened.fd ? EACCES : errno;
+  opened.fd = OwnedFd();
+  opened.barrier = is_absent(opened.error) ? Barrier::absent : Barrier::unknown;
+  if (opened.error != EACCES) return opened;
+  // Whoever knows the names in it gets by with the right to search it.
+  const OwnedFd there = open_beneath(root, path, O_PATH | O_DIRECTORY);
+  if (!there || !can_be_searched(there)) opened.barrier = Barrier::closed;
+  return opened;
+}
+
+std::string OpenedDirectory::describe(const std::string& path) const {
+  if (error == EACCES) return "'" + path + "' can be entered, but not be read";
+  return system_error("'" + path + "' could not be opened", error).what;
+}
+
 bool open_to_owner(int root, std::string_view path, const struct stat& seen) {
   const OwnedFd fd = open_beneath(root, path, O_PATH | O_DIRECTORY);
   const mode_t mode = (seen.st_mode & 0777U) | 0700U;

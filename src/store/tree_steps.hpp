@@ -30,6 +30,30 @@ OwnedFd open_child(int directory, const char* name, int flags);
 // Any number of names beneath `root`, likewise; none: `root` itself, once more.
 OwnedFd open_beneath(int root, std::string_view path, int flags);
 
+// By errno: it is gone, is something else by now, or is another mount, which no command sees.
+bool is_absent(int error);
+
+// What keeps a walk out of a directory.
+enum class Barrier {
+  none,
+  absent,
+  closed,   // to us, and so to a command as well until it changes that
+  unknown,  // none of these: there may be anything in it
+};
+
+struct OpenedDirectory {
+  OwnedFd fd = {};
+  Barrier barrier = Barrier::none;
+  int error = 0;
+
+  // For whoever needs to know what is in it.
+  std::string describe(const std::string& path) const;
+};
+
+// As open_beneath, to read what is in it and to look at it: one without the other is of no use to a walk, but
+// may be to a command.
+OpenedDirectory open_directory(int root, std::string_view path);
+
 // Lets the owner into a directory again that a command closed, perhaps to hide what is in it. False: it still
 // is.
 bool open_to_owner(int root, std::string_view path, const struct stat& seen);
