@@ -171,4 +171,13 @@ std::string place_from(std::string_view path, std::string_view base, const HomeO
   return home.empty() ? std::string() : home + std::string(path.substr(end));
 }
 
+std::string pointer_in(std::string_view text, std::string_view key, const std::string& base) {
+  if (!text.starts_with(key)) return {};
+  text.remove_prefix(key.size());
+  text = text.substr(0, text.find('\0'));  // as git reads it
+  while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
+  if (text.empty() || text[0] == '/') return std::string(text);
+  return base + "/" + std::string(text);
+}
+
 }  // namespace cloche

@@ -41,4 +41,11 @@ std::string home_in_passwd(std::string_view text, std::string_view user);
 // `path` absolute: ~ is a home, and what is relative is so to `base`. Empty when that cannot be told.
 std::string place_from(std::string_view path, std::string_view base, const HomeOf& home_of);
 
+// Files of git's that hold a path after a key (`.git` of a checkout) or nothing but a path (`commondir`,
+// `gitdir`).
+inline constexpr size_t longest_pointer = 8192;
+
+// That path, absolute: what is relative is so to `base`. Empty: there is none.
+std::string pointer_in(std::string_view text, std::string_view key, const std::string& base);
+
 }  // namespace cloche

@@ -83,5 +83,25 @@ TEST(GitPlaces, OfAnotherUserAreInTheirHome) {
     EXPECT_EQ(place_from(nobody, "/w", home_of), "") << nobody;
 }
 
+TEST(GitPlaces, APointerIsReadAsGitReadsIt) {
+  using namespace std::string_literals;
+  struct Row {
+    std::string text;
+    std::string_view key;
+    const char* path;
+  };
+  const Row rows[] = {
+      {"gitdir: /r/.git\n", "gitdir: ", "/r/.git"},
+      {"gitdir: ../r/.git\r\n\n", "gitdir: ", "/base/../r/.git"},
+      {"gitdir: /out\0/../base/in\n"s, "gitdir: ", "/out"},
+      {"gitdir:/r", "gitdir: ", ""},
+      {"gitdir: \n", "gitdir: ", ""},
+      {"../..\n", "", "/base/../.."},
+      {"/r/\nmore", "", "/r/\nmore"},
+      {"", "", ""},
+  };
+  for (const auto& row : rows) EXPECT_EQ(pointer_in(row.text, row.key, "/base"), row.path) << row.text;
+}
+
 }  // namespace
 }  // namespace cloche

@@ -13,7 +13,6 @@ namespace cloche {
 namespace {
 
 constexpr size_t longest_config = size_t{1} << 20;
-constexpr size_t longest_pointer = 8192;
 constexpr int deepest_include = 10;    // as git has it
 constexpr size_t most_included = 128;  // of one configuration, which may include one file many times
 
@@ -28,15 +27,8 @@ std::string read_regular(const std::string& path, size_t most) {
   return text.ok() ? text.value() : std::string();
 }
 
-// The path that a file of git's holds and nothing else; empty: there is none.
 std::string read_pointer(const std::string& file, std::string_view key, const std::string& base) {
-  std::string text = read_regular(file, longest_pointer);
-  if (!text.starts_with(key)) return {};
-  text.erase(0, key.size());
-  text.resize(std::min(text.find('\0'), text.size()));  // as git reads it
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  if (text.empty() || text[0] == '/') return text;
-  return base + "/" + text;
+  return pointer_in(read_regular(file, longest_pointer), key, base);
 }
 
 bool is_directory(const std::string& path) {

@@ -1,5 +1,6 @@
-// Where the memory of a look (store/tree_memory.hpp) is kept between calls: STATE/looked, one file for each
-// tree, 0600. Losing it costs the next look time and nothing else.
+// What is kept of a look between calls: STATE/looked, two files for each tree, 0600. Losing what was quiet
+// (store/tree_memory.hpp) costs the next look time and nothing else; losing where leads led (store/leads.hpp)
+// is as if the host had given them up.
 #pragma once
 
 #include <string>
@@ -27,6 +28,8 @@ class LookMemory {
   void keep_leads(const std::vector<RememberedLead>& leads) const;
 
  private:
+  std::string leads_file() const;
+
   std::string directory_;
   std::string file_;
   std::string read_;  // with its first line

@@ -4,12 +4,18 @@
 #include "base/sys.hpp"
 #include "policy/folded_name.hpp"
 #include "policy/git_config.hpp"
+#include "policy/git_places.hpp"
 #include "policy/rebase_todo.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr size_t max_git_link_bytes = 8192;
+// Of a command's, so it may be anything.
+Result<std::string> read_member(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
+                                size_t most) {
+  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
+  return fd ? sys::read_all(fd.get(), most) : Result<std::string>(system_error("read " + member.name));
+}
 
 }  // namespace
 
@@ -191,8 +197,7 @@ void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member
                                bool way_is_new) {
   if (!is_touched(seen) && !way_is_new) return;
   const std::string path = joined(here.path, member.name);
-  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
-  const auto text = fd ? sys::read_all(fd.get(), max_git_config_bytes) : system_error("read " + path);
+  const auto text = read_member(here, member, seen, max_git_config_bytes);
   if (!text.ok()) return findings_.suspect(path, std::string(member.reason));
   if (const auto danger = danger_in_git_config(text.value())) findings_.suspect(path, *danger);
 }
@@ -200,8 +205,7 @@ void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member
 void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                              bool way_is_new) {
   if (!is_touched(seen) && !way_is_new) return;
-  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
-  const auto text = fd ? sys::read_all(fd.get(), max_rebase_todo_bytes) : system_error("read it");
+  const auto text = read_member(here, member, seen, max_rebase_todo_bytes);
   if (!text.ok() || has_exec_line(text.value()))
     findings_.suspect(joined(here.path, member.name), std::string(member.reason));
 }
@@ -209,8 +213,8 @@ void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, 
 void MemberJudge::judge_strategy(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                                  bool way_is_new) {
   if (!is_touched(seen) && !way_is_new) return;
-  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
-  const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read it");
+  constexpr size_t most_bytes = 8192;
+  const auto text = read_member(here, member, seen, most_bytes);
   const auto runs = here.part == GitPart::rebase ? is_strategy_by_path : has_strategy_by_path;
   if (!text.ok() || runs(text.value()))
     findings_.suspect(joined(here.path, member.name), std::string(member.reason));
@@ -257,13 +261,9 @@ void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, 
                              bool way_is_new, std::string_view key) {
   if (!is_touched(seen) && !way_is_new) return;
   const std::string path = joined(here.path, member.name);
-  const OwnedFd fd = S_ISREG(seen.st_mode) ? open_child(here.fd, member.name.c_str(), O_RDONLY) : OwnedFd();
-  const auto text = fd ? sys::read_all(fd.get(), max_git_link_bytes) : system_error("read " + path);
-  if (!text.ok() || !text.value().starts_with(key))
-    return findings_.suspect(path, std::string(member.reason));
-  std::string target = text.value().substr(key.size());
-  while (!target.empty() && (target.back() == '\n' || target.back() == '\r')) target.pop_back();
-  if (target.empty() || target[0] != '/') target.insert(0, absolute(here.path) + "/");
+  const auto text = read_member(here, member, seen, longest_pointer);
+  const std::string target = text.ok() ? pointer_in(text.value(), key, absolute(here.path)) : "";
+  if (target.empty()) return findings_.suspect(path, std::string(member.reason));
   const LinkWay way = follow_links(target);
   if (way.error != 0 || !is_beneath(root_, way.path)) findings_.suspect(path, std::string(member.reason));
 }

@@ -5,21 +5,11 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/git_places.hpp"
 #include "store/system_facts.hpp"
 
 namespace cloche {
 namespace {
-
-constexpr size_t longest_pointer = 8192;
-
-std::string without_newline(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text;
-}
-
-std::string absolute(const std::string& path, const std::string& base) {
-  return !path.empty() && path[0] == '/' ? path : base + "/" + path;
-}
 
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first {};
@@ -53,10 +43,8 @@ std::optional<WorktreeGit> find_worktree_git(const FileFact& workspace) {
   if (!file.ok()) return std::nullopt;
   auto text =
       sys::read_all(file.value().get(), longest_pointer);  // of a directory: EISDIR, an ordinary repository
-  constexpr std::string_view prefix = "gitdir: ";
-  if (!text.ok() || !text.value().starts_with(prefix)) return std::nullopt;
-
-  const std::string named = absolute(without_newline(text.value().substr(prefix.size())), workspace.path);
+  const std::string named = text.ok() ? pointer_in(text.value(), "gitdir: ", workspace.path) : "";
+  if (named.empty()) return std::nullopt;
   auto git_dir = sys::open(named, O_PATH | O_DIRECTORY);
   if (!git_dir.ok()) return std::nullopt;
   auto path = sys::path_of(git_dir.value().get());
@@ -67,8 +55,7 @@ std::optional<WorktreeGit> find_worktree_git(const FileFact& workspace) {
   if (!worktrees.ends_with("/worktrees")) return std::nullopt;
   const std::string common(parent_of(worktrees));
   auto back = sys::read_file_at(git_dir.value().get(), "gitdir", longest_pointer);
-  if (!back.ok() || !same_file(absolute(without_newline(back.value()), path.value()), pointer))
-    return std::nullopt;
+  if (!back.ok() || !same_file(pointer_in(back.value(), "", path.value()), pointer)) return std::nullopt;
 
   // It must be a repository: any directory with a folder "worktrees" that a command can write to could pose
   // as one.
