@@ -135,5 +135,17 @@ TEST_P(ExecutedElsewhere, AnEditorsFileByALink) {
   EXPECT_EQ(outside("cat .vscode/tasks.json"), "good\n");
 }
 
+// Without the right to search it a directory can be read, and nothing in it be looked at.
+TEST_P(ExecutedElsewhere, AHookThatOneCallClosesInAndAnotherOpens) {
+  const std::string closes = "git init -q a/r; hook a/r/.git/hooks/pre-commit EVIL; chmod 444 a/r/.git a/r; ";
+  const std::string opens = "chmod -R u+rwx a; ";
+  const std::string commits = "git -C a/r commit --allow-empty -qm one";
+  EXPECT_NE(outside(closes + opens + commits).find("EVIL"), std::string::npos);
+  outside("rm -rf a");
+  EXPECT_EQ(inside(closes)["quarantined"].array.size(), 1U);
+  inside(opens);
+  EXPECT_EQ(outside(commits).find("EVIL"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace cloche::test
