@@ -75,6 +75,8 @@ struct LeadFact {
   Step end = {};                 // no inode: it led nowhere, or to this path where nothing is
   std::vector<Step> links = {};  // that it went by, without itself
   int64_t lost = 0;  // since when (in seconds) nothing says so any more: another command may bring it back
+  // Of a git directory: what its own configurations had git run already (policy/git_config.hpp).
+  std::vector<std::string> dangers = {};
 
   bool operator==(const LeadFact&) const = default;
 };

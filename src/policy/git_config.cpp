@@ -156,16 +156,57 @@ std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   return std::nullopt;
 }
 
+struct Danger {
+  std::string written;  // empty: nothing that could have been there before as well
+  std::string what;     // for a sentence
+};
+
+// No value holds a NUL, so two entries are written the same only when they are.
+std::string written(const GitConfigEntry& entry) {
+  std::string text = entry.section;
+  if (entry.has_name) text += " \"" + entry.name + "\"";
+  return text + "\n" + entry.key + "=" + entry.value;
+}
+
+std::vector<Danger> all_dangers(std::string_view text) {
+  if (text.size() > max_git_config_bytes) return {{"", "it is too long to be judged"}};
+  std::vector<Danger> found;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (!is_plain_text(line))
+      found.push_back({std::string(line), "it holds a backslash or a control character"});
+  }
+  GitConfigReader reader(text);
+  while (const auto entry = reader.next()) {
+    if (auto danger = danger_in(*entry)) found.push_back({written(*entry), std::move(*danger)});
+  }
+  if (reader.has_failed()) found.push_back({"", "a line in it cannot be read"});
+  return found;
+}
+
 }  // namespace
 
 std::optional<std::string> danger_in_git_config(std::string_view text) {
-  if (text.size() > max_git_config_bytes) return "it is too long to be judged";
-  if (!is_plain_text(text)) return "it holds a backslash or a control character";
-  GitConfigReader reader(text);
-  while (const auto entry = reader.next()) {
-    if (auto danger = danger_in(*entry)) return danger;
+  return danger_in_git_config(text, {});
+}
+
+std::vector<std::string> dangers_in_git_config(std::string_view text) {
+  std::vector<std::string> found;
+  for (auto& danger : all_dangers(text)) {
+    const bool is_whole = danger.written.find('\0') == std::string::npos;
+    if (!danger.written.empty() && is_whole) found.push_back(std::move(danger.written));
   }
-  if (reader.has_failed()) return "a line in it cannot be read";
+  return found;
+}
+
+std::optional<std::string> danger_in_git_config(std::string_view text,
+                                                const std::vector<std::string>& before) {
+  for (auto& danger : all_dangers(text)) {
+    const bool was_there =
+        !danger.written.empty() && std::find(before.begin(), before.end(), danger.written) != before.end();
+    if (!was_there) return std::move(danger.what);
+  }
   return std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace cloche {
 
@@ -15,5 +16,12 @@ inline constexpr size_t max_git_config_bytes = size_t{64} << 10;
 // Nothing: every key is known to run nothing. Otherwise what stands in the way, for a sentence: a key that is
 // not known, a line that cannot be read, or a character that git itself writes to none.
 std::optional<std::string> danger_in_git_config(std::string_view text);
+
+// What of a configuration stands in the way, as it is written there: each entry, or line, exactly.
+std::vector<std::string> dangers_in_git_config(std::string_view text);
+
+// As above, but what was in it before is the user's word.
+std::optional<std::string> danger_in_git_config(std::string_view text,
+                                                const std::vector<std::string>& before);
 
 }  // namespace cloche

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 
+#include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "policy/git_config.hpp"
 #include "store/link_way.hpp"
 
 namespace cloche {
@@ -44,6 +46,12 @@ bool is_there(const std::string& path) {
 bool is_link(const std::string& path) {
   struct stat seen {};
   return ::lstat(path.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode);
+}
+
+// The git directory of a checkout; empty: there is none.
+std::string git_of(const std::string& checkout, const std::string& dot_git) {
+  std::string named = checkout + "/" + dot_git;
+  return is_directory(named) ? named : read_pointer(named, "gitdir: ", checkout);
 }
 
 // Where the configuration is that a git directory shares with others, a worktree's for example.
@@ -91,7 +99,7 @@ GitSources find_git_sources(const Environment& environment, const std::string& h
   return own;
 }
 
-GitPlaces::GitPlaces(const GitSources& own) : home_(own.home) {
+GitPlaces::GitPlaces(const GitSources& own) : home_(own.home), own_files_(own.files) {
   for (const auto& file : own.files) read(file, 0, own_);
   // In the operator's own it would be for every repository, which makes no sense.
   own_.working_tree.clear();
@@ -146,7 +154,7 @@ void GitPlaces::add_hooks(const Read& found, const std::string& git, std::vector
 std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const std::string& dot_git) const {
   std::vector<NamedPlace> places;
   const std::string named = tree + "/" + dot_git;
-  const std::string git = is_directory(named) ? named : read_pointer(named, "gitdir: ", tree);
+  const std::string git = git_of(tree, dot_git);
   if (git.empty() && is_link(named)) places.push_back({named, PlaceKind::repository, named});
   if (git.empty()) return places;
   add_repository(git, named, places);
@@ -162,6 +170,15 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
   add(own_, tree, places);
   leave_out_usual_place(places, common_of(git));
   return places;
+}
+
+std::vector<std::string> GitPlaces::dangers_in(const std::string& directory) {
+  std::vector<std::string> found;
+  for (const char* name : {"config", "config.worktree"}) {
+    for (auto& danger : dangers_in_git_config(read_regular(directory + "/" + name, max_git_config_bytes)))
+      found.push_back(std::move(danger));
+  }
+  return found;
 }
 
 std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory) const {
@@ -185,14 +202,32 @@ std::vector<NamedPlace> GitPlaces::of_git_directory(const std::string& directory
   return places;
 }
 
+// What lies in a repository elsewhere is not looked at, but may be a link that leads into the tree at `root`.
+void GitPlaces::add_own_of_outside(const std::string& checkout, const std::string& root,
+                                   std::vector<NamedPlace>& places) {
+  const std::string git = git_of(checkout, ".git");
+  const std::string common = git.empty() ? "" : common_of(git);
+  if (common.empty() || is_beneath(root, end_of(common))) return;
+  places.push_back({common + "/config", PlaceKind::config});
+  places.push_back({git + "/config.worktree", PlaceKind::config});
+  places.push_back({common + "/hooks", PlaceKind::hooks});
+  for (const auto& name : names_in(common + "/hooks")) {
+    if (std::string hook = common + "/hooks/" + name; is_link(hook))
+      places.push_back({std::move(hook), PlaceKind::config});
+  }
+}
+
 std::vector<NamedPlace> GitPlaces::around(const std::string& root) const {
   std::vector<NamedPlace> places;
   add(own_, "", places);
+  for (const auto& file : own_files_) places.push_back({file, PlaceKind::config});
+  add_own_of_outside(root, root, places);
   for (std::string at = root; at.size() > 1;) {
     at = std::string(parent_of(at));
     const std::string tree = at == "/" ? "" : at;
     if (!is_there(tree + "/.git")) continue;
     for (auto& place : of_checkout(tree)) places.push_back(std::move(place));
+    add_own_of_outside(tree, root, places);
   }
   return places;
 }

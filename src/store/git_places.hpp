@@ -30,7 +30,10 @@ class GitPlaces {
   std::vector<NamedPlace> of_checkout(const std::string& tree, const std::string& dot_git = ".git") const;
   // Of a git directory that is found by what is in it: a bare one, or a submodule's or worktree's part.
   std::vector<NamedPlace> of_git_directory(const std::string& directory) const;
-  // Of checkouts that `root` lies in, and of the operator's own for whatever repository.
+  // What the configurations that lie in it have git run, or may.
+  static std::vector<std::string> dangers_in(const std::string& directory);
+  // Of checkouts that `root` lies in or is one of, and of the operator's own for whatever repository; with
+  // these files themselves, which may lie in the tree or be links that lead there.
   std::vector<NamedPlace> around(const std::string& root) const;
 
  private:
@@ -44,10 +47,13 @@ class GitPlaces {
   void read(const std::string& file, int depth, Read& found) const;
   void add(const Read& found, const std::string& tree, std::vector<NamedPlace>& places) const;
   void add_hooks(const Read& found, const std::string& git, std::vector<NamedPlace>& places) const;
+  static void add_own_of_outside(const std::string& checkout, const std::string& root,
+                                 std::vector<NamedPlace>& places);
   std::string place(const std::string& said, const std::string& base) const;
   std::string home_of(std::string_view user) const;
 
   std::string home_;
+  std::vector<std::string> own_files_;
   mutable std::optional<std::string> users_;  // /etc/passwd, once somebody is asked for
   Read own_;
 };

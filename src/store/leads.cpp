@@ -61,6 +61,13 @@ class Fields {
       if (!link) return std::nullopt;
       lead.links.push_back(std::move(*link));
     }
+    const auto dangers = number<size_t>();
+    if (!dangers) return std::nullopt;
+    while (lead.dangers.size() < *dangers) {
+      const auto danger = next();
+      if (!danger) return std::nullopt;
+      lead.dangers.emplace_back(*danger);
+    }
     return lead;
   }
 
@@ -150,6 +157,8 @@ std::string text_of_leads(const std::vector<LeadFact>& leads) {
     put(text, std::to_string(lead.links.size()));
     put(text, std::to_string(lead.lost));
     for (const auto& link : lead.links) put(text, link);
+    put(text, std::to_string(lead.dangers.size()));
+    for (const auto& danger : lead.dangers) put(text, danger);
   }
   return text;
 }

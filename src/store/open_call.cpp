@@ -19,8 +19,9 @@ namespace {
 
 constexpr std::string_view digests_ending = ".digests";
 constexpr std::string_view leads_ending = ".leads";
-constexpr const char* all_leads = "all\n";
-constexpr const char* some_leads = "some\n";
+// The first line, with a number that is counted up when leads are written in another way.
+constexpr const char* all_leads = "all 2\n";
+constexpr const char* some_leads = "some 2\n";
 
 // A mark is TREE-SECONDS-NANOSECONDS-SALT; this is how all of a tree begin.
 std::string marks_of(int root) {
@@ -211,9 +212,10 @@ SavedMembers OpenCall::saved_by(const std::string& name) const {
 Leads OpenCall::leads_by(const std::string& name) const {
   constexpr size_t most_bytes = size_t{64} << 20;
   const auto text = read_private_file(before_ + "/" + name + std::string(leads_ending), most_bytes);
-  if (!text.ok()) return {};
+  const bool are_all = text.ok() && text.value().starts_with(all_leads);
+  if (!are_all && !(text.ok() && text.value().starts_with(some_leads))) return {};
   const size_t first_line = text.value().find('\n') + 1;
-  return {leads_in(std::string_view(text.value()).substr(first_line)), text.value().starts_with(all_leads)};
+  return {leads_in(std::string_view(text.value()).substr(first_line)), are_all};
 }
 
 Digests OpenCall::digests_by(const std::string& name) const {

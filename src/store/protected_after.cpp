@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "store/file_system_times.hpp"
+#include "store/home_links.hpp"
 #include "store/protected_judge.hpp"
 #include "store/protected_walk.hpp"
 #include "store/tree_memory.hpp"
@@ -116,6 +117,7 @@ class WalkAfter {
   // When the walk is done: what was closed on the way to a configuration is open by then.
   void judge_leads() {
     judge_.judge_places(git_.around(root_path_));
+    judge_.judge_places(home_links(limits_.git.home, root_path_), MemberJudge::by_home);
     for (const auto& [tree, dot_git] : checkouts_) judge_.judge_places(git_.of_checkout(tree, dot_git));
     for (const auto& directory : git_directories_) judge_.judge_places(git_.of_git_directory(directory));
     judge_.judge_known_leads();

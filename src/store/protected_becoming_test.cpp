@@ -157,7 +157,7 @@ const std::vector<WalkRow>& rows() {
        [](Tree& tree) {
          for (const char* name : {"Config", "cOnfig", "coNfig", "conFig", "confIg", "confiG"})
            tree.write("x/" + std::string(name) + ".worktree", "");
-         tree.write("x/config.worktree", evil_config);
+         tree.write("x/config.worktree", "[core]\n\tfsmonitor = ./another\n");
          for (const char* name : {"Commondir", "cOmmondir", "coMmondir"})
            tree.write("x/" + std::string(name), "../r\n");
          tree.write("x/commondir", "/usr/share\n");

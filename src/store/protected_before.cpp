@@ -9,6 +9,7 @@
 #include "base/sys.hpp"
 #include "policy/protected_directory.hpp"
 #include "store/git_places.hpp"
+#include "store/home_links.hpp"
 #include "store/link_way.hpp"
 #include "store/protected_walk.hpp"
 #include "store/system_facts.hpp"
@@ -44,6 +45,7 @@ class LookBefore {
     }
     if (!waiting_.empty()) leave_out();
     add_places(git_.around(root_), true);
+    add_places(home_links(query_.git.home, root_), true);
     for (const auto& lead : query_.remembered) {
       remembered_.emplace(lead.name, &lead);
       if (lead.lost != 0) add_leading({lead.name.path, lead.name.kind, false, false});
@@ -223,6 +225,7 @@ class LookBefore {
   void add_end(const Leading& leading) {
     const LinkWay way = follow_links(leading.path);
     facts_.leads.push_back(fact_of(leading, way));
+    if (is_git_part(leading.kind)) facts_.leads.back().dangers = GitPlaces::dangers_in(leading.path);
     const bool in_tree = way.path != root_ && is_beneath(root_, way.path);
     // One that leads back to a directory that it lies in would have all of that read-only.
     const bool leads_back = leading.is_link() && is_beneath(way.path, leading.path);
@@ -244,6 +247,8 @@ class LookBefore {
     searched_ = 0;
     if (around) find_links_in(around.get(), way.path, leading.top, 0);
   }
+
+  static bool is_git_part(LeadFact::Kind kind) { return kind > LeadFact::Kind::repository; }
 
   // Of one whose way is gone: what is now where it led last.
   LeadFact fact_of(const Leading& leading, const LinkWay& way) const {

@@ -27,7 +27,6 @@ bool leads_elsewhere(LeadFact::Kind kind) {
 }
 
 constexpr const char* too_many = "more leads to what is executed than can be remembered";
-constexpr const char* place_reason = "a configuration of git has it execute what is here";
 constexpr const char* former_reason =
     "a link or a configuration of git led here, and what is here was executed";
 
@@ -45,8 +44,8 @@ void MemberJudge::add_led(Led led) {
   led_.push_back(std::move(led));
 }
 
-void MemberJudge::judge_places(const std::vector<NamedPlace>& places) {
-  for (const auto& place : places) add_led({{place.path, kind_of(place.kind)}, place_reason, place.pointer});
+void MemberJudge::judge_places(const std::vector<NamedPlace>& places, const char* reason) {
+  for (const auto& place : places) add_led({{place.path, kind_of(place.kind)}, reason, place.pointer});
   judge_all_led();
 }
 
@@ -144,7 +143,9 @@ void MemberJudge::judge_led(const Led& led) {
 // it means another place.
 void MemberJudge::judge_repository(const Led& led, const LinkWay& way) {
   const std::string& end = way.error == 0 ? way.path : way.missing;
-  const bool is_known = !knows_all_ || leads_.find(led.lead) != nullptr;
+  // Or another pointer led there: the user's own, wherever it is kept now.
+  const bool is_known = !knows_all_ || leads_.find(led.lead) != nullptr ||
+                        (way.error == 0 && leads_.was_end(led.lead.kind, way.seen));
   if (!is_known && !is_beneath(root_, end) && is_inside(led.pointer))
     findings_.suspect(relative(led.pointer), "leads git to a place outside the directory");
 }
@@ -230,8 +231,11 @@ void MemberJudge::judge_content(const Led& led, const LinkWay& way, const std::s
   const ProtectedFact* same = known_.find(way.seen);
   const bool has_other_names = S_ISREG(way.seen.st_mode) && way.seen.st_nlink > 1;
   const bool is_kept = same != nullptr && same->kept && !has_other_names;
-  const bool is_changed = is_directory ? is_new(way.seen, relative(way.path))
-                                       : is_touched(way.seen) && !known_.is_unchanged(way.seen);
+  // It may be known by a lead alone, one that comes from another tree.
+  const bool is_new_directory =
+      is_new(way.seen, relative(way.path)) && !leads_.was_end(led.lead.kind, way.seen);
+  const bool is_changed =
+      is_directory ? is_new_directory : is_touched(way.seen) && !known_.is_unchanged(way.seen);
   if (is_changed && !is_kept) return findings_.suspect(relative(goes), led.reason);
   if (!is_directory || !ends_.insert(way.path).second) return;
   look_inside(relative(way.path), led.reason, is_kept ? Inside::links : Inside::everything);

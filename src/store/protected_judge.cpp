@@ -24,7 +24,6 @@ Known::Known(const std::vector<ProtectedFact>& facts) {
     // One may be known in several ways: that it is read-only says most, and where it is more than that it is.
     const ProtectedFact*& known = files_[{fact.file.device, fact.file.inode}];
     if (known == nullptr || (!known->kept && !fact.file.path.empty())) known = &fact;
-    if (fact.kept) kept_.insert(fact.file.path);
   }
 }
 
@@ -91,7 +90,7 @@ void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member
   const auto seen = look_in(here.fd, member.name);
   if (!seen && errno != ENOENT) findings_.gap(system_error("'" + path + "' could not be looked at").what);
   if (!seen) return;
-  if (is_out_of_reach(here, member, *seen)) {
+  if (is_out_of_reach(*seen)) {
     if (S_ISDIR(seen->st_mode)) look_inside(path, std::string(member.reason), Inside::links);
     return;
   }
@@ -114,17 +113,13 @@ void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member
   }
 }
 
-// It was a mount point all the time, so only the host can have changed it or put another in its place;
-// unless the file has a second name. Wherever the directory around it was moved, the mount went along.
-bool MemberJudge::is_out_of_reach(const WalkedPlace& here, const MemberName& member,
-                                  const struct stat& seen) const {
+// It was a mount point all the time, so only the host can have changed it; unless the file has a second name.
+// Wherever the directory around it was moved, the mount went along. But it did not stay at the place: when
+// the host put another file there, the kernel took the mount away, and the command could write to that one.
+bool MemberJudge::is_out_of_reach(const struct stat& seen) const {
   if (S_ISREG(seen.st_mode) && seen.st_nlink > 1) return false;
   const ProtectedFact* same = known_.find(seen);
-  if (same != nullptr && same->kept) return true;
-  if (!known_.is_kept(absolute(joined(here.path, member.name)))) return false;
-  struct stat around {};
-  const ProtectedFact* parent = ::fstat(here.fd, &around) == 0 ? known_.find(around) : nullptr;
-  return here.path.empty() || (parent != nullptr && parent->file.path == absolute(here.path));
+  return same != nullptr && same->kept;
 }
 
 void MemberJudge::judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
@@ -199,7 +194,21 @@ void MemberJudge::judge_config(const WalkedPlace& here, const MemberName& member
   const std::string path = joined(here.path, member.name);
   const auto text = read_member(here, member, seen, max_git_config_bytes);
   if (!text.ok()) return findings_.suspect(path, std::string(member.reason));
-  if (const auto danger = danger_in_git_config(text.value())) findings_.suspect(path, *danger);
+  const auto before = way_is_new ? std::vector<std::string>() : dangers_before(here);
+  if (const auto danger = danger_in_git_config(text.value(), before)) findings_.suspect(path, *danger);
+}
+
+// What the configurations of this very git directory had git run already: git rewrites them as a whole, for a
+// branch that follows another.
+std::vector<std::string> MemberJudge::dangers_before(const WalkedPlace& here) const {
+  struct stat seen {};
+  if (::fstat(here.fd, &seen) != 0) return {};
+  using Kind = LeadFact::Kind;
+  for (const Kind kind : {Kind::git_directory, Kind::common_part, Kind::worktree_part}) {
+    const LeadFact* lead = leads_.find({absolute(here.path), kind});
+    if (lead != nullptr && is_step(lead->end, absolute(here.path), seen)) return lead->dangers;
+  }
+  return {};
 }
 
 void MemberJudge::judge_todo(const WalkedPlace& here, const MemberName& member, const struct stat& seen,

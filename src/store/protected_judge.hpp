@@ -27,11 +27,9 @@ class Known {
   // older.
   bool is_at(const struct stat& seen, const std::string& path) const;
   bool is_unchanged(const struct stat& seen) const;
-  bool is_kept(const std::string& path) const { return kept_.contains(path); }
 
  private:
   std::map<std::pair<uint64_t, uint64_t>, const ProtectedFact*> files_;
-  std::set<std::string> kept_;
 };
 
 // What was found so far, and whether the look may go on.
@@ -90,7 +88,9 @@ class MemberJudge {
 
   void judge(const WalkedPlace& here, const MemberName& member, bool way_is_new);
   // What configurations, which may well be as they were, have git execute.
-  void judge_places(const std::vector<NamedPlace>& places);
+  static constexpr const char* by_git = "a configuration of git has it execute what is here";
+  static constexpr const char* by_home = "a link in the home directory leads here";
+  void judge_places(const std::vector<NamedPlace>& places, const char* reason = by_git);
   // What led somewhere before the command, whoever says so now.
   void judge_known_leads();
   // Those that there are, and those that there were while their ends are there, as far as it is worth
@@ -113,7 +113,8 @@ class MemberJudge {
 
  private:
   void judge_member(const WalkedPlace& here, const MemberName& member, bool way_is_new);
-  bool is_out_of_reach(const WalkedPlace& here, const MemberName& member, const struct stat& seen) const;
+  bool is_out_of_reach(const struct stat& seen) const;
+  std::vector<std::string> dangers_before(const WalkedPlace& here) const;
   void judge_always(const WalkedPlace& here, const MemberName& member, const struct stat& seen,
                     bool way_is_new);
   void judge_config(const WalkedPlace& here, const MemberName& member, const struct stat& seen,

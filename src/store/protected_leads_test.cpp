@@ -417,13 +417,14 @@ TEST(ProtectedLeads, AreWrittenDownAndReadAgain) {
   const std::vector<LeadFact> leads = {
       {"/w/a\nb/.envrc", LeadFact::Kind::link, {"/w/end", 1, 2, {3, 4}}, {{"/w/link", 5, 6, {7, 8}}}},
       {"/w/hk", LeadFact::Kind::hooks, {}, {}, 77},
+      {"/w/r", LeadFact::Kind::git_directory, {"/w/r", 1, 2, {3, 4}}, {}, 0, {"core\nhookspath=a", "b"}},
       {"/w/.git",
        LeadFact::Kind::repository,
        {"/out", 9, 10, {-11, 12}},
        {{"/w/x", 1, 1, {}}, {"/w/y", 2, 2, {}}}}};
   const std::string text = text_of_leads(leads);
   EXPECT_EQ(leads_in(text), leads);
-  EXPECT_EQ(leads_in(std::string_view(text).substr(0, text.size() - 1)).size(), 2U);
+  EXPECT_EQ(leads_in(std::string_view(text).substr(0, text.size() - 1)).size(), 3U);
   EXPECT_TRUE(leads_in(std::string("9\0/w\0", 5)).empty());
   const std::vector<RememberedLead> remembered = {
       {{"/w/a\nb", LeadFact::Kind::link}, "/w/end", 0, {"/w/l", "/w/m"}},

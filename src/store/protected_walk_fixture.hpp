@@ -76,8 +76,7 @@ class Tree {
     TreeFacts found{.is_complete = true};
     std::function<AllLeads()> find_others;
     if (!others.empty()) find_others = [&] { return AllLeads{others}; };
-    std::vector<OwnedFd> held;
-    EXPECT_TRUE(look_before(root(), {{}, git, find_others, remembered}, found, held).ok());
+    EXPECT_TRUE(look_before(root(), {{}, git, find_others, remembered}, found, held_).ok());
     return found;
   }
   LookAfter after(const TreeFacts& known, const ChangeTime& since, LookLimits limits = {},
@@ -102,6 +101,7 @@ class Tree {
   Scratch scratch_;
   Scratch own_;
   std::string below_ = ".";
+  mutable std::vector<OwnedFd> held_;  // as a call does, so that no other file gets the number of a member
 };
 
 inline std::vector<std::string> paths_of(const LookAfter& found) {

@@ -142,7 +142,7 @@ TEST(ProtectedWalk, NoMoreThanSomeAreMounted) {
   EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{});
 }
 
-// What the host changes meanwhile at a place that was a mount point to the command is not the command's.
+// What the host changes meanwhile in what was a mount to the command is not the command's.
 TEST(ProtectedWalk, WhatTheHostChangesMeanwhileStays) {
   Tree tree;
   tree.repository(".git");
@@ -150,12 +150,38 @@ TEST(ProtectedWalk, WhatTheHostChangesMeanwhileStays) {
   Tree::let_the_clock_tick();
   const auto known = tree.before();
   const ChangeTime since = change_time_now();
-  for (const char* name : {".envrc", ".git/config"}) {
-    tree.write("new", evil_config);
-    tree.move("new", name);
-  }
+  for (const char* name : {".envrc", ".git/config"}) tree.write(name, evil_config);
   tree.write(".git/hooks/pre-commit");
   EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{});
+}
+
+// But another file in its place has no mount on it, and the command could write to that.
+TEST(ProtectedWalk, WhatTheHostReplacesMeanwhileIsJudged) {
+  Tree tree;
+  for (const char* name : {".git", "a/.git", "b/.git"}) tree.repository(name);
+  const std::string own = "[core]\n\thooksPath = .husky\n[alias]\n\tx = !x \\\n y\n";
+  for (const char* name : {".git/config", "a/.git/config", "b/.git/config"}) tree.write(name, own);
+  for (const char* name : {".envrc", ".git/hooks/pre-push"}) tree.write(name);
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  const ChangeTime since = change_time_now();
+  const auto replace = [&](const std::string& name, const std::string& text) {
+    tree.write("new", text);
+    tree.move("new", name);
+  };
+  // As git does for `git config` and for a branch that follows another.
+  replace(".git/config", own + "[user]\n\tname = me\n");
+  replace("a/.git/config", "[branch \"x\"]\n\tremote = origin\n" + own);
+  EXPECT_EQ(paths_of(tree.after(known, since)), std::vector<std::string>{});
+  replace(".envrc", "evil\n");
+  replace(".git/config", own + evil_config);
+  replace("a/.git/config", "[core]\n\thooksPath = elsewhere\n");
+  replace("b/.git/config", "[alias]\n\tx = !x \\\n z\n");
+  tree.move(".git/hooks", "old");
+  tree.write(".git/hooks/pre-push", "evil\n");
+  const std::vector<std::string> all = {".envrc", ".git/config", ".git/hooks/pre-push", "a/.git/config",
+                                        "b/.git/config"};
+  EXPECT_EQ(paths_of(tree.after(known, since)), all);
 }
 
 TEST(ProtectedWalk, ABoundThatIsMetIsSaid) {
