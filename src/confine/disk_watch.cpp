@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -39,8 +40,10 @@ class Walk {
   Walk(uint64_t device, int64_t since)
       : device_(device), since_(since), deadline_ms_(sys::monotonic_ms() + longest_walk_ms) {}
 
+  bool is_late() const { return sys::monotonic_ms() > deadline_ms_; }
+
   void directory(OwnedFd fd, int depth) {
-    if (depth > deepest_walk || sys::monotonic_ms() > deadline_ms_) {
+    if (depth > deepest_walk || is_late()) {
       complete_ = false;
       return;
     }
@@ -74,11 +77,12 @@ class Walk {
     return S_ISDIR(seen.stx_mode);
   }
 
-  // A mapping keeps a deleted file alive without a descriptor; so much of it as is mapped is known.
+  // A mapping keeps a deleted file alive without a descriptor; so much of it as is mapped is known, by that
+  // mapping of several which reaches furthest.
   void count_mapped(uint64_t device, uint64_t inode, uint64_t bytes) {
-    if (device != device_ || !counted_.insert(inode).second) return;
-    touched_.bytes += bytes;
-    touched_.files += 1;
+    if (device != device_) return;
+    auto& reach = mapped_[inode];
+    reach = std::max(reach, bytes);
   }
 
   void cut_short() { complete_ = false; }
@@ -91,11 +95,23 @@ class Walk {
   // At most `gone` can have been taken by what was only touched, or by what a walk cut short did not see.
   DiskGrowth growth(const DiskGrowth& gone) const {
     if (!complete_) return gone;
-    return {made_.bytes + std::min(touched_.bytes, drop(gone.bytes, made_.bytes)),
-            made_.files + std::min(touched_.files, drop(gone.files, made_.files))};
+    const DiskGrowth touched = touched_with_mapped();
+    return {made_.bytes + std::min(touched.bytes, drop(gone.bytes, made_.bytes)),
+            made_.files + std::min(touched.files, drop(gone.files, made_.files))};
   }
 
  private:
+  // Of a file that a descriptor shows too its size is known, however little of it is mapped.
+  DiskGrowth touched_with_mapped() const {
+    DiskGrowth touched = touched_;
+    for (const auto& [inode, bytes] : mapped_) {
+      if (counted_.contains(inode)) continue;
+      touched.bytes += bytes;
+      touched.files += 1;
+    }
+    return touched;
+  }
+
   static constexpr int deepest_walk = 200;
   static constexpr uint64_t longest_walk_ms = 500;  // the caller's deadline waits meanwhile
 
@@ -104,6 +120,7 @@ class Walk {
   uint64_t deadline_ms_;
   bool complete_ = true;
   std::set<uint64_t> counted_;
+  std::map<uint64_t, uint64_t> mapped_;  // how far into each file
   DiskGrowth made_;
   DiskGrowth touched_;
 };
@@ -112,9 +129,10 @@ class Walk {
 void add_deleted(const ProcessTable& table, Walk& walk) {
   for_each_process(table, [&](const std::string& process) {
     const auto shown = memory_shown(table, process);
-    for_each_mapping(table, shown ? shown->at : process, [&](const Mapping& mapping) {
+    const bool mapped = for_each_mapping(table, shown ? shown->at : process, [&](const Mapping& mapping) {
       if (mapping.name.ends_with(" (deleted)"))
         walk.count_mapped(mapping.device, mapping.inode, mapping.offset + mapping.bytes);
+      return !walk.is_late();
     });
     const bool looked = for_each_descriptor(table, process, [&](int fds, const std::string& name) {
       struct stat seen {};
@@ -123,7 +141,7 @@ void add_deleted(const ProcessTable& table, Walk& walk) {
       if (deleted) walk.count(fds, name.c_str(), 0);
       return true;
     });
-    if (!looked) walk.cut_short();
+    if (!mapped || !looked) walk.cut_short();
   });
 }
 
