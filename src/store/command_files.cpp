@@ -6,6 +6,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/config_paths.hpp"
 #include "store/operators_file.hpp"
 #include "store/second_name.hpp"
 #include "store/share_place.hpp"
@@ -21,13 +22,6 @@ void add_json_files(std::vector<CommandFile>& files, const std::string& folder, 
     if (name.ends_with(".json") && name[0] != '.')
       files.push_back({shown + "/" + name, folder + "/" + name, by});
   }
-}
-
-std::string config_folder(const Environment& environment) {
-  const std::string given = environment.get("XDG_CONFIG_HOME");
-  if (is_plain_absolute(given) && given != "/") return given + "/cloche/commands";
-  const std::string home = environment.get("HOME");
-  return is_plain_absolute(home) && home != "/" ? home + "/.config/cloche/commands" : "";
 }
 
 // What lies there is the user's own word. Who cannot look into it finds nothing there.
@@ -59,7 +53,8 @@ Result<std::vector<CommandFile>> find_command_files(const std::string& program,
     return refusal("there are no command shapes in " + shipped,
                    "install share/ beside the programs, or build again");
   }
-  if (const std::string folder = config_folder(environment); !folder.empty()) {
+  if (const std::string users = TRY(user_config_folder(environment)); !users.empty()) {
+    const std::string folder = users + "/commands";
     TRY(judge_users_folder(folder));
     add_json_files(files, folder, folder, CommandFile::By::user);
   }

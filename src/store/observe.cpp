@@ -12,6 +12,7 @@
 #include "policy/git_config.hpp"
 #include "policy/git_identity.hpp"
 #include "policy/system_view.hpp"
+#include "store/config_paths.hpp"
 #include "store/git_places.hpp"
 #include "store/hard_links.hpp"
 #include "store/second_name.hpp"
@@ -291,9 +292,8 @@ GitIdentity look_at_git_identity(const Environment& environment, const std::stri
   if (home.empty()) return {};
   GitIdentity identity = said_in(home + "/.gitconfig");
   if (!identity.name.empty() && !identity.email.empty()) return identity;
-  const std::string configured = environment.get("XDG_CONFIG_HOME");
-  const std::string folder = configured.empty() ? home + "/.config" : configured;
-  return completed(std::move(identity), said_in(folder + "/git/config"));
+  const auto folder = config_home(environment, home);
+  return folder.ok() ? completed(std::move(identity), said_in(folder.value() + "/git/config")) : identity;
 }
 
 Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,

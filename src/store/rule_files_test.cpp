@@ -239,10 +239,16 @@ TEST(ConfigPaths, FollowTheEnvironment) {
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=/h"}), "/x/cloche/config.json");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=", "HOME=/h"}), "/h/.config/cloche/config.json");
   EXPECT_EQ(user_of({"HOME=/h"}), "/h/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=//x/./y/", "HOME=/h"}), "/x/y/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=h"}), "/x/cloche/config.json");
+  EXPECT_EQ(user_of({"HOME=/h/"}), "/h/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"HOME=/"}), "/.config/cloche/config.json");
   EXPECT_EQ(user_of({}), "");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=x", "HOME=/h"}), "refused");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x/../y", "HOME=/h"}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/", "HOME=/h"}), "refused");
   EXPECT_EQ(user_of({"HOME=/h/.."}), "refused");
+  EXPECT_EQ(user_of({"HOME=h"}), "refused");
 }
 
 }  // namespace
