@@ -209,6 +209,17 @@ ConfinementPlan required_for(const RunRequest& request) {
   return plan;
 }
 
+// What was made up for is not as it was observed, and the plan is then made again.
+Result<ProtectedLook> begin_look(Observation& seen, const std::string& state, const Replan& replan,
+                                 ConfinementPlan& plan) {
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, state));
+  if (!look.has_made_up()) return look;
+  TRY(observe_protected_again(seen));
+  look.learn(seen.facts.guard);
+  plan = TRY(replan(seen.facts));
+  return look;
+}
+
 // The result is nobody's before the tree was looked at. A command that was not started has left nothing; but
 // whether it was is not ours to guess, so it is looked all the same.
 Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& guard) {
@@ -313,12 +324,7 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
   // Before anything is made: it may refuse the state directory.
   ConfinementPlan plan = TRY(replan(seen.facts));
-  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
-  if (look.has_made_up()) {
-    TRY(observe_protected_again(seen));
-    look.learn(seen.facts.guard);
-    plan = TRY(replan(seen.facts));
-  }
+  ProtectedLook look = TRY(begin_look(seen, installation.state, replan, plan));
   auto ran = run_among_others(std::move(seat), std::move(plan), seen, Host{probe, installation}, streams,
                               {proving, replan}, look);
   ran = after_look(std::move(ran), look, seen.facts.guard);
@@ -343,13 +349,8 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
   std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, box_of(plan)));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
-  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
   ConfinementPlan current = plan;
-  if (look.has_made_up()) {
-    TRY(observe_protected_again(seen));
-    look.learn(seen.facts.guard);
-    current = TRY(replan(seen.facts));
-  }
+  ProtectedLook look = TRY(begin_look(seen, installation.state, replan, current));
   auto ran = run_among_others(std::move(seat), std::move(current), seen, Host{probe, installation}, streams,
                               {Proving::when_needed, replan}, look);
   return after_look(std::move(ran), look,
