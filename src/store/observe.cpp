@@ -174,25 +174,6 @@ Result<FileFact> look_at_hidden(const std::string& path, HeldDirectories& direct
   return hold(path, passing);
 }
 
-// Where it is or would be made: every link resolved in the part that exists.
-FileFact look_at_state(const std::string& state) {
-  if (state.empty()) return {};
-  std::vector<OwnedFd> passing;
-  std::string existing = state;
-  std::string rest;
-  while (existing != "/") {
-    auto fact = hold(existing, passing);
-    if (fact.ok() && fact.value().exists()) {
-      fact.value().path += rest;
-      if (!rest.empty()) fact.value().kind = FileFact::Kind::absent;
-      return std::move(fact).value();
-    }
-    rest.insert(0, existing.substr(existing.rfind('/')));
-    existing = std::string(parent_of(existing));
-  }
-  return {.path = state};
-}
-
 struct NamedTree {
   const FileFact* fact;
   bool writable;
@@ -270,7 +251,7 @@ Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) 
 // What lies in a place that is known is kept with it; a link may have led elsewhere.
 void look_at_configuration(Facts& facts, const std::vector<std::string>& places) {
   for (const auto& place : places) {
-    FileFact found = look_at_state(place);
+    FileFact found = look_at_place(place);
     const auto holds = [&](const FileFact& known) { return is_beneath(known.path, found.path); };
     if (std::any_of(facts.configuration.begin(), facts.configuration.end(), holds)) continue;
     look_above(facts.above_own, found);
@@ -279,6 +260,20 @@ void look_at_configuration(Facts& facts, const std::vector<std::string>& places)
 }
 
 }  // namespace
+
+FileFact look_at_place(const std::string& place) {
+  if (place.empty()) return {};
+  std::vector<OwnedFd> passing;
+  for (std::string existing = place; existing != "/"; existing = std::string(parent_of(existing))) {
+    auto fact = hold(existing, passing);
+    if (!fact.ok() || !fact.value().exists()) continue;
+    const std::string rest = place.substr(existing.size());
+    fact.value().path += rest;
+    if (!rest.empty()) fact.value().kind = FileFact::Kind::absent;
+    return std::move(fact).value();
+  }
+  return {.path = place};
+}
 
 // In the files that git takes for the user's own; of the second, and only when the first does not say it all,
 // what that lacks. What cannot be read says nothing.
@@ -302,7 +297,7 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   facts.caller = std::move(caller);
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
   facts.guard.git = find_git_sources(environment, facts.caller.home);
-  facts.state = look_at_state(own.state);
+  facts.state = look_at_place(own.state);
   TRY(look_at_parts(facts, own.parts));
   look_at_configuration(facts, own.configuration);
   for (const auto& place : own.trusted) {
@@ -364,7 +359,7 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   if (request.view == View::host)
     for (const auto& own : facts.hidden) mask_closed_way(facts, own);
   for (const auto& path : request.kept) {
-    facts.kept.push_back(look_at_state(path));
+    facts.kept.push_back(look_at_place(path));
     look_above(facts.above_own, facts.kept.back());
   }
   look_above(facts.above_own, facts.state);
