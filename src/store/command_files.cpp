@@ -1,11 +1,9 @@
 #include "store/command_files.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
-#include "base/sys.hpp"
 #include "store/config_paths.hpp"
 #include "store/operators_file.hpp"
 #include "store/second_name.hpp"
@@ -30,15 +28,10 @@ Result<void> judge_users_folder(const std::string& folder) {
   return judge_operators_folder(folder, users_writers());
 }
 
-// Whoever owns share/ owns the programs beside it, and what was named on the command line is only tested.
 Result<OperatorsFile> open_shapes(const CommandFile& file) {
-  if (file.by == CommandFile::By::user) {
-    OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
-    TRY(judge_way(file.path, opened, users_writers()));
-    return opened;
-  }
-  OperatorsFile opened{TRY(sys::open(file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
-  opened.opened = TRY(sys::path_of(opened.fd.get()));
+  if (file.by != CommandFile::By::user) return open_unjudged(file.path);
+  OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
+  TRY(judge_way(file.path, opened, users_writers()));
   return opened;
 }
 

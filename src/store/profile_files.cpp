@@ -47,11 +47,8 @@ Result<std::string> read_outside(const OperatorsFile& file, const std::string& p
   return read_operators(file.fd.get(), path, max_file_bytes);
 }
 
-// Whoever owns share/ owns the programs beside it.
 Result<std::string> read_shipped(const std::string& path, const ProfilePlaces& places) {
-  OperatorsFile file{TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
-  file.opened = TRY(sys::path_of(file.fd.get()));
-  return read_outside(file, path, places);
+  return read_outside(TRY(open_unjudged(path)), path, places);
 }
 
 // What somebody else could have written is not the operator's word.
