@@ -123,8 +123,8 @@ Mapping mapping_in(std::string_view line) {
     return number;
   };
   Mapping mapping;
-  const uint64_t from = next(16, 1);
-  mapping.bytes = next(16, sizeof " rw-s") - from;
+  mapping.begin = next(16, 1);
+  mapping.bytes = next(16, sizeof " rw-s") - mapping.begin;
   mapping.offset = next(16, 1);
   const auto major = static_cast<unsigned>(next(16, 1));
   mapping.device = ::makedev(major, static_cast<unsigned>(next(16, 1)));

@@ -52,6 +52,7 @@ bool for_each_descriptor(const ProcessTable& table, const std::string& process,
 
 // One line of a process's maps.
 struct Mapping {
+  uint64_t begin = 0;  // its addresses
   uint64_t bytes = 0;
   uint64_t offset = 0;  // into the file
   uint64_t device = 0;

@@ -172,6 +172,7 @@ TEST_F(MapsTest, SayWhereAFileIsAndHowMuchOfItIsMapped) {
   write(line_start + "/path with blanks (deleted)\n");
   const auto table = sys::open(scratch_.path, O_RDONLY | O_DIRECTORY);
   (void)for_each_mapping(table.value().get(), "17", [&](const Mapping& mapping) {
+    EXPECT_EQ(mapping.begin, 0x7f0000000000U);
     EXPECT_EQ(mapping.bytes, 1U << 20);
     EXPECT_EQ(mapping.offset, 0x1000U);
     EXPECT_EQ(mapping.device, ::makedev(0xfe, 2));

@@ -191,6 +191,23 @@ Report fill_behind_small_mappings(const Arguments& args) {
   return filled(std::to_string(progress.total()) + " bytes behind small mappings");
 }
 
+// A page of each is all that stays mapped, and keeps the whole of it.
+Report fill_behind_a_page(const Arguments& args) {
+  const uint64_t limit = number(args.at(1));
+  const uint64_t size = number(args.at(2));
+  Progress progress;
+  for (uint64_t i = 0; progress.total() < limit * enough; ++i) {
+    const std::string name = name_of(args.at(0), i);
+    const int fd = open(name.c_str(), O_CREAT | O_RDWR, 0644);
+    if (fd < 0) return held_by_errno("make a file");
+    unlink(name.c_str());
+    if (!fill(fd, size, progress)) return held_by_errno("write after " + std::to_string(progress.total()));
+    if (mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) return held_by_errno("mmap");
+    close(fd);
+  }
+  return filled(std::to_string(progress.total()) + " bytes of which pages are mapped");
+}
+
 // The older door to the same reservation.
 Report reserve_blocks_by_ioctl(const Arguments& args) {
   struct {
@@ -265,6 +282,7 @@ Attacks disk_bomb_attacks() {
       {"fill-behind-many-mappings", "they do however many mappings come before theirs",
        fill_behind_many_mappings},
       {"fill-behind-small-mappings", "they do by the largest of their mappings", fill_behind_small_mappings},
+      {"fill-behind-a-page", "they do however little of them is mapped", fill_behind_a_page},
       {"reserve-blocks-by-ioctl", "space is not taken by reservation", reserve_blocks_by_ioctl},
       {"fill-unlinked-files", "files without a name count as disk", fill_unlinked_files},
       {"fill-by-mapping", "bytes written through memory count as disk", fill_by_mapping},
