@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "base/path.hpp"
+#include "base/shown.hpp"
+
 namespace cloche {
 
 std::optional<std::string> Environment::find(std::string_view name) const {
@@ -10,6 +13,16 @@ std::optional<std::string> Environment::find(std::string_view name) const {
       return *at + name.size() + 1;
   }
   return std::nullopt;
+}
+
+Result<std::string> directory_in(const Environment& environment, std::string_view variable) {
+  const std::string given = environment.get(variable);
+  std::string path;
+  for (const auto name : components_of(given)) path += "/" + std::string(name);
+  if (given.empty() || (given[0] == '/' && is_plain_absolute(path))) return path;
+  return refusal(std::string(variable) + "=" + shown(given, 200) +
+                     " is not the absolute path of a directory, without ..",
+                 "set it to one, or unset it");
 }
 
 }  // namespace cloche

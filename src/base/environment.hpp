@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.hpp"
+
 namespace cloche {
 
 class Environment {
@@ -17,5 +19,9 @@ class Environment {
  private:
   char** block_;
 };
+
+// What a variable names, without the slashes and dots that say nothing; empty: it is not set. Whoever names a
+// place believes that it is used, so what cannot be one is refused, and another one is not taken in silence.
+Result<std::string> directory_in(const Environment& environment, std::string_view variable);
 
 }  // namespace cloche

@@ -8,6 +8,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <limits>
 #include <memory>
 #include <set>
@@ -39,8 +41,10 @@ class Walk {
   Walk(uint64_t device, int64_t since)
       : device_(device), since_(since), deadline_ms_(sys::monotonic_ms() + longest_walk_ms) {}
 
+  bool is_late() const { return sys::monotonic_ms() > deadline_ms_; }
+
   void directory(OwnedFd fd, int depth) {
-    if (depth > deepest_walk || sys::monotonic_ms() > deadline_ms_) {
+    if (depth > deepest_walk || is_late()) {
       complete_ = false;
       return;
     }
@@ -74,11 +78,9 @@ class Walk {
     return S_ISDIR(seen.stx_mode);
   }
 
-  // A mapping keeps a deleted file alive without a descriptor; so much of it as is mapped is known.
-  void count_mapped(uint64_t device, uint64_t inode, uint64_t bytes) {
-    if (device != device_ || !counted_.insert(inode).second) return;
-    touched_.bytes += bytes;
-    touched_.files += 1;
+  // A mapping keeps a deleted file alive without a descriptor, all of it, however little is mapped any more.
+  void note_mapped(uint64_t device, uint64_t inode) {
+    if (device == device_) mapped_.insert(inode);
   }
 
   void cut_short() { complete_ = false; }
@@ -91,11 +93,23 @@ class Walk {
   // At most `gone` can have been taken by what was only touched, or by what a walk cut short did not see.
   DiskGrowth growth(const DiskGrowth& gone) const {
     if (!complete_) return gone;
-    return {made_.bytes + std::min(touched_.bytes, drop(gone.bytes, made_.bytes)),
-            made_.files + std::min(touched_.files, drop(gone.files, made_.files))};
+    const DiskGrowth touched = touched_with_mapped();
+    return {made_.bytes + std::min(touched.bytes, drop(gone.bytes, made_.bytes)),
+            made_.files + std::min(touched.files, drop(gone.files, made_.files))};
   }
 
  private:
+  // What nothing else shows may be of any size.
+  DiskGrowth touched_with_mapped() const {
+    DiskGrowth touched = touched_;
+    for (const uint64_t inode : mapped_) {
+      if (counted_.contains(inode)) continue;
+      touched.bytes = ~0ULL;
+      touched.files += 1;
+    }
+    return touched;
+  }
+
   static constexpr int deepest_walk = 200;
   static constexpr uint64_t longest_walk_ms = 500;  // the caller's deadline waits meanwhile
 
@@ -104,26 +118,45 @@ class Walk {
   uint64_t deadline_ms_;
   bool complete_ = true;
   std::set<uint64_t> counted_;
+  std::set<uint64_t> mapped_;
   DiskGrowth made_;
   DiskGrowth touched_;
 };
+
+// The file itself, for whom the kernel lets look there: root alone.
+std::string mapped_file(const std::string& process, const Mapping& mapping) {
+  const auto hexadecimal = [](uint64_t address) {
+    std::array<char, 16> digits;
+    return std::string(digits.data(),
+                       std::to_chars(digits.data(), digits.data() + digits.size(), address, 16).ptr);
+  };
+  return process + "/map_files/" + hexadecimal(mapping.begin) + "-" +
+         hexadecimal(mapping.begin + mapping.bytes);
+}
+
+bool count_if_deleted(Walk& walk, int at, const std::string& name) {
+  struct stat seen {};
+  if (::fstatat(at, name.c_str(), &seen, 0) != 0) return false;
+  if (S_ISREG(seen.st_mode) && seen.st_nlink == 0) walk.count(at, name.c_str(), 0);
+  return true;
+}
 
 // Deleted and still open or mapped: in no directory, and on the disk all the same.
 void add_deleted(const ProcessTable& table, Walk& walk) {
   for_each_process(table, [&](const std::string& process) {
     const auto shown = memory_shown(table, process);
-    for_each_mapping(table, shown ? shown->at : process, [&](const Mapping& mapping) {
-      if (mapping.name.ends_with(" (deleted)"))
-        walk.count_mapped(mapping.device, mapping.inode, mapping.offset + mapping.bytes);
+    const std::string& at = shown ? shown->at : process;
+    const bool mapped = for_each_mapping(table, at, [&](const Mapping& mapping) {
+      const bool deleted = mapping.name.ends_with(" (deleted)");
+      if (deleted && !count_if_deleted(walk, table.directory, mapped_file(process, mapping)))
+        walk.note_mapped(mapping.device, mapping.inode);
+      return !walk.is_late();
     });
     const bool looked = for_each_descriptor(table, process, [&](int fds, const std::string& name) {
-      struct stat seen {};
-      const bool deleted =
-          ::fstatat(fds, name.c_str(), &seen, 0) == 0 && S_ISREG(seen.st_mode) && seen.st_nlink == 0;
-      if (deleted) walk.count(fds, name.c_str(), 0);
+      (void)count_if_deleted(walk, fds, name);
       return true;
     });
-    if (!looked) walk.cut_short();
+    if (!mapped || !looked) walk.cut_short();
   });
 }
 

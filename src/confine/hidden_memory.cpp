@@ -33,15 +33,13 @@ struct Hidden {
   bool complete = true;
 };
 
-void add_mapped(const ProcessTable& table, const std::string& process, Hidden& hidden) {
-  for_each_mapping(table, process, [&](const Mapping& mapping) {
-    hidden.mappings += 1;
-    const bool shared_memory = mapping.name == "/dev/zero (deleted)" || mapping.name.starts_with("/SYSV") ||
-                               mapping.name.starts_with("/memfd:");
-    if (!shared_memory) return;
-    auto& size = hidden.sizes[mapping.inode];
-    size = std::max(size, mapping.bytes);
-  });
+void add_mapping(const Mapping& mapping, Hidden& hidden) {
+  hidden.mappings += 1;
+  const bool shared_memory = mapping.name == "/dev/zero (deleted)" || mapping.name.starts_with("/SYSV") ||
+                             mapping.name.starts_with("/memfd:");
+  if (!shared_memory) return;
+  auto& size = hidden.sizes[mapping.inode];
+  size = std::max(size, mapping.bytes);
 }
 
 // Whether descriptors wait in it to be received, by its line "scm_fds: 1".
@@ -91,7 +89,12 @@ uint64_t hidden_at_most(const ProcessTable& table, const LookBudget& budget) {
   Hidden hidden{.by_tables = !own_network && table.processes == Processes::of_command};
   for_each_process(table, [&](const std::string& process) {
     if (!hidden.complete || budget.is_spent()) return;
-    if (const auto shown = memory_shown(table, process)) add_mapped(table, shown->at, hidden);
+    if (const auto shown = memory_shown(table, process)) {
+      hidden.complete = for_each_mapping(table, shown->at, [&](const Mapping& mapping) {
+        add_mapping(mapping, hidden);
+        return !budget.is_spent();
+      });
+    }
     const bool seen = for_each_descriptor(table, process, [&](int fds, const std::string& name) {
       add_descriptor(fds, name, hidden);
       return !budget.is_spent();

@@ -38,18 +38,11 @@ class Words {
   std::vector<std::string> words_;
 };
 
-void add_rules(Words& words, const ConfinementPlan& plan, int landlock_abi) {
-  words.flag("--landlock", std::to_string(landlock_abi));
-  if (landlock_abi == 0) return;
-  for (const auto& [access, path] : rules_for(plan))
-    words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
-}
-
 // Of the host's own tree nothing but what is named: there "/" is not an empty root that may be listed.
-void add_host_rules(Words& words, const ConfinementPlan& plan, int landlock_abi) {
-  words.flag("--landlock", std::to_string(landlock_abi));
-  if (landlock_abi == 0) return;
-  for (const auto& [access, path] : shown_rules_for(plan))
+void add_rules(Words& words, const ConfinementPlan& plan, const InnerOptions& options) {
+  words.flag("--landlock", std::to_string(options.landlock_abi));
+  if (options.landlock_abi == 0) return;
+  for (const auto& [access, path] : options.around == Around::host ? shown_rules_for(plan) : rules_for(plan))
     words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
 }
 
@@ -97,11 +90,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   // What was seen of them; the jail finds out whether the kernel counts more.
   if (options.around != Around::box && options.others)
     words.flag("--others", std::to_string(*options.others));
-  if (options.around == Around::host) {
-    add_host_rules(words, plan, options.landlock_abi);
-  } else {
-    add_rules(words, plan, options.landlock_abi);
-  }
+  add_rules(words, plan, options);
   if (plan.terminal && options.control) words.flag("--terminal");
   if (plan.debugging) words.flag("--debugging");
   if (options.watched) words.flag("--watched");

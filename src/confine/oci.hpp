@@ -11,6 +11,7 @@
 
 #include "base/result.hpp"
 #include "confine/box_parts.hpp"
+#include "confine/oci_rootfs.hpp"
 #include "confine/source_mounts.hpp"
 #include "model/layers.hpp"
 #include "model/plan.hpp"
@@ -22,10 +23,6 @@ struct IdMapping {
   unsigned outside = 0;
   unsigned count = 1;
 };
-
-// Whose kernel the command sees: the host's own (crun, runc), or gVisor's (runsc), which knows fewer options
-// and has no Landlock.
-enum class BoxKernel { hosts, gvisor };
 
 // As many as its language sees fit; a group counts them along with the command, whose own processes the jail
 // limits by RLIMIT_NPROC, in a user namespace that nobody else is in.
@@ -51,21 +48,6 @@ struct OciOptions {
 // environment are said in another way where they are not, but a path that a runtime has to find is refused,
 // because it would find another one.
 Result<std::string> oci_config(const ConfinementPlan& plan, const OciOptions& options);
-
-// What lies in the root directory: what the view has of its own, and a place for each mount. Parents before
-// children. gVisor's gofer mounts the trees there alone, without the memory that some of them lie in, and by
-// an id that can make nothing there.
-struct RootfsEntry {
-  enum class Kind { directory, file, link };
-  Kind kind = Kind::directory;
-  std::string path;          // absolute, in the root directory
-  std::string content = {};  // of a file, where it has any; of a link what it says
-  unsigned mode = 0755;
-};
-std::vector<RootfsEntry> rootfs_entries(const ConfinementPlan& plan, BoxKernel kernel);
-
-// The texts that the root directory does not hold: each is bound from a file of its own.
-std::vector<size_t> texts_beside_rootfs(const ConfinementPlan& plan);
 
 // What the plan requires and neither such a box nor --inner can keep.
 std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOptions& options);

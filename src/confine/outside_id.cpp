@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -54,17 +55,33 @@ void unlock_all(const std::vector<OwnedFd>& files, unsigned slot) {
   for (const OwnedFd& file : files) lock(file.get(), slot, F_UNLCK);
 }
 
+struct Ids {
+  unsigned first;
+  unsigned count;
+};
+
+// Those that somebody has or has not cleaned up after. However wide the range is: as far as the file goes.
+std::vector<unsigned> marked_slots(int file, unsigned count) {
+  std::vector<unsigned> marked;
+  std::array<char, 4096> marks{};
+  for (unsigned begin = 0; begin < count;) {
+    const ssize_t got = ::pread(file, marks.data(), std::min<size_t>(marks.size(), count - begin), begin);
+    if (got <= 0) break;
+    for (unsigned at = 0; at < static_cast<unsigned>(got); ++at)
+      if (marks[at] != '\0') marked.push_back(begin + at);
+    begin += static_cast<unsigned>(got);
+  }
+  return marked;
+}
+
 // By another file somebody else may have the id by now: all of them are locked, and the name is taken where
 // it counts. The marks are those of the first file, which the next caller of the same kind has first too.
-void clean_up(const OutsideId& own, unsigned first, unsigned count,
-              const std::function<void(unsigned id)>& clean) {
+void clean_up(const OutsideId& own, const Ids& ids, const std::function<void(unsigned id)>& clean) {
   const int file = own.locks.front().get();
-  std::array<char, 512> marks{};
-  const ssize_t got = ::pread(file, marks.data(), marks.size(), 0);
-  for (unsigned slot = 0; slot < count && static_cast<ssize_t>(slot) < got; ++slot) {
-    if (marks[slot] == '\0' || slot == own.slot || !lock_all(own.locks, slot)) continue;
-    const OwnedFd name = own.name ? take_name(first + slot) : OwnedFd();
-    if (!own.name || name) clean(first + slot);
+  for (const unsigned slot : marked_slots(file, ids.count)) {
+    if (slot == own.slot || !lock_all(own.locks, slot)) continue;
+    const OwnedFd name = own.name ? take_name(ids.first + slot) : OwnedFd();
+    if (!own.name || name) clean(ids.first + slot);
     (void)!::pwrite(file, "", 1, slot);
     unlock_all(own.locks, slot);
   }
@@ -117,10 +134,6 @@ Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
                "make one writable: mount -t tmpfs -o mode=755 tmpfs /run"};
 }
 
-struct Ids {
-  unsigned first;
-  unsigned count;
-};
 struct Slot {
   unsigned number;
   OwnedFd name;
@@ -164,7 +177,7 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
     return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",
                    "wait for a call to end, or widen the range");
   OutsideId claimed{first + slot->number, slot->number, std::move(claims.files), std::move(slot->name)};
-  clean_up(claimed, first, count, clean);
+  clean_up(claimed, {first, count}, clean);
   (void)!::pwrite(claimed.locks.front().get(), "1", 1, claimed.slot);
   return claimed;
 }

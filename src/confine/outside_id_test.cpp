@@ -72,6 +72,20 @@ TEST(OutsideId, WhatAKilledCallLeftIsFoundByTheNextWhicheverIdThatGets) {
   EXPECT_TRUE(cleaned.empty()) << "told once";
 }
 
+// A call gets a high id only where many run at once; its mark is put here in its place.
+TEST(OutsideId, WhatAKilledCallLeftIsFoundAtTheEndOfAWideRange) {
+  const Scratch scratch;
+  ASSERT_TRUE(claim(first, 1, scratch.path).ok());
+  std::fstream marks(scratch.path + "/ids");
+  for (const unsigned slot : {511U, 512U, 4096U, 65'535U}) marks.seekp(slot).put('1');
+  marks.seekp(65'536).put('1');  // of a range that was wider once
+  marks.close();
+  const auto next = claim(first, 65'536, scratch.path);
+  EXPECT_EQ(cleaned, (std::vector<unsigned>{first + 511, first + 512, first + 4096, first + 65'535}));
+  const auto another = claim(first, 65'536, scratch.path);
+  EXPECT_TRUE(cleaned.empty()) << "told once";
+}
+
 TEST(OutsideId, ARangeOfOneIsUsedUpByOneAndFreedByItsEnd) {
   const Scratch scratch;
   {

@@ -3,9 +3,12 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -88,6 +91,49 @@ void for_each_descendant(const ProcessTable& table, const std::function<void(con
   }
 }
 
+// Of who made himself undumpable, and of who has ended, which is no loss: he has nothing any more.
+bool is_closed(int failure) { return failure == EACCES || failure == EPERM; }
+
+// Calls `visit` with one line after another until that returns false. However long the whole is, no more than
+// the longest line is held; 0, or why there are lines that were not visited.
+int read_lines(int fd, const std::function<bool(std::string_view)>& visit) {
+  constexpr size_t longest_line = 64 << 10;  // a path can be longer than the one that a call may be given
+  std::string held(longest_line, '\0');
+  for (size_t used = 0;;) {
+    const ssize_t got = ::read(fd, held.data() + used, held.size() - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return got < 0 ? errno : 0;
+    const std::string_view text(held.data(), used + static_cast<size_t>(got));
+    size_t begin = 0;
+    for (size_t end; (end = text.find('\n', begin)) != text.npos; begin = end + 1)
+      if (!visit(text.substr(begin, end - begin))) return ECANCELED;
+    used = text.size() - begin;
+    if (used == held.size()) return EFBIG;
+    std::memmove(held.data(), held.data() + begin, used);
+  }
+}
+
+// "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"
+Mapping mapping_in(std::string_view line) {
+  const char* at = line.data();
+  const char* stop = line.data() + line.size();
+  const auto next = [&](int base, size_t skipped) {
+    uint64_t number = 0;
+    at = std::min(std::from_chars(at, stop, number, base).ptr + skipped, stop);
+    return number;
+  };
+  Mapping mapping;
+  mapping.begin = next(16, 1);
+  mapping.bytes = next(16, sizeof " rw-s") - mapping.begin;
+  mapping.offset = next(16, 1);
+  const auto major = static_cast<unsigned>(next(16, 1));
+  mapping.device = ::makedev(major, static_cast<unsigned>(next(16, 1)));
+  mapping.inode = next(10, 1);
+  while (at < stop && *at == ' ') ++at;
+  mapping.name = {at, static_cast<size_t>(stop - at)};
+  return mapping;
+}
+
 }  // namespace
 
 void for_each_process(const ProcessTable& table,
@@ -119,42 +165,21 @@ bool for_each_descriptor(const ProcessTable& table, const std::string& process,
           going = visit(at, name);
           return going;
         });
-    const bool closed = !looked.ok() && (looked.error().number == EACCES || looked.error().number == EPERM);
-    // What has ended is closed to us too, and has none.
+    const bool closed = !looked.ok() && is_closed(looked.error().number);
     if (closed && !statm_of(table, thread).empty()) complete = false;
     return going;
   });
   return complete || is_ours(table, process);
 }
 
-// "7f0000000000-7f0000100000 rw-s 00000000 fe:00 1234                 /path (deleted)"
-void for_each_mapping(const ProcessTable& table, const std::string& process,
-                      const std::function<void(const Mapping&)>& visit) {
-  const auto maps = sys::read_file_at(table.directory, process + "/maps", 16 << 20);
-  if (!maps.ok()) return;
-  const std::string& text = maps.value();
-  for (size_t begin = 0; begin < text.size();) {
-    const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line(text.data() + begin, end - begin);
-    begin = end + 1;
-    const char* at = line.data();
-    const char* stop = line.data() + line.size();
-    const auto next = [&](int base, size_t skipped) {
-      uint64_t number = 0;
-      at = std::min(std::from_chars(at, stop, number, base).ptr + skipped, stop);
-      return number;
-    };
-    Mapping mapping;
-    const uint64_t from = next(16, 1);
-    mapping.bytes = next(16, sizeof " rw-s") - from;
-    mapping.offset = next(16, 1);
-    const auto major = static_cast<unsigned>(next(16, 1));
-    mapping.device = ::makedev(major, static_cast<unsigned>(next(16, 1)));
-    mapping.inode = next(10, 1);
-    while (at < stop && *at == ' ') ++at;
-    mapping.name = {at, static_cast<size_t>(stop - at)};
-    visit(mapping);
-  }
+bool for_each_mapping(const ProcessTable& table, const std::string& process,
+                      const std::function<bool(const Mapping&)>& visit) {
+  const auto maps = sys::open_at(table.directory, process + "/maps", O_RDONLY);
+  const int failure = maps.ok() ? read_lines(maps.value().get(),
+                                             [&](std::string_view line) { return visit(mapping_in(line)); })
+                                : maps.error().number;
+  if (failure == 0 || failure == ENOENT || failure == ESRCH) return true;  // what has ended has none
+  return is_closed(failure) && (statm_of(table, process).empty() || is_ours(table, process));
 }
 
 uint64_t largest_process_bytes(const ProcessTable& table) {

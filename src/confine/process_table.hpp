@@ -52,14 +52,17 @@ bool for_each_descriptor(const ProcessTable& table, const std::string& process,
 
 // One line of a process's maps.
 struct Mapping {
+  uint64_t begin = 0;  // its addresses
   uint64_t bytes = 0;
   uint64_t offset = 0;  // into the file
   uint64_t device = 0;
   uint64_t inode = 0;
   std::string_view name;  // with " (deleted)" at its end when it is
 };
-void for_each_mapping(const ProcessTable& table, const std::string& process,
-                      const std::function<void(const Mapping&)>& visit);
+// Calls `visit` with each, until that returns false. False: there may be more of them than were visited, for
+// it was stopped, or somebody whom the command has started does not let us look.
+bool for_each_mapping(const ProcessTable& table, const std::string& process,
+                      const std::function<bool(const Mapping&)>& visit);
 
 // The most memory that any one of them has had resident at once.
 uint64_t largest_process_bytes(const ProcessTable& table);

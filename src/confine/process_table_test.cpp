@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <vector>
 
 #include "base/scratch.hpp"
 #include "base/sys.hpp"
@@ -107,6 +110,76 @@ TEST(OpenProcessTable, DoesNotFollowALinkToAnotherProc) {
   EXPECT_FALSE(open_process_table(root.value().get()).ok());
   fs::create_directory_symlink("/proc", scratch.path + "/proc");
   EXPECT_FALSE(open_process_table(root.value().get()).ok());
+}
+
+// A table with one process, whose maps are given.
+class MapsTest : public testing::Test {
+ protected:
+  void write(const std::string& maps) const {
+    fs::create_directories(scratch_.path + "/17");
+    std::ofstream(scratch_.path + "/17/maps") << maps;
+  }
+  bool visit_all(const std::string& process = "17") {
+    names_.clear();
+    const auto table = sys::open(scratch_.path, O_RDONLY | O_DIRECTORY);
+    return for_each_mapping(table.value().get(), process, [&](const Mapping& mapping) {
+      names_.emplace_back(mapping.name);
+      return names_.size() < most_;
+    });
+  }
+
+  const Scratch scratch_;
+  std::vector<std::string> names_;
+  size_t most_ = ~size_t{0};
+};
+
+const std::string line_start = "7f0000000000-7f0000100000 rw-s 00001000 fe:02 1234                 ";
+
+TEST_F(MapsTest, AreReadToTheirEndHoweverManyThereAre) {
+  const std::string line = line_start + "/" + std::string(1000, 'l') + "\n";
+  std::string maps;
+  while (maps.size() < (20 << 20)) maps += line;
+  write(maps + line_start + "/last (deleted)\n");
+  EXPECT_TRUE(visit_all());
+  ASSERT_EQ(names_.size(), maps.size() / line.size() + 1);
+  EXPECT_EQ(names_.back(), "/last (deleted)");
+  EXPECT_EQ(names_.front().size(), 1001U);
+}
+
+TEST_F(MapsTest, ThatWereNotAllReadAreNotTakenForAll) {
+  write(line_start + "/one\n" + line_start + "/" + std::string(100'000, 'l') + "\n");
+  EXPECT_FALSE(visit_all()) << "a line that is longer than any";
+  write(line_start + "/one\n" + line_start + "/two\n");
+  most_ = 1;
+  EXPECT_FALSE(visit_all()) << "stopped";
+  EXPECT_EQ(names_, std::vector<std::string>{"/one"});
+}
+
+TEST_F(MapsTest, OfWhatHasEndedAreNone) {
+  EXPECT_TRUE(visit_all());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  siginfo_t ended{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  const auto proc = sys::open("/proc", O_RDONLY | O_DIRECTORY);
+  const auto any = [](const Mapping&) { return true; };
+  EXPECT_TRUE(for_each_mapping(proc.value().get(), std::to_string(child), any)) << "not waited for yet";
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(for_each_mapping(proc.value().get(), std::to_string(child), any));
+}
+
+TEST_F(MapsTest, SayWhereAFileIsAndHowMuchOfItIsMapped) {
+  write(line_start + "/path with blanks (deleted)\n");
+  const auto table = sys::open(scratch_.path, O_RDONLY | O_DIRECTORY);
+  (void)for_each_mapping(table.value().get(), "17", [&](const Mapping& mapping) {
+    EXPECT_EQ(mapping.begin, 0x7f0000000000U);
+    EXPECT_EQ(mapping.bytes, 1U << 20);
+    EXPECT_EQ(mapping.offset, 0x1000U);
+    EXPECT_EQ(mapping.device, ::makedev(0xfe, 2));
+    EXPECT_EQ(mapping.inode, 1234U);
+    EXPECT_EQ(mapping.name, "/path with blanks (deleted)");
+    return true;
+  });
 }
 
 TEST(PeakBytes, AreReadFromAStatusFile) {

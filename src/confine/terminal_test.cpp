@@ -81,9 +81,16 @@ TEST_F(Terminal, IsRawForAWhileAndAsItWasAfterwards) {
 }
 
 TEST_F(Terminal, WhatIsNoneIsLeftAlone) {
-  const RawTerminal nothing(-1);
+  const termios before = settings();
   const OwnedFd file(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  const RawTerminal not_a_terminal(file.get());
+  ASSERT_TRUE(file);
+  const int flags = ::fcntl(file.get(), F_GETFL);
+  for (const int none : {-1, file.get()}) {
+    const RawTerminal nothing(none);
+    EXPECT_EQ(settings().c_lflag, before.c_lflag) << "nor another one";
+  }
+  EXPECT_EQ(::fcntl(file.get(), F_GETFL), flags);
+  EXPECT_EQ(settings().c_lflag, before.c_lflag);
 }
 
 TEST_F(Terminal, TakesTheKeyThatItsUserSetForAnInterrupt) {

@@ -70,16 +70,6 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
   return {};
 }
 
-// With every link of what exists followed; the rest of it is still to be made.
-std::string where_it_would_be(const std::string& path) {
-  std::string above = path;
-  while (above != "/") {
-    if (const auto held = sys::hold(above); held.ok()) return held.value().path + path.substr(above.size());
-    above = parent_of(above);
-  }
-  return path;
-}
-
 // One word about profiles on its way into what holds.
 struct ProfileVoice {
   std::string name;
@@ -130,7 +120,7 @@ void keep_directories(RunRequest& request, const Settings& settings) {
   for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
     if (directory) directories.push_back(*directory);
   }
-  for (const auto& directory : directories) request.kept.push_back(where_it_would_be(directory));
+  for (const auto& directory : directories) request.kept.push_back(look_at_place(directory).path);
 }
 
 // Autonomy readonly over an operator's own command, as over a call: what it would write it only reads, and
@@ -326,7 +316,7 @@ void show_read_only(RunRequest& request, const std::string& why, std::vector<std
 Result<void> judge_state(const std::string& state, const RunRequest& request) {
   const auto workspace = sys::hold(request.workspace.value_or("."));
   if (state.empty() || !workspace.ok()) return {};
-  if (lies_in(workspace.value().path, where_it_would_be(state)))
+  if (lies_in(workspace.value().path, look_at_place(state).path))
     return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
                    "name another workspace, or move it with XDG_STATE_HOME");
   return {};

@@ -15,10 +15,6 @@
 namespace cloche {
 namespace {
 
-bool says_off(const std::string& value) {
-  return value == "off" || value == "0" || value == "no" || value == "false";
-}
-
 std::string find_bwrap(const Environment& environment) {
   ConfinementPlan outside;
   outside.argv = {"bwrap"};
@@ -172,7 +168,8 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
   diagnosis.misconfiguration = refused_here(environment, found);
   look_at_choice(diagnosis, environment, installation);
   diagnosis.bwrap = find_bwrap(environment);
-  diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
+  const auto switches = switches_of(environment);  // a value that means nothing is in the notes
+  diagnosis.disabled_via_env = switches.ok() && switches.value().off;
   const Throwaway scratch("doctor", environment);
   if (scratch.path().empty()) {
     diagnosis.problem = describe(scratch.why_not());

@@ -55,11 +55,12 @@ Offer cut_short(const std::string& why) {
   return {.tried = false, .cut_short = true, .why = why, .fix = "run it again"};
 }
 
+// By the change time, which its owner cannot set.
 void add_identity(Sha256& hash, const std::string& path) {
   struct stat seen {};
   if (::stat(path.c_str(), &seen) != 0) seen = {};
   hash.add(path).add(":").add(std::to_string(seen.st_ino)).add(":").add(std::to_string(seen.st_size));
-  hash.add(":").add(std::to_string(seen.st_mtim.tv_sec)).add(":").add(std::to_string(seen.st_ctim.tv_nsec));
+  hash.add(":").add(std::to_string(seen.st_ctim.tv_sec)).add(":").add(std::to_string(seen.st_ctim.tv_nsec));
 }
 
 }  // namespace

@@ -23,31 +23,54 @@ std::string how_it_ended(const Outcome& outcome) {
          (reason.empty() ? "" : ": " + shown(reason.substr(0, reason.find('\n')), 200));
 }
 
+struct Terms {
+  const SandboxProfile& profile;
+  const Settings& settings;
+  const Environment& environment;
+  const Installation& installation;
+};
+
 // A rung that is built may still not be on this host.
-Result<void> judge_rung_here(RunRequest& request, const SandboxProfile& profile, const Settings& settings,
-                             const Environment& environment, const Installation& installation) {
-  const Wish wish = TRY(wish_for(settings, environment, Door::command_line));
-  Ladder ladder(environment, installation);
+Result<void> take_box_here(RunRequest& request, const Terms& terms) {
+  const Wish wish = TRY(wish_for(terms.settings, terms.environment, Door::command_line));
+  Ladder ladder(terms.environment, terms.installation);
   const Choice choice = TRY(take_box(request, wish, ladder));
   if (choice.backend == Backend::none) return {};  // by the operator's own switch
   const Offer offer = ladder.offer(choice.backend);
   if (offer.works) return {};
-  return refusal(profile.source + " requires the rung " + std::string(name_of(*profile.isolation)) +
+  const bool by_profile = terms.profile.isolation == request.isolation;
+  return refusal((by_profile ? terms.profile.source : text_of(terms.settings.isolation.origin)) +
+                     " requires the rung " + std::string(name_of(*request.isolation)) +
                      ", which does not work here: " + offer.why,
                  offer.fix);
 }
 
-Result<Outcome> try_example(const SandboxProfile& profile, const ProfileExample& example,
-                            const Environment& environment, const Installation& installation) {
-  const Throwaway workspace("profile", environment);
+// As an operator's own command has it under the profile: with the limits, the programs and the rung of the
+// configuration.
+Result<RunRequest> request_under(const Terms& terms, const Throwaway& workspace,
+                                 std::vector<std::string> argv) {
+  RunRequest request = in_throwaway(workspace, std::move(argv));
+  std::vector<std::string> ignored;
+  TRY(configure(request, terms.settings, ignored));
+  apply_profile(request, terms.profile);
+  TRY(settle_rung(request, terms.profile.source));
+  if (request.isolation) TRY(take_box_here(request, terms));
+  return request;
+}
+
+Result<Outcome> try_example(const Terms& terms, const ProfileExample& example) {
+  const Throwaway workspace("profile", terms.environment);
   if (workspace.path().empty()) return workspace.why_not();
   if (!write_private_file(workspace.path() + "/notes.txt", "a line of notes\n"))
     return system_error("write to " + workspace.path());
-  RunRequest request = in_throwaway(workspace, example.argv);
+  RunRequest request = TRY(request_under(terms, workspace, example.argv));
   request.limits.wall_ms = std::min(request.limits.wall_ms, longest_ms);
-  apply_profile(request, profile);
-  TRY(settle_rung(request, profile.source));
-  return std::move(TRY(run(request, environment, installation, Streams{})).outcome);
+  // The switch is for commands: without a box an example proves nothing.
+  if (request.backend == Backend::none) {
+    request.backend.reset();
+    TRY(settle_rung(request, terms.profile.source));
+  }
+  return std::move(TRY(run(request, terms.environment, terms.installation, Streams{})).outcome);
 }
 
 }  // namespace
@@ -70,12 +93,8 @@ Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
                         const Environment& environment, const Installation& installation) {
   const Throwaway workspace("profile", environment);
   if (workspace.path().empty()) return workspace.why_not();
-  RunRequest request = in_throwaway(workspace, {"true"});
-  std::vector<std::string> ignored;
-  TRY(configure(request, settings, ignored));
-  apply_profile(request, profile);
-  TRY(settle_rung(request, profile.source));
-  if (profile.isolation) TRY(judge_rung_here(request, profile, settings, environment, installation));
+  const RunRequest request =
+      TRY(request_under({profile, settings, environment, installation}, workspace, {"true"}));
   TRY(plan_only(request, environment, installation));
   return {};
 }
@@ -87,7 +106,8 @@ Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile, 
   std::vector<ExampleAnswer> answers;
   for (const auto& example : profile.examples) {
     ExampleAnswer answer{place(profile.source, example.line), example};
-    answer.fault = fault_of(example, TRY(try_example(profile, example, environment, installation)));
+    answer.fault =
+        fault_of(example, TRY(try_example({profile, settings, environment, installation}, example)));
     answers.push_back(std::move(answer));
   }
   return answers;

@@ -9,7 +9,6 @@
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
-#include "base/shown.hpp"
 #include "base/sys.hpp"
 #include "confine/cut_short.hpp"
 #include "confine/mount_points.hpp"
@@ -26,22 +25,10 @@
 namespace cloche {
 namespace {
 
-// $XDG_STATE_HOME without what says nothing; empty: it is not set. Whoever names a place believes that it is
-// used, so another one is not taken in silence.
-Result<std::string> given_state(const Environment& environment) {
-  const std::string given = environment.get("XDG_STATE_HOME");
-  std::string path;
-  for (const auto name : components_of(given)) path += "/" + std::string(name);
-  if (given.empty() || (given[0] == '/' && is_plain_absolute(path))) return path;
-  return refusal(
-      "XDG_STATE_HOME=" + shown(given, 200) + " is not the absolute path of a directory, without ..",
-      "set it to one, or unset it");
-}
-
 // Where the caller's settings say, unless somebody else could change what lies there: root with another
 // user's HOME (sudo may keep it) would then make files where that user wants them.
 Result<void> find_state(const Environment& environment, Installation& installation) {
-  const std::string given = TRY(given_state(environment));
+  const std::string given = TRY(directory_in(environment, "XDG_STATE_HOME"));
   const std::string home = environment.get("HOME");
   std::string state;
   if (!given.empty()) {
@@ -222,6 +209,17 @@ ConfinementPlan required_for(const RunRequest& request) {
   return plan;
 }
 
+// What was made up for is not as it was observed, and the plan is then made again.
+Result<ProtectedLook> begin_look(Observation& seen, const std::string& state, const Replan& replan,
+                                 ConfinementPlan& plan) {
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, state));
+  if (!look.has_made_up()) return look;
+  TRY(observe_protected_again(seen));
+  look.learn(seen.facts.guard);
+  plan = TRY(replan(seen.facts));
+  return look;
+}
+
 // The result is nobody's before the tree was looked at. A command that was not started has left nothing; but
 // whether it was is not ours to guess, so it is looked all the same.
 Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& guard) {
@@ -253,12 +251,15 @@ OwnPlaces Installation::places(const Environment& environment) const {
     own.trusted.push_back(program);
   }
   own.trusted.push_back(share_beside(jail));
-  for (const std::string& file : {std::string(managed_config), user_config(environment)}) {
-    if (!file.starts_with('/')) continue;
-    const std::string directory(parent_of(file));
+  std::vector<std::string> directories = {std::string(parent_of(managed_config))};
+  // What cannot be a place is refused by who reads it.
+  if (const auto users = user_config_folder(environment); users.ok() && !users.value().empty())
+    directories.push_back(users.value());
+  for (const auto& directory : directories) {
     own.trusted.push_back(directory);
     // In that order: the others count where they are links that lead out of it.
-    for (const auto& place : {directory, file, directory + "/commands"}) own.configuration.push_back(place);
+    for (const auto& place : {directory, directory + "/config.json", directory + "/commands"})
+      own.configuration.push_back(place);
   }
   return own;
 }
@@ -323,12 +324,7 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
   // Before anything is made: it may refuse the state directory.
   ConfinementPlan plan = TRY(replan(seen.facts));
-  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
-  if (look.has_made_up()) {
-    TRY(observe_protected_again(seen));
-    look.learn(seen.facts.guard);
-    plan = TRY(replan(seen.facts));
-  }
+  ProtectedLook look = TRY(begin_look(seen, installation.state, replan, plan));
   auto ran = run_among_others(std::move(seat), std::move(plan), seen, Host{probe, installation}, streams,
                               {proving, replan}, look);
   ran = after_look(std::move(ran), look, seen.facts.guard);
@@ -353,13 +349,8 @@ Result<Ran> run_planned(const ConfinementPlan& plan, Observation& seen, const In
   std::optional<Seat> seat = TRY(Seat::take(seen.facts.caller, plan.limits, installation, box_of(plan)));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
-  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
   ConfinementPlan current = plan;
-  if (look.has_made_up()) {
-    TRY(observe_protected_again(seen));
-    look.learn(seen.facts.guard);
-    current = TRY(replan(seen.facts));
-  }
+  ProtectedLook look = TRY(begin_look(seen, installation.state, replan, current));
   auto ran = run_among_others(std::move(seat), std::move(current), seen, Host{probe, installation}, streams,
                               {Proving::when_needed, replan}, look);
   return after_look(std::move(ran), look,

@@ -87,8 +87,9 @@ HostNames names_of(const Session& session) {
   HostNames names;
   if (const auto home = sys::hold(session.environment.get("HOME")); home.ok()) names.home = home.value().path;
   names.workspace = session.workspace;
-  names.own = {session.installation.state, std::string(parent_of(user_config(session.environment))),
-               std::string(parent_of(managed_config))};
+  names.own = {session.installation.state, std::string(parent_of(managed_config))};
+  if (const auto users = user_config_folder(session.environment); users.ok())
+    names.own.push_back(users.value());
   if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
   // Who could change the programs or the shapes would change what is judged. Where every view has them
   // anyway, there is nothing to keep from anybody, and nobody but root writes there.

@@ -1,11 +1,10 @@
 #include "store/command_files.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
-#include "base/sys.hpp"
+#include "store/config_paths.hpp"
 #include "store/operators_file.hpp"
 #include "store/second_name.hpp"
 #include "store/share_place.hpp"
@@ -23,28 +22,16 @@ void add_json_files(std::vector<CommandFile>& files, const std::string& folder, 
   }
 }
 
-std::string config_folder(const Environment& environment) {
-  const std::string given = environment.get("XDG_CONFIG_HOME");
-  if (is_plain_absolute(given) && given != "/") return given + "/cloche/commands";
-  const std::string home = environment.get("HOME");
-  return is_plain_absolute(home) && home != "/" ? home + "/.config/cloche/commands" : "";
-}
-
 // What lies there is the user's own word. Who cannot look into it finds nothing there.
 Result<void> judge_users_folder(const std::string& folder) {
   if (::access(folder.c_str(), F_OK) != 0) return {};
   return judge_operators_folder(folder, users_writers());
 }
 
-// Whoever owns share/ owns the programs beside it, and what was named on the command line is only tested.
 Result<OperatorsFile> open_shapes(const CommandFile& file) {
-  if (file.by == CommandFile::By::user) {
-    OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
-    TRY(judge_way(file.path, opened, users_writers()));
-    return opened;
-  }
-  OperatorsFile opened{TRY(sys::open(file.path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
-  opened.opened = TRY(sys::path_of(opened.fd.get()));
+  if (file.by != CommandFile::By::user) return open_unjudged(file.path);
+  OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
+  TRY(judge_way(file.path, opened, users_writers()));
   return opened;
 }
 
@@ -59,7 +46,8 @@ Result<std::vector<CommandFile>> find_command_files(const std::string& program,
     return refusal("there are no command shapes in " + shipped,
                    "install share/ beside the programs, or build again");
   }
-  if (const std::string folder = config_folder(environment); !folder.empty()) {
+  if (const std::string users = TRY(user_config_folder(environment)); !users.empty()) {
+    const std::string folder = users + "/commands";
     TRY(judge_users_folder(folder));
     add_json_files(files, folder, folder, CommandFile::By::user);
   }

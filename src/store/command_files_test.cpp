@@ -59,6 +59,24 @@ TEST_F(CommandFiles, ShippedOnesThenTheUsersOwn) {
   EXPECT_EQ(shapes.value().size(), 2U);
 }
 
+// However it is written it is the same place, and what cannot be one is not another one.
+TEST_F(CommandFiles, TheUsersOwnAreWhereTheConfigurationIs) {
+  write("config/cloche/commands/mine.json", good);
+  const std::string plain = config;
+  for (const char* more : {"/", "//", "/.", "/./"}) {
+    config = plain + more;
+    const auto files = find_command_files(program(), environment());
+    ASSERT_TRUE(files.ok()) << config;
+    EXPECT_EQ(files.value().size(), 2U) << config;
+  }
+  for (const std::string& no_place : {std::string("XDG_CONFIG_HOME=config"), plain + "/../config"}) {
+    config = no_place;
+    const auto files = find_command_files(program(), environment());
+    ASSERT_FALSE(files.ok()) << config;
+    EXPECT_NE(files.error().what.find("is not the absolute path"), std::string::npos) << files.error().what;
+  }
+}
+
 TEST_F(CommandFiles, OneInTheWorkspaceIsRefused) {
   write("ws/config/cloche/commands/mine.json", good);
   config = "XDG_CONFIG_HOME=" + (root / "ws/config").string();

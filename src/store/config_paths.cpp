@@ -34,20 +34,29 @@ bool is_there_at_all(const std::string& path) {
 
 }  // namespace
 
-std::string user_config(const Environment& environment) {
-  std::string base = environment.get("XDG_CONFIG_HOME");
-  if (base.empty() && !environment.get("HOME").empty()) base = environment.get("HOME") + "/.config";
-  return base.empty() ? "" : base + "/cloche/config.json";
+Result<std::string> config_home(const Environment& environment, const std::string& home) {
+  std::string given = TRY(directory_in(environment, "XDG_CONFIG_HOME"));
+  if (!given.empty() || home.empty()) return given;
+  return (home == "/" ? "" : home) + "/.config";
+}
+
+Result<std::string> user_config_folder(const Environment& environment) {
+  std::string home = environment.get("HOME");
+  // Where the other variable says it, nobody asks what this one is.
+  if (environment.get("XDG_CONFIG_HOME").empty() && home != "/")
+    home = TRY(directory_in(environment, "HOME"));
+  const std::string base = TRY(config_home(environment, home));
+  return base.empty() ? base : base + "/cloche";
 }
 
 bool may_be_configured(const Environment& environment, const std::string& workspace) {
   // A place of the operator's choice may lie anywhere, in the workspace too; that is for cloche-full to
   // judge.
   if (!environment.get("XDG_CONFIG_HOME").empty()) return true;
-  const std::string user = user_config(environment);
+  const auto users = user_config_folder(environment);
   return is_there_at_all(std::string(parent_of(managed_config))) ||
-         may_be_there(workspace + "/.cloche", "config.json") ||
-         (!user.empty() && (user[0] != '/' || may_be_there(std::string(parent_of(user)), "config.json")));
+         may_be_there(workspace + "/.cloche", "config.json") || !users.ok() ||
+         (!users.value().empty() && may_be_there(users.value(), "config.json"));
 }
 
 }  // namespace cloche

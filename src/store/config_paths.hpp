@@ -4,14 +4,20 @@
 #include <string>
 
 #include "base/environment.hpp"
+#include "base/result.hpp"
 
 namespace cloche {
 
 inline constexpr const char* managed_config = "/etc/cloche/config.json";
 inline constexpr const char* project_config = ".cloche/config.json";  // below the workspace
 
-// Below $XDG_CONFIG_HOME, else below $HOME/.config; empty when there is no place for one.
-std::string user_config(const Environment& environment);
+// Where programs have the configuration of whose home it is: $XDG_CONFIG_HOME, else .config in there; empty
+// where there is neither.
+Result<std::string> config_home(const Environment& environment, const std::string& home);
+
+// Where the user has what is for Cloche, config.json and commands/: below the config_home of $HOME; empty
+// when there is no place for it.
+Result<std::string> user_config_folder(const Environment& environment);
 
 // Whether any of the three is there, or cannot be ruled out.
 bool may_be_configured(const Environment& environment, const std::string& workspace);

@@ -17,7 +17,7 @@ class ConfigPresence : public testing::Test {
   void SetUp() override {
     fs::create_directories(workspace_);
     fs::create_directories(home_);
-    if (fs::exists("/etc/cloche")) GTEST_SKIP() << "this host has a managed configuration";
+    if (fs::exists("/etc/cloche")) GTEST_SKIP() << "skipped: this host has a managed configuration";
   }
   bool configured() const {
     const std::string variable = "HOME=" + home_;

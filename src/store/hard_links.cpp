@@ -24,10 +24,14 @@ bool could_be_written(const struct stat& seen, unsigned caller) {
   return seen.st_uid == caller || (seen.st_mode & (S_IWGRP | S_IWOTH)) != 0;
 }
 
+bool is_given_away(const struct stat& seen, unsigned caller) {
+  return S_ISREG(seen.st_mode) && seen.st_nlink > 1 && could_be_written(seen, caller);
+}
+
 void look(std::vector<std::string>& found, const std::string& path, unsigned caller, int deeper) {
   struct stat seen {};
   if (::stat(path.c_str(), &seen) != 0) return;  // whoever needs it refuses then
-  if (S_ISREG(seen.st_mode) && seen.st_nlink > 1 && could_be_written(seen, caller)) found.push_back(path);
+  if (is_given_away(seen, caller)) found.push_back(path);
   if (!S_ISDIR(seen.st_mode) || deeper == 0) return;
   for (const auto& name : names_in(path)) look(found, path + "/" + name, caller, deeper - 1);
 }
@@ -38,6 +42,11 @@ std::vector<std::string> with_other_names(const std::string& place, unsigned cal
   std::vector<std::string> found;
   if (place.starts_with('/') && !is_of_the_system(place)) look(found, place, caller, levels);
   return found;
+}
+
+bool has_other_names(int fd, const std::string& place, unsigned caller) {
+  struct stat seen {};
+  return !is_of_the_system(place) && (::fstat(fd, &seen) != 0 || is_given_away(seen, caller));
 }
 
 bool could_lie_in(const std::vector<Mount>& table, const std::string& file,

@@ -14,6 +14,9 @@ namespace cloche {
 // those gives away every program, not Cloche.
 std::vector<std::string> with_other_names(const std::string& place, unsigned caller);
 
+// The same of one file that is open, which lies at `place`.
+bool has_other_names(int fd, const std::string& place, unsigned caller);
+
 // Whether another name of a file could lie in one of these trees: no name leaves its file system. By the
 // mount table, because the numbers that files have do not say it everywhere (subvolumes, overlays). What it
 // does not know could.

@@ -12,6 +12,7 @@
 #include "policy/git_config.hpp"
 #include "policy/git_identity.hpp"
 #include "policy/system_view.hpp"
+#include "store/config_paths.hpp"
 #include "store/git_places.hpp"
 #include "store/hard_links.hpp"
 #include "store/second_name.hpp"
@@ -173,25 +174,6 @@ Result<FileFact> look_at_hidden(const std::string& path, HeldDirectories& direct
   return hold(path, passing);
 }
 
-// Where it is or would be made: every link resolved in the part that exists.
-FileFact look_at_state(const std::string& state) {
-  if (state.empty()) return {};
-  std::vector<OwnedFd> passing;
-  std::string existing = state;
-  std::string rest;
-  while (existing != "/") {
-    auto fact = hold(existing, passing);
-    if (fact.ok() && fact.value().exists()) {
-      fact.value().path += rest;
-      if (!rest.empty()) fact.value().kind = FileFact::Kind::absent;
-      return std::move(fact).value();
-    }
-    rest.insert(0, existing.substr(existing.rfind('/')));
-    existing = std::string(parent_of(existing));
-  }
-  return {.path = state};
-}
-
 struct NamedTree {
   const FileFact* fact;
   bool writable;
@@ -269,7 +251,7 @@ Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) 
 // What lies in a place that is known is kept with it; a link may have led elsewhere.
 void look_at_configuration(Facts& facts, const std::vector<std::string>& places) {
   for (const auto& place : places) {
-    FileFact found = look_at_state(place);
+    FileFact found = look_at_place(place);
     const auto holds = [&](const FileFact& known) { return is_beneath(known.path, found.path); };
     if (std::any_of(facts.configuration.begin(), facts.configuration.end(), holds)) continue;
     look_above(facts.above_own, found);
@@ -278,6 +260,20 @@ void look_at_configuration(Facts& facts, const std::vector<std::string>& places)
 }
 
 }  // namespace
+
+FileFact look_at_place(const std::string& place) {
+  if (place.empty()) return {};
+  std::vector<OwnedFd> passing;
+  for (std::string existing = place; existing != "/"; existing = std::string(parent_of(existing))) {
+    auto fact = hold(existing, passing);
+    if (!fact.ok() || !fact.value().exists()) continue;
+    const std::string rest = place.substr(existing.size());
+    fact.value().path += rest;
+    if (!rest.empty()) fact.value().kind = FileFact::Kind::absent;
+    return std::move(fact).value();
+  }
+  return {.path = place};
+}
 
 // In the files that git takes for the user's own; of the second, and only when the first does not say it all,
 // what that lacks. What cannot be read says nothing.
@@ -291,9 +287,8 @@ GitIdentity look_at_git_identity(const Environment& environment, const std::stri
   if (home.empty()) return {};
   GitIdentity identity = said_in(home + "/.gitconfig");
   if (!identity.name.empty() && !identity.email.empty()) return identity;
-  const std::string configured = environment.get("XDG_CONFIG_HOME");
-  const std::string folder = configured.empty() ? home + "/.config" : configured;
-  return completed(std::move(identity), said_in(folder + "/git/config"));
+  const auto folder = config_home(environment, home);
+  return folder.ok() ? completed(std::move(identity), said_in(folder.value() + "/git/config")) : identity;
 }
 
 Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
@@ -302,7 +297,7 @@ Result<Facts> observe_host(const RunRequest& request, const Environment& environ
   facts.caller = std::move(caller);
   facts.caller.git = look_at_git_identity(environment, facts.caller.home);
   facts.guard.git = find_git_sources(environment, facts.caller.home);
-  facts.state = look_at_state(own.state);
+  facts.state = look_at_place(own.state);
   TRY(look_at_parts(facts, own.parts));
   look_at_configuration(facts, own.configuration);
   for (const auto& place : own.trusted) {
@@ -364,7 +359,7 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   if (request.view == View::host)
     for (const auto& own : facts.hidden) mask_closed_way(facts, own);
   for (const auto& path : request.kept) {
-    facts.kept.push_back(look_at_state(path));
+    facts.kept.push_back(look_at_place(path));
     look_above(facts.above_own, facts.kept.back());
   }
   look_above(facts.above_own, facts.state);

@@ -51,6 +51,9 @@ Result<Observation> observe_named(const RunRequest& request, Facts host);
 Result<void> observe_protected(const RunRequest& request, Observation& seen);
 Result<void> observe_protected_again(Observation& seen);
 
+// What is at a place, or would be made there: with every link of the part that exists followed.
+FileFact look_at_place(const std::string& place);
+
 // The host mounts below the operator's trees; looked up only when a clone without them was refused.
 Result<void> observe_mounts_below(Facts& facts);
 

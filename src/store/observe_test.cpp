@@ -84,6 +84,7 @@ TEST_F(Observe, WhoCommitsIsReadFromTheUsersOwnConfiguration) {
       {"-", "-", "A=b", {}},
       {both, both, "XDG_CONFIG_HOME=/nonexistent", {"Ada", "a@b"}},
       {"-", both, "XDG_CONFIG_HOME=/nonexistent", {}},
+      {"-", both, "XDG_CONFIG_HOME=" + path_ + "/home/.config/", {"Ada", "a@b"}},
       {"[user]\n\tname = Grace\n", both, "GIT_CONFIG_GLOBAL=" + config, {"Ada", "a@b"}},
       {both, both, "GIT_CONFIG_GLOBAL=", {}},
       {both + std::string(70'000, '#'), "-", "A=b", {}},

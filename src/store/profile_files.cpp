@@ -37,7 +37,7 @@ bool is_own_share(const std::string& path, const ProfilePlaces& places) {
 // By descriptor: the file whose place was judged is the one that is read.
 Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
                                  const ProfilePlaces& places) {
-  if (!with_other_names(path, ::geteuid()).empty())
+  if (has_other_names(file.fd.get(), file.opened, ::geteuid()))
     return refusal(path + " has another name (a hard link), by which a command could widen it",
                    "give it one name, with a copy");
   const bool judged = !places.workspace.empty() && !is_own_share(path, places);
@@ -47,11 +47,8 @@ Result<std::string> read_outside(const OperatorsFile& file, const std::string& p
   return read_operators(file.fd.get(), path, max_file_bytes);
 }
 
-// Whoever owns share/ owns the programs beside it.
 Result<std::string> read_shipped(const std::string& path, const ProfilePlaces& places) {
-  OperatorsFile file{TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
-  file.opened = TRY(sys::path_of(file.fd.get()));
-  return read_outside(file, path, places);
+  return read_outside(TRY(open_unjudged(path)), path, places);
 }
 
 // What somebody else could have written is not the operator's word.

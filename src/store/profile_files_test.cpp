@@ -118,6 +118,15 @@ TEST_F(ProfileFiles, OfTheManagedDirectoryOnlyTheAdministratorIsTheWriter) {
   EXPECT_EQ(answer(administrator), "/own/g.json belongs to another user, id 12345");
 }
 
+TEST_F(ProfileFiles, OneThatHasAnotherNameIsRefused) {
+  ASSERT_EQ(answer(), "ok");
+  fs::create_hard_link(root / "own/g.json", root / "other");
+  EXPECT_EQ(answer(), "/own/g.json has another name (a hard link), by which a command could widen it");
+  fs::remove(root / "other");
+  fs::create_hard_link(root / "prefix/share/cloche/profiles/readonly.json", root / "other");
+  EXPECT_NE(answer().find("readonly.json has another name"), std::string::npos) << answer();
+}
+
 TEST_F(ProfileFiles, ALongOneIsRefusedByItsName) {
   write("own/g.json", std::string(2 << 20, ' '));
   EXPECT_EQ(answer(), "/own/g.json is longer than 1048576 bytes");

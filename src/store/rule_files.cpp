@@ -135,15 +135,10 @@ Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
 
 Result<ConfigPaths> config_paths(const Environment& environment, const std::string& workspace) {
   ConfigPaths paths{.workspace = workspace};
-  paths.user = user_config(environment);
-  if (!paths.user.empty() && !paths.user.starts_with('/'))
-    return refusal("the configuration file " + json_quote(paths.user) + " is not absolute",
-                   "set XDG_CONFIG_HOME or HOME");
-  // Where the way passes something that is not there it leads nowhere today and somewhere tomorrow.
-  const auto names = components_of(paths.user);
-  if (std::find(names.begin(), names.end(), "..") != names.end())
-    return refusal("the configuration file " + json_quote(paths.user) + " has .. on the way to it",
-                   "set XDG_CONFIG_HOME or HOME to a path without it");
+  // Not with .. on the way: where that passes something that is not there it leads nowhere today and
+  // somewhere tomorrow.
+  const std::string folder = TRY(user_config_folder(environment));
+  if (!folder.empty()) paths.user = folder + "/config.json";
   return paths;
 }
 

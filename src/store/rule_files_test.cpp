@@ -111,8 +111,11 @@ TEST_F(RuleFilesOnDisk, WhatAnybodyCanWriteRefuses) {
   write("/home/.config/cloche/config.json", allow);
   fs::permissions(root_ + "/home/.config/cloche/config.json", fs::perms(0646));
   EXPECT_EQ(answer(), "/home/.config/cloche/config.json can be written by everybody");
-  if (::geteuid() != 0) return;
-  fs::permissions(root_ + "/home/.config/cloche/config.json", fs::perms(0644));
+}
+
+TEST_F(RuleFilesOnDisk, WhatBelongsToAnotherRefuses) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files away";
+  write("/home/.config/cloche/config.json", allow);
   ASSERT_EQ(::chown((root_ + "/home/.config/cloche/config.json").c_str(), 12345, 0), 0);
   EXPECT_EQ(answer(), "/home/.config/cloche/config.json belongs to another user, id 12345");
 }
@@ -239,10 +242,16 @@ TEST(ConfigPaths, FollowTheEnvironment) {
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=/h"}), "/x/cloche/config.json");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=", "HOME=/h"}), "/h/.config/cloche/config.json");
   EXPECT_EQ(user_of({"HOME=/h"}), "/h/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=//x/./y/", "HOME=/h"}), "/x/y/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=h"}), "/x/cloche/config.json");
+  EXPECT_EQ(user_of({"HOME=/h/"}), "/h/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"HOME=/"}), "/.config/cloche/config.json");
   EXPECT_EQ(user_of({}), "");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=x", "HOME=/h"}), "refused");
   EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x/../y", "HOME=/h"}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/", "HOME=/h"}), "refused");
   EXPECT_EQ(user_of({"HOME=/h/.."}), "refused");
+  EXPECT_EQ(user_of({"HOME=h"}), "refused");
 }
 
 }  // namespace

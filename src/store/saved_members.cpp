@@ -20,9 +20,11 @@ constexpr size_t most_bytes = size_t{8} << 20;
 
 constexpr mode_t mode_bits = 07777;
 
-void set_mode(int parent, const std::string& name, mode_t mode) {
+Result<void> set_mode(int parent, const std::string& name, mode_t mode) {
   const OwnedFd fd = open_child(parent, name.c_str(), O_PATH | O_DIRECTORY);
-  if (fd) ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode & mode_bits);
+  if (!fd || ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode & mode_bits) != 0)
+    return system_error("give it its mode");
+  return {};
 }
 
 // With what belongs to it besides its content, as far as we may.
@@ -53,7 +55,7 @@ class Beside {
       made_ = write_file(parent, name_, like, content);
     } else if (S_ISDIR(like.st_mode)) {
       if (::mkdirat(parent, name_.c_str(), 0700) != 0) made_ = system_error("make it");
-      if (made_.ok()) set_mode(parent, name_, like.st_mode);
+      if (made_.ok()) made_ = set_mode(parent, name_, like.st_mode);
     } else if (::symlinkat(content.c_str(), parent, name_.c_str()) != 0) {
       made_ = system_error("make it");
     }
@@ -198,10 +200,8 @@ Result<void> SavedMembers::put_back_one(const Entry& entry, const HeldRoot& root
     const std::string name = last_of(path);
     const auto now = look_in(parent.get(), name);
     if (now && is_as_it_was(entry, parent.get(), *now)) return {};
-    if (now && S_ISDIR(now->st_mode) && S_ISDIR(saved.seen.st_mode)) {
-      set_mode(parent.get(), name, saved.seen.st_mode);
-      return {};
-    }
+    if (now && S_ISDIR(now->st_mode) && S_ISDIR(saved.seen.st_mode))
+      return set_mode(parent.get(), name, saved.seen.st_mode);
     Beside beside(parent.get(), saved.seen, saved.content);
     // In any case: what stands there is not what the host is to execute.
     if (now) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -142,6 +143,18 @@ TEST(SavedMembers, NeverThroughALink) {
   const auto put = tree.put_back();
   EXPECT_TRUE(put.gap.starts_with("'.git/config' could not be put back: ")) << put.gap;
   EXPECT_TRUE(fs::is_empty(other.path));
+}
+
+TEST(SavedMembers, ADirectoryThatKeepsAnotherModeIsToldOf) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can become who may not";
+  const Tree tree;
+  fs::permissions(tree.scratch.path, fs::perms(0755));
+  fs::permissions(tree.at(".vscode/deep"), fs::perms(0755));
+  ASSERT_EQ(::seteuid(65534), 0);
+  const auto put = tree.put_back();
+  ASSERT_EQ(::seteuid(0), 0);
+  EXPECT_NE(put.gap.find("'.vscode/deep' could not be put back: give it its mode"), std::string::npos)
+      << put.gap;
 }
 
 TEST(SavedMembers, LargeOnesAreLeftOut) {

@@ -275,14 +275,18 @@ TEST_F(SkillFiles, WhatLiesInTheArtifactsOfAnyRunOnlyTightens) {
   EXPECT_EQ(loaded("/home/run/SKILL.md"), "operators");
 }
 
-TEST_F(SkillFiles, WhoseWordAnExecutorIs) {
-  const auto is_projects = [&](const std::string& directory) {
+class ExecutorFiles : public SkillFiles {
+ protected:
+  bool is_projects(const std::string& directory) {
     write(directory + "/manifest.json", manifest("a"));
     write(directory + "/tool.py", "");
     const auto list = load_executors(root_ + directory, places());
     EXPECT_TRUE(list.ok()) << describe(list.error());
     return list.ok() && list.value().at(0).trust == Trust::project;
-  };
+  }
+};
+
+TEST_F(ExecutorFiles, WhoseWordAnExecutorIs) {
   EXPECT_FALSE(is_projects("/home/tools/a"));
   EXPECT_TRUE(is_projects("/home/repo/a"));
   EXPECT_TRUE(is_projects("/home/work/a"));
@@ -293,9 +297,13 @@ TEST_F(SkillFiles, WhoseWordAnExecutorIs) {
   fs::create_directories(root_ + "/home/open");
   fs::permissions(root_ + "/home/open", fs::perms::all);
   EXPECT_TRUE(is_projects("/home/open/a"));
-  if (::geteuid() != 0) return;  // only root can give files away
+}
+
+TEST_F(ExecutorFiles, CodeOfAnotherUserIsNotTheOperatorsWord) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files away";
+  ASSERT_FALSE(is_projects("/home/tools/a"));
   ASSERT_EQ(::chown((root_ + "/home/tools/a/tool.py").c_str(), 65534, 65534), 0);
-  EXPECT_TRUE(is_projects("/home/tools/a")) << "code of another user";
+  EXPECT_TRUE(is_projects("/home/tools/a"));
 }
 
 TEST_F(SkillFiles, WhatIsNoDirectoryOfExecutors) {

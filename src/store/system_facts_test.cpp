@@ -68,7 +68,8 @@ TEST_F(SystemFacts, AreTheSameWhenRemembered) {
 TEST_F(SystemFacts, OfChangedDirectoriesAreLookedUpAnew) {
   (void)look();
   std::string bytes = kept();
-  if (bytes.empty()) GTEST_SKIP() << "/, /etc or /etc/ssl changed within the last seconds: nothing is kept";
+  if (bytes.empty())
+    GTEST_SKIP() << "skipped: /, /etc or /etc/ssl changed within the last seconds, and nothing is kept";
   const std::string fresh = text_of(look(false));
   const size_t at = bytes.find("/usr");
   ASSERT_NE(at, std::string::npos);
@@ -95,7 +96,8 @@ TEST_F(SystemFacts, CutShortOrForeignAreNotBelieved) {
 TEST_F(SystemFacts, ThatNameWhatNoTableNamesAreNotBelieved) {
   (void)look();
   std::string bytes = kept();
-  if (bytes.empty()) GTEST_SKIP() << "/, /etc or /etc/ssl changed within the last seconds: nothing is kept";
+  if (bytes.empty())
+    GTEST_SKIP() << "skipped: /, /etc or /etc/ssl changed within the last seconds, and nothing is kept";
   const std::string fresh = text_of(look(false));
   for (const char* path :
        {"/home/user/.ssh", "/etc/shadow", "/etc/java-/../shadow", "/etc/python3/../shadow"}) {

@@ -53,6 +53,28 @@ TEST_P(Profiles, ACustomOneIsFoundByName) {
   EXPECT_TRUE(exited(explained, 0)) << explained.err;
 }
 
+// As a command has them that is run under the profile.
+TEST_P(Profiles, ExamplesHaveTheOperatorsLimitsProgramsAndRung) {
+  scene().write("tools/operators-own", "#!/bin/sh\necho of the operator\n");
+  fs::permissions(root() / "tools/operators-own", fs::perms(0755));
+  const std::string folder = R"("profiles_dir": ")" + (root() / "profiles").string() + "\"";
+  const auto holds = [&](const std::string& configuration, const std::string& example) {
+    profile("mine", R"({"extends": "workspace-write-no-network", "examples": [)" + example + "]}");
+    user_file("{" + folder + configuration + "}");
+    return cloche_words({"profiles", "check", "mine"}).exit_code == 0;
+  };
+  const std::string slow = R"({"argv": ["sleep", "3"], "expect": "deny"})";
+  EXPECT_FALSE(holds("", slow));
+  EXPECT_TRUE(holds(R"(, "limits": {"timeout": "1s"})", slow));
+  const std::string own = R"({"argv": ["operators-own"], "expect": "allow", "says": "of the operator"})";
+  EXPECT_FALSE(holds("", own));
+  EXPECT_TRUE(holds(R"(, "tool_path": [")" + (root() / "tools").string() + "\"]", own));
+  const std::string of_host = R"({"argv": ["readlink", "/proc/self/ns/pid"], "expect": "allow", "says": ")" +
+                              fs::read_symlink("/proc/self/ns/pid").string() + "\"}";
+  EXPECT_FALSE(holds("", of_host));
+  EXPECT_TRUE(holds(R"(, "isolation": "subprocess")", of_host));
+}
+
 TEST_P(Profiles, WhatAnExampleSaysIsTried) {
   profile("wrong",
           "{\"extends\": \"workspace-write-no-network\",\n\"examples\": [\n"

@@ -151,6 +151,63 @@ Report fill_mapped_unlinked_files(const Arguments& args) {
   return filled(std::to_string(progress.total()) + " bytes in files that only mappings hold");
 }
 
+// One file with a long name, mapped again and again: the list of mappings is then longer than a watcher may
+// care to read, and what comes after these is at its end.
+Report fill_behind_many_mappings(const Arguments& args) {
+  constexpr int mappings = 30'000;  // of about 1,000 bytes each in that list
+  const std::string folder(240, 'l');
+  for (int depth = 0; depth < 4; ++depth) {
+    if (mkdir(folder.c_str(), 0755) != 0 || chdir(folder.c_str()) != 0)
+      return unable_by_errno("make a folder");
+  }
+  const int fd = open("page", O_CREAT | O_RDWR, 0644);
+  if (fd < 0 || ftruncate(fd, 4096) != 0) return unable_by_errno("make a file");
+  for (int i = 0; i < mappings; ++i) {
+    if (mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) return held_by_errno("mmap");
+  }
+  close(fd);
+  return fill_mapped_unlinked_files(args);
+}
+
+// A little of each is mapped before all of it is: who counts the first mapping alone counts next to nothing.
+Report fill_behind_small_mappings(const Arguments& args) {
+  const uint64_t limit = number(args.at(1));
+  const uint64_t size = number(args.at(2));
+  Progress progress;
+  for (uint64_t i = 0; progress.total() < limit * enough; ++i) {
+    const std::string name = name_of(args.at(0), i);
+    const int fd = open(name.c_str(), O_CREAT | O_RDWR, 0644);
+    if (fd < 0) return held_by_errno("make a file");
+    unlink(name.c_str());
+    if (!fill(fd, size, progress)) return held_by_errno("write after " + std::to_string(progress.total()));
+    char* first =
+        static_cast<char*>(mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    if (first == MAP_FAILED) return unable_by_errno("reserve addresses");
+    if (mmap(first, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED ||
+        mmap(first + 4096, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+      return held_by_errno("mmap");
+    close(fd);
+  }
+  return filled(std::to_string(progress.total()) + " bytes behind small mappings");
+}
+
+// A page of each is all that stays mapped, and keeps the whole of it.
+Report fill_behind_a_page(const Arguments& args) {
+  const uint64_t limit = number(args.at(1));
+  const uint64_t size = number(args.at(2));
+  Progress progress;
+  for (uint64_t i = 0; progress.total() < limit * enough; ++i) {
+    const std::string name = name_of(args.at(0), i);
+    const int fd = open(name.c_str(), O_CREAT | O_RDWR, 0644);
+    if (fd < 0) return held_by_errno("make a file");
+    unlink(name.c_str());
+    if (!fill(fd, size, progress)) return held_by_errno("write after " + std::to_string(progress.total()));
+    if (mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED) return held_by_errno("mmap");
+    close(fd);
+  }
+  return filled(std::to_string(progress.total()) + " bytes of which pages are mapped");
+}
+
 // The older door to the same reservation.
 Report reserve_blocks_by_ioctl(const Arguments& args) {
   struct {
@@ -222,6 +279,10 @@ Attacks disk_bomb_attacks() {
       {"fill-many-files", "the bytes of all files together are limited", fill_many_files},
       {"fill-mapped-unlinked-files", "files that only a mapping holds count as disk",
        fill_mapped_unlinked_files},
+      {"fill-behind-many-mappings", "they do however many mappings come before theirs",
+       fill_behind_many_mappings},
+      {"fill-behind-small-mappings", "they do by the largest of their mappings", fill_behind_small_mappings},
+      {"fill-behind-a-page", "they do however little of them is mapped", fill_behind_a_page},
       {"reserve-blocks-by-ioctl", "space is not taken by reservation", reserve_blocks_by_ioctl},
       {"fill-unlinked-files", "files without a name count as disk", fill_unlinked_files},
       {"fill-by-mapping", "bytes written through memory count as disk", fill_by_mapping},

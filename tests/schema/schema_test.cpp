@@ -202,7 +202,7 @@ TEST(Schema, AgreesWithAjv) {
   EXPECT_GT(valid, 1000) << "both answers must be common for this to mean something";
   EXPECT_LT(valid, 5000);
 
-  if (const std::string why = provide_ajv(); !why.empty()) GTEST_SKIP() << "SKIPPED: " << why;
+  if (const std::string why = provide_ajv(); !why.empty()) GTEST_SKIP() << "skipped: " << why;
   std::string lines;
   for (const auto& one : cases) lines += "{\"schema\": " + one.schema + ", \"value\": " + one.value + "}\n";
   auto env = npm_surroundings();

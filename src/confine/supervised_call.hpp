@@ -1,0 +1,112 @@
+// One command under the supervisor (confine/supervisor.hpp says how that works): what it knows of it, and
+// what it does in a turn of its loop.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sys.hpp"
+#include "confine/flow.hpp"
+#include "confine/supervisor.hpp"
+#include "confine/terminal.hpp"
+#include "confine/verdict.hpp"
+#include "confine/watch.hpp"
+#include "jail/wire.hpp"
+
+namespace cloche {
+
+class SupervisedCall {
+ public:
+  SupervisedCall(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
+                 const Streams& streams, NetworkGate* network)
+      : jail_(jail),
+        plan_(plan),
+        spec_(spec),
+        streams_(streams),
+        network_(network),
+        cgroup_(cgroup),
+        start_ms_(sys::monotonic_ms()),
+        now_ms_(start_ms_),
+        deadline_ms_(start_ms_ + plan.limits.wall_ms),
+        watch_(plan, cgroup, start_ms_),
+        raw_terminal_(plan.terminal ? streams.terminal : -1) {}
+
+  Result<Outcome> run() {
+    // What fills a task's home once would otherwise fill it a little more by each call. The jail ends when it
+    // gets no plan.
+    if (auto full = watch_.sizes_at_start()) {
+      said_.hit = std::move(full);
+      return judge(said_, plan_);
+    }
+    TRY(start());
+    while (!finished()) turn();
+    return conclude();
+  }
+
+ private:
+  static constexpr uint64_t flush_ms = 1000;  // for the caller to take the rest of the output after a kill
+
+  Result<void> start();
+  bool finished() const { return gone_ && (flows_finished() || now_ms_ >= flush_deadline_ms_); }
+  bool flows_finished() const { return output_.finished() && errors_.finished(); }
+  void turn();
+  int wait_ms() const;
+  void keep_time();
+  void move_flows();
+  void remember_builder(std::string_view said);
+  void heed_keys(std::string_view typed);
+  void hear();
+  void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
+  void open_terminal(OwnedFd master);
+  void take_signals();
+  void pass_on(int number);
+  void take_stop();
+  Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }
+  void show(const Flow& flow, uint64_t bytes_before) const;
+  void keeper_ended();
+  void hear_all();
+  void end_what_a_keeper_left();
+  void give_up_on_keeper();
+  // On stderr, by what builds the box: all of it where it is kept, else the end of it.
+  const std::string& what_was_said() const {
+    return errors_.kept().empty() ? said_by_builder_ : errors_.kept();
+  }
+  // The box ended before the command was reached, and by itself.
+  bool never_started() const {
+    return !said_.hit && !said_.cancelled && (said_.failed || (!said_.started && !said_.not_executed));
+  }
+  void end_everything();
+  void stop_for(LimitHit hit);
+  Result<Outcome> conclude();
+
+  JailProcess& jail_;
+  const ConfinementPlan& plan_;
+  const LaunchSpec& spec_;
+  const Streams& streams_;
+  NetworkGate* network_;
+  const Cgroup* cgroup_;
+  uint64_t start_ms_;
+  uint64_t now_ms_;  // as of this turn
+  uint64_t deadline_ms_;
+  uint64_t end_ms_ = 0;  // when everything was told to end; 0: not yet
+  uint64_t grace_deadline_ms_ = ~0ULL;
+  uint64_t flush_deadline_ms_ = ~0ULL;
+  Watch watch_;
+  RawTerminal raw_terminal_;
+  Insistence insistence_;
+
+  Spawned keeper_;
+  OwnedFd control_;
+  Flow input_;
+  Flow output_;
+  Flow errors_;
+  OwnedFd master_;
+  bool gone_ = false;
+  size_t heard_ = 0;             // reports so far
+  std::string said_by_builder_;  // on stderr, before there was a command
+  Reports said_;
+};
+
+}  // namespace cloche
