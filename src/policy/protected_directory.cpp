@@ -22,6 +22,7 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "head",
                                              "hooks",
                                              "info",
+                                             "lazygit.yml",
                                              "lfs",
                                              "logs",
                                              "lost-found",
@@ -50,6 +51,7 @@ constexpr std::string_view strategy_reason = "git runs the program that it names
 constexpr std::string_view remotes_reason =
     "names where git fetches from and pushes to, which may be a command";
 constexpr std::string_view inner_link_reason = "git writes through it to where it leads";
+constexpr std::string_view lazygit_reason = "names pagers and commands that lazygit runs";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 constexpr std::string_view jj_reason = "tells Jujutsu to take its configuration from another directory";
 
@@ -192,6 +194,8 @@ void DirectoryNames::settle_git_directory() {
     } else if (found.meaning == "commondir") {
       const bool has_none = part_ == GitPart::dot_git;  // other parts of a repository may have one
       add_member(found, has_none ? MemberRule::always : MemberRule::git_pointer, elsewhere_reason);
+    } else if (found.meaning == "lazygit.yml") {
+      add_member(found, MemberRule::always, lazygit_reason);
     } else if (linked && found.meaning == "info") {
       add_member(found, MemberRule::always, attributes_reason);
     } else if (linked && (found.meaning == "modules" || found.meaning == "worktrees")) {

@@ -114,6 +114,8 @@ TEST(ProtectedDirectory, Members) {
        {"HEAD", "objects/", "refs/", "git-rebase-todo", "GIT-rebase-todo", "strategy"},
        {"GIT-rebase-todo", "git-rebase-todo", "strategy"},
        true},
+      {"what another program reads there", GitPart::dot_git, {"lazygit.yml", "gk"}, {"lazygit.yml"}, true},
+      {"likewise elsewhere", GitPart::none, {"lazygit.yml"}, {}},
       {"remotes elsewhere", GitPart::none, {"remotes/", "branches/"}, {}},
       {"a rebase", GitPart::rebase, {"git-rebase-todo", "strategy", "opts"}, {"git-rebase-todo", "strategy"}},
       {"a cherry-pick", GitPart::sequencer, {"todo", "strategy", "opts"}, {"opts"}},
