@@ -139,8 +139,8 @@ struct Facts {
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
   FileFact workspace;       // what the operator meant, resolved
   FileFact project_config;  // .cloche in the workspace, when it is a directory
-  std::optional<FileFact> git_common;   // of a worktree whose back-pointer names this workspace
-  std::vector<FileFact> git_written;    // what of it git writes for a commit there
+  std::optional<FileFact> git_common;   // of a worktree or submodule that names this workspace in turn
+  std::vector<FileFact> git_written;    // what of it git writes for a commit there: of a submodule all
   std::vector<FileFact> grants;         // one for each of the request, in order
   std::vector<FileFact> hidden;         // what of Cloche's own files no command may see
   std::vector<FileFact> own;            // likewise of what Cloche itself puts in

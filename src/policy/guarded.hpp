@@ -16,8 +16,8 @@ namespace cloche {
 // in the set or not.
 std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts);
 
-// What of the repository that the workspace is a worktree of the command may write, so that git commits. Not
-// what is one of Cloche's own files, and not what lies where it can write anyway.
+// What of the repository that the workspace is a worktree or submodule of the command may write, so that git
+// commits. Not what is one of Cloche's own files, and not what lies where it can write anyway.
 std::vector<FileFact> written_of_repository(const RunRequest& request, const Facts& facts);
 
 // What --allow-protected names, absolute: relative to the workspace, or within one of the roots.

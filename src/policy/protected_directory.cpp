@@ -22,6 +22,7 @@ constexpr std::string_view git_meanings[] = {"attributes",
                                              "head",
                                              "hooks",
                                              "info",
+                                             "lazygit.yml",
                                              "lfs",
                                              "logs",
                                              "lost-found",
@@ -50,6 +51,7 @@ constexpr std::string_view strategy_reason = "git runs the program that it names
 constexpr std::string_view remotes_reason =
     "names where git fetches from and pushes to, which may be a command";
 constexpr std::string_view inner_link_reason = "git writes through it to where it leads";
+constexpr std::string_view lazygit_reason = "names pagers and commands that lazygit runs";
 constexpr std::string_view elsewhere_reason = "tells git to take hooks and config from another directory";
 constexpr std::string_view jj_reason = "tells Jujutsu to take its configuration from another directory";
 
@@ -83,7 +85,8 @@ bool is_hook(std::string_view name) {
   constexpr std::string_view others[] = {"applypatch-msg",        "commit-msg",         "fsmonitor-watchman",
                                          "prepare-commit-msg",    "proc-receive",       "push-to-checkout",
                                          "reference-transaction", "sendemail-validate", "update"};
-  return name.starts_with("pre-") || name.starts_with("post-") || name.starts_with("p4-") ||
+  const bool is_alike = name.starts_with("pre-") || name.starts_with("post-") || name.starts_with("p4-");
+  return (is_alike && name.find('.') == std::string_view::npos) ||
          std::find(std::begin(others), std::end(others), name) != std::end(others);
 }
 
@@ -142,7 +145,7 @@ void DirectoryNames::add(std::string_view name, NameKind kind) {
     subdirectories_.push_back({std::string(name), std::move(match.trail), part});
   } else if (kind == NameKind::link) {
     links_.emplace_back(name);
-  } else if (part_ == GitPart::module_hooks) {
+  } else if (part_ == GitPart::module_hooks || part_ == GitPart::likely_hooks) {
     files_.emplace_back(name);
   }
 }
@@ -185,12 +188,14 @@ void DirectoryNames::settle_git_directory() {
     if (found.meaning == "config" || found.meaning == "config.worktree") {
       if (is_git_ || !is_directory) add_member(found, MemberRule::git_config, config_reason);
     } else if (found.meaning == "hooks") {
-      add_member(found, is_git_ ? MemberRule::git_hooks : MemberRule::likely_hooks, hooks_reason);
+      add_member(found, MemberRule::git_hooks, hooks_reason);
     } else if (found.meaning == "remotes" || found.meaning == "branches") {
       add_member(found, MemberRule::git_remotes, remotes_reason);
     } else if (found.meaning == "commondir") {
       const bool has_none = part_ == GitPart::dot_git;  // other parts of a repository may have one
       add_member(found, has_none ? MemberRule::always : MemberRule::git_pointer, elsewhere_reason);
+    } else if (found.meaning == "lazygit.yml") {
+      add_member(found, MemberRule::always, lazygit_reason);
     } else if (linked && found.meaning == "info") {
       add_member(found, MemberRule::always, attributes_reason);
     } else if (linked && (found.meaning == "modules" || found.meaning == "worktrees")) {
@@ -202,6 +207,28 @@ void DirectoryNames::settle_git_directory() {
       if (found.name == sub.name) sub.part = part_of(found.meaning);
     }
   }
+}
+
+// Whatever else is in it stays: these are names that sources have too.
+void DirectoryNames::settle_likely_directory() {
+  for (const auto& found : git_names_) {
+    if (found.meaning == "config" && found.kind == NameKind::other)
+      add_member(found, MemberRule::git_config, config_reason);
+    if (found.meaning != "hooks") continue;
+    for (auto& sub : subdirectories_) {
+      if (sub.name == found.name) sub.part = GitPart::likely_hooks;
+    }
+  }
+}
+
+void DirectoryNames::settle_likely_hooks() {
+  const auto add_hooks = [&](const std::vector<std::string>& names, NameKind kind) {
+    for (const auto& name : names) {
+      if (is_hook(folded_name(name))) members_.push_back({name, kind, MemberRule::always, hooks_reason});
+    }
+  };
+  add_hooks(files_, NameKind::other);
+  add_hooks(links_, NameKind::link);
 }
 
 // COMMON/worktrees/NAME.
@@ -249,7 +276,7 @@ void DirectoryNames::settle_links() {
 
 // Whoever is inside once stays so: names like those of a repository, made in refs, change nothing.
 void DirectoryNames::settle_inside(bool is_git_part) {
-  const bool all = part_ != GitPart::none && part_ != GitPart::dot_git;
+  const bool all = !may_be_sources() && part_ != GitPart::dot_git;
   if (all || is_git_part) settle_links();
   for (auto& sub : subdirectories_) {
     const bool is_inside = all || (is_git_part && is_name_of_git(sub.name));
@@ -262,10 +289,13 @@ void DirectoryNames::settle() {
   is_git_ = part_ == GitPart::dot_git || (is_store && has("head"));
   is_common_ = is_store && !is_git_;
   is_worktree_ = part_ == GitPart::worktree || (has("head") && has("commondir"));
-  if (is_git_ || is_common_) settle_git_directory();
+  const bool is_likely = is_common_ && may_be_sources();
+  if (is_likely) settle_likely_directory();
+  if (is_git_ || (is_common_ && !is_likely)) settle_git_directory();
   settle_part();
   if (part_ == GitPart::modules || part_ == GitPart::module_hooks) settle_modules();
-  settle_inside(is_git_ || is_common_ || is_worktree_);
+  if (part_ == GitPart::likely_hooks) settle_likely_hooks();
+  settle_inside(is_git_ || (is_common_ && !is_likely) || is_worktree_);
   // In the order in which they are kept: spellings of a command's own do not come before what git reads.
   std::stable_partition(members_.begin(), members_.end(),
                         [](const MemberName& member) { return is_plain_name(member.name); });

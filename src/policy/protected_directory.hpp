@@ -4,8 +4,9 @@
 // A git directory is known by its name, .git, or by having HEAD, objects and refs, which git asks of every
 // one: a bare repository, a submodule's in .git/modules, one that a .git file or a link points to. What has
 // these names may be a part of another one as well, and is judged as both. One without a HEAD may be the
-// common part of others, which have one; or a directory of sources with such names, so of that only what git
-// itself could read is judged.
+// common part of others, which have one; or a directory of sources with such names. So of that only a file
+// `config` and hooks by the names that git runs are judged: git comes there by a `commondir` alone, and has a
+// HEAD wherever it lets one lead.
 #pragma once
 
 #include <string>
@@ -23,7 +24,6 @@ enum class MemberRule {
   always,        // it has no business there
   git_config,    // by what is in it: git init and git clone write one
   git_hooks,     // by the names in it: git init copies samples
-  likely_hooks,  // likewise, but only by those that git runs
   git_remotes,   // by there being any: git has long written none
   git_link,      // by where it leads: worktrees and submodules have one, into the same tree
   git_pointer,   // likewise, of a worktree's own part of the repository
@@ -51,6 +51,7 @@ enum class GitPart {
   sequencer,
   modules,       // the one of that name, or below it and no git directory: git may make one of it
   module_hooks,  // of what is none yet; or a submodule of that name
+  likely_hooks,  // of a directory without a HEAD, which may be one of sources: only the names that git runs
   inside
 };
 
@@ -82,7 +83,10 @@ class DirectoryNames {
     NameKind kind;
   };
   bool has(std::string_view meaning) const;
+  bool may_be_sources() const { return part_ == GitPart::none || part_ == GitPart::likely_hooks; }
   void settle_git_directory();
+  void settle_likely_directory();
+  void settle_likely_hooks();
   void settle_rebase();
   void settle_worktree();
   void settle_part();
@@ -125,7 +129,7 @@ bool is_name_of_git(std::string_view name);
 // Whether a HEAD that is a link says what git itself has it say.
 bool is_symbolic_head(std::string_view name, std::string_view says);
 
-// Of a hook that git runs.
+// Of a hook that git runs, or that a later git may: none of them has a dot, and files of sources do.
 bool is_hook(std::string_view name);
 
 // Of a hook that git never runs: git init copies these.

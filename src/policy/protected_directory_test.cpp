@@ -82,8 +82,23 @@ TEST(ProtectedDirectory, Members) {
        {"pre-commit", "update"},
        true},
       {"remotes of old", GitPart::dot_git, {"remotes/", "branches/", "refs/"}, {"branches", "remotes"}, true},
-      {"a directory of sources", GitPart::none, {"objects/", "refs/", "hooks/", "config/"}, {"hooks"}},
-      {"a common part", GitPart::none, {"objects/", "refs/", "hooks/", "config"}, {"config", "hooks"}},
+      {"a directory of sources",
+       GitPart::none,
+       {"objects/", "refs/", "hooks/", "config/", "branches/", "remotes/", "modules@", "info@", "l.ts@"},
+       {}},
+      {"a common part", GitPart::none, {"objects/", "refs/", "hooks/", "Config"}, {"Config"}},
+      {"a common part where only git makes one",
+       GitPart::modules,
+       {"objects/", "refs/", "hooks/", "config", "info@", "x@"},
+       {"config", "hooks", "info", "x"}},
+      {"hooks of a common part",
+       GitPart::likely_hooks,
+       {"update", "Post-Checkout", "pre-later", "pre-push@", "pre-commit/"},
+       {"Post-Checkout", "pre-later", "pre-push", "update"}},
+      {"sources in a directory of that name",
+       GitPart::likely_hooks,
+       {"useX.ts", "post-list.ts", "update.ts", "preset", "l.ts@", "pre-commit/", "attributes"},
+       {}},
       {"parts that look like a repository",
        GitPart::info,
        {"HEAD", "objects/", "refs/", "attributes"},
@@ -99,6 +114,8 @@ TEST(ProtectedDirectory, Members) {
        {"HEAD", "objects/", "refs/", "git-rebase-todo", "GIT-rebase-todo", "strategy"},
        {"GIT-rebase-todo", "git-rebase-todo", "strategy"},
        true},
+      {"what another program reads there", GitPart::dot_git, {"lazygit.yml", "gk"}, {"lazygit.yml"}, true},
+      {"likewise elsewhere", GitPart::none, {"lazygit.yml"}, {}},
       {"remotes elsewhere", GitPart::none, {"remotes/", "branches/"}, {}},
       {"a rebase", GitPart::rebase, {"git-rebase-todo", "strategy", "opts"}, {"git-rebase-todo", "strategy"}},
       {"a cherry-pick", GitPart::sequencer, {"todo", "strategy", "opts"}, {"opts"}},
@@ -124,6 +141,16 @@ TEST(ProtectedDirectory, WhatIsAMemberIsNotWalkedInto) {
                                                                {"worktrees", GitPart::worktrees},
                                                                {"modules", GitPart::modules}};
   EXPECT_EQ(found, wanted);
+}
+
+TEST(ProtectedDirectory, OfACommonPartOnlyHooksLeadFurther) {
+  DirectoryNames names({}, GitPart::none);
+  for (const char* name : {"objects", "refs", "Hooks", "info", "modules", "worktrees", "logs"})
+    names.add(name, NameKind::directory);
+  names.settle();
+  EXPECT_TRUE(names.is_common_part());
+  for (const auto& sub : names.subdirectories())
+    EXPECT_EQ(sub.part, sub.name == "Hooks" ? GitPart::likely_hooks : GitPart::none) << sub.name;
 }
 
 // Whoever makes names in refs does not make the rest of it an ordinary directory.

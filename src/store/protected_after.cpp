@@ -11,8 +11,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/path.hpp"
+#include "policy/folded_name.hpp"
 #include "store/file_system_times.hpp"
 #include "store/home_links.hpp"
+#include "store/link_way.hpp"
 #include "store/protected_judge.hpp"
 #include "store/protected_walk.hpp"
 #include "store/tree_memory.hpp"
@@ -28,10 +31,16 @@ bool is_neutral(const Trail& trail, GitPart part) { return trail.empty() && part
 
 bool has_nothing(const WalkedPlace& here, const DirectoryNames& names) {
   const auto& subs = names.subdirectories();
-  return is_neutral(here.trail, here.part) && !names.is_git_directory() && names.dot_git().empty() &&
-         names.members().empty() && std::all_of(subs.begin(), subs.end(), [](const SubdirectoryName& sub) {
-           return is_neutral(sub.trail, sub.part);
-         });
+  return is_neutral(here.trail, here.part) && !names.is_git_directory() && !names.is_common_part() &&
+         names.dot_git().empty() && names.members().empty() &&
+         std::all_of(subs.begin(), subs.end(),
+                     [](const SubdirectoryName& sub) { return is_neutral(sub.trail, sub.part); });
+}
+
+// What may be a directory of sources, so that only some of it is judged (policy/protected_directory.hpp).
+bool is_without_head(const std::string& directory) {
+  const auto has = [&](const char* name) { return look_in(AT_FDCWD, directory + "/" + name).has_value(); };
+  return folded_name(last_of(directory)) != ".git" && has("objects") && has("refs") && !has("HEAD");
 }
 
 class WalkAfter {
@@ -119,8 +128,22 @@ class WalkAfter {
     judge_.judge_places(git_.around(root_path_));
     judge_.judge_places(home_links(limits_.git.home, root_path_), MemberJudge::by_home);
     for (const auto& [tree, dot_git] : checkouts_) judge_.judge_places(git_.of_checkout(tree, dot_git));
-    for (const auto& directory : git_directories_) judge_.judge_places(git_.of_git_directory(directory));
+    for (const auto& directory : git_directories_) {
+      const std::vector<NamedPlace> places = git_.of_git_directory(directory);
+      judge_.judge_places(places);
+      for (const auto& place : places) judge_common_part(place);
+    }
     judge_.judge_known_leads();
+  }
+
+  // Where a commondir leads git reads everything, and itself keeps a HEAD there. However old the file is: a
+  // command may have removed that HEAD, or made the rest of what git asks for.
+  void judge_common_part(const NamedPlace& place) {
+    if (place.kind != PlaceKind::repository || !place.pointer.ends_with("/commondir")) return;
+    const LinkWay way = follow_links(place.path);
+    if (way.error != 0 || !is_beneath(root_path_, way.path) || !is_without_head(way.path)) return;
+    findings_.suspect(place.pointer.substr(root_path_.size() + 1),
+                      "leads git to a directory that is none of its own");
   }
 
   // Nothing has come into it, and what is in it has no meaning: only the directories remain.

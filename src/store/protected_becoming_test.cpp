@@ -57,7 +57,62 @@ const std::vector<WalkRow>& rows() {
          tree.write("w/commondir", "../k\n");
        },
        [](Tree& tree) { tree.make("k/refs"); },
-       {"k/config", "k/hooks/post-checkout"}},
+       {"k/config", "k/hooks/post-checkout", "w/commondir"}},
+      {"a common part of a command's own, where hardly anything is judged",
+       [](Tree& tree) {
+         tree.make("k/objects");
+         tree.write("k/info/attributes");
+       },
+       [](Tree& tree) {
+         tree.make("k/refs");
+         tree.make("l");
+         tree.link("../k", "l/k");
+         write_head(tree, "w");
+         tree.write("w/commondir", "../l/k\n");
+       },
+       {"w/commondir"}},
+      {"a common part that has lost its HEAD",
+       [](Tree& tree) {
+         write_part(tree, "w", "");
+         std::filesystem::remove(tree.at("w/config.worktree"));
+       },
+       [](Tree& tree) {
+         std::filesystem::remove(tree.at("r/HEAD"));
+         tree.write("r/info/attributes");
+       },
+       {"w/commondir"}},
+      {"likewise a .git, all of which is judged all the same",
+       [](Tree& tree) {
+         tree.repository(".git");
+         write_head(tree, ".git/worktrees/w");
+         tree.write(".git/worktrees/w/commondir", "../..\n");
+       },
+       [](Tree& tree) {
+         std::filesystem::remove(tree.at(".git/HEAD"));
+         tree.write(".git/info/attributes");
+       },
+       {".git/info/attributes"}},
+      {"a HEAD for what was prepared while there was none",
+       [](Tree& tree) {
+         for (const char* part : {"k/objects", "k/refs", "k/logs"}) tree.make(part);
+         tree.write("k/info/attributes");
+         tree.write("k/modules/new/hooks/pre-commit");
+         tree.link("/home/x/.bashrc", "k/logs/HEAD");
+       },
+       [](Tree& tree) { write_head(tree, "k"); },
+       {"k/info/attributes", "k/logs/HEAD", "k/modules/new/hooks/pre-commit"}},
+      {"sources that have come to look like a common part",
+       [](Tree& tree) {
+         for (const char* name :
+              {"branches/bank.ts", "remotes/api.ts", "modules/user/hooks/useUser.ts", "modules/user/config",
+               "info/attributes", "hooks/post-list.ts", "hooks/useX/index.ts", "objects/o.ts", "config/a.ts"})
+           tree.write("src/" + std::string(name));
+         tree.link("objects/o.ts", "src/l.ts");
+         tree.link("../objects/o.ts", "src/info/l.ts");
+         tree.link("../objects/o.ts", "src/hooks/l.ts");
+       },
+       [](Tree& tree) { tree.write("src/refs/index.ts"); },
+       {}},
       {"objects and refs without a HEAD are anybody's",
        [](Tree& tree) {
          tree.make("src/objects");

@@ -2,7 +2,6 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
-#include "policy/folded_name.hpp"
 #include "policy/git_config.hpp"
 #include "policy/git_places.hpp"
 #include "policy/rebase_todo.hpp"
@@ -103,7 +102,6 @@ void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member
     case MemberRule::always: return judge_always(here, member, *seen, way_is_new);
     case MemberRule::git_config: return judge_config(here, member, *seen, way_is_new);
     case MemberRule::git_remotes:
-    case MemberRule::likely_hooks:
     case MemberRule::git_hooks: return judge_hooks(here, member, *seen, way_is_new);
     case MemberRule::git_todo: return judge_todo(here, member, *seen, way_is_new);
     case MemberRule::git_strategy: return judge_strategy(here, member, *seen, way_is_new);
@@ -239,13 +237,10 @@ void MemberJudge::judge_hooks(const WalkedPlace& here, const MemberName& member,
   const OpenedDirectory opened = open_directory(here.fd, member.name);
   if (opened.barrier != Barrier::none) return judge_unread(opened, seen, path, reason);
   const OwnedFd& fd = opened.fd;
-  const auto is_harmless = [&](const char* name) {
-    if (member.rule == MemberRule::likely_hooks) return !is_hook(folded_name(name));
-    return member.rule == MemberRule::git_hooks && is_sample_hook(name);
-  };
+  const bool may_be_samples = member.rule == MemberRule::git_hooks;
   const bool read = for_each_name(fd.get(), [&](const dirent& entry) {
     const auto hook = look_in(fd.get(), entry.d_name);
-    const bool sample = hook && S_ISREG(hook->st_mode) && is_harmless(entry.d_name);
+    const bool sample = may_be_samples && hook && S_ISREG(hook->st_mode) && is_sample_hook(entry.d_name);
     if (hook && !sample && !known_.is_unchanged(*hook) && (all_new || is_touched(*hook)))
       findings_.suspect(joined(path, entry.d_name), reason);
     else if (hook && S_ISLNK(hook->st_mode))

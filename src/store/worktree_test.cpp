@@ -173,5 +173,71 @@ TEST_F(Worktree, AnEndlessPointerIsNone) {
   EXPECT_FALSE(found());
 }
 
+// As `git submodule add` does it: the git directory lies in the one of the repository around, and its
+// configuration has the files in the workspace.
+class Submodule : public Worktree {
+ protected:
+  void SetUp() override {
+    Worktree::SetUp();
+    fs::create_directories(path_ + "/repository/deps/lib");
+    make_repository(module);
+    write("repository/deps/lib/.git", "gitdir: ../../.git/modules/deps/lib\n");
+    say_worktree("../../../../deps/lib");
+  }
+  void say_worktree(const std::string& tree) const {
+    write(module + "/config", "[core]\n\tworktree = " + tree + "\n");
+  }
+  std::optional<WorktreeGit> git() const { return written_too("repository/deps/lib"); }
+
+  const std::string module = "repository/.git/modules/deps/lib";
+};
+
+TEST_F(Submodule, AllOfItsGitDirectoryIsWritten) {
+  const auto found = git();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->common.path, path_ + "/" + module);
+  ASSERT_EQ(found->written.size(), 1U);
+  EXPECT_EQ(found->written.front().path, path_ + "/" + module);
+  if (::geteuid() != 0) return;
+  ASSERT_EQ(::chown((path_ + "/" + module).c_str(), 1, 1), 0);
+  ASSERT_TRUE(git());
+  EXPECT_TRUE(git()->written.empty()) << "somebody else's";
+}
+
+TEST_F(Submodule, ItsConfigurationMustHaveItsFilesHere) {
+  for (const std::string& tree : {std::string("../../../../deps"), std::string("/nowhere"), std::string("."),
+                                  path_ + "/tree", std::string("~/lib")}) {
+    say_worktree(tree);
+    EXPECT_FALSE(git()) << tree;
+  }
+  write(module + "/config", "[core]\n\tbare = false\n");
+  EXPECT_FALSE(git()) << "it does not say";
+  write(module + "/config.worktree", "[core]\n\tworktree = ../../../../deps/lib\n");
+  EXPECT_TRUE(git()) << "git writes it there when that is turned on";
+  fs::remove(path_ + "/" + module + "/config.worktree");
+  say_worktree(path_ + "/repository/deps/lib");
+  EXPECT_TRUE(git());
+}
+
+TEST_F(Submodule, ItMustBeAGitDirectoryWhereThoseOfSubmodulesAre) {
+  make_repository("other/lib");
+  write("other/lib/config", "[core]\n\tworktree = " + path_ + "/repository/deps/lib\n");
+  write("repository/deps/lib/.git", "gitdir: " + path_ + "/other/lib\n");
+  EXPECT_FALSE(git()) << "not below modules";
+  fs::create_directories(path_ + "/decoy/modules");
+  fs::create_directory_symlink(path_ + "/other/lib", path_ + "/decoy/modules/lib");
+  write("repository/deps/lib/.git", "gitdir: " + path_ + "/decoy/modules/lib\n");
+  EXPECT_FALSE(git()) << "it only looks like one";
+  fs::remove(path_ + "/decoy/modules/lib");
+  fs::rename(path_ + "/other/lib", path_ + "/decoy/modules/lib");
+  EXPECT_FALSE(git()) << "in no repository";
+  make_repository("decoy");
+  EXPECT_TRUE(git()) << "in one of another name";
+  write("repository/deps/lib/.git", "gitdir: ../../.git/modules/deps/lib\n");
+  EXPECT_TRUE(git());
+  fs::remove(path_ + "/" + module + "/HEAD");
+  EXPECT_FALSE(git()) << "no HEAD";
+}
+
 }  // namespace
 }  // namespace cloche

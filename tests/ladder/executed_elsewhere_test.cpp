@@ -96,6 +96,34 @@ TEST_P(ExecutedElsewhere, HooksOfASubmodule) {
       "hook lib/hk/pre-commit EVIL; hook lib/hk/post-commit EVIL", "git -C lib commit --allow-empty -qm two");
 }
 
+// Of which the command may write the git directory, though it lies outside the workspace.
+constexpr const char* workspace_as_submodule =
+    "git init -q -b main ../lib; git -C ../lib commit -qm one --allow-empty; cd ..; rmdir workspace; git "
+    "init -q .; git -c protocol.file.allow=always submodule --quiet add ./lib workspace; cd workspace; ";
+
+TEST_P(ExecutedElsewhere, HooksOfTheSubmoduleThatTheWorkspaceIs) {
+  expect_never_evil(
+      std::string(workspace_as_submodule) + "hook ../.git/modules/workspace/hooks/pre-commit GOOD",
+      "cd ../.git/modules/workspace; hook hooks/pre-commit EVIL; hook hooks/post-commit EVIL; "
+      "mv hooks old; hook hooks/pre-commit EVIL; hook modules/x/hooks/post-checkout EVIL");
+  EXPECT_NE(outside("git commit --allow-empty -qm three").find("GOOD"), std::string::npos);
+  EXPECT_EQ(outside("find ../.git/modules/workspace/modules -type f"), "");
+}
+
+TEST_P(ExecutedElsewhere, TheConfigurationOfTheSubmoduleThatTheWorkspaceIs) {
+  const std::string module = "../.git/modules/workspace";
+  outside("set -e; " + std::string(workspace_as_submodule) + "cp " + module + "/config ../config-before");
+  inside(
+      "git config core.hooksPath hk; git config core.fsmonitor ./hk/pre-commit; hook hk/pre-commit EVIL; "
+      "cd " +
+      module + "; echo '[core] hooksPath = hk' >> config; printf '[core]\n hooksPath = hk\n' > c; mv c " +
+      "config; mkdir -p info; echo '* filter=x' > info/attributes; echo /x > commondir; rm -f config");
+  EXPECT_EQ(outside("cmp " + module + "/config ../config-before; cat " + module +
+                    "/info/attributes 2> /dev/null; cat " + module + "/commondir 2> /dev/null || true"),
+            "");
+  EXPECT_EQ(outside("git commit --allow-empty -qm two").find("EVIL"), std::string::npos);
+}
+
 TEST_P(ExecutedElsewhere, HooksByAConfigurationAsPeopleWriteIt) {
   expect_never_evil(
       "git init -q .; hook h/pre-commit GOOD; echo '[core] hooksPath = \"h\" # ours' >> .git/config",

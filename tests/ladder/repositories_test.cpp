@@ -1,6 +1,6 @@
-// Everyday git where a repository is more than one directory: commits in a submodule, in a linked worktree,
-// and in a submodule of one, on each rung that shows them in its own way. Nothing of it is the protected
-// set's business, and what the host sees afterwards is whole.
+// Everyday git where a repository is more than one directory: commits in a submodule, in a workspace that is
+// one, in a linked worktree, and in a submodule of one, on each rung that shows them in its own way. Nothing
+// of it is the protected set's business, and what the host sees afterwards is whole.
 #include "ladder/rungs.hpp"
 #include "run/json.hpp"
 
@@ -52,6 +52,22 @@ TEST_P(Repositories, CommitsInASubmodule) {
              0));
   EXPECT_EQ(inside(commit_in_both), "super\ninside\n");
   EXPECT_EQ(outside(look_at_both).out, "super\ninside\n");
+}
+
+// The workspace is the submodule: its git directory lies in the repository around, outside.
+TEST_P(Repositories, CommitsWhereTheWorkspaceIsASubmodule) {
+  library();
+  ASSERT_TRUE(exited(outside("cd ..; rmdir workspace; git init -q -b main .; git submodule --quiet add "
+                             "./lib workspace; git commit -qm one; git -C workspace checkout -q main"),
+                     0));
+  EXPECT_EQ(inside("echo y > f; git add f; git commit -qm inside; git checkout -q -b side; echo z > g; git "
+                   "add g; git commit -qm side; git checkout -q main; git merge -q side; git branch -d -q "
+                   "side; git status --short; git log -1 --format=%s; git -C .. log 2> /dev/null || true"),
+            "side\n");
+  EXPECT_EQ(outside("git fsck --no-progress; git status --short; git log -2 --format=%s; git -C .. status "
+                    "--short workspace; git -C .. log -1 --format=%s")
+                .out,
+            "side\ninside\n M workspace\none\n");
 }
 
 TEST_P(Repositories, CommitsInALinkedWorktree) {

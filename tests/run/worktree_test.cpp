@@ -1,5 +1,5 @@
 // Git worktrees: the repository a worktree belongs to is shown when it names this worktree, read-only but for
-// what a commit writes.
+// what a commit writes; and so is a submodule's git directory.
 #include <sys/stat.h>
 
 #include "run/fixture.hpp"
@@ -122,6 +122,23 @@ TEST_P(Worktree, AForgedPointerToAnothersWorktreeShowsNothing) {
   scene().write("main/.git/secret", "do not show\n");
   file(".git", "gitdir: " + (main() / ".git/worktrees/tree").string() + "\n");
   expect_not_shown(main() / ".git");
+}
+
+// The git directory of a submodule is its own workspace's, and nobody else's.
+TEST_P(Worktree, OfASubmoduleAReadOnlyProfileWritesNothingAndOthersSeeNothing) {
+  NEEDS("git");
+  make_worktree();
+  ASSERT_TRUE(exited(outside("set -e; cd ..; git init -q super; cd super; "
+                             "git -c protocol.file.allow=always submodule --quiet add ../main lib"),
+                     0));
+  const fs::path module = scene().root() / "super/.git/modules/lib";
+  const Ran ran = cloche_shell(
+      {"--workspace", scene().root() / "super/lib", "--profile", "readonly"},
+      "git log --format=%s; touch " + module.string() + "/new 2>/dev/null || echo refused; ls -A ../.git ..");
+  EXPECT_TRUE(printed(ran, "first\nrefused\n..:\n.git\nlib\n\n../.git:\nmodules\n"));
+  scene().write("super/.git/modules/lib/secret", "do not show\n");
+  file(".git", "gitdir: " + module.string() + "\n");
+  expect_not_shown(module);
 }
 
 TEST_P(Worktree, AForgedPointerToAnyDirectoryShowsNothing) {
