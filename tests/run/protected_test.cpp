@@ -255,8 +255,8 @@ git init -q --bare c.git; git -C c.git config alias.st '!x'; echo x > c.git/hook
 git init -q m; git init -q l; mkdir -p m/.git/modules; mv l/.git m/.git/modules/l; echo x > m/.git/modules/l/hooks/x
 mkdir -p g/w k/objects k/refs; echo ref: refs/heads/x > g/w/HEAD; echo ../../k > g/w/commondir
 printf '[core]\n\tfsmonitor = x\n' > k/config; echo "gitdir: g/w" > .git)"),
-            (Paths{"a/.git/config", "a/.git/hooks/pre-push", "c.git/config", "c.git/hooks/update", "k/config",
-                   "m/.git/modules/l/hooks/x"}));
+            (Paths{"a/.git/config", "a/.git/hooks/pre-push", "c.git/config", "c.git/hooks/update",
+                   "g/w/commondir", "k/config", "m/.git/modules/l/hooks/x"}));
 }
 
 // A merge strategy with a slash in its name is a program of the tree, and a remote can be a command.
