@@ -316,5 +316,18 @@ TEST(ProtectedBecoming, HooksOfARepositoryInEveryWayThatItIsOne) {
   }
 }
 
+// A directory of sources with such names may hold projects of the user's.
+TEST(ProtectedBecoming, ARepositoryAmongSourcesThatLookLikeACommonPartIsKnown) {
+  Tree tree;
+  for (const char* name : {"src/objects/p/.git", "src/logs/p/.git"}) {
+    tree.repository(name);
+    tree.write(std::string(name) + "/config", evil_config);
+  }
+  tree.make("src/refs");
+  Tree::let_the_clock_tick();
+  const auto known = tree.before();
+  EXPECT_EQ(paths_of(tree.after(known, change_time_now())), std::vector<std::string>{});
+}
+
 }  // namespace
 }  // namespace cloche

@@ -137,7 +137,9 @@ class LookBefore {
       add_places(git_.of_checkout(absolute(here.path), names.dot_git()), here.top);
     if (is_found_by_content(names, here.part))
       add_places(git_.of_git_directory(absolute(here.path)), here.top);
-    for (const auto& sub : names.subdirectories()) wait_for(here, sub, is_git);
+    // Without a HEAD it may be a directory of sources, and what is in it any project's.
+    const bool in_git = names.is_git_directory() || (names.is_common_part() && here.part != GitPart::none);
+    for (const auto& sub : names.subdirectories()) wait_for(here, sub, in_git);
   }
 
   // Of a repository only where other git directories are, also where a command made one of the whole tree; of
