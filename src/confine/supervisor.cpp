@@ -206,8 +206,11 @@ void Call::keep_time() {
   }
   if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
   if (now >= grace_deadline_ms_) return end_everything();
-  if (now >= watch_.next_check_ms() && said_.started && !said_.gone) {
-    if (auto hit = watch_.check(now)) stop_for(*std::move(hit));
+  if (now < watch_.next_check_ms() || !said_.started || said_.gone) return;
+  if (auto hit = watch_.check(now)) return stop_for(*std::move(hit));
+  if (watch_.has_lost_a_part(now)) {
+    said_.lost_a_part = true;
+    end_everything();
   }
 }
 
@@ -427,7 +430,8 @@ Result<Outcome> Call::conclude() {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
     if (by_itself) return box_error(said_.failed, spec_.backend, what_was_said());
-    return cut_short_error("the box was ended from outside before the command began");
+    return cut_short_error(said_.lost_a_part ? "a part of the box was killed before the command began"
+                                             : "the box was ended from outside before the command began");
   }
   // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
   const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;

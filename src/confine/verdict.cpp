@@ -169,6 +169,9 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome = not_executed(*reports.not_executed, plan);
   } else if (reports.ended) {
     outcome = ended(reports.ended->status);
+  } else if (reports.lost_a_part) {
+    outcome.end = End::failed;
+    outcome.reason = "a part of gVisor was killed, and the rest of it waited for that one";
   } else if (reports.signal_passed != 0) {
     outcome =
         ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed

@@ -210,6 +210,14 @@ TEST(Judge, WithoutAWordFromTheJailItIsAFailureOfOurs) {
   EXPECT_NE(judge({}, in_gvisor).reason.find("by the command or from outside"), std::string::npos);
 }
 
+TEST(Judge, ABoxThatLostAPartSaysSo) {
+  const Outcome outcome =
+      judge({.started = true, .usage = Report{.status = SIGKILL}, .lost_a_part = true}, plan_for("x"));
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_NE(outcome.reason.find("a part of gVisor was killed"), std::string::npos);
+}
+
 TEST(Judge, ReportsWhatWasUsed) {
   const Outcome outcome =
       judge({.ended = Report{.status = 0}, .usage = Report{.cpu_us = 1'234'567, .max_rss_bytes = 4096}},
