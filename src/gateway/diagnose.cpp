@@ -173,7 +173,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
   look_at_choice(diagnosis, environment, installation);
   diagnosis.bwrap = find_bwrap(environment);
   diagnosis.disabled_via_env = says_off(environment.get("CLOCHE_SANDBOX"));
-  const Throwaway scratch("doctor", environment);
+  const Throwaway scratch("doctor", environment, installation.state);
   if (scratch.path().empty()) {
     diagnosis.problem = describe(scratch.why_not());
     return diagnosis;

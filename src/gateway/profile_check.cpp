@@ -39,7 +39,7 @@ Result<void> judge_rung_here(RunRequest& request, const SandboxProfile& profile,
 
 Result<Outcome> try_example(const SandboxProfile& profile, const ProfileExample& example,
                             const Environment& environment, const Installation& installation) {
-  const Throwaway workspace("profile", environment);
+  const Throwaway workspace("profile", environment, installation.state);
   if (workspace.path().empty()) return workspace.why_not();
   if (!write_private_file(workspace.path() + "/notes.txt", "a line of notes\n"))
     return system_error("write to " + workspace.path());
@@ -68,7 +68,7 @@ std::string fault_of(const ProfileExample& example, const Outcome& outcome) {
 
 Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
                         const Environment& environment, const Installation& installation) {
-  const Throwaway workspace("profile", environment);
+  const Throwaway workspace("profile", environment, installation.state);
   if (workspace.path().empty()) return workspace.why_not();
   RunRequest request = in_throwaway(workspace, {"true"});
   std::vector<std::string> ignored;

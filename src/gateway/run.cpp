@@ -323,7 +323,10 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
   // Before anything is made: it may refuse the state directory.
   ConfinementPlan plan = TRY(replan(seen.facts));
-  ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
+  using Afterwards = ProtectedLook::Afterwards;
+  ProtectedLook look = TRY(
+      ProtectedLook::begin(seen, installation.state,
+                           request.workspace_goes ? Afterwards::nobody_comes : Afterwards::somebody_comes));
   if (look.has_made_up()) {
     TRY(observe_protected_again(seen));
     look.learn(seen.facts.guard);
