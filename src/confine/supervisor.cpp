@@ -85,7 +85,8 @@ class Call {
   int wait_ms() const;
   void keep_time();
   void move_flows();
-  void remember_builder(std::string_view said);
+  void hold_builder_back();
+  void let_builder_speak();
   void heed_keys(std::string_view typed);
   void hear();
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
@@ -99,9 +100,18 @@ class Call {
   void hear_all();
   void end_what_a_keeper_left();
   void give_up_on_keeper();
-  // On stderr, by what builds the box: all of it where it is kept, else the end of it.
-  const std::string& what_was_said() const {
-    return errors_.kept().empty() ? said_by_builder_ : errors_.kept();
+  bool is_speechless() const { return (spec_.jail.flags & wire::speechless) != 0; }
+  // gVisor from its start: its own processes are counted with the command's, and may be killed like those.
+  bool is_watched() const { return said_.started || is_speechless(); }
+  // What builds the box has the command's stderr. What it says before there is a command is ours to say where
+  // the box fails, and the command's to be mixed with where it does not.
+  bool is_builders_turn() const {
+    return spec_.backend != Backend::native && !said_.started && !gone_ && !builder_speaks_;
+  }
+  // The box did not come to the command, for a reason of its own.
+  bool was_never_built() const {
+    return spec_.backend != Backend::native &&
+           (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started();
   }
   // The box ended before the command was reached, and by itself.
   bool never_started() const {
@@ -136,6 +146,7 @@ class Call {
   bool gone_ = false;
   size_t heard_ = 0;             // reports so far
   std::string said_by_builder_;  // on stderr, before there was a command
+  bool builder_speaks_ = false;  // and what else it says is passed on as it comes
   Reports said_;
 };
 
@@ -144,6 +155,7 @@ Result<void> Call::start() {
                cgroup_));
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
+  if (is_speechless()) watch_.attach_to_descendants(keeper_.pid);
   const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
@@ -175,6 +187,7 @@ void Call::turn() {
   if (events[2].revents != 0) take_signals();
   if (events[3].revents != 0) take_stop();
   if (events[7].revents != 0) network_->turn();
+  if (said_.started) let_builder_speak();
   move_flows();
   if (!gone_ && events[1].revents != 0) keeper_ended();
   keep_time();
@@ -184,7 +197,7 @@ int Call::wait_ms() const {
   const uint64_t now = now_ms_;
   uint64_t next = flush_deadline_ms_;
   if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
-  if (!gone_ && said_.started) next = std::min(next, watch_.next_check_ms());
+  if (!gone_ && is_watched()) next = std::min(next, watch_.next_check_ms());
   if (!gone_ && end_ms_ != 0) next = now < end_ms_ + stuck_ms ? end_ms_ + stuck_ms : end_ms_ + 2 * stuck_ms;
   if (input_.in_background()) next = std::min(next, now + background_ms);
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
@@ -206,7 +219,7 @@ void Call::keep_time() {
   }
   if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
   if (now >= grace_deadline_ms_) return end_everything();
-  if (now < watch_.next_check_ms() || !said_.started || said_.gone) return;
+  if (now < watch_.next_check_ms() || !is_watched() || said_.gone) return;
   if (auto hit = watch_.check(now)) return stop_for(*std::move(hit));
   if (watch_.has_lost_a_part(now)) {
     said_.lost_a_part = true;
@@ -229,12 +242,14 @@ void Call::move_flows() {
   const uint64_t output_before = output_.bytes();
   const uint64_t errors_before = errors_.bytes();
   output_.move(left);
-  errors_.move(left > output_.bytes() + errors_.bytes() - total
-                   ? left - (output_.bytes() + errors_.bytes() - total)
-                   : 0);
+  const uint64_t taken = output_.bytes() + errors_.bytes() - total;
+  if (is_builders_turn()) {
+    hold_builder_back();
+  } else {
+    errors_.move(left > taken ? left - taken : 0);
+  }
   show(output_, output_before);
   show(errors_, errors_before);
-  if (!said_.started && errors_.bytes() > errors_before) remember_builder(errors_.last_taken());
   if (left == 0) {  // nothing more is read: the rest is not passed on
     if (said_.hit && said_.hit->limit == LimitId::output) {
       output_.end_source();
@@ -243,18 +258,24 @@ void Call::move_flows() {
   }
 }
 
-// The end of it will do: what a tool says last is why it stopped.
-void Call::remember_builder(std::string_view said) {
-  constexpr size_t most = 4096;
-  said_by_builder_ += said;
-  if (said_by_builder_.size() > most) said_by_builder_.erase(0, said_by_builder_.size() - most);
+void Call::hold_builder_back() {
+  constexpr size_t most = size_t{64} << 10;
+  said_by_builder_ += errors_.take_aside(most - said_by_builder_.size());
+  if (said_by_builder_.size() == most) let_builder_speak();  // that is no error any more, and wants a reader
+}
+
+void Call::let_builder_speak() {
+  if (builder_speaks_) return;
+  builder_speaks_ = true;
+  const uint64_t before = errors_.bytes();
+  errors_.pass_on(said_by_builder_);
+  show(errors_, before);
 }
 
 void Call::heed_keys(std::string_view typed) {
   if (insistence_.insists(typed, now_ms_)) return end_everything();
   // No signal reaches a command in a speechless box, and an interrupt that does nothing helps nobody.
-  const bool speechless = (spec_.jail.flags & wire::speechless) != 0;
-  if (!speechless || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
+  if (!is_speechless() || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
   said_.signal_passed = SIGINT;
   end_everything();
 }
@@ -307,7 +328,7 @@ void Call::take_report(const wire::Report& report, std::vector<OwnedFd> fds) {
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {
-        watch_.attach_to_descendants(keeper_.pid);
+        if (!is_speechless()) watch_.attach_to_descendants(keeper_.pid);
       } else if (fd) {
         watch_.attach(fd.get());
       }
@@ -404,9 +425,10 @@ void Call::keeper_ended() {
   }
   gone_ = true;
   input_.give_up();
+  if (!was_never_built()) let_builder_speak();
   if (!said_.started) {  // there never was a command to wait for
     output_.give_up();
-    errors_.give_up();
+    errors_.end_source();
   }
 }
 
@@ -425,11 +447,10 @@ void Call::stop_for(LimitHit hit) {
 }
 
 Result<Outcome> Call::conclude() {
-  const bool boxed = spec_.backend != Backend::native;
-  if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started()) {
+  if (was_never_built()) {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
-    if (by_itself) return box_error(said_.failed, spec_.backend, what_was_said());
+    if (by_itself) return box_error(said_.failed, spec_.backend, said_by_builder_);
     return cut_short_error(said_.lost_a_part ? "a part of the box was killed before the command began"
                                              : "the box was ended from outside before the command began");
   }

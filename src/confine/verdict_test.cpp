@@ -85,6 +85,10 @@ TEST(BoxError, SaysWhatTheToolSaidLast) {
       {Backend::runc, "", "missing layer mount-view: runc could not build the box", "see cloche doctor"},
       {Backend::runc, "one\ntwo\n\n", "missing layer mount-view: runc could not build the box: two",
        "see cloche doctor"},
+      {Backend::runc, "runc run failed: no cgroup mount found in mountinfo\n",
+       "missing layer memory-limit: runc could not build the box: runc run failed: no cgroup mount found in "
+       "mountinfo",
+       "see cloche doctor"},
       {Backend::bwrap, "bwrap: Can't chdir to /a: b/nope: No such file or directory\n",
        "could not enter the working directory (/a: b/nope): No such file or directory",
        "name a directory inside the view with -C"},
