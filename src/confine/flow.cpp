@@ -79,7 +79,10 @@ void Flow::take(uint64_t allowed) {
   const ssize_t got = ::read(from_, room.data(), most);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (got <= 0) return end_source();  // a terminal's master says EIO when the last slave is closed
-  const std::string_view bytes(room.data(), static_cast<size_t>(got));
+  accept({room.data(), static_cast<size_t>(got)});
+}
+
+void Flow::accept(std::string_view bytes) {
   bytes_ += bytes.size();
   if (to_ < 0) return keep(bytes);
   buffer_.clear();
@@ -89,6 +92,21 @@ void Flow::take(uint64_t allowed) {
   } else {
     buffer_.assign(bytes);
   }
+}
+
+std::string Flow::take_aside(size_t most) {
+  std::string aside(ended_ ? 0 : most, '\0');
+  if (aside.empty()) return aside;
+  const ssize_t got = ::read(from_, aside.data(), aside.size());
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) end_source();
+  aside.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  return aside;
+}
+
+void Flow::pass_on(std::string_view bytes) {
+  if (bytes.empty()) return;
+  accept(bytes);
+  deliver();
 }
 
 void Flow::keep(std::string_view bytes) {

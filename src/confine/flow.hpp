@@ -36,6 +36,10 @@ class Flow {
   // Moves what can be moved. `allowed` is how many more bytes may be taken from the source.
   void move(uint64_t allowed);
 
+  // Takes what can be taken, up to `most` bytes, without passing it on; and passes on what was taken so.
+  std::string take_aside(size_t most);
+  void pass_on(std::string_view bytes);
+
   // Whether the caller's terminal belongs to somebody else just now; to be asked again after a while.
   bool in_background() const { return in_background_; }
   bool finished() const { return ended_ && pending().empty(); }
@@ -55,6 +59,7 @@ class Flow {
  private:
   std::string_view pending() const { return std::string_view(buffer_).substr(written_); }
   void take(uint64_t allowed);
+  void accept(std::string_view bytes);
   void keep(std::string_view bytes);
   bool spill(std::string_view bytes);
   void deliver();

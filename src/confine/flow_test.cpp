@@ -54,6 +54,35 @@ class FlowTest : public testing::Test {
   sighandler_t before_ = SIG_DFL;
 };
 
+// By somebody else, before the command was there.
+TEST_F(FlowTest, WhatWasTakenAsideIsPassedOnOrIsNot) {
+  Flow flow = outward();
+  say("of the builder\n");
+  EXPECT_EQ(flow.take_aside(3), "of ");
+  EXPECT_EQ(flow.take_aside(100), "the builder\n");
+  EXPECT_EQ(flow.take_aside(100), "") << "there is no more, and nobody waits for it";
+  flow.move(unlimited);
+  EXPECT_EQ(heard(), "");
+  EXPECT_EQ(flow.bytes(), 0U);
+  say("of the command\n");
+  flow.pass_on("of the builder\n");
+  flow.move(unlimited);
+  EXPECT_EQ(heard(), "of the builder\nof the command\n");
+  EXPECT_EQ(flow.bytes(), 30U);
+}
+
+TEST_F(FlowTest, WhatWasTakenAsideOutlivesItsSource) {
+  Flow flow = kept(100);
+  say("all");
+  source_.write.reset();
+  EXPECT_EQ(flow.take_aside(100), "all");
+  EXPECT_EQ(flow.take_aside(100), "");
+  EXPECT_EQ(flow.wants().fd, -1) << "its end is never news again";
+  flow.pass_on("all");
+  EXPECT_TRUE(flow.finished());
+  EXPECT_EQ(flow.kept(), "all");
+}
+
 std::string much_text(size_t size) {
   std::mt19937 random(1);
   std::string text(size, '\0');

@@ -55,7 +55,8 @@ class SupervisedCall {
   int wait_ms() const;
   void keep_time();
   void move_flows();
-  void remember_builder(std::string_view said);
+  void hold_builder_back();
+  void let_builder_speak();
   void heed_keys(std::string_view typed);
   void hear();
   void take_report(const wire::Report& report, std::vector<OwnedFd> fds);
@@ -69,9 +70,18 @@ class SupervisedCall {
   void hear_all();
   void end_what_a_keeper_left();
   void give_up_on_keeper();
-  // On stderr, by what builds the box: all of it where it is kept, else the end of it.
-  const std::string& what_was_said() const {
-    return errors_.kept().empty() ? said_by_builder_ : errors_.kept();
+  bool is_speechless() const { return (spec_.jail.flags & wire::speechless) != 0; }
+  // gVisor from its start: its own processes are counted with the command's, and may be killed like those.
+  bool is_watched() const { return said_.started || is_speechless(); }
+  // What builds the box has the command's stderr. What it says before there is a command is ours to say where
+  // the box fails, and the command's to be mixed with where it does not.
+  bool is_builders_turn() const {
+    return spec_.backend != Backend::native && !said_.started && !gone_ && !builder_speaks_;
+  }
+  // The box did not come to the command, for a reason of its own.
+  bool was_never_built() const {
+    return spec_.backend != Backend::native &&
+           (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started();
   }
   // The box ended before the command was reached, and by itself.
   bool never_started() const {
@@ -106,6 +116,7 @@ class SupervisedCall {
   bool gone_ = false;
   size_t heard_ = 0;             // reports so far
   std::string said_by_builder_;  // on stderr, before there was a command
+  bool builder_speaks_ = false;  // and what else it says is passed on as it comes
   Reports said_;
 };
 

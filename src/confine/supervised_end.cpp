@@ -60,9 +60,10 @@ void SupervisedCall::keeper_ended() {
   }
   gone_ = true;
   input_.give_up();
+  if (!was_never_built()) let_builder_speak();
   if (!said_.started) {  // there never was a command to wait for
     output_.give_up();
-    errors_.give_up();
+    errors_.end_source();
   }
 }
 
@@ -81,12 +82,12 @@ void SupervisedCall::stop_for(LimitHit hit) {
 }
 
 Result<Outcome> SupervisedCall::conclude() {
-  const bool boxed = spec_.backend != Backend::native;
-  if (boxed && (!said_.failed || said_.failed->step == wire::Step::start_box) && never_started()) {
+  if (was_never_built()) {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
-    if (by_itself) return box_error(said_.failed, spec_.backend, what_was_said());
-    return cut_short_error("the box was ended from outside before the command began");
+    if (by_itself) return box_error(said_.failed, spec_.backend, said_by_builder_);
+    return cut_short_error(said_.lost_a_part ? "a part of the box was killed before the command began"
+                                             : "the box was ended from outside before the command began");
   }
   // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
   const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;

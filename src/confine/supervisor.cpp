@@ -49,6 +49,7 @@ Result<void> SupervisedCall::start() {
                cgroup_));
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
+  if (is_speechless()) watch_.attach_to_descendants(keeper_.pid);
   const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
@@ -80,6 +81,7 @@ void SupervisedCall::turn() {
   if (events[2].revents != 0) take_signals();
   if (events[3].revents != 0) take_stop();
   if (events[7].revents != 0) network_->turn();
+  if (said_.started) let_builder_speak();
   move_flows();
   if (!gone_ && events[1].revents != 0) keeper_ended();
   keep_time();
@@ -89,7 +91,7 @@ int SupervisedCall::wait_ms() const {
   const uint64_t now = now_ms_;
   uint64_t next = flush_deadline_ms_;
   if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
-  if (!gone_ && said_.started) next = std::min(next, watch_.next_check_ms());
+  if (!gone_ && is_watched()) next = std::min(next, watch_.next_check_ms());
   if (!gone_ && end_ms_ != 0) next = now < end_ms_ + stuck_ms ? end_ms_ + stuck_ms : end_ms_ + 2 * stuck_ms;
   if (input_.in_background()) next = std::min(next, now + background_ms);
   return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
@@ -111,8 +113,11 @@ void SupervisedCall::keep_time() {
   }
   if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
   if (now >= grace_deadline_ms_) return end_everything();
-  if (now >= watch_.next_check_ms() && said_.started && !said_.gone) {
-    if (auto hit = watch_.check(now)) stop_for(*std::move(hit));
+  if (now < watch_.next_check_ms() || !is_watched() || said_.gone) return;
+  if (auto hit = watch_.check(now)) return stop_for(*std::move(hit));
+  if (watch_.has_lost_a_part(now)) {
+    said_.lost_a_part = true;
+    end_everything();
   }
 }
 
@@ -131,12 +136,14 @@ void SupervisedCall::move_flows() {
   const uint64_t output_before = output_.bytes();
   const uint64_t errors_before = errors_.bytes();
   output_.move(left);
-  errors_.move(left > output_.bytes() + errors_.bytes() - total
-                   ? left - (output_.bytes() + errors_.bytes() - total)
-                   : 0);
+  const uint64_t taken = output_.bytes() + errors_.bytes() - total;
+  if (is_builders_turn()) {
+    hold_builder_back();
+  } else {
+    errors_.move(left > taken ? left - taken : 0);
+  }
   show(output_, output_before);
   show(errors_, errors_before);
-  if (!said_.started && errors_.bytes() > errors_before) remember_builder(errors_.last_taken());
   if (left == 0) {  // nothing more is read: the rest is not passed on
     if (said_.hit && said_.hit->limit == LimitId::output) {
       output_.end_source();
@@ -145,18 +152,24 @@ void SupervisedCall::move_flows() {
   }
 }
 
-// The end of it will do: what a tool says last is why it stopped.
-void SupervisedCall::remember_builder(std::string_view said) {
-  constexpr size_t most = 4096;
-  said_by_builder_ += said;
-  if (said_by_builder_.size() > most) said_by_builder_.erase(0, said_by_builder_.size() - most);
+void SupervisedCall::hold_builder_back() {
+  constexpr size_t most = size_t{64} << 10;
+  said_by_builder_ += errors_.take_aside(most - said_by_builder_.size());
+  if (said_by_builder_.size() == most) let_builder_speak();  // that is no error any more, and wants a reader
+}
+
+void SupervisedCall::let_builder_speak() {
+  if (builder_speaks_) return;
+  builder_speaks_ = true;
+  const uint64_t before = errors_.bytes();
+  errors_.pass_on(said_by_builder_);
+  show(errors_, before);
 }
 
 void SupervisedCall::heed_keys(std::string_view typed) {
   if (insistence_.insists(typed, now_ms_)) return end_everything();
   // No signal reaches a command in a speechless box, and an interrupt that does nothing helps nobody.
-  const bool speechless = (spec_.jail.flags & wire::speechless) != 0;
-  if (!speechless || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
+  if (!is_speechless() || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
   said_.signal_passed = SIGINT;
   end_everything();
 }
@@ -202,7 +215,7 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
     case wire::ReportKind::started:
       said_.started = true;
       if (spec_.by_descendants) {
-        watch_.attach_to_descendants(keeper_.pid);
+        if (!is_speechless()) watch_.attach_to_descendants(keeper_.pid);
       } else if (fd) {
         watch_.attach(fd.get());
       }

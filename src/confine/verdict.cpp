@@ -122,14 +122,20 @@ Error no_directory_error(std::string_view said) {
           0, wire::hint_for(Step::working_directory, 0)};
 }
 
+// A runtime says in its own words what it lacks. Most of what it builds is the view.
+LayerId layer_behind(std::string_view said) {
+  return said.find("cgroup") != std::string_view::npos ? LayerId::memory_limit : LayerId::mount_view;
+}
+
 }  // namespace
 
 Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors) {
   const std::string_view said = last_line_of(errors);
   if (backend == Backend::bwrap && said.starts_with(bwrap_cannot_enter)) return no_directory_error(said);
   const std::string name(name_of(backend));
-  Error error{Fault::missing_layer, "missing layer mount-view: " + name + " could not build the box", 0,
-              "see cloche doctor", std::string(name_of(LayerId::mount_view))};
+  const std::string layer(name_of(layer_behind(said)));
+  Error error{Fault::missing_layer, "missing layer " + layer + ": " + name + " could not build the box", 0,
+              "see cloche doctor", layer};
   if (failed) error.number = failed->number;
   if (!said.empty()) error.what += ": " + std::string(said);
   return error;
@@ -169,6 +175,9 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome = not_executed(*reports.not_executed, plan);
   } else if (reports.ended) {
     outcome = ended(reports.ended->status);
+  } else if (reports.lost_a_part) {
+    outcome.end = End::failed;
+    outcome.reason = "a part of gVisor was killed, and the rest of it waited for that one";
   } else if (reports.signal_passed != 0) {
     outcome =
         ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed

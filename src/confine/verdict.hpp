@@ -22,7 +22,8 @@ struct Reports {
   std::optional<wire::Report> usage;
   std::optional<LimitHit> hit;
   int signal_passed = 0;
-  bool cancelled = false;  // whoever wanted it does not any more, and it had not ended by then
+  bool cancelled = false;    // whoever wanted it does not any more, and it had not ended by then
+  bool lost_a_part = false;  // of the box, which therefore was ended
 };
 
 // Of a box that somebody else builds: it did not come to the command. `errors` is what it wrote to stderr.

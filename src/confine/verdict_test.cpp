@@ -85,6 +85,10 @@ TEST(BoxError, SaysWhatTheToolSaidLast) {
       {Backend::runc, "", "missing layer mount-view: runc could not build the box", "see cloche doctor"},
       {Backend::runc, "one\ntwo\n\n", "missing layer mount-view: runc could not build the box: two",
        "see cloche doctor"},
+      {Backend::runc, "runc run failed: no cgroup mount found in mountinfo\n",
+       "missing layer memory-limit: runc could not build the box: runc run failed: no cgroup mount found in "
+       "mountinfo",
+       "see cloche doctor"},
       {Backend::bwrap, "bwrap: Can't chdir to /a: b/nope: No such file or directory\n",
        "could not enter the working directory (/a: b/nope): No such file or directory",
        "name a directory inside the view with -C"},
@@ -208,6 +212,14 @@ TEST(Judge, WithoutAWordFromTheJailItIsAFailureOfOurs) {
   EXPECT_EQ(judge({}, in_gvisor).reason, "the jail was ended from outside");
   in_gvisor.backend = Backend::runsc;
   EXPECT_NE(judge({}, in_gvisor).reason.find("by the command or from outside"), std::string::npos);
+}
+
+TEST(Judge, ABoxThatLostAPartSaysSo) {
+  const Outcome outcome =
+      judge({.started = true, .usage = Report{.status = SIGKILL}, .lost_a_part = true}, plan_for("x"));
+  EXPECT_EQ(outcome.end, End::failed);
+  EXPECT_EQ(outcome.exit_code, 125);
+  EXPECT_NE(outcome.reason.find("a part of gVisor was killed"), std::string::npos);
 }
 
 TEST(Judge, ReportsWhatWasUsed) {

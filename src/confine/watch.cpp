@@ -81,6 +81,10 @@ std::optional<LimitHit> Watch::check(uint64_t now_ms) {
   return hit;
 }
 
+bool Watch::has_lost_a_part(uint64_t now_ms) {
+  return processes_ == Processes::of_runtime && proc_ && dead_parts_.remain(table(), now_ms);
+}
+
 std::optional<LimitHit> Watch::check_disk() {
   if (const auto growth = disk_.beyond_limit(table())) {
     const bool too_large = growth->bytes > limits_.disk_bytes;

@@ -11,6 +11,7 @@
 #include "base/fd.hpp"
 #include "confine/cgroup.hpp"
 #include "confine/cpu_watch.hpp"
+#include "confine/dead_parts.hpp"
 #include "confine/disk_watch.hpp"
 #include "confine/memory_watch.hpp"
 #include "model/plan.hpp"
@@ -40,6 +41,9 @@ class Watch {
   uint64_t max_rss_bytes() const { return max_rss_bytes_; }
   uint64_t next_check_ms() const { return next_ms_; }
   std::optional<LimitHit> check(uint64_t now_ms);
+  // Somebody has killed a process of the runtime that runs the command by its own kernel, and the rest of it
+  // waits for him.
+  bool has_lost_a_part(uint64_t now_ms);
   // While the cgroup still exists.
   std::optional<LimitHit> check_cgroup();
   // What was read from it when everything had ended.
@@ -63,6 +67,7 @@ class Watch {
   OwnedFd proc_;  // /proc of the sandbox's own pid namespace, or the host's
   pid_t ancestor_ = 0;
   Processes processes_;
+  DeadParts dead_parts_;
   CpuWatch cpu_;
   DiskWatch disk_;
   std::vector<SizeWatch> sizes_;

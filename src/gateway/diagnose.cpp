@@ -170,7 +170,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
   diagnosis.bwrap = find_bwrap(environment);
   const auto switches = switches_of(environment);  // a value that means nothing is in the notes
   diagnosis.disabled_via_env = switches.ok() && switches.value().off;
-  const Throwaway scratch("doctor", environment);
+  const Throwaway scratch("doctor", environment, installation.state);
   if (scratch.path().empty()) {
     diagnosis.problem = describe(scratch.why_not());
     return diagnosis;

@@ -102,12 +102,9 @@ Offer Ladder::offer(Backend backend, Looking looking) {
 
 // Nothing tells but running it: what is configured, installed or of the right version may fail all the same.
 Offer Ladder::try_out(Backend backend) const {
-  const Throwaway place("ladder", environment_);
+  const Throwaway place("ladder", environment_, installation_.state);
   if (place.path().empty()) return {.tried = false, .why = place.why_not().what, .fix = place.why_not().fix};
-  RunRequest request;
-  request.argv = {"/bin/true"};
-  request.workspace = place.path();
-  request.toolchains = "none";
+  RunRequest request = in_throwaway(place, {"/bin/true"});
   request.rung = rung_of(backend);
   request.backend = backend;
   const auto ran = run(request, environment_, installation_, Streams{});

@@ -59,7 +59,7 @@ Result<RunRequest> request_under(const Terms& terms, const Throwaway& workspace,
 }
 
 Result<Outcome> try_example(const Terms& terms, const ProfileExample& example) {
-  const Throwaway workspace("profile", terms.environment);
+  const Throwaway workspace("profile", terms.environment, terms.installation.state);
   if (workspace.path().empty()) return workspace.why_not();
   if (!write_private_file(workspace.path() + "/notes.txt", "a line of notes\n"))
     return system_error("write to " + workspace.path());
@@ -91,7 +91,7 @@ std::string fault_of(const ProfileExample& example, const Outcome& outcome) {
 
 Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
                         const Environment& environment, const Installation& installation) {
-  const Throwaway workspace("profile", environment);
+  const Throwaway workspace("profile", environment, installation.state);
   if (workspace.path().empty()) return workspace.why_not();
   const RunRequest request =
       TRY(request_under({profile, settings, environment, installation}, workspace, {"true"}));

@@ -44,8 +44,10 @@ void save_members(SavedMembers& saved, const HeldRoot& root, const GuardFacts& g
 
 }  // namespace
 
-Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::string& state) {
-  ProtectedLook look(quarantine_for(seen, state), state, seen.facts.workspace.path);
+Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::string& state,
+                                           Afterwards afterwards) {
+  const std::string& workspace = seen.facts.workspace.path;
+  ProtectedLook look(quarantine_for(seen, state), state, workspace);
   const GuardFacts& guard = seen.facts.guard;
   const ChangeTime now = change_time_now();
   for (const auto& path : guard.roots) {
@@ -53,8 +55,9 @@ Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::s
     const auto save = [&](SavedMembers& saved, const OpenCall& call) {
       save_members(saved, root, guard, call);
     };
-    OpenCall call =
-        OpenCall::begin(state, root.fd.get(), now, {guard.files, guard.leads, guard.is_complete}, save);
+    const bool goes = path == workspace && afterwards == Afterwards::nobody_comes;
+    OpenCall call = OpenCall::begin(goes ? "" : state, root.fd.get(), now,
+                                    {guard.files, guard.leads, guard.is_complete}, save);
     const bool compares = !stamps_mapped_writes(file_system_type(root.fd.get()));
     look.trees_.push_back({std::move(root), std::move(call), compares});
   }

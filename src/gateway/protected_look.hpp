@@ -17,7 +17,11 @@ namespace cloche {
 class ProtectedLook {
  public:
   // Before the command starts. Makes up for a look that an earlier call here did not live to take.
-  static Result<ProtectedLook> begin(const Observation& seen, const std::string& state);
+  // Whether anybody will use the workspace after this call, and make up for its look where that is missing.
+  // Without anybody there is no mark of it: nobody would ever take that away.
+  enum class Afterwards { somebody_comes, nobody_comes };
+  static Result<ProtectedLook> begin(const Observation& seen, const std::string& state,
+                                     Afterwards afterwards = Afterwards::somebody_comes);
 
   // Whether there was one to make up for, and so what was observed before it may not be so any more.
   bool has_made_up() const { return has_made_up_; }

@@ -210,9 +210,10 @@ ConfinementPlan required_for(const RunRequest& request) {
 }
 
 // What was made up for is not as it was observed, and the plan is then made again.
-Result<ProtectedLook> begin_look(Observation& seen, const std::string& state, const Replan& replan,
-                                 ConfinementPlan& plan) {
-  ProtectedLook look = TRY(ProtectedLook::begin(seen, state));
+Result<ProtectedLook> begin_look(
+    Observation& seen, const std::string& state, const Replan& replan, ConfinementPlan& plan,
+    ProtectedLook::Afterwards afterwards = ProtectedLook::Afterwards::somebody_comes) {
+  ProtectedLook look = TRY(ProtectedLook::begin(seen, state, afterwards));
   if (!look.has_made_up()) return look;
   TRY(observe_protected_again(seen));
   look.learn(seen.facts.guard);
@@ -324,7 +325,9 @@ Result<Ran> run(const RunRequest& request, const Environment& environment, const
   const Replan replan = [&](const Facts& facts) { return plan_run(request, facts); };
   // Before anything is made: it may refuse the state directory.
   ConfinementPlan plan = TRY(replan(seen.facts));
-  ProtectedLook look = TRY(begin_look(seen, installation.state, replan, plan));
+  using Afterwards = ProtectedLook::Afterwards;
+  const auto afterwards = request.workspace_goes ? Afterwards::nobody_comes : Afterwards::somebody_comes;
+  ProtectedLook look = TRY(begin_look(seen, installation.state, replan, plan, afterwards));
   auto ran = run_among_others(std::move(seat), std::move(plan), seen, Host{probe, installation}, streams,
                               {proving, replan}, look);
   ran = after_look(std::move(ran), look, seen.facts.guard);

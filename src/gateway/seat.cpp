@@ -16,6 +16,7 @@
 #include "confine/oci.hpp"
 #include "confine/staged.hpp"
 #include "confine/subprocess.hpp"
+#include "gateway/throwaway_notes.hpp"
 #include "store/tree_steps.hpp"
 
 namespace cloche {
@@ -187,7 +188,9 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   }
   seat.jail_.emplace(std::move(jail).value());
   if (!born) seat.make_cgroup(limits);
-  sweep_forgotten(installation.state);  // while the jail starts
+  // While the jail starts.
+  sweep_forgotten(installation.state);
+  clear_throwaways(installation.state);
   seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
   return seat;
 }

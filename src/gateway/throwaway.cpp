@@ -1,8 +1,6 @@
 #include "gateway/throwaway.hpp"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,22 +10,15 @@
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
-#include "base/sys.hpp"
+#include "base/private_file.hpp"
+#include "gateway/throwaway_notes.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr int64_t long_enough_s = 60;  // to take the lock of what one has just made
 
-// While it is made it has this prefix, because nobody holds its lock yet.
-std::string unfinished(const std::string& purpose) { return "cloche-new-" + purpose + "-"; }
-std::string finished(const std::string& purpose) { return "cloche-try-" + purpose + "-"; }
-
-OwnedFd lock_of(const std::string& path) {
-  auto opened = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!opened.ok() || ::flock(opened.value().get(), LOCK_EX | LOCK_NB) != 0) return {};
-  return std::move(opened).value();
-}
+constexpr std::string_view unfinished = "cloche-new-";  // while it is made: nobody holds its lock yet
 
 // Others write to the same parents: only what is ours by its owner, and what nobody is using any more.
 bool is_left_over(const std::string& path, bool was_finished) {
@@ -36,12 +27,12 @@ bool is_left_over(const std::string& path, bool was_finished) {
   return was_finished || ::time(nullptr) - seen.st_mtim.tv_sec > long_enough_s;
 }
 
-void sweep(const std::string& parent, const std::string& purpose) {
+void sweep(const std::string& parent) {
   for (const auto& name : names_in(parent)) {
-    const bool was_finished = name.starts_with(finished(purpose));
-    if (!was_finished && !name.starts_with(unfinished(purpose))) continue;
+    const bool was_finished = name.starts_with(throwaway_prefix);
+    if (!was_finished && !name.starts_with(unfinished)) continue;
     const std::string path = parent + "/" + name;
-    if (is_left_over(path, was_finished) && lock_of(path)) remove_tree(path);
+    if (is_left_over(path, was_finished) && lock_throwaway(path)) remove_tree(path);
   }
 }
 
@@ -58,18 +49,23 @@ std::vector<std::string> throwaway_parents(const Environment& environment, bool 
   return parents;
 }
 
-Throwaway::Throwaway(const std::string& purpose, const Environment& environment)
+Throwaway::Throwaway(const std::string& purpose, const Environment& environment, const std::string& state)
     : parents_(throwaway_parents(environment, ::geteuid() == 0)) {
   for (const std::string& parent : parents_) {
-    sweep(parent, purpose);
-    std::string made = parent + "/" + unfinished(purpose) + "XXXXXX";
+    sweep(parent);
+    const std::string tail = purpose + "-XXXXXX";
+    std::string made = parent + "/" + std::string(unfinished) + tail;
     if (::mkdtemp(made.data()) == nullptr) {
       number_ = errno;
       continue;
     }
-    lock_ = lock_of(made);
-    path_ = parent + "/" + finished(purpose) + made.substr(made.size() - 6);
-    if (lock_ && ::rename(made.c_str(), path_.c_str()) == 0) return;
+    lock_ = lock_throwaway(made);
+    const std::string name = std::string(throwaway_prefix) + made.substr(made.size() - tail.size());
+    path_ = parent + "/" + name;
+    if (lock_ && ::rename(made.c_str(), path_.c_str()) == 0) {
+      leave_note(state, name, parent);
+      return;
+    }
     ::rmdir(made.c_str());
     path_.clear();
   }
@@ -83,14 +79,23 @@ Error Throwaway::why_not() const {
   return error;
 }
 
+// When it is locked: whoever reads the note takes what is not for abandoned.
+void Throwaway::leave_note(const std::string& state, const std::string& name, const std::string& parent) {
+  if (state.empty()) return;
+  note_ = throwaway_note(state, name);
+  write_private_file(note_, parent);
+}
+
 Throwaway::~Throwaway() {
   if (!path_.empty()) remove_tree(path_);
+  if (!note_.empty()) ::unlink(note_.c_str());
 }
 
 RunRequest in_throwaway(const Throwaway& workspace, std::vector<std::string> argv) {
   RunRequest request;
   request.argv = std::move(argv);
   request.workspace = workspace.path();
+  request.workspace_goes = true;
   request.toolchains = "none";
   return request;
 }

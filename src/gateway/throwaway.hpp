@@ -1,5 +1,6 @@
 // An empty directory of Cloche's own to try something in; gone with everything in it when we are done, or,
-// where we were killed in between, when the next one for the same purpose is made.
+// where we were killed in between, with the next call, which finds a note of it
+// (gateway/throwaway_notes.hpp). One whose note was not written yet goes when the next one is made.
 #pragma once
 
 #include <string>
@@ -19,7 +20,8 @@ std::vector<std::string> throwaway_parents(const Environment& environment, bool 
 
 class Throwaway {
  public:
-  Throwaway(const std::string& purpose, const Environment& environment);
+  // Without a state directory there is no note.
+  Throwaway(const std::string& purpose, const Environment& environment, const std::string& state);
   ~Throwaway();
   Throwaway(const Throwaway&) = delete;
   Throwaway& operator=(const Throwaway&) = delete;
@@ -28,8 +30,11 @@ class Throwaway {
   Error why_not() const;                             // then
 
  private:
+  void leave_note(const std::string& state, const std::string& name, const std::string& parent);
+
   std::vector<std::string> parents_;
   std::string path_;
+  std::string note_;
   int number_ = 0;  // why the last of them could not have one
   OwnedFd lock_;    // on the directory, as long as somebody uses it
 };

@@ -8,6 +8,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/scratch.hpp"
+#include "gateway/throwaway_notes.hpp"
+
 namespace cloche {
 namespace {
 
@@ -44,7 +47,7 @@ TEST(Throwaway, IsWhereOneCanWriteOnAHostThatIsReadOnly) {
 TEST(Throwaway, IsEmptyAndGoneAfterwards) {
   std::string path;
   {
-    const Throwaway place(purpose(), environment);
+    const Throwaway place(purpose(), environment, "");
     path = place.path();
     ASSERT_TRUE(fs::is_directory(path));
     EXPECT_TRUE(fs::is_empty(path));
@@ -54,32 +57,67 @@ TEST(Throwaway, IsEmptyAndGoneAfterwards) {
 }
 
 TEST(Throwaway, OneThatIsInUseIsLeftAlone) {
-  const Throwaway first(purpose(), environment);
-  const Throwaway second(purpose(), environment);
+  const Throwaway first(purpose(), environment, "");
+  const Throwaway second(purpose(), environment, "");
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
 }
 
-TEST(Throwaway, WhatAKilledProcessLeftGoesWithTheNext) {
-  const std::string same = purpose();
+// Where it was.
+std::string left_by_a_killed_process(const std::string& state) {
   int said[2];
-  ASSERT_EQ(::pipe(said), 0);
+  EXPECT_EQ(::pipe(said), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const Throwaway place(same, environment);
+    const Throwaway place(purpose(), environment, state);
     std::ofstream(place.path() + "/file") << "text";
     (void)!::write(said[1], place.path().c_str(), place.path().size());
     ::kill(::getpid(), SIGKILL);
   }
-  int status = 0;
-  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(::waitpid(child, nullptr, 0), child);
   char path[256] = {};
-  ASSERT_GT(::read(said[0], path, sizeof path - 1), 0);
+  EXPECT_GT(::read(said[0], path, sizeof path - 1), 0);
   ::close(said[0]);
   ::close(said[1]);
   EXPECT_TRUE(fs::exists(path)) << "nobody was left to remove it";
-  const Throwaway next(same, environment);
-  EXPECT_FALSE(fs::exists(path));
+  return path;
+}
+
+TEST(Throwaway, WhatAKilledProcessLeftGoesWithTheNext) {
+  const std::string left = left_by_a_killed_process("");
+  const Throwaway next("another-" + purpose(), environment, "");
+  EXPECT_FALSE(fs::exists(left));
+}
+
+TEST(Throwaway, WhatAKilledProcessLeftGoesWithAnyCall) {
+  const Scratch scratch;
+  const fs::path notes = scratch.path + "/tried";
+  const std::string left = left_by_a_killed_process(scratch.path);
+  EXPECT_FALSE(fs::is_empty(notes));
+  clear_throwaways(scratch.path);
+  EXPECT_FALSE(fs::exists(left));
+  EXPECT_TRUE(fs::is_empty(notes));
+}
+
+TEST(Throwaway, ACallLeavesAloneWhatIsInUse) {
+  const Scratch scratch;
+  const fs::path notes = scratch.path + "/tried";
+  {
+    const Throwaway used(purpose(), environment, scratch.path);
+    clear_throwaways(scratch.path);
+    EXPECT_TRUE(fs::exists(used.path()));
+    EXPECT_FALSE(fs::is_empty(notes));
+  }
+  EXPECT_TRUE(fs::is_empty(notes));
+}
+
+// Somebody else has removed it, or the host was started anew.
+TEST(Throwaway, ANoteOfWhatIsGoneGoes) {
+  const Scratch scratch;
+  fs::remove_all(left_by_a_killed_process(scratch.path));
+  clear_throwaways(scratch.path);
+  EXPECT_TRUE(fs::is_empty(scratch.path + "/tried"));
+  clear_throwaways("");
 }
 
 }  // namespace

@@ -198,21 +198,31 @@ bool obey(const Runner& runner, bool speechless) {
   return got == 1;
 }
 
-void wait_for(const Runner& runner, bool speechless) {
-  // With a speaking box a byte on the socket may wait for its reader: only the hang-up is ours.
-  const auto watched = static_cast<short>(speechless ? POLLIN : POLLRDHUP);
-  pollfd events[2] = {{runner.pidfd, POLLIN, 0}, {wire::control_fd, watched, 0}};
-  while ((events[0].revents & POLLIN) == 0) {
-    if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
-    if (events[1].revents != 0 && !obey(runner, speechless)) events[1].fd = -1;
-  }
-}
-
 // Nobody took the number: the runtime never came to the jail in its box.
 bool was_reached() {
   uint64_t first = 0;
   const ssize_t got = ::pread(report_fd, &first, sizeof first, 0);
   return got != static_cast<ssize_t>(sizeof first) || first != seal;
+}
+
+// For the jail in a box that has no socket. Until then whatever is on stderr is the runtime's.
+bool said_started = false;
+void say_started_when_reached() {
+  if (said_started || !was_reached()) return;
+  said_started = true;
+  send({.kind = wire::ReportKind::started});
+}
+
+void wait_for(const Runner& runner, bool speechless) {
+  constexpr int between_looks_ms = 10;
+  // With a speaking box a byte on the socket may wait for its reader: only the hang-up is ours.
+  const auto watched = static_cast<short>(speechless ? POLLIN : POLLRDHUP);
+  pollfd events[2] = {{runner.pidfd, POLLIN, 0}, {wire::control_fd, watched, 0}};
+  while ((events[0].revents & POLLIN) == 0) {
+    if (::poll(events, 2, speechless && !said_started ? between_looks_ms : -1) < 0 && errno != EINTR) break;
+    if (events[1].revents != 0 && !obey(runner, speechless)) events[1].fd = -1;
+    if (speechless) say_started_when_reached();
+  }
 }
 
 // What the inner jail said last, and whatever the command wrote there.
@@ -262,7 +272,6 @@ void keep_box(const wire::Start& start) {
   if (::write(runner.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
     fail(Step::start_box, errno);
   let_stdio_go(runner);
-  if (speechless) send({.kind = wire::ReportKind::started});
   wait_for(runner, speechless);
   conclude(start, runner, speechless);
 }

@@ -18,8 +18,8 @@
 // be passed into a box (speechless), it leaves its reports in /tmp/report of the stage, and the keeper passes
 // them on at the end. The command can reach that file as well (/proc/1/fd, if nothing else), so a number that
 // only the keeper and the inner jail know is in it at first: the jail takes it away before there is a
-// command, and seals with it that something failed. How the command ended is believed as far as the runtime
-// says the same.
+// command, by which the keeper sees that there is about to be one, and seals with it that something failed.
+// How the command ended is believed as far as the runtime says the same.
 #pragma once
 
 #include "jail/wire.hpp"

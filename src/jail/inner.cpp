@@ -262,8 +262,9 @@ void count_others(wire::Plan& plan) {
   const uint64_t unseen =
       counted_beyond(others_seen, [&](uint64_t most) { return can_start_under(most, own); });
   (void)::setrlimit(RLIMIT_NPROC, &own);
+  // We are counted among them, so the place that every limit has for us is one too many.
   for (wire::Limit& limit : plan.limits) {
-    if (limit.resource == RLIMIT_NPROC) limit.value += unseen;
+    if (limit.resource == RLIMIT_NPROC) limit.value += unseen - 1;
   }
 }
 

@@ -73,6 +73,7 @@ struct RunRequest {
   Rung rung = Rung::namespaces;
   std::optional<Backend> backend = {};        // without one: the rung's own
   std::optional<std::string> workspace = {};  // without one: the working directory
+  bool workspace_goes = false;  // with the call: nobody comes to it afterwards who would look at it
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};

@@ -75,6 +75,27 @@ TEST_P(Profiles, ExamplesHaveTheOperatorsLimitsProgramsAndRung) {
   EXPECT_TRUE(holds(R"(, "isolation": "subprocess")", of_host));
 }
 
+// Nobody comes to the workspace of an example again: what is kept of it would be kept for ever.
+TEST_P(Profiles, ACheckThatIsKilledLeavesNothingBeyondTheNextCall) {
+  const fs::path state = fs::path(state_home(as())) / "of-a-killed-check";
+  Command check{.argv = {"timeout", "-s", "KILL", "1.5", cloche(), "profiles", "check", "mine"},
+                .as = as(),
+                .cwd = workspace(),
+                .env = {{"XDG_CONFIG_HOME", (root() / "config").string()}, {"XDG_STATE_HOME", state}}};
+  EXPECT_EQ(run(check).signal, SIGKILL);
+  const auto is_empty = [&](const char* name) {
+    return !fs::exists(state / "cloche" / name) || fs::is_empty(state / "cloche" / name);
+  };
+  ASSERT_FALSE(is_empty("tried")) << "it was to be in the middle of an example";
+  const fs::path note = fs::directory_iterator(state / "cloche/tried")->path();
+  const fs::path left = fs::path(read_file(note)) / note.filename();
+  EXPECT_TRUE(fs::exists(left));
+  EXPECT_TRUE(exited(cloche_words({"run", "--", "true"}, {{"XDG_STATE_HOME", state}}), 0));
+  EXPECT_FALSE(fs::exists(left));
+  for (const char* name : {"tried", "open", "before"}) EXPECT_TRUE(is_empty(name)) << name;
+  fs::remove_all(state);
+}
+
 TEST_P(Profiles, WhatAnExampleSaysIsTried) {
   profile("wrong",
           "{\"extends\": \"workspace-write-no-network\",\n\"examples\": [\n"

