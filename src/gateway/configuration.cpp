@@ -108,7 +108,7 @@ std::vector<ProfileVoice> voices_for(const Settings& settings, const ProfileQues
   if (question.asked) voices.push_back({*question.asked, {Origin::Kind::flag, "--profile"}});
   add_rules(voices, settings, Whose::user, question.tool);
   if (voices.size() == managed) add(voices, defaults.user);
-  if (voices.empty()) voices.push_back({std::string(name_of(Profile::workspace_write_no_network)), Origin{}});
+  if (voices.empty()) voices.push_back({std::string(name_of(question.unsaid)), Origin{}});
   add_rules(voices, settings, Whose::project, question.tool);
   add(voices, defaults.project);
   return voices;

@@ -42,6 +42,7 @@ Result<std::vector<std::string>> check_configuration(std::string_view text, cons
 struct ProfileQuestion {
   std::string_view tool;  // empty: for tools about which no rule says anything
   std::optional<std::string> asked = {};
+  Profile unsaid = Profile::workspace_write_no_network;  // where no flag and no file of the operator's speaks
 };
 struct ChosenProfile {
   SandboxProfile profile;

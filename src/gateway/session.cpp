@@ -246,6 +246,10 @@ Result<Authority> authority_for(const Session& session, const Skill* skill) {
   return authority_for(session, skill, TRY(terms_for(session, "")));
 }
 
+Result<Authority> authority_of_command(const Session& session, const Skill* skill) {
+  return authority_for(session, skill, TRY(terms_for(session, "run_shell")));
+}
+
 Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor,
                                 const ToolTerms& terms) {
   const Authority skills = TRY(authority_for(session, skill, terms));

@@ -104,6 +104,8 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
                                 const ToolTerms& terms);
 // The same where no tool is called yet: as for one about which no rule says anything.
 Result<Authority> authority_for(const Session& session, const Skill* skill);
+// Of an operator's own command, which is judged as run_shell is, whether Cloche runs it or prints it.
+Result<Authority> authority_of_command(const Session& session, const Skill* skill);
 
 bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
 // How an operator wants calls to be isolated, with what was turned since.
