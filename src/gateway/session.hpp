@@ -45,6 +45,7 @@ struct SessionOptions {
   size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
   Registry::Record record = Registry::Record::kept;
   Door door = Door::command_line;
+  Rung lowest = Rung::subprocess;        // to which `missing: degrade` may step down
   std::vector<Function> functions = {};  // of the embedding program, for models to call
 };
 

@@ -110,6 +110,40 @@ TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
   EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
 
+// A command of an agent, for the hook that follows in the pipe.
+const std::string agents_call =
+    R"(echo '{"session_id": "s", "cwd": "'$PWD'", "hook_event_name": "PreToolUse", "tool_name": "Bash", )"
+    R"("tool_input": {"command": "touch ran"}}' | )";
+
+TEST_P(Hosts, TheHookSaysNoToWhatWouldNotRun) {
+  for (const char* config :
+       {R"({"isolation": "gvisor"})", R"({"isolation": "gvisor", "missing": "degrade"})"}) {
+    configure(config);
+    const Ran ran = on_host(without_tools + agents_call + "CLOCHE_REQUIRE_SANDBOX=1 cloche hook");
+    EXPECT_TRUE(contains(ran.out, R"("permissionDecision":"deny")")) << config << ran.out << ran.err;
+    EXPECT_TRUE(contains(ran.out, "runsc is not installed")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "apt install runsc")) << ran.out;
+  }
+}
+
+TEST_P(Hosts, TheHookSaysOnWhichRungItRuns) {
+  configure(R"({"isolation": "gvisor", "missing": "degrade"})");
+  const Ran ran = on_host(without_tools + agents_call + "cloche hook");
+  EXPECT_TRUE(contains(ran.out, "it runs under the glass, on the rung namespace; the rung gvisor is missing"))
+      << ran.out << ran.err;
+}
+
+// Whatever the hook knew that its run does not: a variable, or a host that has lost something since.
+TEST_P(Hosts, WhatTheHookHasPromisedNeverRunsOnLess) {
+  configure(R"({"missing": "degrade"})");
+  const Ran hooked = on_host(agents_call + "CLOCHE_REQUIRE_SANDBOX=1 cloche hook");
+  const size_t id = hooked.out.find("run --call ");
+  ASSERT_NE(id, std::string::npos) << hooked.out << hooked.err;
+  const std::string kept = hooked.out.substr(id, hooked.out.find('"', id) - id);
+  EXPECT_TRUE(refused(without_user_namespaces("cloche " + kept), {125}, {"missing layer user-ids"}));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+}
+
 TEST_P(Hosts, ABackendThatIsNotInstalledIsNamedWithItsPackage) {
   for (const Rung& rung : rungs) {
     if (*rung.package == '\0') continue;
