@@ -3,9 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
-#include "confine/probe.hpp"
+#include "base/sys.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/ladder.hpp"
 #include "gateway/misconfiguration.hpp"
@@ -39,14 +38,6 @@ std::vector<LayerHealth> healthy(const Ran& ran) {
     layers.push_back(std::move(health));
   }
   return layers;
-}
-
-// Where the kernel only said no, the host's own switches may say which one is to be turned.
-Error with_one_fix(Error error) {
-  const bool by_user_namespaces = error.layer == name_of(LayerId::user_ids) && error.number == EPERM;
-  std::string fix = by_user_namespaces ? fix_for_user_namespaces(user_namespace_switches()) : std::string();
-  if (!fix.empty()) error.fix = std::move(fix);
-  return error;
 }
 
 std::vector<LayerHealth> unhealthy(const Error& error) {
@@ -180,7 +171,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
   }
   auto ran = run(in_throwaway(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
   if (!ran.ok()) {
-    const Error error = with_one_fix(ran.error());
+    const Error& error = ran.error();
     diagnosis.problem = describe(error);
     diagnosis.layers = unhealthy(error);
     return diagnosis;

@@ -110,6 +110,22 @@ TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
   EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
 
+// The kernel allows no user namespace there, and no switch of the host's is the reason.
+TEST_P(Hosts, InAChrootThatIsTheReasonAndNothingIsGuessed) {
+  const std::string built = fs::path(cloche()).parent_path().parent_path();
+  const std::string enter =
+      "root=../root; mkdir $root; for link in bin sbin lib lib64; do ln -s usr/$link $root/$link; done; "
+      "for shown in /usr /etc /proc /dev " CLOCHE_SOURCE_DIR " " +
+      built + " " + scene().root().string() +
+      "; do mkdir -p $root$shown; mount --rbind $shown $root$shown; done; "
+      "chroot $root bash -c \"$(declare -f cloche); cd $PWD; ";
+  const Ran ran = on_host(enter + "cloche run -- true; cloche doctor\"");
+  EXPECT_TRUE(contains(ran.err, "missing layer user-ids")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "outside of the chroot")) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "outside of the chroot")) << ran.out;
+  EXPECT_FALSE(contains(ran.err + ran.out, "userns")) << ran.err << ran.out;
+}
+
 // A command of an agent, for the hook that follows in the pipe.
 const std::string agents_call =
     R"(echo '{"session_id": "s", "cwd": "'$PWD'", "hook_event_name": "PreToolUse", "tool_name": "Bash", )"
@@ -448,6 +464,17 @@ TEST_P(Contained, TheDefaultRefusesByTheNameOfTheLayer) {
   EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
 }
 
+// Only what would help: neither a sysctl that is as it should be nor another user.
+void expect_advice_about_the_filter(const std::string& text) {
+  EXPECT_TRUE(contains(text, "in the seccomp profile of the container")) << text;
+  for (const char* guess : {"run as an ordinary user", "unprivileged_userns_clone=1", "apparmor_restrict"})
+    EXPECT_FALSE(contains(text, guess)) << text;
+}
+
+TEST_P(Contained, TheFilterIsTheReasonAndNothingIsGuessed) {
+  expect_advice_about_the_filter(in_container("run -- true").err);
+}
+
 TEST_P(Contained, ASubprocessWorks) {
   scene().write("beside.txt", "secret\n");
   const Ran ran = in_container(
@@ -490,6 +517,7 @@ TEST_P(Contained, TheDoctorIsRight) {
   const Ran ran = in_container("doctor");
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_TRUE(contains(ran.out, "user-ids")) << ran.out;
+  expect_advice_about_the_filter(ran.out);
   EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "a command gets              nothing: it is refused")) << ran.out;
 }
