@@ -266,6 +266,16 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   return settle_rung(request, text_of(settings.isolation.origin));
 }
 
+Result<void> configure_command(RunRequest& request, const Configuration& configuration,
+                               std::vector<std::string>& notes) {
+  TRY(configure(request, configuration.settings, notes));
+  const ChosenProfile chosen = TRY(
+      chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
+  apply_profile(request, chosen.profile);
+  cap_by_autonomy(request, configuration.settings, notes);
+  return settle_rung(request, "the profile " + chosen.profile.name);
+}
+
 namespace {
 
 struct Configured {
@@ -285,12 +295,7 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
   TRY(judge_workspace(fact_from(seen, held.value().path), environment.get("HOME")));
   const Configuration configuration = TRY(load_configuration(environment, installation, held.value().path));
   Configured result{.settings = configuration.settings};
-  TRY(configure(request, configuration.settings, result.notes));
-  const ChosenProfile chosen = TRY(
-      chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
-  apply_profile(request, chosen.profile);
-  cap_by_autonomy(request, configuration.settings, result.notes);
-  TRY(settle_rung(request, "the profile " + chosen.profile.name));
+  TRY(configure_command(request, configuration, result.notes));
   TRY(judge_state(installation.state, request));  // what is tried out is remembered there
   return result;
 }

@@ -69,6 +69,9 @@ Result<void> judge_dials(const Dials& dials, const Settings& settings, const Pro
 Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
 
 // All of it, for a command of the operator's, which is judged as run_shell is; whatever this host can build.
+Result<void> configure_command(RunRequest& request, const Configuration& configuration,
+                               std::vector<std::string>& notes);
+// The same with what the files of the request's workspace come to.
 Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
                                                    const Installation& installation);
 

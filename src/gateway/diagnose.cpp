@@ -112,14 +112,20 @@ void look_at_profiles(Diagnosis& diagnosis, const Configuration& configuration,
                                  chosen.value().profile.name + " cannot be had here: " + why;
 }
 
-// What a command gets that asks for nothing, as the operator has it configured.
+// Of a directory that calls could be made from: its project has a word too.
+std::string workspace_here(const Environment& environment) {
+  const auto held = sys::hold(".");
+  return held.ok() && may_be_workspace(".", environment) ? held.value().path : "";
+}
+
+// What a command gets that asks for nothing, as it is configured here.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
   Ladder ladder(environment, installation);
   for (Backend backend : all_backends) {
     if (backend != Backend::none)
       diagnosis.backends.push_back({backend, ladder.offer(backend, Ladder::Looking::fresh)});
   }
-  const auto configured = load_configuration(environment, installation, "");
+  const auto configured = load_configuration(environment, installation, workspace_here(environment));
   if (!configured.ok()) return;  // said as a misconfiguration
   look_at_profiles(diagnosis, configured.value(), environment, installation);
   look_at_approvers(diagnosis, configured.value().rules);
@@ -130,7 +136,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
     diagnosis.notes.push_back(describe(wish.error()));
     return;
   }
-  if (const auto fits = configure(request, configured.value().settings, ignored); !fits.ok()) return;
+  if (const auto fits = configure_command(request, configured.value(), ignored); !fits.ok()) return;
   auto choice = take_box(request, wish.value(), ladder);
   if (!choice.ok()) return;
   if (works(diagnosis, choice.value().backend)) diagnosis.in_force = name_of(choice.value().backend);

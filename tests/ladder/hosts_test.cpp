@@ -160,6 +160,26 @@ TEST_P(Hosts, WhatTheHookHasPromisedNeverRunsOnLess) {
   EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
 }
 
+TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProfile) {
+  scene().write("profiles/p.json", R"({"extends": "workspace-write-no-network", "isolation": "gvisor"})");
+  configure(R"({"default_profile": "p", "missing": "degrade", "profiles_dir": ")" +
+            (scene().root() / "profiles").string() + R"("})");
+  const Ran ran = on_host(without_tools + "cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "NOTE     the rung gvisor is missing here, stepped down to container"))
+      << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "NOTE     the rung container is missing here, stepped down to namespace"))
+      << ran.out;
+  EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
+}
+
+TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProjectItStandsIn) {
+  configure(R"({"missing": "degrade"})");
+  scene().write("workspace/.cloche/config.json", R"({"isolation": "container"})");
+  const Ran ran = on_host(without_tools + "cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "NOTE     the rung container is missing here, stepped down to namespace"))
+      << ran.out << ran.err;
+}
+
 TEST_P(Hosts, ABackendThatIsNotInstalledIsNamedWithItsPackage) {
   for (const Rung& rung : rungs) {
     if (*rung.package == '\0') continue;
