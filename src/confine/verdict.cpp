@@ -129,9 +129,16 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
   if (backend == Backend::bwrap && said.starts_with(bwrap_cannot_enter)) return no_directory_error(said);
   const std::string name(name_of(backend));
   Error error{Fault::missing_layer, "missing layer mount-view: " + name + " could not build the box", 0,
-              "see cloche doctor", std::string(name_of(LayerId::mount_view))};
+              "mend what it names, or choose another box with --isolation or --backend",
+              std::string(name_of(LayerId::mount_view))};
   if (failed) error.number = failed->number;
-  if (!said.empty()) error.what += ": " + std::string(said);
+  if (!said.empty()) {
+    error.what += ": " + std::string(said);
+  } else {
+    error.what += ", and said nothing";
+    error.fix = "see whether " + name + " --version works; apt install --reinstall " +
+                std::string(package_of(backend)) + " puts it back as it was";
+  }
   return error;
 }
 

@@ -82,15 +82,18 @@ TEST(BoxError, SaysWhatTheToolSaidLast) {
     const char* fix;
   };
   const Row rows[] = {
-      {Backend::runc, "", "missing layer mount-view: runc could not build the box", "see cloche doctor"},
+      {Backend::runc, "", "missing layer mount-view: runc could not build the box, and said nothing",
+       "see whether runc --version works; apt install --reinstall runc puts it back as it was"},
+      {Backend::bwrap, "\n", "missing layer mount-view: bwrap could not build the box, and said nothing",
+       "see whether bwrap --version works; apt install --reinstall bubblewrap puts it back as it was"},
       {Backend::runc, "one\ntwo\n\n", "missing layer mount-view: runc could not build the box: two",
-       "see cloche doctor"},
+       "mend what it names, or choose another box with --isolation or --backend"},
       {Backend::bwrap, "bwrap: Can't chdir to /a: b/nope: No such file or directory\n",
        "could not enter the working directory (/a: b/nope): No such file or directory",
        "name a directory inside the view with -C"},
       {Backend::bwrap, "bwrap: Can't mount proc\n",
        "missing layer mount-view: bwrap could not build the box: bwrap: Can't mount proc",
-       "see cloche doctor"},
+       "mend what it names, or choose another box with --isolation or --backend"},
   };
   for (const auto& [backend, errors, what, fix] : rows) {
     const Error error = box_error(std::nullopt, backend, errors);

@@ -104,7 +104,8 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
       TRY(explained(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{})));
   if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
-    return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
+    return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0,
+                 "run it again; if that stays, install Cloche anew: its programs belong together"};
   }
   ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
   for (const auto& layer : spec.layers) terms.layers.push_back(layer.id);

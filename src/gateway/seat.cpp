@@ -292,7 +292,7 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   const std::string program = program_of(backend_);
   if (program.empty()) {
     return Error{Fault::missing_layer, name + " is not installed", 0,
-                 "apt install " + (backend_ == Backend::bwrap ? "bubblewrap" : name),
+                 "apt install " + std::string(package_of(backend_)),
                  std::string(name_of(LayerId::mount_view))};
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())

@@ -110,6 +110,22 @@ TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
   EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
 
+TEST_P(Hosts, ABackendBesideOneThatWorksIsNamedByTheDoctor) {
+  const Ran ran = on_host("mount --bind /dev/null /usr/bin/bwrap; cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "works: native; bwrap is not installed: apt install bubblewrap\n"))
+      << ran.out;
+}
+
+TEST_P(Hosts, AToolThatSaysNothingIsToBeReinstalled) {
+  NEEDS("runc");
+  const std::string broken = "mount --bind /bin/false $(command -v runc); ";
+  const char* fix = "apt install --reinstall runc";
+  EXPECT_TRUE(refused(on_host(broken + "cloche run --backend runc -- true"), {125}, {fix}));
+  const Ran doctor = on_host(broken + "cloche doctor");
+  EXPECT_TRUE(contains(doctor.out, fix)) << doctor.out;
+  EXPECT_FALSE(contains(doctor.out, "see cloche doctor")) << doctor.out;
+}
+
 // The kernel allows no user namespace there, and no switch of the host's is the reason.
 TEST_P(Hosts, InAChrootThatIsTheReasonAndNothingIsGuessed) {
   const std::string built = fs::path(cloche()).parent_path().parent_path();
