@@ -126,6 +126,17 @@ TEST_P(Hosts, AToolThatSaysNothingIsToBeReinstalled) {
   EXPECT_FALSE(contains(doctor.out, "see cloche doctor")) << doctor.out;
 }
 
+TEST_P(Hosts, AStateThatCannotBeWrittenSaysWhatToDo) {
+  const std::string command = "cloche run --isolation subprocess -- echo works; ";
+  const Ran ran = on_host(command +
+                          "mount --bind $XDG_STATE_HOME $XDG_STATE_HOME; "
+                          "mount -o remount,bind,ro $XDG_STATE_HOME; " +
+                          command);
+  EXPECT_TRUE(contains(ran.out, "works\n")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "Read-only file system")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "set XDG_STATE_HOME to a directory")) << ran.err;
+}
+
 // The kernel allows no user namespace there, and no switch of the host's is the reason.
 TEST_P(Hosts, InAChrootThatIsTheReasonAndNothingIsGuessed) {
   const std::string built = fs::path(cloche()).parent_path().parent_path();
