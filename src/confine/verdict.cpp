@@ -54,7 +54,8 @@ Outcome limited(const LimitHit& hit, const Limits& limits) {
 Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
   Outcome outcome;
   const std::string& name = plan.argv.front();
-  if (report.number == ENOENT || report.number == ENOTDIR) {
+  // An empty name is each directory of the PATH itself, which the kernel finds and does not execute.
+  if (name.empty() || report.number == ENOENT || report.number == ENOTDIR) {
     outcome.end = End::not_found;
     outcome.exit_code = 127;
     outcome.reason = name.empty() ? "the command is empty" : name + ": not found inside";

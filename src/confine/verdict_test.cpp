@@ -185,7 +185,11 @@ TEST(Judge, SaysWhyACommandCouldNotBeExecuted) {
     EXPECT_EQ(outcome.exit_code, exit_code) << number;
     EXPECT_EQ(outcome.reason, reason);
   }
-  EXPECT_EQ(judge({.not_executed = Report{.number = ENOENT}}, plan_for("")).reason, "the command is empty");
+  for (const int number : {ENOENT, EACCES}) {
+    const Outcome outcome = judge({.not_executed = Report{.number = number}}, plan_for(""));
+    EXPECT_EQ(outcome.exit_code, 127);
+    EXPECT_EQ(outcome.reason, "the command is empty");
+  }
 }
 
 TEST(Judge, WhatTheCallerEndedIsTheCallersDoing) {
