@@ -152,7 +152,18 @@ class Config {
     if (options_.report) {
       add_mount(report_inside(plan_), "bind", *options_.report, {"bind", "rw", "nosuid", "nodev", "noexec"});
     }
+    if (options_.kernel == BoxKernel::gvisor) cover_what_the_sentry_adds();
     out_.end_array();
+  }
+
+  // Directories of its own kernel's that no plan has asked for.
+  void cover_what_the_sentry_adds() {
+    const Texts empty = {"ro", "nosuid", "nodev", "noexec", "mode=0755", "size=4096"};
+    const bool has_sys = std::any_of(plan_.view.begin(), plan_.view.end(), [](const ViewEntry& entry) {
+      return is_beneath("/sys", entry.target) || entry.target == "/";
+    });
+    if (!has_sys) add_mount("/sys", "tmpfs", "tmpfs", empty);
+    if (has_dev(plan_)) add_mount("/dev/net", "tmpfs", "tmpfs", empty);
   }
 
   void add_entry(const ViewEntry& entry, size_t at) {

@@ -1,10 +1,13 @@
 #include "confine/probe.hpp"
 
 #include <sys/prctl.h>
+#include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
 
+#include "base/mount_table.hpp"
 #include "base/sys.hpp"
 #include "jail/kernel.hpp"
 
@@ -28,12 +31,30 @@ long sysctl(const char* path, long absent) {
   return value;
 }
 
+// Mounts are listed as they are seen from our root: none is at / where that is a directory within one. As
+// root the first process's can be compared, which is that of the mount namespace unless it was locked in too.
+bool is_chrooted() {
+  const auto table = sys::read_file("/proc/self/mountinfo", size_t{16} << 20);
+  const auto mounts = read_mount_table(table.ok() ? table.value() : "");
+  const bool at_mount =
+      std::any_of(mounts.begin(), mounts.end(), [](const Mount& m) { return m.point == "/"; });
+  if (table.ok() && !at_mount) return true;
+  struct stat ours {};
+  struct stat firsts {};
+  const auto here = sys::read_link("/proc/self/ns/mnt");
+  const auto there = sys::read_link("/proc/1/ns/mnt");
+  return here.ok() && there.ok() && here.value() == there.value() && ::stat("/", &ours) == 0 &&
+         ::stat("/proc/1/root/", &firsts) == 0 &&
+         (ours.st_dev != firsts.st_dev || ours.st_ino != firsts.st_ino);
+}
+
 }  // namespace
 
 UserNamespaceSwitches user_namespace_switches() {
   return {.most = sysctl("/proc/sys/user/max_user_namespaces", 1),
           .by_users = sysctl("/proc/sys/kernel/unprivileged_userns_clone", 1),
           .restricted = sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 0),
+          .chrooted = is_chrooted(),
           .filtered = ::prctl(PR_GET_SECCOMP) > 0};
 }
 
@@ -41,9 +62,18 @@ std::string fix_for_user_namespaces(const UserNamespaceSwitches& switches) {
   if (switches.most <= 0) return "sysctl -w user.max_user_namespaces=15000";
   if (switches.by_users == 0) return "sysctl -w kernel.unprivileged_userns_clone=1";
   if (switches.restricted != 0) return "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
+  if (switches.chrooted)
+    return "start it outside of the chroot, in which the kernel allows no user namespace";
   if (switches.filtered)
     return "allow clone, unshare and mount in the seccomp profile of the container or service around Cloche";
   return {};
+}
+
+Error with_cause_seen(Error error) {
+  if (error.layer != name_of(LayerId::user_ids) || error.number != EPERM) return error;
+  std::string fix = fix_for_user_namespaces(user_namespace_switches());
+  if (!fix.empty()) error.fix = std::move(fix);
+  return error;
 }
 
 HostProbe probe_host() {

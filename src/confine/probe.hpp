@@ -13,11 +13,15 @@ struct UserNamespaceSwitches {
   long most = 1;          // user.max_user_namespaces
   long by_users = 1;      // kernel.unprivileged_userns_clone, Debian's
   long restricted = 0;    // kernel.apparmor_restrict_unprivileged_userns, Ubuntu's
+  bool chrooted = false;  // our root is not that of our mount namespace: then the kernel allows none
   bool filtered = false;  // a filter of somebody's is around us: a container's, a service's
 };
 UserNamespaceSwitches user_namespace_switches();
 
 // The one thing to do that allows them; empty: nothing that can be seen is in the way.
 std::string fix_for_user_namespaces(const UserNamespaceSwitches& switches);
+
+// Where the kernel only said no to user namespaces: with the cause that can be seen on this host, if any can.
+Error with_cause_seen(Error error);
 
 }  // namespace cloche

@@ -17,6 +17,8 @@ TEST(UserNamespaces, TheOneCommandThatAllowsThem) {
       {{.restricted = 1}, "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
       {{.filtered = true},
        "allow clone, unshare and mount in the seccomp profile of the container or service around Cloche"},
+      {{.chrooted = true, .filtered = true},
+       "start it outside of the chroot, in which the kernel allows no user namespace"},
       {{.restricted = 1, .filtered = true}, "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"},
       {{.most = 0, .by_users = 0, .restricted = 1}, "sysctl -w user.max_user_namespaces=15000"},
   };

@@ -140,7 +140,8 @@ std::map<std::string, Line> lines_of(const std::string& report) {
 
 Error not_kept(LayerId layer, const std::string& why) {
   const std::string name(name_of(layer));
-  return {Fault::missing_layer, "missing layer " + name + ": " + why, 0, "see cloche doctor", name};
+  return {Fault::missing_layer, "missing layer " + name + ": " + why, 0,
+          "the rungs that hold here are in cloche doctor: choose one with --isolation", name};
 }
 
 // What the probe could only show, judged here.

@@ -54,7 +54,8 @@ Outcome limited(const LimitHit& hit, const Limits& limits) {
 Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
   Outcome outcome;
   const std::string& name = plan.argv.front();
-  if (report.number == ENOENT || report.number == ENOTDIR) {
+  // An empty name is each directory of the PATH itself, which the kernel finds and does not execute.
+  if (name.empty() || report.number == ENOENT || report.number == ENOTDIR) {
     outcome.end = End::not_found;
     outcome.exit_code = 127;
     outcome.reason = name.empty() ? "the command is empty" : name + ": not found inside";
@@ -135,9 +136,15 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
   const std::string name(name_of(backend));
   const std::string layer(name_of(layer_behind(said)));
   Error error{Fault::missing_layer, "missing layer " + layer + ": " + name + " could not build the box", 0,
-              "see cloche doctor", layer};
+              "mend what it names, or choose another box with --isolation or --backend", layer};
   if (failed) error.number = failed->number;
-  if (!said.empty()) error.what += ": " + std::string(said);
+  if (!said.empty()) {
+    error.what += ": " + std::string(said);
+  } else {
+    error.what += ", and said nothing";
+    error.fix = "see whether " + name + " --version works; apt install --reinstall " +
+                std::string(package_of(backend)) + " puts it back as it was";
+  }
   return error;
 }
 

@@ -82,19 +82,22 @@ TEST(BoxError, SaysWhatTheToolSaidLast) {
     const char* fix;
   };
   const Row rows[] = {
-      {Backend::runc, "", "missing layer mount-view: runc could not build the box", "see cloche doctor"},
+      {Backend::runc, "", "missing layer mount-view: runc could not build the box, and said nothing",
+       "see whether runc --version works; apt install --reinstall runc puts it back as it was"},
+      {Backend::bwrap, "\n", "missing layer mount-view: bwrap could not build the box, and said nothing",
+       "see whether bwrap --version works; apt install --reinstall bubblewrap puts it back as it was"},
       {Backend::runc, "one\ntwo\n\n", "missing layer mount-view: runc could not build the box: two",
-       "see cloche doctor"},
+       "mend what it names, or choose another box with --isolation or --backend"},
       {Backend::runc, "runc run failed: no cgroup mount found in mountinfo\n",
        "missing layer memory-limit: runc could not build the box: runc run failed: no cgroup mount found in "
        "mountinfo",
-       "see cloche doctor"},
+       "mend what it names, or choose another box with --isolation or --backend"},
       {Backend::bwrap, "bwrap: Can't chdir to /a: b/nope: No such file or directory\n",
        "could not enter the working directory (/a: b/nope): No such file or directory",
        "name a directory inside the view with -C"},
       {Backend::bwrap, "bwrap: Can't mount proc\n",
        "missing layer mount-view: bwrap could not build the box: bwrap: Can't mount proc",
-       "see cloche doctor"},
+       "mend what it names, or choose another box with --isolation or --backend"},
   };
   for (const auto& [backend, errors, what, fix] : rows) {
     const Error error = box_error(std::nullopt, backend, errors);
@@ -186,7 +189,11 @@ TEST(Judge, SaysWhyACommandCouldNotBeExecuted) {
     EXPECT_EQ(outcome.exit_code, exit_code) << number;
     EXPECT_EQ(outcome.reason, reason);
   }
-  EXPECT_EQ(judge({.not_executed = Report{.number = ENOENT}}, plan_for("")).reason, "the command is empty");
+  for (const int number : {ENOENT, EACCES}) {
+    const Outcome outcome = judge({.not_executed = Report{.number = number}}, plan_for(""));
+    EXPECT_EQ(outcome.exit_code, 127);
+    EXPECT_EQ(outcome.reason, "the command is empty");
+  }
 }
 
 TEST(Judge, WhatTheCallerEndedIsTheCallersDoing) {

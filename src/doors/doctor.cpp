@@ -43,6 +43,18 @@ RungHealth health_of(const Diagnosis& diagnosis, Rung rung) {
   return health;
 }
 
+// Beside those that work, for whoever would like to have them: why, and what gives them.
+std::string others_as_text(const Diagnosis& diagnosis, Rung rung) {
+  std::string text;
+  for (const auto& [backend, offer] : diagnosis.backends) {
+    if (rung_of(backend) != rung || offer.works) continue;
+    const std::string name(name_of(backend));
+    text += "; " + (offer.why.starts_with(name) ? "" : name + ": ") + offer.why;
+    if (!offer.fix.empty()) text += ": " + offer.fix;
+  }
+  return on_one_line(text);
+}
+
 // Whatever the host can do: what the operator has configured or switched asks for something else.
 bool is_refused(const Diagnosis& diagnosis) {
   return diagnosis.in_force.empty() || !diagnosis.misconfiguration.empty();
@@ -55,6 +67,7 @@ std::string rungs_as_text(const Diagnosis& diagnosis) {
     std::string line = "  rung     " + std::string(name_of(rung));
     line.resize(30, ' ');
     line += (health.available ? "works: " : "not here: ") + on_one_line(health.why);
+    if (health.available) line += others_as_text(diagnosis, rung);
     if (!health.available && !health.fix.empty()) line += "; " + on_one_line(health.fix);
     text += line + "\n";
   }

@@ -81,6 +81,7 @@ class Judge {
                                            .task = place_.task,
                                            .profile = place_.profile,
                                            .isolation = isolated ? "required" : "",
+                                           .rung = isolated ? std::string(name_of(advice.rung)) : "",
                                            .approved = advice.approved},
                                           wall_clock_ms()));
     const std::string instead = cloche + " run --call " + id;

@@ -41,7 +41,7 @@ std::string held_by(const Advice& advice) {
   std::string text = advice.rung < Rung::namespaces
                          ? "it runs as a " + std::string(name_of(advice.rung)) +
                                " that has locked itself in, and not under the glass"
-                         : "it runs under the glass";
+                         : "it runs under the glass, on the rung " + std::string(name_of(advice.rung));
   for (const auto& note : advice.box_notes) text += "; " + note;
   return text;
 }

@@ -171,10 +171,11 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
   EXPECT_EQ(reply_ask("hm\n"), head + R"("ask","permissionDecisionReason":"Cloche: hm\n"}})" + "\n");
   const JsonValue input =
       read_json(R"({"a": [1.0, null], "command": "rm -rf /", "z": {"command": "x"}})", "").value();
-  EXPECT_EQ(reply_instead(input, "/c run --call x", held_by({})),
-            head + R"("allow","permissionDecisionReason":"Cloche: it runs under the glass",)" +
-                R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
-                "\n");
+  EXPECT_EQ(
+      reply_instead(input, "/c run --call x", held_by({})),
+      head +
+          R"("allow","permissionDecisionReason":"Cloche: it runs under the glass, on the rung namespace",)" +
+          R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" + "\n");
   EXPECT_EQ(reply_ask_instead(input, "/c run --call x", "no isolation"),
             head + R"("ask","permissionDecisionReason":"Cloche: no isolation. What it asks for: rm -rf /",)" +
                 R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" +
@@ -187,9 +188,9 @@ TEST(HookReply, LessThanTheGlassIsNeverCalledThat) {
     const char* held;
   };
   const Row rows[] = {
-      {{.rung = Rung::namespaces}, "it runs under the glass"},
+      {{.rung = Rung::namespaces}, "it runs under the glass, on the rung namespace"},
       {{.rung = Rung::container, .box_notes = {"gvisor is missing"}},
-       "it runs under the glass; gvisor is missing"},
+       "it runs under the glass, on the rung container; gvisor is missing"},
       {{.rung = Rung::subprocess},
        "it runs as a subprocess that has locked itself in, and not under the glass"},
       {{.rung = Rung::subprocess, .box_notes = {"namespace is missing"}},

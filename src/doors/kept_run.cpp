@@ -38,12 +38,24 @@ std::string directory_of(const KeptCall& kept) {
   return within && kept.approved.empty() ? here.value().path : kept.directory;
 }
 
+// On the rung that the agent was told, or a higher one: whatever the hook knew of requirements, by its
+// variables or by files that have changed since, is in that word.
+Result<SessionOptions> session_of(const KeptCall& kept) {
+  SessionOptions options = hook_session({kept.workspace, directory_of(kept), kept.task, kept.profile});
+  if (kept.rung.empty()) return options;
+  const auto rung = rung_named(kept.rung);
+  if (!rung) return refusal("a call that was kept names no rung", "let the agent make the call again");
+  options.lowest = *rung;
+  // To ask for one below the default would be to ask for less.
+  if (*rung >= options.operators.rung) options.operators.isolation = rung;
+  return options;
+}
+
 Result<CallResult> run_kept(const std::string& id, const Environment& environment) {
   const Installation installation = TRY(find_installation(environment));
   const KeptCalls calls = TRY(KeptCalls::open(installation.state));
   const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
-  const HookPlace place{kept.workspace, directory_of(kept), kept.task, kept.profile};
-  auto gateway = TRY(Gateway::open(hook_session(place), environment));
+  auto gateway = TRY(Gateway::open(TRY(session_of(kept)), environment));
   // What was allowed because it is isolated does not run otherwise, whatever was switched since.
   if (!kept.isolation.empty()) TRY(gateway->set_enabled(true));
   AnsweredBefore approver(kept.approved);

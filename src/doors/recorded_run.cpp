@@ -58,7 +58,7 @@ Result<Skill> add_skill(RunArguments& arguments, const Environment& environment,
   options.ceilings.hosts = words_of(arguments.request.hosts);
   const Session session = TRY(load_session(std::move(options), environment));
   const auto skill = TRY(skill_for(session, arguments.skill));
-  Authority declared = TRY(authority_for(session, &*skill));
+  Authority declared = TRY(authority_of_command(session, &*skill));
   const HostNames names = names_under(session, &*skill);
   Settled settled = TRY(settle_grants(std::move(declared), names));
   const Authority& authority = settled.authority;

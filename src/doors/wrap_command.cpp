@@ -246,8 +246,7 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
                        .runtime = runtime,
                        .run = std::move(run),
                        .executor = std::move(own.executor),
-                       .bundle = std::move(own.bundle),
-                       .profile_named = has_word(words, "--profile")};
+                       .bundle = std::move(own.bundle)};
 }
 
 int wrap_door(std::span<char* const> words, const Environment& environment) {
@@ -261,10 +260,8 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
   const bool json = arguments.run.json;
   const auto installation = find_installation(environment);
   if (!installation.ok()) return fail(installation.error(), json);
-  const BoxRequest asked{.request = arguments.run.request,
-                         .skill = arguments.run.skill,
-                         .executor = arguments.executor,
-                         .profile_named = arguments.profile_named};
+  const BoxRequest asked{
+      .request = arguments.run.request, .skill = arguments.run.skill, .executor = arguments.executor};
   const auto explained = explain_box(asked, environment, installation.value());
   if (!explained.ok()) return fail(explained.error(), json);
   const Explanation& explanation = explained.value();

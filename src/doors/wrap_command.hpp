@@ -21,7 +21,6 @@ struct WrapArguments {
   RunArguments run = {};                     // the flags that are those of `cloche run`, and the command
   std::optional<std::string> executor = {};  // a manifest
   std::optional<std::string> bundle = {};    // of oci: the directory to make
-  bool profile_named = false;                // by --profile
 };
 
 // `words` are those after "wrap".

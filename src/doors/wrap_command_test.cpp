@@ -26,7 +26,6 @@ TEST(WrapArguments, TakesItsOwnFlagsAndThoseOfRun) {
   EXPECT_EQ(arguments.runtime, Runtime::runsc);
   EXPECT_EQ(arguments.executor, "m.json");
   EXPECT_EQ(arguments.bundle, "box");
-  EXPECT_TRUE(arguments.profile_named);
   EXPECT_TRUE(arguments.run.json);
   EXPECT_EQ(arguments.run.request.grants.size(), 1U);
   EXPECT_EQ(arguments.run.request.argv, (std::vector<std::string>{"ls", "--backend", "x"}))

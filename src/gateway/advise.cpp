@@ -93,6 +93,14 @@ void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
   judgement.decision = decision;
 }
 
+// What the command itself would end with. Whoever hears a yes believes that it runs.
+std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
+  if (!is_isolated(judged)) return std::nullopt;
+  const Offer offer = gateway.session().ladder->offer(judged.plan->backend);
+  if (offer.works || !offer.tried) return std::nullopt;
+  return Error{Fault::missing_layer, offer.why, 0, offer.fix, offer.layer};
+}
+
 // Only ever asked about by name and words: what would happen, nobody here can know.
 Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
                 const std::string& task, Approver& approver) {
@@ -146,6 +154,11 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
   const auto home = TRY(gateway.home_of(judged_as, context));
   Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), &asked}));
   Advice advice = advice_of(judged.judgement);
+  if (const auto missing = missing_box(gateway, judged)) {  // nobody is asked about what cannot run
+    advice = {.decision = Decision::deny, .reason = describe(*missing)};
+    TRY(write_down(gateway, decision_of(judged, asked, context), advice, failed(*missing)));
+    return advice;
+  }
   if (advice.decision == Decision::ask) {
     Listening listening(approver);
     Questions questions;

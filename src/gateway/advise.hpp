@@ -31,7 +31,9 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
 
 // A command that will run under the glass by and by: judged and asked about; written down only when it is
 // refused, because the run itself leaves its own record. An allow is said of what is isolated and of nothing
-// else: where the operator has switched isolation off, it is an ask, or a deny where nobody can be asked.
+// else: where the operator has switched isolation off, it is an ask, or a deny where nobody can be asked; and
+// where the box that it would get does not work here, it is a deny with the reason that the run would end
+// with.
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
                      const CallContext& context, Approver& approver, OnAsk on_ask);
 

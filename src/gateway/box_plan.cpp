@@ -43,22 +43,33 @@ Result<RunRequest> request_of(const Executor& executor, RunRequest operators) {
   return request;
 }
 
+// The manifest that the operator names is his word for its network where he has said nothing of profiles.
+// What is said, for the tool that it is or for a command of his own, holds.
+Result<ToolTerms> terms_of(const Session& session, const Executor& executor) {
+  ToolTerms terms = TRY(terms_for(session, executor.name));
+  const auto asked = asked_profile(session.options.operators);
+  const auto chosen = [&](std::string_view tool) {
+    return chosen_profile(session.settings, session.profiles, {tool, asked, Profile::workspace_write});
+  };
+  terms.profile = strictest(TRY(chosen(executor.name)).profile, TRY(chosen("run_shell")).profile);
+  return terms;
+}
+
 Result<Declared> with_declarations(const BoxRequest& asked, const Environment& environment) {
   Declared declared{.request = asked.request};
   SessionOptions options = default_session();
   options.operators = asked.request;
-  if (!asked.profile_named) options.operators.profile_name = name_of(Profile::workspace_write);
   const Session session = TRY(load_session(std::move(options), environment));
   const auto skill = TRY(skill_for(session, asked.skill));
   Authority authority;
   if (asked.executor) {
-    const ToolTerms terms = TRY(terms_for(session, ""));
     const Executor executor = TRY(named_executor(session, *asked.executor, declared));
-    authority = TRY(authority_for(session, skill ? &*skill : nullptr, executor, terms));
+    authority =
+        TRY(authority_for(session, skill ? &*skill : nullptr, executor, TRY(terms_of(session, executor))));
     declared.request = TRY(request_of(executor, std::move(declared.request)));
     declared.executor = executor;
   } else {
-    authority = TRY(authority_for(session, &*skill));
+    authority = TRY(authority_of_command(session, &*skill));
   }
   const HostNames names = names_under(session, skill ? &*skill : nullptr);
   authority = TRY(settle_grants(std::move(authority), names)).authority;
@@ -70,6 +81,17 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   if (authority.ceilings.network) declared.hosts = authority.ceilings.hosts;
   declared.notes.insert(declared.notes.end(), authority.notes.begin(), authority.notes.end());
   return declared;
+}
+
+// A box of somebody else's has all of a network or none, and that of runsc has none out.
+void open_network(ConfinementPlan& plan, std::vector<std::string> hosts, std::vector<std::string>& notes) {
+  if (hosts.empty()) return;
+  if (plan.backend == Backend::runsc) {
+    notes.push_back("a box of runsc has no network out: what is declared cannot be reached");
+    return;
+  }
+  plan.network = Network::of_host;
+  plan.hosts = std::move(hosts);
 }
 
 }  // namespace
@@ -85,10 +107,7 @@ Result<Explanation> explain_box(const BoxRequest& asked, const Environment& envi
   Explanation explanation =
       TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
   explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());
-  if (explanation.plan && !declared.hosts.empty()) {  // a box of somebody else's has all of a network or none
-    explanation.plan->network = Network::of_host;
-    explanation.plan->hosts = std::move(declared.hosts);
-  }
+  if (explanation.plan) open_network(*explanation.plan, std::move(declared.hosts), explanation.notes);
   return explanation;
 }
 

@@ -1,5 +1,6 @@
 // The plan of a command for a box that Cloche does not start itself: judged as an operator's command is, with
-// what a skill or an executor's manifest declares.
+// what a skill or an executor's manifest declares. What of that the profile forbids is left out, and a note
+// says so.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,6 @@ struct BoxRequest {
   RunRequest request;
   std::optional<std::string> skill = {};
   std::optional<std::string> executor = {};  // its manifest: it sees what it declares, and no workspace
-  // Hosts that are declared open the network, unless the operator has named a profile, which says otherwise.
-  bool profile_named = false;
 };
 
 // A box brings the host's mounts along with each tree, so the plan covers those in the operator's own.

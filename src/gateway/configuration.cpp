@@ -98,7 +98,7 @@ std::vector<ProfileVoice> voices_for(const Settings& settings, const ProfileQues
   if (question.asked) voices.push_back({*question.asked, {Origin::Kind::flag, "--profile"}});
   add_rules(voices, settings, Whose::user, question.tool);
   if (voices.size() == managed) add(voices, defaults.user);
-  if (voices.empty()) voices.push_back({std::string(name_of(Profile::workspace_write_no_network)), Origin{}});
+  if (voices.empty()) voices.push_back({std::string(name_of(question.unsaid)), Origin{}});
   add_rules(voices, settings, Whose::project, question.tool);
   add(voices, defaults.project);
   return voices;
@@ -256,6 +256,16 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   return settle_rung(request, text_of(settings.isolation.origin));
 }
 
+Result<void> configure_command(RunRequest& request, const Configuration& configuration,
+                               std::vector<std::string>& notes) {
+  TRY(configure(request, configuration.settings, notes));
+  const ChosenProfile chosen = TRY(
+      chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
+  apply_profile(request, chosen.profile);
+  cap_by_autonomy(request, configuration.settings, notes);
+  return settle_rung(request, "the profile " + chosen.profile.name);
+}
+
 namespace {
 
 struct Configured {
@@ -275,12 +285,7 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
   TRY(judge_workspace(fact_from(seen, held.value().path), environment.get("HOME")));
   const Configuration configuration = TRY(load_configuration(environment, installation, held.value().path));
   Configured result{.settings = configuration.settings};
-  TRY(configure(request, configuration.settings, result.notes));
-  const ChosenProfile chosen = TRY(
-      chosen_profile(configuration.settings, configuration.profiles, {"run_shell", asked_profile(request)}));
-  apply_profile(request, chosen.profile);
-  cap_by_autonomy(request, configuration.settings, result.notes);
-  TRY(settle_rung(request, "the profile " + chosen.profile.name));
+  TRY(configure_command(request, configuration, result.notes));
   TRY(judge_state(installation.state, request));  // what is tried out is remembered there
   return result;
 }

@@ -42,6 +42,7 @@ Result<std::vector<std::string>> check_configuration(std::string_view text, cons
 struct ProfileQuestion {
   std::string_view tool;  // empty: for tools about which no rule says anything
   std::optional<std::string> asked = {};
+  Profile unsaid = Profile::workspace_write_no_network;  // where no flag and no file of the operator's speaks
 };
 struct ChosenProfile {
   SandboxProfile profile;
@@ -68,6 +69,9 @@ Result<void> judge_dials(const Dials& dials, const Settings& settings, const Pro
 Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
 
 // All of it, for a command of the operator's, which is judged as run_shell is; whatever this host can build.
+Result<void> configure_command(RunRequest& request, const Configuration& configuration,
+                               std::vector<std::string>& notes);
+// The same with what the files of the request's workspace come to.
 Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
                                                    const Installation& installation);
 

@@ -3,9 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 
-#include "confine/probe.hpp"
+#include "base/sys.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/ladder.hpp"
 #include "gateway/misconfiguration.hpp"
@@ -35,14 +34,6 @@ std::vector<LayerHealth> healthy(const Ran& ran) {
     layers.push_back(std::move(health));
   }
   return layers;
-}
-
-// Where the kernel only said no, the host's own switches may say which one is to be turned.
-Error with_one_fix(Error error) {
-  const bool by_user_namespaces = error.layer == name_of(LayerId::user_ids) && error.number == EPERM;
-  std::string fix = by_user_namespaces ? fix_for_user_namespaces(user_namespace_switches()) : std::string();
-  if (!fix.empty()) error.fix = std::move(fix);
-  return error;
 }
 
 std::vector<LayerHealth> unhealthy(const Error& error) {
@@ -117,14 +108,20 @@ void look_at_profiles(Diagnosis& diagnosis, const Configuration& configuration,
                                  chosen.value().profile.name + " cannot be had here: " + why;
 }
 
-// What a command gets that asks for nothing, as the operator has it configured.
+// Of a directory that calls could be made from: its project has a word too.
+std::string workspace_here(const Environment& environment) {
+  const auto held = sys::hold(".");
+  return held.ok() && may_be_workspace(".", environment) ? held.value().path : "";
+}
+
+// What a command gets that asks for nothing, as it is configured here.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
   Ladder ladder(environment, installation);
   for (Backend backend : all_backends) {
     if (backend != Backend::none)
       diagnosis.backends.push_back({backend, ladder.offer(backend, Ladder::Looking::fresh)});
   }
-  const auto configured = load_configuration(environment, installation, "");
+  const auto configured = load_configuration(environment, installation, workspace_here(environment));
   if (!configured.ok()) return;  // said as a misconfiguration
   look_at_profiles(diagnosis, configured.value(), environment, installation);
   look_at_approvers(diagnosis, configured.value().rules);
@@ -135,7 +132,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
     diagnosis.notes.push_back(describe(wish.error()));
     return;
   }
-  if (const auto fits = configure(request, configured.value().settings, ignored); !fits.ok()) return;
+  if (const auto fits = configure_command(request, configured.value(), ignored); !fits.ok()) return;
   auto choice = take_box(request, wish.value(), ladder);
   if (!choice.ok()) return;
   if (works(diagnosis, choice.value().backend)) diagnosis.in_force = name_of(choice.value().backend);
@@ -177,7 +174,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
   }
   auto ran = run(in_throwaway(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
   if (!ran.ok()) {
-    const Error error = with_one_fix(ran.error());
+    const Error& error = ran.error();
     diagnosis.problem = describe(error);
     diagnosis.layers = unhealthy(error);
     return diagnosis;

@@ -75,6 +75,12 @@ Result<IdRange> id_range(const Environment& environment) {
 
 SeatBox box_of(const ConfinementPlan& plan) { return {plan.backend, plan.network}; }
 
+// What the host shows of why it was refused is better advice than what it might have been.
+Result<Outcome> explained(Result<Outcome> ended) {
+  if (ended.ok()) return ended;
+  return with_cause_seen(ended.take_error());
+}
+
 // Through the same steps as the command that follows.
 Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
                          const HostProbe& probe, const Installation& installation, unsigned hold_ms) {
@@ -82,10 +88,11 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
   Seat seat = TRY(Seat::take(caller, tried.limits, installation, {backend, tried.network}));
   const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
   const Outcome outcome =
-      TRY(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{}));
+      TRY(explained(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{})));
   if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
-    return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0, "see cloche doctor"};
+    return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0,
+                 "run it again; if that stays, install Cloche anew: its programs belong together"};
   }
   ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
   for (const auto& layer : spec.layers) terms.layers.push_back(layer.id);
@@ -124,8 +131,8 @@ Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact
   Proof proof = TRY(proof_for(plan, spec, caller, probe, installation, proving));
   std::optional<EgressGate> gate;
   if (!plan.hosts.empty()) gate.emplace(seat.egress_start(plan, installation), plan);
-  Outcome outcome = TRY(supervise(seat.jail(), spec.as_run.value_or(plan), spec, seat.cgroup(), streams,
-                                  gate ? &*gate : nullptr));
+  Outcome outcome = TRY(explained(supervise(seat.jail(), spec.as_run.value_or(plan), spec, seat.cgroup(),
+                                            streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
   return Ran{plan, std::move(outcome), std::move(proof)};
 }
@@ -290,7 +297,12 @@ Result<void> judge_caller(const RunRequest& request, const CallerFact& caller) {
   const auto judged = judge_own_id(caller, request.rung);
   if (judged.ok()) return {};
   const auto missing = missing_layers(required_for(request), probe_host());
-  return missing.empty() ? judged.error() : describe_missing(missing);
+  if (!missing.empty()) return describe_missing(missing);
+  Error error = judged.error();
+  // An ordinary user would meet the same.
+  const std::string also = fix_for_user_namespaces(user_namespace_switches());
+  if (!also.empty()) error.fix = "give root these capabilities, or, for an ordinary user: " + also;
+  return error;
 }
 
 Result<CallerFact> caller_of(const RunRequest& request, const Environment& environment,

@@ -22,6 +22,13 @@
 namespace cloche {
 namespace {
 
+Error with_another_state(Error error) {
+  const bool full = error.number == ENOSPC || error.number == EDQUOT;
+  error.fix = full ? "make room there, or set XDG_STATE_HOME to a directory that has some"
+                   : "make that writable, or set XDG_STATE_HOME to a directory that is";
+  return error;
+}
+
 std::string cgroup_name(unsigned outside_id) { return "cloche-" + std::to_string(outside_id); }
 
 // Of the texts that a view has in place of the host's, those that tell a program who it is.
@@ -273,11 +280,13 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
         "there is no place for a home and a /tmp of the call's own: " + installation.no_state,
         "set XDG_STATE_HOME to a directory that only you and root can change, all the way down to it");
   const std::string parent = scratch_parent(installation.state);
-  if (!make_private_directories(parent)) return system_error("make " + parent);
+  if (!make_private_directories(parent)) return with_another_state(system_error("make " + parent));
   // One at a time: what another is just making is not locked yet, and would be swept away.
   const OwnedFd turn = TRY(sys::open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   if (::flock(turn.get(), LOCK_EX) != 0) return system_error("lock " + parent);
-  scratch_ = TRY(make_scratch(parent));
+  auto scratch = make_scratch(parent);
+  if (!scratch.ok()) return with_another_state(scratch.take_error());
+  scratch_ = std::move(scratch).value();
   SubprocessParts parts;
   parts.jail = installation.jail;
   parts.scratch = scratch_.path;
@@ -295,7 +304,7 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   const std::string program = program_of(backend_);
   if (program.empty()) {
     return Error{Fault::missing_layer, name + " is not installed", 0,
-                 "apt install " + (backend_ == Backend::bwrap ? "bubblewrap" : name),
+                 "apt install " + std::string(package_of(backend_)),
                  std::string(name_of(LayerId::mount_view))};
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())

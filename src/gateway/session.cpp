@@ -203,6 +203,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   take_ceilings(said, session.settings);
   TRY(configure(said.operators, session.settings, session.notes));
   session.wish = TRY(wish_for(session.settings, environment, said.door));
+  session.wish.lowest = std::max(session.wish.lowest, said.lowest);
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
@@ -245,6 +246,10 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
 
 Result<Authority> authority_for(const Session& session, const Skill* skill) {
   return authority_for(session, skill, TRY(terms_for(session, "")));
+}
+
+Result<Authority> authority_of_command(const Session& session, const Skill* skill) {
+  return authority_for(session, skill, TRY(terms_for(session, "run_shell")));
 }
 
 Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor,

@@ -45,6 +45,7 @@ struct SessionOptions {
   size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
   Registry::Record record = Registry::Record::kept;
   Door door = Door::command_line;
+  Rung lowest = Rung::subprocess;        // to which `missing: degrade` may step down
   std::vector<Function> functions = {};  // of the embedding program, for models to call
 };
 
@@ -104,6 +105,8 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
                                 const ToolTerms& terms);
 // The same where no tool is called yet: as for one about which no rule says anything.
 Result<Authority> authority_for(const Session& session, const Skill* skill);
+// Of an operator's own command, which is judged as run_shell is, whether Cloche runs it or prints it.
+Result<Authority> authority_of_command(const Session& session, const Skill* skill);
 
 bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
 // How an operator wants calls to be isolated, with what was turned since.

@@ -52,9 +52,9 @@ const char* hint_for(Step step, int number) {
     case Step::namespaces:
       if (number == ENOSPC) return "no more user namespaces: raise /proc/sys/user/max_user_namespaces";
       if (number == EPERM) {
-        return "user namespaces are not allowed here: sysctl kernel.unprivileged_userns_clone=1, or "
-               "kernel.apparmor_restrict_unprivileged_userns=0, or allow them in the container's seccomp "
-               "profile";
+        // What can be seen of the cause is said in its place: confine/probe.hpp.
+        return "the kernel does not say why: it allows none in a chroot, and a seccomp filter or a security "
+               "module around Cloche may forbid them";
       }
       return "the kernel needs user, mount, pid, net, ipc, uts and cgroup namespaces";
     case Step::session_keyring:

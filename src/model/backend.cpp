@@ -34,6 +34,10 @@ std::optional<Backend> backend_named(std::string_view name) {
   return found == std::end(all_backends) ? std::nullopt : std::optional(*found);
 }
 
+std::string_view package_of(Backend backend) {
+  return backend == Backend::bwrap ? "bubblewrap" : name_of(backend);
+}
+
 Rung rung_of(Backend backend) {
   switch (backend) {
     case Backend::native:

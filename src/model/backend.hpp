@@ -25,6 +25,8 @@ inline constexpr Backend all_backends[] = {Backend::native, Backend::bwrap, Back
 std::string_view name_of(Backend backend);
 std::optional<Backend> backend_named(std::string_view name);
 
+// The package that has the program of this name.
+std::string_view package_of(Backend backend);
 Rung rung_of(Backend backend);
 // The backends of a rung, the one to be tried first in front. Empty: nothing that could run a program.
 std::span<const Backend> backends_of(Rung rung);

@@ -25,11 +25,10 @@ struct Field {
   std::string KeptCall::*text;
 };
 constexpr Field fields[] = {
-    {"tool", &KeptCall::tool},           {"arguments", &KeptCall::arguments},
-    {"asked", &KeptCall::asked},         {"input", &KeptCall::input},
-    {"workspace", &KeptCall::workspace}, {"directory", &KeptCall::directory},
-    {"task", &KeptCall::task},           {"profile", &KeptCall::profile},
-    {"isolation", &KeptCall::isolation}, {"approved", &KeptCall::approved},
+    {"tool", &KeptCall::tool},   {"arguments", &KeptCall::arguments}, {"asked", &KeptCall::asked},
+    {"input", &KeptCall::input}, {"workspace", &KeptCall::workspace}, {"directory", &KeptCall::directory},
+    {"task", &KeptCall::task},   {"profile", &KeptCall::profile},     {"isolation", &KeptCall::isolation},
+    {"rung", &KeptCall::rung},   {"approved", &KeptCall::approved},
 };
 
 std::string text_of(const KeptCall& call, uint64_t expires_ms) {

@@ -22,6 +22,7 @@ struct KeptCall {
   std::string task = {};       // calls of one agent's session share a home
   std::string profile = {};    // of the sandbox; empty: as it is configured
   std::string isolation = {};  // "required": it was allowed because it is isolated; empty: as configured
+  std::string rung = {};       // on which it was said to run: it never runs on a lower one; empty: none was
   std::string approved = {};   // digest of the question that somebody said yes to; empty: nobody was asked
 
   bool operator==(const KeptCall&) const = default;

@@ -35,6 +35,7 @@ class KeptCallsTest : public testing::Test {
                 .task = "s-1",
                 .profile = "readonly",
                 .isolation = "required",
+                .rung = "gvisor",
                 .approved = "sha256:one"};
 };
 

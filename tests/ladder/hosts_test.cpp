@@ -110,6 +110,103 @@ TEST_P(Hosts, TheDoctorDoesNotMindATmpThatRunsNothing) {
   EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
 
+TEST_P(Hosts, ABackendBesideOneThatWorksIsNamedByTheDoctor) {
+  const Ran ran = on_host("mount --bind /dev/null /usr/bin/bwrap; cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "works: native; bwrap is not installed: apt install bubblewrap\n"))
+      << ran.out;
+}
+
+TEST_P(Hosts, AToolThatSaysNothingIsToBeReinstalled) {
+  NEEDS("runc");
+  const std::string broken = "mount --bind /bin/false $(command -v runc); ";
+  const char* fix = "apt install --reinstall runc";
+  EXPECT_TRUE(refused(on_host(broken + "cloche run --backend runc -- true"), {125}, {fix}));
+  const Ran doctor = on_host(broken + "cloche doctor");
+  EXPECT_TRUE(contains(doctor.out, fix)) << doctor.out;
+  EXPECT_FALSE(contains(doctor.out, "see cloche doctor")) << doctor.out;
+}
+
+TEST_P(Hosts, AStateThatCannotBeWrittenSaysWhatToDo) {
+  const std::string command = "cloche run --isolation subprocess -- echo works; ";
+  const Ran ran = on_host(command +
+                          "mount --bind $XDG_STATE_HOME $XDG_STATE_HOME; "
+                          "mount -o remount,bind,ro $XDG_STATE_HOME; " +
+                          command);
+  EXPECT_TRUE(contains(ran.out, "works\n")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "Read-only file system")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "set XDG_STATE_HOME to a directory")) << ran.err;
+}
+
+// The kernel allows no user namespace there, and no switch of the host's is the reason.
+TEST_P(Hosts, InAChrootThatIsTheReasonAndNothingIsGuessed) {
+  const std::string built = fs::path(cloche()).parent_path().parent_path();
+  const std::string enter =
+      "root=../root; mkdir $root; for link in bin sbin lib lib64; do ln -s usr/$link $root/$link; done; "
+      "for shown in /usr /etc /proc /dev " CLOCHE_SOURCE_DIR " " +
+      built + " " + scene().root().string() +
+      "; do mkdir -p $root$shown; mount --rbind $shown $root$shown; done; "
+      "chroot $root bash -c \"$(declare -f cloche); cd $PWD; ";
+  const Ran ran = on_host(enter + "cloche run -- true; cloche doctor\"");
+  EXPECT_TRUE(contains(ran.err, "missing layer user-ids")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "outside of the chroot")) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "outside of the chroot")) << ran.out;
+  EXPECT_FALSE(contains(ran.err + ran.out, "userns")) << ran.err << ran.out;
+}
+
+// A command of an agent, for the hook that follows in the pipe.
+const std::string agents_call =
+    R"(echo '{"session_id": "s", "cwd": "'$PWD'", "hook_event_name": "PreToolUse", "tool_name": "Bash", )"
+    R"("tool_input": {"command": "touch ran"}}' | )";
+
+TEST_P(Hosts, TheHookSaysNoToWhatWouldNotRun) {
+  for (const char* config :
+       {R"({"isolation": "gvisor"})", R"({"isolation": "gvisor", "missing": "degrade"})"}) {
+    configure(config);
+    const Ran ran = on_host(without_tools + agents_call + "CLOCHE_REQUIRE_SANDBOX=1 cloche hook");
+    EXPECT_TRUE(contains(ran.out, R"("permissionDecision":"deny")")) << config << ran.out << ran.err;
+    EXPECT_TRUE(contains(ran.out, "runsc is not installed")) << ran.out;
+    EXPECT_TRUE(contains(ran.out, "apt install runsc")) << ran.out;
+  }
+}
+
+TEST_P(Hosts, TheHookSaysOnWhichRungItRuns) {
+  configure(R"({"isolation": "gvisor", "missing": "degrade"})");
+  const Ran ran = on_host(without_tools + agents_call + "cloche hook");
+  EXPECT_TRUE(contains(ran.out, "it runs under the glass, on the rung namespace; the rung gvisor is missing"))
+      << ran.out << ran.err;
+}
+
+// Whatever the hook knew that its run does not: a variable, or a host that has lost something since.
+TEST_P(Hosts, WhatTheHookHasPromisedNeverRunsOnLess) {
+  configure(R"({"missing": "degrade"})");
+  const Ran hooked = on_host(agents_call + "CLOCHE_REQUIRE_SANDBOX=1 cloche hook");
+  const size_t id = hooked.out.find("run --call ");
+  ASSERT_NE(id, std::string::npos) << hooked.out << hooked.err;
+  const std::string kept = hooked.out.substr(id, hooked.out.find('"', id) - id);
+  EXPECT_TRUE(refused(without_user_namespaces("cloche " + kept), {125}, {"missing layer user-ids"}));
+  EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
+}
+
+TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProfile) {
+  scene().write("profiles/p.json", R"({"extends": "workspace-write-no-network", "isolation": "gvisor"})");
+  configure(R"({"default_profile": "p", "missing": "degrade", "profiles_dir": ")" +
+            (scene().root() / "profiles").string() + R"("})");
+  const Ran ran = on_host(without_tools + "cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "NOTE     the rung gvisor is missing here, stepped down to container"))
+      << ran.out << ran.err;
+  EXPECT_TRUE(contains(ran.out, "NOTE     the rung container is missing here, stepped down to namespace"))
+      << ran.out;
+  EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
+}
+
+TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProjectItStandsIn) {
+  configure(R"({"missing": "degrade"})");
+  scene().write("workspace/.cloche/config.json", R"({"isolation": "container"})");
+  const Ran ran = on_host(without_tools + "cloche doctor");
+  EXPECT_TRUE(contains(ran.out, "NOTE     the rung container is missing here, stepped down to namespace"))
+      << ran.out << ran.err;
+}
+
 TEST_P(Hosts, ABackendThatIsNotInstalledIsNamedWithItsPackage) {
   for (const Rung& rung : rungs) {
     if (*rung.package == '\0') continue;
@@ -437,6 +534,17 @@ TEST_P(Contained, TheDefaultRefusesByTheNameOfTheLayer) {
   EXPECT_FALSE(fs::exists(scene().workspace() / "ran"));
 }
 
+// Only what would help: neither a sysctl that is as it should be nor another user.
+void expect_advice_about_the_filter(const std::string& text) {
+  EXPECT_TRUE(contains(text, "in the seccomp profile of the container")) << text;
+  for (const char* guess : {"run as an ordinary user", "unprivileged_userns_clone=1", "apparmor_restrict"})
+    EXPECT_FALSE(contains(text, guess)) << text;
+}
+
+TEST_P(Contained, TheFilterIsTheReasonAndNothingIsGuessed) {
+  expect_advice_about_the_filter(in_container("run -- true").err);
+}
+
 TEST_P(Contained, ASubprocessWorks) {
   scene().write("beside.txt", "secret\n");
   const Ran ran = in_container(
@@ -479,6 +587,7 @@ TEST_P(Contained, TheDoctorIsRight) {
   const Ran ran = in_container("doctor");
   EXPECT_NE(ran.exit_code, 0);
   EXPECT_TRUE(contains(ran.out, "user-ids")) << ran.out;
+  expect_advice_about_the_filter(ran.out);
   EXPECT_TRUE(contains(ran.out, "works: subprocess")) << ran.out;
   EXPECT_TRUE(contains(ran.out, "a command gets              nothing: it is refused")) << ran.out;
 }

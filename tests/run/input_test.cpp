@@ -47,7 +47,7 @@ TEST_P(Program, Missing) {
   EXPECT_TRUE(refused(cloche_run({}, {"no-such-program"}), {127}, {"no-such-program"}));
   EXPECT_TRUE(refused(cloche_run({}, {"./no-such-program"}), {127}, {"./no-such-program"}));
   EXPECT_TRUE(refused(cloche_run({}, {"/no/such/program"}), {127}, {"/no/such/program"}));
-  EXPECT_TRUE(refused(cloche_run({}, {""}), {2, 126, 127}, {}));
+  EXPECT_TRUE(refused(cloche_run({}, {""}), {127}, {"the command is empty"}));
 }
 
 TEST_P(Program, OutsideTheViewIsSaidWithTheFlagThatShowsIt) {

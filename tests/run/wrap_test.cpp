@@ -204,6 +204,54 @@ TEST_P(Wrap, ANetworkCapabilityLeavesTheNetworkUnlessTheProfileHasNone) {
   EXPECT_TRUE(contains(ran.err, "net-namespace")) << ran.err;
 }
 
+// Whoever says it: what a tool declares is no answer to that.
+TEST_P(Wrap, AConfiguredProfileWithoutNetworkIsKept) {
+  const std::string capabilities = R"(["network:https:api.example.org"])";
+  const char* configurations[] = {R"({"rules": [{"tool": "*", "profile": "readonly"}]})",
+                                  R"({"rules": [{"tool": "notes", "profile": "readonly"}]})",
+                                  R"({"rules": [{"tool": "run_shell", "profile": "readonly"}]})",
+                                  R"({"default_profile": "workspace-write-no-network"})"};
+  for (const char* file : {"home/.config/cloche/config.json", "workspace/.cloche/config.json"}) {
+    for (const char* configuration : configurations) {
+      scene().write(file, configuration);
+      EXPECT_TRUE(has(of_executor(capabilities), {"--unshare-net"})) << file << configuration;
+      const Ran bundle = wrap({"--backend", "oci", "--executor", manifest(capabilities)}, {"true"});
+      EXPECT_TRUE(contains(bundle.out, R"("type": "network")")) << file << configuration;
+      EXPECT_TRUE(contains(bundle.err, "the sandbox profile has no network: ")) << bundle.err;
+    }
+    fs::remove(scene().root() / file);
+  }
+  EXPECT_FALSE(has(of_executor(capabilities), {"--unshare-net"}));
+}
+
+// As `cloche run --skill` has it.
+TEST_P(Wrap, ASkillHasTheNetworkThatTheProfileGives) {
+  const std::string skill = scene().write(
+      "skills/SKILL.md", "---\nname: fetch\ndescription: d\nneeds_network: [api.example.org]\n---\n");
+  const Words flags = {"--backend", "bwrap", "--skill", skill};
+  const Ran closed = wrap(flags, {"true"});
+  EXPECT_TRUE(contains(closed.out, " --unshare-net ")) << closed.out;
+  EXPECT_TRUE(contains(closed.err, "the sandbox profile has no network: api.example.org cannot be reached"))
+      << closed.err;
+  Words open = flags;
+  open.insert(open.end(), {"--profile", "workspace-write"});
+  EXPECT_FALSE(contains(wrap(open, {"true"}).out, " --unshare-net "));
+  scene().write("home/.config/cloche/config.json", R"({"rules": [{"tool": "*", "profile": "readonly"}]})");
+  EXPECT_TRUE(contains(wrap(open, {"true"}).out, " --unshare-net "));
+  EXPECT_TRUE(exited(cloche_run({"--profile", "workspace-write", "--skill", skill}, {"true"},
+                                {.env = {{"HOME", scene().root() / "home"}}}),
+                     0))
+      << "left out there as well, with the same note";
+}
+
+TEST_P(Wrap, ABoxOfRunscHasNoNetworkOut) {
+  const std::string capabilities = R"(["network:https:api.example.org"])";
+  const Ran bundle =
+      wrap({"--backend", "oci", "--runtime", "runsc", "--executor", manifest(capabilities)}, {"true"});
+  EXPECT_TRUE(contains(bundle.out, R"("type": "network")")) << bundle.out;
+  EXPECT_TRUE(contains(bundle.err, "a box of runsc has no network out")) << bundle.err;
+}
+
 TEST_P(Wrap, ABundleRunsByRunc) {
   NEEDS("runc");
   const std::string bundle = scene().root() / "bundle";
