@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/json.hpp"
+#include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "base/sys.hpp"
@@ -22,6 +23,7 @@
 namespace cloche {
 namespace {
 
+#include "store/workspace_way.hpp"
 std::string home_of(const Environment& environment) {
   const auto home = sys::hold(environment.get("HOME"));
   return home.ok() ? home.value().path : "";
@@ -64,20 +66,19 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
     struct stat seen {};
     if (!held.ok() || ::stat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode))
       return refusal(where + path + " is not a directory");
-    if (!workspace.empty() && lies_in(workspace, held.value().path))
-      return refusal(where + path + " lies in the workspace, where a call can write programs");
+    TRY(judge_reach(where + path, path, workspace));
   }
   return {};
 }
 
-// With every link of what exists followed; the rest of it is still to be made.
-std::string where_it_would_be(const std::string& path) {
-  std::string above = path;
-  while (above != "/") {
-    if (const auto held = sys::hold(above); held.ok()) return held.value().path + path.substr(above.size());
-    above = parent_of(above);
-  }
-  return path;
+// Executors in the workspace are a project's word, and read as such. Those that a link there leads to would
+// be whatever a command has chosen.
+Result<void> check_executors_dir(const Settings& settings, const std::string& workspace) {
+  const auto& folder = settings.executors_dir.value;
+  const auto held = folder ? sys::hold(*folder) : Result<sys::Held>(Error{});
+  if (!held.ok() || workspace.empty() || lies_in(workspace, held.value().path)) return {};
+  return judge_reach(text_of(settings.executors_dir.origin) + ": executors_dir: " + *folder, *folder,
+                     workspace);
 }
 
 // One word about profiles on its way into what holds.
@@ -130,7 +131,14 @@ void keep_directories(RunRequest& request, const Settings& settings) {
   for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
     if (directory) directories.push_back(*directory);
   }
-  for (const auto& directory : directories) request.kept.push_back(where_it_would_be(directory));
+  for (const auto& directory : directories) {
+    std::string place = where_it_would_be(directory);
+    if (place != directory) request.kept.push_back(directory);  // the way to it is kept as well
+    request.kept.push_back(std::move(place));
+  }
+  if (const auto& profiles = settings.profiles_dir.value) {
+    for (auto& link : links_in(*profiles)) request.kept.push_back(std::move(link));
+  }
 }
 
 // Autonomy readonly over an operator's own command, as over a call: what it would write it only reads, and
@@ -175,6 +183,7 @@ Result<std::vector<std::string>> check_configuration(std::string_view text, cons
   ConfigFiles files;
   std::optional<ConfigFile>& file =
       whose == Whose::managed ? files.managed : (whose == Whose::user ? files.user : files.project);
+  TRY(check_executors_dir(settings, workspace));
   file = TRY(parse_config(text, path, settings_keys()));
   Settings settings = TRY(settings_of(files));
   TRY(rules_of(files, canonical_command));
@@ -344,7 +353,7 @@ Result<void> settle_rung(RunRequest& request, const std::string& who) {
     return refusal(who + " requires the rung " + name + ", and the backend " +
                    std::string(name_of(*request.backend)) + " is not on it");
   request.rung = *request.isolation;
-  return {};
+  return judge_reach("Cloche's own directory " + state, state, workspace.value().path);
 }
 
 Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes) {

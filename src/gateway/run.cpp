@@ -258,7 +258,9 @@ OwnPlaces Installation::places(const Environment& environment) const {
     const std::string directory(parent_of(file));
     own.trusted.push_back(directory);
     // In that order: the others count where they are links that lead out of it.
-    for (const auto& place : {directory, file, directory + "/commands"}) own.configuration.push_back(place);
+    const std::string commands = directory + "/commands";
+    for (const auto& place : {directory, file, commands}) own.configuration.push_back(place);
+    for (auto& link : links_in(commands)) own.configuration.push_back(std::move(link));
   }
   return own;
 }
