@@ -113,6 +113,39 @@ TEST_P(Profiles, OneThatCannotBeEnforcedHereRefusesWhatHasIt) {
   EXPECT_TRUE(refused(shell("true", {"--profile", "high"}), {125}, {"/nowhere/at/all"}));
 }
 
+// Also what starts nothing: a tool that only writes files would seem to be held.
+TEST_P(Profiles, AsTheDefaultItRefusesEveryCall) {
+  user_file(R"({"default_profile": "high", "profiles_dir": ")" + (root() / "profiles").string() + R"("})");
+  struct Row {
+    std::string text;
+    std::string says;
+  };
+  std::vector<Row> rows = {
+      {R"({"extends": "workspace-write-no-network", "ro": ["/nowhere/at/all"]})", "/nowhere/at/all"}};
+  rows.push_back({R"({"extends": "workspace-write-no-network", "rw": ["/"]})", "--rw / would make"});
+  if (!installed("runsc"))
+    rows.push_back({R"({"extends": "workspace-write-no-network", "isolation": "gvisor"})", "gvisor"});
+  const Words calls[] = {
+      {"write_artifact", R"({"path": "made", "content": "x"})"},
+      {"edit_artifact", R"({"path": "there", "old": "a", "new": "b"})"},
+      {"read_artifact", R"({"path": "there"})"},
+      {"list_artifacts", "{}"},
+      {"search_artifacts", R"({"pattern": "a"})"},
+      {"run_shell", R"({"cmd": "ls"})"},
+  };
+  scene().write("workspace/there", "a\n");
+  for (const auto& [text, says] : rows) {
+    profile("high", text);
+    for (const auto& call : calls) {
+      const Ran ran = cloche_words({"call", call[0], call[1]});
+      EXPECT_TRUE(exited(ran, 125) && contains(ran.out, says)) << text << call[0] << ran.out;
+    }
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  profile("high", R"({"extends": "workspace-write-no-network", "isolation": "namespace"})");
+  EXPECT_TRUE(exited(cloche_words({"call", calls[0][0], calls[0][1]}), 0));
+}
+
 // Configured is not enforced: whoever asks is told, before a command is refused.
 TEST_P(Profiles, OneThatCannotBeEnforcedHereIsShown) {
   const struct {
