@@ -33,10 +33,19 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
                                             const Origin& origin) {
   const SandboxProfile* profile = find_profile(profiles, name);
   if (profile != nullptr) return profile;
+// A flag may name a file by its path; of any other there is only the name.
+Error refuse_seatbelt(const std::string& where, const std::string& name, const Origin& origin) {
+  constexpr size_t most_bytes = 1 << 20;
+  const auto text =
+      origin.kind == Origin::Kind::flag ? sys::read_file(name, most_bytes) : Result<std::string>(Error{});
+  Error error = seatbelt_refusal(shown(name, 200), text.ok() ? text.value() : "");
+  error.what = where + error.what;
+  if (!text.ok()) error.fix += ", the strictest, because there is no text of it that says what it allows";
+  return error;
+}
+
   const std::string where = origin.kind == Origin::Kind::standard ? "" : origin.place + ": ";
-  if (name.ends_with(".sb"))
-    return refusal(where + name + " is a seatbelt profile of macOS, which Linux cannot enforce",
-                   "cloche profiles check " + name + " names the nearest");
+  if (name.ends_with(".sb")) return refuse_seatbelt(where, name, origin);
   Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
   if (origin.kind == Origin::Kind::flag) error.fault = Fault::usage;
   return error;

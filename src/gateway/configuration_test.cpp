@@ -121,6 +121,7 @@ TEST(ChosenProfile, AnUnknownNameRefusesWithItsPlace) {
   const auto flag = chosen_profile({}, configuration.profiles, {"run_shell", "x.sb"});
   ASSERT_FALSE(flag.ok());
   EXPECT_NE(describe(flag.error()).find("seatbelt profile of macOS"), std::string::npos);
+  EXPECT_NE(describe(flag.error()).find("the nearest here is readonly"), std::string::npos);
 }
 
 TEST(Dials, NeverGoBeyondTheManagedFile) {

@@ -218,7 +218,17 @@ TEST_P(Profiles, ASeatbeltFileIsRefusedWithTheNearest) {
   scene().write("mac.sb", "(version 1)\n(deny default)\n(allow file-write* (subpath \"/x\"))\n");
   EXPECT_TRUE(refused(cloche_words({"profiles", "check", (root() / "mac.sb").string()}), {125},
                       {"seatbelt", "workspace-write-no-network"}));
-  EXPECT_TRUE(refused(shell("true", {"--profile", "mac.sb"}), {125}, {"seatbelt"}));
+  EXPECT_TRUE(refused(shell("true", {"--profile", "mac.sb"}), {125}, {"the nearest here is readonly"}));
+  for (const std::string& path : {(root() / "mac.sb").string(), std::string("../mac.sb")}) {
+    const char* nearest = "the nearest here is workspace-write-no-network";
+    EXPECT_TRUE(refused(shell("true", {"--profile", path}), {125}, {path, nearest}));
+    EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})", "--profile", path}), {125},
+                        {nearest}));
+  }
+  user_file(R"({"default_profile": "x.sb"})");
+  for (const Words& words : {Words{"run", "--", "true"}, Words{"profiles", "check", "x.sb"}})
+    EXPECT_TRUE(refused(cloche_words(words), {125}, {user_path() + ":1", "the nearest here is readonly"}));
+  user_file(R"({"profiles_dir": ")" + (root() / "profiles").string() + R"("})");
   scene().write("profiles/mac.sb", "(allow network*)\n");
   EXPECT_TRUE(refused(shell("true"), {125}, {profile_path("mac.sb"), "the nearest here is workspace-write"}));
 }
