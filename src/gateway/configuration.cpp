@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/json.hpp"
 #include "base/directory.hpp"
@@ -137,6 +138,14 @@ void raise_rung(RunRequest& request, const Settings& settings) {
 // Also those in this workspace: from another one they are the operator's word.
 void keep_directories(RunRequest& request, const Settings& settings) {
   std::vector<std::string> directories = settings.tool_path.value;
+// No flag goes above what the managed file holds a limit at, so nobody is sent to one.
+void note_managed(RunRequest& request, const LimitInfo& row, const Setting<uint64_t>& chosen) {
+  if (!chosen.managed || chosen.managed->value != chosen.value) return;
+  Limits wished = request.limits;
+  wished.*row.field = std::numeric_limits<uint64_t>::max();
+  note_lowered(request.lowered_by, wished, request.limits, text_of(chosen.managed->origin));
+}
+
   for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
     if (directory) directories.push_back(*directory);
   }
@@ -277,6 +286,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   }
   raise_rung(request, settings);
   for (const auto& path : settings.tool_path.value) {
+    note_managed(request, row, chosen);
     request.tool_path.push_back(path);
     request.own.push_back({.source = path});
   }
