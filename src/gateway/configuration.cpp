@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/json.hpp"
 #include "base/directory.hpp"
+#include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "base/sys.hpp"
@@ -17,23 +17,22 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
+#include "store/command_files.hpp"
 #include "store/profile_files.hpp"
+#include "store/protected_file.hpp"
 #include "store/second_name.hpp"
+#include "store/share_memory.hpp"
 #include "store/system_facts.hpp"
+#include "store/workspace_way.hpp"
 
 namespace cloche {
 namespace {
 
-#include "store/workspace_way.hpp"
 std::string home_of(const Environment& environment) {
   const auto home = sys::hold(environment.get("HOME"));
   return home.ok() ? home.value().path : "";
 }
 
-Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std::string& name,
-                                            const Origin& origin) {
-  const SandboxProfile* profile = find_profile(profiles, name);
-  if (profile != nullptr) return profile;
 // A flag may name a file by its path; of any other there is only the name.
 Error refuse_seatbelt(const std::string& where, const std::string& name, const Origin& origin) {
   constexpr size_t most_bytes = 1 << 20;
@@ -45,6 +44,10 @@ Error refuse_seatbelt(const std::string& where, const std::string& name, const O
   return error;
 }
 
+Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std::string& name,
+                                            const Origin& origin) {
+  const SandboxProfile* profile = find_profile(profiles, name);
+  if (profile != nullptr) return profile;
   const std::string where = origin.kind == Origin::Kind::standard ? "" : origin.place + ": ";
   if (name.ends_with(".sb")) return refuse_seatbelt(where, name, origin);
   Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
@@ -135,9 +138,6 @@ void raise_rung(RunRequest& request, const Settings& settings) {
       request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
 }
 
-// Also those in this workspace: from another one they are the operator's word.
-void keep_directories(RunRequest& request, const Settings& settings) {
-  std::vector<std::string> directories = settings.tool_path.value;
 // No flag goes above what the managed file holds a limit at, so nobody is sent to one.
 void note_managed(RunRequest& request, const LimitInfo& row, const Setting<uint64_t>& chosen) {
   if (!chosen.managed || chosen.managed->value != chosen.value) return;
@@ -146,6 +146,9 @@ void note_managed(RunRequest& request, const LimitInfo& row, const Setting<uint6
   note_lowered(request.lowered_by, wished, request.limits, text_of(chosen.managed->origin));
 }
 
+// Also those in this workspace: from another one they are the operator's word.
+void keep_directories(RunRequest& request, const Settings& settings) {
+  std::vector<std::string> directories = settings.tool_path.value;
   for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
     if (directory) directories.push_back(*directory);
   }
@@ -180,6 +183,7 @@ Result<Configuration> load_configuration(const Environment& environment, const I
   configuration.profiles = TRY(profiles_for(settings, environment, installation, workspace));
   TRY(check_names(settings, configuration.profiles));
   TRY(check_tool_path(settings, workspace));
+  TRY(check_executors_dir(settings, workspace));
   return configuration;
 }
 
@@ -201,7 +205,6 @@ Result<std::vector<std::string>> check_configuration(std::string_view text, cons
   ConfigFiles files;
   std::optional<ConfigFile>& file =
       whose == Whose::managed ? files.managed : (whose == Whose::user ? files.user : files.project);
-  TRY(check_executors_dir(settings, workspace));
   file = TRY(parse_config(text, path, settings_keys()));
   Settings settings = TRY(settings_of(files));
   TRY(rules_of(files, canonical_command));
@@ -283,10 +286,10 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
       notes.push_back(text_of(project->origin) + ": limits: " + std::string(row.name) + " stays at " +
                       show_limit(row.id, chosen.value) + ": a project can only lower it");
     field = chosen.value;
+    note_managed(request, row, chosen);
   }
   raise_rung(request, settings);
   for (const auto& path : settings.tool_path.value) {
-    note_managed(request, row, chosen);
     request.tool_path.push_back(path);
     request.own.push_back({.source = path});
   }
@@ -323,6 +326,18 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
   return result;
 }
 
+// Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
+// is broken there refuses everything all the same.
+Result<void> judge_share(const Installation& installation, const std::string& identity) {
+  if (is_share_judged(installation.jail, installation.state)) return {};
+  TRY(load_protected_file(installation.jail, ""));
+  char* nobodys[] = {nullptr};  // the user's own shapes are for calls alone
+  const auto shapes = TRY(find_command_files(installation.jail, Environment(nobodys)));
+  TRY(load_command_files(shapes, installation.jail, ""));
+  remember_judged_share(installation.jail, installation.state, identity);
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
@@ -332,8 +347,10 @@ Result<std::vector<std::string>> configure_command(RunRequest& request, const En
 
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation) {
+  const std::string share = share_identity(installation.jail);  // before anything of it is read
   Configured known = TRY(configured(request, environment, installation));
   if (!known.settings) return known.notes;
+  TRY(judge_share(installation, share));
   Ladder ladder(environment, installation);
   const Wish wish = TRY(wish_for(*known.settings, environment, Door::command_line));
   Choice choice = TRY(take_box(request, wish, ladder));
@@ -357,7 +374,7 @@ Result<void> judge_state(const std::string& state, const RunRequest& request) {
   if (lies_in(workspace.value().path, where_it_would_be(state)))
     return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
                    "name another workspace, or move it with XDG_STATE_HOME");
-  return {};
+  return judge_reach("Cloche's own directory " + state, state, workspace.value().path);
 }
 
 Result<void> settle_rung(RunRequest& request, const std::string& who) {
@@ -372,7 +389,7 @@ Result<void> settle_rung(RunRequest& request, const std::string& who) {
     return refusal(who + " requires the rung " + name + ", and the backend " +
                    std::string(name_of(*request.backend)) + " is not on it");
   request.rung = *request.isolation;
-  return judge_reach("Cloche's own directory " + state, state, workspace.value().path);
+  return {};
 }
 
 Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes) {
