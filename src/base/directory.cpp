@@ -35,6 +35,14 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
+std::vector<std::string> links_in(const std::string& directory) {
+  std::vector<std::string> links;
+  for_each_entry(directory, [&](std::string_view name, unsigned char type) {
+    if (type == DT_LNK || type == DT_UNKNOWN) links.push_back(directory + "/" + std::string(name));
+  });
+  return links;
+}
+
 namespace {
 
 // Whoever owns it may remove it, whatever its mode says.

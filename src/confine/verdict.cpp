@@ -37,15 +37,22 @@ bool is_about_a_mount(Step step) {
          (step >= Step::make_target && step <= Step::place_mount);
 }
 
-Outcome limited(const LimitHit& hit, const Limits& limits) {
+// What would raise it. No flag goes above whoever has lowered it.
+std::string advice_about(const LimitInfo& row, const std::vector<LimitSource>& lowered_by) {
+  const std::string by(source_of(lowered_by, row.id));
+  return by.empty() ? "; raise it with " + std::string(row.flag) : "; it is held there by " + by;
+}
+
+Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
   const LimitInfo& row = info_of(hit.limit);
   Outcome outcome;
   outcome.end = hit.limit == LimitId::wall ? End::timeout : End::limit;
   outcome.exit_code = hit.limit == LimitId::wall ? 124 : 137;
   outcome.limit = hit.limit;
-  outcome.reason = "the " + std::string(row.name) + " limit of " + show_limit(limits, row) + " was reached";
+  outcome.reason =
+      "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
-  outcome.advice = "; raise it with " + std::string(row.flag);
+  outcome.advice = advice_about(row, plan.lowered_by);
   outcome.reason += outcome.advice;
   outcome.denials.push_back({"limit", outcome.reason});
   return outcome;
@@ -172,12 +179,12 @@ Error step_error(const wire::Report& report, const wire::PlanText& jail, const s
 Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   Outcome outcome;
   if (reports.hit) {
-    outcome = limited(*reports.hit, plan.limits);
+    outcome = limited(*reports.hit, plan);
   } else if (reports.cancelled) {
     outcome = ended(SIGKILL);
     outcome.reason = "cancelled: whoever asked for it wants it no more, and everything it started was ended";
   } else if (used_up_its_time(reports, plan.limits)) {
-    outcome = limited({LimitId::cpu, "one process alone used it"}, plan.limits);
+    outcome = limited({LimitId::cpu, "one process alone used it"}, plan);
   } else if (reports.not_executed) {
     outcome = not_executed(*reports.not_executed, plan);
   } else if (reports.ended) {
@@ -207,10 +214,10 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   return outcome;
 }
 
-std::string describe_denied_processes(const Limits& limits, uint64_t times) {
+std::string describe_denied_processes(const ConfinementPlan& plan, uint64_t times) {
   const LimitInfo& row = info_of(LimitId::processes);
-  return "the " + std::string(row.name) + " limit of " + show_limit(limits, row) + " refused a new process " +
-         std::to_string(times) + " times; raise it with " + std::string(row.flag);
+  return "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
+         " refused a new process " + std::to_string(times) + " times" + advice_about(row, plan.lowered_by);
 }
 
 }  // namespace cloche

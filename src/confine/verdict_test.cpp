@@ -140,6 +140,15 @@ TEST(Judge, PassesSignalsOnAsTheShellDoes) {
   EXPECT_EQ(dumped.exit_code, 128 + SIGSEGV) << "with the core flag of wait()";
 }
 
+TEST(Judge, ALimitThatNoFlagRaisesIsNamedWithWhoHoldsIt) {
+  ConfinementPlan plan = plan_for("x");
+  plan.lowered_by = {{LimitId::wall, "/etc/cloche/config.json:3"}};
+  const Outcome outcome = judge({.hit = LimitHit{LimitId::wall, ""}}, plan);
+  EXPECT_TRUE(outcome.reason.ends_with(" was reached; it is held there by /etc/cloche/config.json:3"))
+      << outcome.reason;
+  EXPECT_TRUE(judge({.hit = LimitHit{LimitId::cpu, ""}}, plan).reason.ends_with("raise it with --cpu"));
+}
+
 TEST(Judge, ALimitIsNamedWithItsValueAndItsFlag) {
   for (const auto& row : limit_table) {
     ConfinementPlan plan = plan_for("x");
@@ -258,9 +267,9 @@ TEST(Judge, AKillByTheKernelsOwnCpuLimitIsTheLimit) {
 }
 
 TEST(DeniedProcesses, AreCountedInOneSentence) {
-  Limits limits;
-  limits.processes = 64;
-  EXPECT_EQ(describe_denied_processes(limits, 3),
+  ConfinementPlan plan = plan_for("x");
+  plan.limits.processes = 64;
+  EXPECT_EQ(describe_denied_processes(plan, 3),
             "the pids limit of 64 refused a new process 3 times; raise it with --pids");
 }
 

@@ -18,6 +18,7 @@
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
 #include "policy/plan_run.hpp"
+#include "store/share_memory.hpp"
 
 namespace cloche {
 namespace {
@@ -136,6 +137,11 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
     print(run_help());
     return 0;
   }
+  auto installation = find_installation(environment);
+  // What comes with Cloche is judged by whoever can read it; from then on that is known.
+  if (otherwise && installation.ok() &&
+      !is_share_judged(installation.value().jail, installation.value().state))
+    return otherwise();
   arguments.request.umask =
       ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
   // In the background the terminal is somebody else's: touching its settings would stop us.
@@ -148,7 +154,6 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
     return finish_run(outcome_of(error, arguments.request), "", arguments);
   };
   if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
-  auto installation = find_installation(environment);
   if (!installation.ok()) return answer(installation.error());
   if (arguments.dry_run) {
     auto plan = plan_only(arguments.request, environment, installation.value());

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "base/directory.hpp"
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
@@ -15,9 +17,13 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
+#include "store/command_files.hpp"
 #include "store/profile_files.hpp"
+#include "store/protected_file.hpp"
 #include "store/second_name.hpp"
+#include "store/share_memory.hpp"
 #include "store/system_facts.hpp"
+#include "store/workspace_way.hpp"
 
 namespace cloche {
 namespace {
@@ -27,14 +33,23 @@ std::string home_of(const Environment& environment) {
   return home.ok() ? home.value().path : "";
 }
 
+// A flag may name a file by its path; of any other there is only the name.
+Error refuse_seatbelt(const std::string& where, const std::string& name, const Origin& origin) {
+  constexpr size_t most_bytes = 1 << 20;
+  const auto text =
+      origin.kind == Origin::Kind::flag ? sys::read_file(name, most_bytes) : Result<std::string>(Error{});
+  Error error = seatbelt_refusal(shown(name, 200), text.ok() ? text.value() : "");
+  error.what = where + error.what;
+  if (!text.ok()) error.fix += ", the strictest, because there is no text of it that says what it allows";
+  return error;
+}
+
 Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std::string& name,
                                             const Origin& origin) {
   const SandboxProfile* profile = find_profile(profiles, name);
   if (profile != nullptr) return profile;
   const std::string where = origin.kind == Origin::Kind::standard ? "" : origin.place + ": ";
-  if (name.ends_with(".sb"))
-    return refusal(where + name + " is a seatbelt profile of macOS, which Linux cannot enforce",
-                   "cloche profiles check " + name + " names the nearest");
+  if (name.ends_with(".sb")) return refuse_seatbelt(where, name, origin);
   Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
   if (origin.kind == Origin::Kind::flag) error.fault = Fault::usage;
   return error;
@@ -64,10 +79,19 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
     struct stat seen {};
     if (!held.ok() || ::stat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode))
       return refusal(where + path + " is not a directory");
-    if (!workspace.empty() && lies_in(workspace, held.value().path))
-      return refusal(where + path + " lies in the workspace, where a call can write programs");
+    TRY(judge_reach(where + path, path, workspace));
   }
   return {};
+}
+
+// Executors in the workspace are a project's word, and read as such. Those that a link there leads to would
+// be whatever a command has chosen.
+Result<void> check_executors_dir(const Settings& settings, const std::string& workspace) {
+  const auto& folder = settings.executors_dir.value;
+  const auto held = folder ? sys::hold(*folder) : Result<sys::Held>(Error{});
+  if (!held.ok() || workspace.empty() || lies_in(workspace, held.value().path)) return {};
+  return judge_reach(text_of(settings.executors_dir.origin) + ": executors_dir: " + *folder, *folder,
+                     workspace);
 }
 
 // One word about profiles on its way into what holds.
@@ -114,13 +138,28 @@ void raise_rung(RunRequest& request, const Settings& settings) {
       request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
 }
 
+// No flag goes above what the managed file holds a limit at, so nobody is sent to one.
+void note_managed(RunRequest& request, const LimitInfo& row, const Setting<uint64_t>& chosen) {
+  if (!chosen.managed || chosen.managed->value != chosen.value) return;
+  Limits wished = request.limits;
+  wished.*row.field = std::numeric_limits<uint64_t>::max();
+  note_lowered(request.lowered_by, wished, request.limits, text_of(chosen.managed->origin));
+}
+
 // Also those in this workspace: from another one they are the operator's word.
 void keep_directories(RunRequest& request, const Settings& settings) {
   std::vector<std::string> directories = settings.tool_path.value;
   for (const auto& directory : {settings.profiles_dir.value, settings.executors_dir.value}) {
     if (directory) directories.push_back(*directory);
   }
-  for (const auto& directory : directories) request.kept.push_back(look_at_place(directory).path);
+  for (const auto& directory : directories) {
+    std::string place = look_at_place(directory).path;
+    if (place != directory) request.kept.push_back(directory);  // the way to it is kept as well
+    request.kept.push_back(std::move(place));
+  }
+  if (const auto& profiles = settings.profiles_dir.value) {
+    for (auto& link : links_in(*profiles)) request.kept.push_back(std::move(link));
+  }
 }
 
 // Autonomy readonly over an operator's own command, as over a call: what it would write it only reads, and
@@ -144,6 +183,7 @@ Result<Configuration> load_configuration(const Environment& environment, const I
   configuration.profiles = TRY(profiles_for(settings, environment, installation, workspace));
   TRY(check_names(settings, configuration.profiles));
   TRY(check_tool_path(settings, workspace));
+  TRY(check_executors_dir(settings, workspace));
   return configuration;
 }
 
@@ -246,6 +286,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
       notes.push_back(text_of(project->origin) + ": limits: " + std::string(row.name) + " stays at " +
                       show_limit(row.id, chosen.value) + ": a project can only lower it");
     field = chosen.value;
+    note_managed(request, row, chosen);
   }
   raise_rung(request, settings);
   for (const auto& path : settings.tool_path.value) {
@@ -290,6 +331,18 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
   return result;
 }
 
+// Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
+// is broken there refuses everything all the same.
+Result<void> judge_share(const Installation& installation, const std::string& identity) {
+  if (is_share_judged(installation.jail, installation.state)) return {};
+  TRY(load_protected_file(installation.jail, ""));
+  char* nobodys[] = {nullptr};  // the user's own shapes are for calls alone
+  const auto shapes = TRY(find_command_files(installation.jail, Environment(nobodys)));
+  TRY(load_command_files(shapes, installation.jail, ""));
+  remember_judged_share(installation.jail, installation.state, identity);
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
@@ -299,8 +352,10 @@ Result<std::vector<std::string>> configure_command(RunRequest& request, const En
 
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation) {
+  const std::string share = share_identity(installation.jail);  // before anything of it is read
   Configured known = TRY(configured(request, environment, installation));
   if (!known.settings) return known.notes;
+  TRY(judge_share(installation, share));
   Ladder ladder(environment, installation);
   const Wish wish = TRY(wish_for(*known.settings, environment, Door::command_line));
   Choice choice = TRY(take_box(request, wish, ladder));
@@ -324,7 +379,7 @@ Result<void> judge_state(const std::string& state, const RunRequest& request) {
   if (lies_in(workspace.value().path, look_at_place(state).path))
     return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
                    "name another workspace, or move it with XDG_STATE_HOME");
-  return {};
+  return judge_reach("Cloche's own directory " + state, state, workspace.value().path);
 }
 
 Result<void> settle_rung(RunRequest& request, const std::string& who) {

@@ -121,6 +121,7 @@ TEST(ChosenProfile, AnUnknownNameRefusesWithItsPlace) {
   const auto flag = chosen_profile({}, configuration.profiles, {"run_shell", "x.sb"});
   ASSERT_FALSE(flag.ok());
   EXPECT_NE(describe(flag.error()).find("seatbelt profile of macOS"), std::string::npos);
+  EXPECT_NE(describe(flag.error()).find("the nearest here is readonly"), std::string::npos);
 }
 
 TEST(Dials, NeverGoBeyondTheManagedFile) {
@@ -175,6 +176,20 @@ TEST(Configure, LimitsRungAndNotes) {
   EXPECT_EQ(request.limits.memory_bytes, Limits{}.memory_bytes);
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0], "P:1: limits: memory stays at 4G: a project can only lower it");
+}
+
+TEST(Configure, ALimitOfTheManagedFileIsNotedWithItsPlace) {
+  const Configuration configuration = configured(
+      {.managed = R"({"limits": {"timeout": "2s", "pids": 100}})", .user = R"({"limits": {"cpu": 5}})"});
+  RunRequest request;
+  request.limits.wall_ms = 9000;
+  request.limits.processes = 50;
+  request.said_limits = {LimitId::wall, LimitId::processes};
+  std::vector<std::string> notes;
+  ASSERT_TRUE(configure(request, configuration.settings, notes).ok());
+  EXPECT_EQ(source_of(request.lowered_by, LimitId::wall), "M:1");
+  EXPECT_EQ(source_of(request.lowered_by, LimitId::processes), "") << "the flag's own";
+  EXPECT_EQ(source_of(request.lowered_by, LimitId::cpu), "") << "a flag goes above the user's file";
 }
 
 TEST(Configure, TheHighestRungHoldsAndOneThatIsNotBuiltRefuses) {

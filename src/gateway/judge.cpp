@@ -275,6 +275,35 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
   return {};
 }
 
+// What the operator's own profile names as a rung. It is tried out once a boot, and once in seconds while it
+// fails: not for each call.
+Result<void> judge_rung_of(const SandboxProfile& profile, const Session& session, const CallersView& view,
+                           const Judged& judged) {
+  if (!profile.isolation) return {};
+  RunRequest request = judged.request;
+  const Choice choice = TRY(take_box(request, wish_of(session, view.dials), *session.ladder));
+  if (choice.backend == Backend::none) return {};  // by the operator's own switch
+  const Offer offer = session.ladder->offer(choice.backend);
+  if (offer.works || !offer.tried) return {};
+  return refusal("the profile " + profile.name + " requires the rung " +
+                     std::string(name_of(*profile.isolation)) + ", which does not work here: " + offer.why,
+                 offer.fix);
+}
+
+// A profile that cannot be enforced here refuses every call that has it, also one that starts nothing or
+// sees nothing of what the profile shows: otherwise it would seem to hold until the first command.
+Result<void> judge_enforceable(const SandboxProfile& profile, const Session& session, const CallersView& view,
+                               const Judged& judged) {
+  if (shipped_profile(profile.name)) return {};
+  TRY(judge_rung_of(profile, session, view, judged));
+  const Launch any_command{.argv = {"true"}, .noexec = false, .fresh_home = false, .readonly = false};
+  const auto planned = session.plans->plan(any_command, judged.request, judged.seen.facts);
+  if (planned.ok()) return {};
+  Error error = planned.error();
+  error.what = "the profile " + profile.name + " cannot be had here: " + error.what;
+  return error;
+}
+
 Result<void> make_plan(const Session& session, const CallersView& view, const Launch& launch,
                        Judged& judged) {
   if (launch.fetch) TRY(add_fetcher(session, judged));
@@ -299,7 +328,11 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   TRY(look_around(session, standing, judged));
   TRY(make_case(session, call, view, standing.authority(), judged));
   judged.judgement = decide(judged.c, session.shapes);
-  if (judged.judgement.launch) TRY(make_plan(session, view, *judged.judgement.launch, judged));
+  if (!judged.judgement.launch) return judged;
+  const Launch& launch = *judged.judgement.launch;
+  if (launch.argv.empty() || launch.fetch)
+    TRY(judge_enforceable(standing.terms.profile, session, view, judged));
+  TRY(make_plan(session, view, launch, judged));
   return judged;
 }
 

@@ -266,8 +266,10 @@ OwnPlaces Installation::places(const Environment& environment) const {
   for (const auto& directory : directories) {
     own.trusted.push_back(directory);
     // In that order: the others count where they are links that lead out of it.
-    for (const auto& place : {directory, directory + "/config.json", directory + "/commands"})
+    const std::string commands = directory + "/commands";
+    for (const auto& place : {directory, directory + "/config.json", commands})
       own.configuration.push_back(place);
+    for (auto& link : links_in(commands)) own.configuration.push_back(std::move(link));
   }
   return own;
 }

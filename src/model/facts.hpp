@@ -149,8 +149,8 @@ struct Facts {
   // Every directory above Cloche's own files and the project's configuration, by what it is: a host has other
   // names for some of them (bind mounts).
   std::vector<FileFact> above_own;
-  // The directories of the Cloche that is running: its programs, and what they read. Who writes there decides
-  // what the next call is judged by.
+  // The directories of the Cloche that is running: its programs first, then what they read. Who writes there
+  // decides what the next call is judged by.
   std::vector<FileFact> parts;
   std::vector<FileFact> above_parts;  // every directory above these
   // Of these and of the operator's configuration: files that have another name, which could lie in what is

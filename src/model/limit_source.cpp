@@ -7,7 +7,7 @@ namespace cloche {
 void note_lowered(std::vector<LimitSource>& sources, const Limits& before, const Limits& now,
                   std::string_view by) {
   for (const LimitInfo& row : limit_table) {
-    if (!is_of_network(row.id) || now.*row.field >= before.*row.field) continue;
+    if (now.*row.field >= before.*row.field) continue;
     std::erase_if(sources, [&](const LimitSource& source) { return source.id == row.id; });
     sources.push_back({row.id, std::string(by)});
   }

@@ -1,5 +1,5 @@
-// Who lowered a limit of the network below what the operator gives, so that a refusal sends nobody to the
-// wrong place.
+// Who lowered a limit below what the operator gives by a flag, so that a refusal sends nobody to the wrong
+// place.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ namespace cloche {
 
 struct LimitSource {
   LimitId id;
-  std::string by;  // "skill x"
+  std::string by;  // "skill x", "/etc/cloche/config.json:3"
 
   bool operator==(const LimitSource&) const = default;
 };
 
-// Notes `by` for each limit of the network that is now lower than `before`.
+// Notes `by`, in place of who was noted before, for each limit that is now lower than `before`.
 void note_lowered(std::vector<LimitSource>& sources, const Limits& before, const Limits& now,
                   std::string_view by);
 // Empty: the operator.

@@ -12,7 +12,6 @@ TEST(LimitSource, IsWhoLoweredItLast) {
     const Limits before = limits;
     limits.net_bytes = bytes;
     limits.net_connections = connections;
-    limits.memory_bytes /= 2;  // not of the network: nobody asks
     note_lowered(sources, before, limits, by);
   };
   EXPECT_EQ(source_of(sources, LimitId::net_bytes), "");

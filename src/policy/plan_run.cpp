@@ -37,6 +37,25 @@ std::vector<std::string> written_places(const RunRequest& request, const Facts& 
   return written;
 }
 
+// Of what the operator says and of what Cloche keeps: a link that a command can turn would have the next call
+// read, show or write what that command has chosen.
+Result<void> judge_own_ways(const RunRequest& request, const Facts& facts) {
+  std::vector<std::string> written = written_places(request, facts);
+  for (size_t i = 0; i < request.own.size(); ++i) {
+    if (request.own[i].writable) written.push_back(facts.own[i].path);
+  }
+  const auto judge = [&](const char* what, const FileFact& fact) {
+    return judge_way(std::string(what) + fact.path, fact, false, written);
+  };
+  TRY(judge("Cloche's own directory ", facts.state));
+  for (const auto& place : facts.configuration) TRY(judge("the configuration ", place));
+  for (const auto& place : facts.kept) TRY(judge("the operator's directory ", place));
+  for (size_t i = 0; i < request.own.size(); ++i) {
+    if (!request.own[i].writable) TRY(judge("the tool_path ", facts.own[i]));
+  }
+  return {};
+}
+
 // The system's programs as a whole are no command's to change, nor what is shown in their place; the proof of
 // a view says so of each. Something in them is the operator's to grant.
 Result<void> judge_sealed(const std::string& said, const std::string& source, const std::string& target) {
@@ -328,6 +347,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                        facts.workspace.path + " lie in each other",
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
+  TRY(judge_own_ways(request, facts));
   TRY(judge_network(request, facts));
   ConfinementPlan plan;
   plan.rung = request.rung;

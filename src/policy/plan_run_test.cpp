@@ -1,11 +1,51 @@
 // The rules of the planner one by one; plan_golden_test.cpp has whole plans, plan_properties_test.cpp what
 // always holds.
+#include <functional>
+
 #include "policy/plan_run_fixture.hpp"
 
 namespace cloche {
 namespace {
 
 using namespace plan_run_fixture;
+
+// By whichever of these a command could choose what the next call reads, shows or writes.
+TEST(PlanRun, NothingOfTheOperatorsIsReachedThroughWhatCommandsWrite) {
+  const struct {
+    const char* turn;
+    bool refused;
+  } rows[] = {{"/home/user/project/link", true},
+              {"/srv/shared/link", true},     // --rw
+              {"/srv/task/home/link", true},  // what a task shares
+              {"/srv/read/link", false},
+              {"/home/user/link", false}};
+  for (const auto& row : rows) {
+    const auto planned = [&](const std::function<void(Facts&, const FileFact&)>& reached) {
+      RunRequest request = plain_request();
+      request.grants = {{.source = "/srv/shared", .writable = true}, {.source = "/srv/read"}};
+      request.own = {{.source = "/srv/task/home", .target = "/home/cloche", .writable = true},
+                     {.source = "/opt/tools"}};
+      Facts facts = plain_host();
+      facts.grants = {directory("/srv/shared"), directory("/srv/read")};
+      facts.own = {directory("/srv/task/home"), directory("/opt/tools")};
+      FileFact place = directory("/opt/elsewhere");
+      place.turns = {row.turn};
+      reached(facts, place);
+      return plan_run(request, facts);
+    };
+    const Result<ConfinementPlan> plans[] = {
+        planned([](Facts& facts, const FileFact& place) { facts.state = place; }),
+        planned([](Facts& facts, const FileFact& place) { facts.configuration = {place}; }),
+        planned([](Facts& facts, const FileFact& place) { facts.kept = {place}; }),
+        planned([](Facts& facts, const FileFact& place) { facts.own[1] = place; })};
+    for (const auto& plan : plans) {
+      EXPECT_EQ(plan.ok(), !row.refused) << row.turn;
+      if (!plan.ok()) {
+        EXPECT_NE(plan.error().what.find(row.turn), std::string::npos) << plan.error().what;
+      }
+    }
+  }
+}
 
 struct GrantCase {
   const char* target;

@@ -221,6 +221,16 @@ Result<void> judge_other_names(const ConfinementPlan& plan, const Facts& facts) 
                  "give it one name: cp -p " + file + " " + file + ".new && mv " + file + ".new " + file);
 }
 
+// A workspace that holds the programs is the checkout that builds them, and is worked on. One that holds only
+// what they read is a slip, and refused as configuration and state are.
+Result<void> judge_lone_part(const ViewEntry& entry, const FileFact& part, const Facts& facts) {
+  if (entry.source != facts.workspace.path || place_in(entry, facts.parts.front(), facts.above_parts))
+    return {};
+  return refusal(part.path + " belongs to the Cloche that is running and lies in the workspace " +
+                     entry.source + ", where its programs are not",
+                 "name another workspace");
+}
+
 }  // namespace
 
 Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts) {
@@ -234,6 +244,7 @@ Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts) {
                        "name another directory");
       const auto below = place_in(entry, part, facts.above_parts);
       if (!below) continue;
+      TRY(judge_lone_part(entry, part, facts));
       if (plan.rung < Rung::namespaces)
         return refusal(entry.source + " would be writable and holds the Cloche that is running, " +
                            part.path + ", which the rung " + std::string(name_of(plan.rung)) +

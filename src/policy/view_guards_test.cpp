@@ -186,6 +186,24 @@ TEST(ViewGuards, TheRunningClocheIsNobodysToChangeOrToMove) {
   }
 }
 
+TEST(ViewGuards, AWorkspaceWithItsShareAndWithoutItsProgramsIsRefused) {
+  const struct {
+    FileFact workspace;
+    bool refused;
+  } rows[] = {
+      {found(Kind::directory, "/srv/tools/cloche", 62), false},
+      {found(Kind::directory, "/srv/rules", 70), true},
+      {found(Kind::directory, "/srv/other", 40), false},
+  };
+  for (const auto& row : rows) {
+    Facts facts = installed();
+    facts.parts[1] = found(Kind::directory, row.refused ? "/srv/rules/share" : facts.parts[1].path, 61);
+    facts.workspace = row.workspace;
+    const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
+    EXPECT_EQ(plan.ok(), !row.refused) << row.workspace.path << (plan.ok() ? "" : plan.error().what);
+  }
+}
+
 TEST(ViewGuards, WithoutMountsATreeWithTheRunningClocheIsRefused) {
   RunRequest request{.argv = {"true"}, .rung = Rung::subprocess};
   Facts facts = installed();

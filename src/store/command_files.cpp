@@ -8,6 +8,7 @@
 #include "store/operators_file.hpp"
 #include "store/second_name.hpp"
 #include "store/share_place.hpp"
+#include "store/workspace_way.hpp"
 
 namespace cloche {
 namespace {
@@ -59,6 +60,8 @@ Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const s
   Shapes shapes;
   const bool own = !workspace.empty() && is_beneath(workspace, program);
   for (const auto& file : files) {
+    if (file.by == CommandFile::By::user)
+      TRY(judge_reach("the command shapes in " + file.path, file.path, workspace));
     const OperatorsFile opened = TRY(open_shapes(file));
     if (!own && !workspace.empty() && lies_in(workspace, opened.opened)) {
       return refusal(

@@ -91,6 +91,21 @@ TEST_F(CommandFiles, ALinkIntoTheWorkspaceIsRefused) {
   EXPECT_FALSE(load("ws").ok());
 }
 
+// Whatever it leads to now: a command can turn it.
+TEST_F(CommandFiles, SoIsALinkInTheWorkspaceThatLeadsOut) {
+  write("elsewhere/mine.json", good);
+  fs::create_directories(root / "config/cloche");
+  fs::create_symlink(root / "elsewhere", root / "ws/shapes");
+  fs::create_symlink(root / "ws/shapes", root / "config/cloche/commands");
+  EXPECT_FALSE(load("ws").ok()) << "the directory";
+  EXPECT_TRUE(load("other").ok());
+  fs::remove(root / "config/cloche/commands");
+  fs::create_directory(root / "config/cloche/commands");
+  fs::create_symlink(root / "ws/shapes/mine.json", root / "config/cloche/commands/mine.json");
+  EXPECT_FALSE(load("ws").ok()) << "a file";
+  EXPECT_TRUE(load("other").ok());
+}
+
 TEST_F(CommandFiles, ShareInTheWorkspaceIsRefusedUnlessTheProgramIsThereToo) {
   EXPECT_FALSE(load("prefix/share").ok());
   EXPECT_TRUE(load("prefix").ok());

@@ -9,7 +9,7 @@ namespace cloche {
 void clear_leftovers(const std::string& state) {
   if (state.empty()) return;
   clear_unfinished(state);
-  for (const char* name : {"backends", "before", "proofs", "tried", looked_name})
+  for (const char* name : {"backends", "before", "proofs", "share", "tried", looked_name})
     clear_unfinished(state + "/" + name);
   clear_skeletons(state);
 }

@@ -49,6 +49,16 @@ TEST(Leftovers, OfTheDeadGoAndOthersStay) {
     EXPECT_TRUE(fs::exists(before + "/" + name)) << name;
 }
 
+TEST(Leftovers, OfEachDirectoryThatIsWrittenTo) {
+  const Scratch scratch;
+  for (const std::string name : {"backends", "before", "proofs", "share"}) {
+    fs::create_directories(scratch.path + "/" + name);
+    std::ofstream(scratch.path + "/" + name + "/x." + dead() + "-0") << "text";
+    clear_leftovers(scratch.path);
+    EXPECT_TRUE(names_in(scratch.path + "/" + name).empty()) << name;
+  }
+}
+
 TEST(Leftovers, OfSkeletonsThoseThatNobodyHolds) {
   const Scratch scratch;
   const std::string shelf = scratch.path + "/skeletons";

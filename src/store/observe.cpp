@@ -248,12 +248,13 @@ Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) 
   return {};
 }
 
-// What lies in a place that is known is kept with it; a link may have led elsewhere.
+// What lies in a place that is known is kept with it; a link may have led elsewhere, or may be turned.
 void look_at_configuration(Facts& facts, const std::vector<std::string>& places) {
   for (const auto& place : places) {
     FileFact found = look_at_place(place);
     const auto holds = [&](const FileFact& known) { return is_beneath(known.path, found.path); };
-    if (std::any_of(facts.configuration.begin(), facts.configuration.end(), holds)) continue;
+    const bool known = std::any_of(facts.configuration.begin(), facts.configuration.end(), holds);
+    if (known && found.turns.empty()) continue;
     look_above(facts.above_own, found);
     facts.configuration.push_back(std::move(found));
   }

@@ -11,6 +11,7 @@
 #include "store/hard_links.hpp"
 #include "store/second_name.hpp"
 #include "store/share_place.hpp"
+#include "store/workspace_way.hpp"
 
 namespace cloche {
 namespace {
@@ -53,6 +54,7 @@ Result<std::string> read_shipped(const std::string& path, const ProfilePlaces& p
 
 // What somebody else could have written is not the operator's word.
 Result<std::string> read_own(const std::string& path, const ProfilePlaces& places) {
+  TRY(judge_reach("the profile " + path, path, places.workspace));
   const OperatorsFile file = TRY(open_operators(path, places.writers));
   TRY(judge_way(path, file, places.writers));
   return read_outside(file, path, places);
@@ -64,6 +66,7 @@ Error about_folder(Error error) {
 }
 
 Result<void> add_own(Profiles& profiles, const std::string& folder, const ProfilePlaces& places) {
+  TRY(judge_reach("profiles_dir: " + folder, folder, places.workspace));
   if (auto judged = judge_operators_folder(folder, places.writers); !judged.ok())
     return about_folder(judged.take_error());
   const Profiles shipped = profiles;

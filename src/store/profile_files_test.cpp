@@ -35,10 +35,10 @@ class ProfileFiles : public testing::Test {
     std::ofstream(root / below) << text;
   }
   // What is wrong, with paths as below the root; "ok" when nothing is.
-  std::string answer(const Writers& writers = users_writers()) {
+  std::string answer(const Writers& writers = users_writers(), const std::string& workspace = {}) {
     const auto loaded = load_profiles({.program = root / "prefix/bin/cloche-jail",
                                        .folder = root / "own",
-                                       .workspace = {},
+                                       .workspace = workspace,
                                        .home = {},
                                        .writers = writers});
     if (loaded.ok()) return loaded.value().back().name == "g" ? "ok" : "passed over";
@@ -49,6 +49,24 @@ class ProfileFiles : public testing::Test {
   }
   fs::path root;
 };
+
+// Whatever it leads to now: a command can turn it.
+TEST_F(ProfileFiles, ALinkInTheWorkspaceOnTheWayRefuses) {
+  const std::string workspace = (root / "ws").string();
+  fs::create_directory(workspace);
+  EXPECT_EQ(answer(users_writers(), workspace), "ok");
+  fs::rename(root / "own", root / "elsewhere");
+  fs::create_symlink(root / "elsewhere", root / "ws/profiles");
+  fs::create_symlink(root / "ws/profiles", root / "own");
+  EXPECT_EQ(answer(), "ok") << "from another workspace";
+  EXPECT_NE(answer(users_writers(), workspace).find("profiles_dir: /own is reached through"),
+            std::string::npos);
+  fs::remove(root / "own");
+  fs::create_directory(root / "own");
+  fs::create_symlink(root / "ws/profiles/g.json", root / "own/g.json");
+  EXPECT_NE(answer(users_writers(), workspace).find("the profile /own/g.json is reached through"),
+            std::string::npos);
+}
 
 // A profile can widen what a command writes: it is as much the operator's word as the configuration.
 TEST_F(ProfileFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {

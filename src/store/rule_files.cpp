@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "base/json.hpp"
 #include "base/json_keys.hpp"
@@ -15,51 +14,12 @@
 #include "base/sys.hpp"
 #include "store/operators_file.hpp"
 #include "store/second_name.hpp"
+#include "store/workspace_way.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr const char* project_file = project_config;
-// A workspace that nothing lies in: no path has an empty name in it.
-constexpr const char* nowhere = "//";
-
-enum class Reach { there, absent, through_workspace, through_mount };
-
-// Walks the path link by link, as the kernel would. Resolving it at once would not show that a link on the
-// way lies in the workspace, where an agent can turn it.
-Result<Reach> walk(const std::string& path, const std::string& workspace) {
-  constexpr int most_links = 40;
-  const auto written_parts = components_of(path);
-  std::deque<std::string> rest(written_parts.begin(), written_parts.end());
-  std::string here = "/";
-  bool absent = false;
-  size_t written = rest.size();  // parts of the path itself that are still to come; others are a link's
-  for (int links = 0; !rest.empty();) {
-    const bool of_link = rest.size() > written;
-    if (!of_link) --written;
-    const std::string part = rest.front();
-    rest.pop_front();
-    const std::string next =
-        part == ".." ? std::string(parent_of(here)) : (here == "/" ? "" : here) + "/" + part;
-    struct stat seen {};
-    if (!absent && ::lstat(next.c_str(), &seen) != 0) {
-      if (errno != ENOENT) return system_error("look at " + next);
-      // There should be a file behind the link: perhaps it is only not mounted yet.
-      if (of_link) return system_error("follow a link of " + path, ENOENT);
-      absent = true;
-    }
-    here = next;
-    if (is_beneath(workspace, here)) return Reach::through_workspace;
-    if (workspace != nowhere && is_mounted_from(workspace, here)) return Reach::through_mount;
-    if (absent || !S_ISLNK(seen.st_mode)) continue;
-    if (++links > most_links) return system_error("follow " + path, ELOOP);
-    const std::string target = TRY(sys::read_link(next));
-    auto parts = components_of(target);
-    rest.insert(rest.begin(), parts.begin(), parts.end());
-    here = target.starts_with('/') ? "/" : std::string(parent_of(next));
-  }
-  return absent ? Reach::absent : Reach::there;
-}
 
 Result<ConfigFile> read_open(int fd, const std::string& path, std::span<const std::string_view> keys) {
   return parse_config(TRY(read_operators(fd, path, config_limits.bytes)), path, keys);
@@ -79,7 +39,7 @@ Result<std::optional<ConfigFile>> read_trusted(const std::string& path, const Wr
                                                const std::string& workspace,
                                                std::span<const std::string_view> keys) {
   if (path.empty()) return std::optional<ConfigFile>();
-  const Reach reach = TRY(walk(path, workspace));
+  const Reach reach = TRY(reach_of(path, workspace));
   if (reach == Reach::through_workspace)
     return refusal(
         "the configuration " + path + " lies in the workspace " + workspace + ", where an agent can write it",
@@ -94,7 +54,7 @@ Result<std::optional<ConfigFile>> read_trusted(const std::string& path, const Wr
   // A link may lead to where somebody else can put another file in its place.
   if (file.opened != path) TRY(judge_way(path, file, writers));
   // What was opened counts, should a link have been turned since the walk.
-  if (workspace != nowhere && lies_in(workspace, file.opened))
+  if (!workspace.empty() && lies_in(workspace, file.opened))
     return refusal("the configuration " + path + " is " + file.opened + ", in the workspace");
   return std::optional<ConfigFile>(TRY(read_open(file.fd.get(), path, keys)));
 }
@@ -147,8 +107,8 @@ Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const 
   const Writers user = users_writers();
   if (paths.workspace.empty()) {
     ConfigFiles files;
-    files.managed = TRY(read_trusted(paths.managed, administrator, nowhere, keys));
-    files.user = TRY(read_trusted(paths.user, user, nowhere, keys));
+    files.managed = TRY(read_trusted(paths.managed, administrator, {}, keys));
+    files.user = TRY(read_trusted(paths.user, user, {}, keys));
     return files;
   }
   if (!paths.workspace.starts_with('/')) return refusal("a workspace must be an absolute path");

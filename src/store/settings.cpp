@@ -174,11 +174,19 @@ Result<std::string> profile_name(const SettingWord& word, const JsonValue& value
   return value.text;
 }
 
+// The same, of a project: what could never have an effect would be believed.
+Result<std::string> tightening_profile(const SettingWord& word, const JsonValue& value) {
+  std::string name = TRY(profile_name(word, value));
+  if (word.whose == Whose::project && name == name_of(Profile::workspace_write))
+    return json_error(
+        word.file.path, value.line,
+        word.member.name + " can only be tightened by a project, and workspace-write is the widest");
+  return name;
+}
+
 // Whether a name is known is for those to say who have the profiles.
 Result<void> read_default_profile(Settings& settings, const SettingWord& word) {
-  std::string name = TRY(profile_name(word, word.member.value));
-  if (word.whose == Whose::project && name == name_of(Profile::workspace_write))
-    return wrong(word, "can only be tightened by a project, and workspace-write is the widest");
+  std::string name = TRY(tightening_profile(word, word.member.value));
   settings.default_profile.of(word.whose) = {std::move(name), origin_of(word)};
   return {};
 }
@@ -199,7 +207,7 @@ Result<void> read_rules(Settings& settings, const SettingWord& word) {
     if (!tool->is_string() || !is_tool_pattern(tool->text))
       return fail("tool is not a name, or a glob with * and ?");
     settings.rules.push_back({std::string(canonical_tool(tool->text)),
-                              TRY(profile_name(word, *profile)),
+                              TRY(tightening_profile(word, *profile)),
                               word.whose,
                               {Origin::Kind::file, place(word.file.path, item.line)}});
   }

@@ -137,6 +137,8 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"allow_sandbox_off": true})", "P:1: allow_sandbox_off is not a project's to say"},
       {R"({"allow_sandbox_off": false})", "is not a project's to say"},
       {R"({"default_profile": "workspace-write"})", "P:1: default_profile can only be tightened"},
+      {R"({"rules": [{"tool": "run_shell", "profile": "workspace-write"}]})",
+       "P:1: rules can only be tightened by a project, and workspace-write is the widest"},
       {R"({"profiles_dir": "/p"})", "P:1: profiles_dir is not a project's to say"},
       {R"({"executors_dir": "/p"})", "P:1: executors_dir is not a project's to say"},
       {R"({"autonomy": "full"})",

@@ -211,6 +211,54 @@ TEST_P(Config, AToolPathInTheWorkspaceIsRefused) {
   EXPECT_TRUE(refused(shell("true"), {125}, {user_path() + ":1: tool_path", "lies in the workspace"}));
 }
 
+// Whatever the link leads to now: a command turns it, and the next call would have what the command wants.
+TEST_P(Config, NothingIsReachedThroughALinkInTheWorkspaceThatLeadsOut) {
+  const std::string out = (root() / "out").string();
+  for (const char* name : {"tools", "profiles", "executors"}) fs::create_directories(out + "/" + name);
+  const std::string link = (workspace() / "link").string();
+  const std::string outer = (root() / "outer").string();
+  fs::create_symlink(out, link);
+  fs::create_symlink(link, outer);
+  const Words commands[] = {{"run", "--", "touch", "made"},
+                            {"call", "run_shell", R"({"cmd": "ls"})"},
+                            {"call", "write_artifact", R"({"path": "made", "content": "x"})"}};
+  for (const std::string& way : {link, outer}) {
+    const std::string rows[] = {R"("tool_path": [")" + way + R"(/tools"])",
+                                R"("profiles_dir": ")" + way + R"(/profiles")",
+                                R"("executors_dir": ")" + way + R"(/executors")"};
+    for (const auto& row : rows) {
+      user_file("{" + row + "}");
+      for (const auto& words : commands)
+        EXPECT_TRUE(refused(cloche_words(words), {125}, {"is reached through the workspace"})) << row;
+    }
+    user_file("{}");
+    for (const auto& words : commands) {
+      const Ran ran = cloche_words(words, {{"XDG_STATE_HOME", way}});
+      EXPECT_TRUE(refused(ran, {125}, {"is reached through"})) << way;
+    }
+    fs::remove_all(root() / "config");
+    const Ran front = run({.argv = {cloche(), "run", "--", "touch", "made"},
+                           .as = as(),
+                           .cwd = workspace(),
+                           .env = {{"XDG_STATE_HOME", way}}});
+    EXPECT_TRUE(refused(front, {125}, {"is reached through"})) << way;
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  EXPECT_FALSE(fs::exists(out + "/cloche"));
+  user_file(R"({"tool_path": [")" + out + R"(/tools"]})");
+  EXPECT_TRUE(exited(shell("true"), 0)) << "by its own name";
+}
+
+// A tree that was granted is as much a command's as the workspace.
+TEST_P(Config, NorThroughOneInAGrantedTree) {
+  for (const char* name : {"granted", "out/tools"}) fs::create_directories(root() / name);
+  const std::string link = (root() / "granted/link").string();
+  fs::create_symlink(root() / "out", link);
+  user_file(R"({"tool_path": [")" + link + R"(/tools"]})");
+  EXPECT_TRUE(exited(shell("true"), 0));
+  EXPECT_TRUE(refused(shell("true", {"--rw", root() / "granted"}), {125}, {"is reached through " + link}));
+}
+
 TEST_P(Config, DotfilesAreWrittenWhereTheOperatorSaysSo) {
   const Words dotfile = {"call", "write_artifact", R"({"path": ".note", "content": "x"})"};
   EXPECT_TRUE(exited(cloche_words(dotfile), 126));

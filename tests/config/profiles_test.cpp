@@ -156,6 +156,39 @@ TEST_P(Profiles, OneThatCannotBeEnforcedHereRefusesWhatHasIt) {
   EXPECT_TRUE(refused(shell("true", {"--profile", "high"}), {125}, {"/nowhere/at/all"}));
 }
 
+// Also what starts nothing: a tool that only writes files would seem to be held.
+TEST_P(Profiles, AsTheDefaultItRefusesEveryCall) {
+  user_file(R"({"default_profile": "high", "profiles_dir": ")" + (root() / "profiles").string() + R"("})");
+  struct Row {
+    std::string text;
+    std::string says;
+  };
+  std::vector<Row> rows = {
+      {R"({"extends": "workspace-write-no-network", "ro": ["/nowhere/at/all"]})", "/nowhere/at/all"}};
+  rows.push_back({R"({"extends": "workspace-write-no-network", "rw": ["/"]})", "--rw / would make"});
+  if (!installed("runsc"))
+    rows.push_back({R"({"extends": "workspace-write-no-network", "isolation": "gvisor"})", "gvisor"});
+  const Words calls[] = {
+      {"write_artifact", R"({"path": "made", "content": "x"})"},
+      {"edit_artifact", R"({"path": "there", "old": "a", "new": "b"})"},
+      {"read_artifact", R"({"path": "there"})"},
+      {"list_artifacts", "{}"},
+      {"search_artifacts", R"({"pattern": "a"})"},
+      {"run_shell", R"({"cmd": "ls"})"},
+  };
+  scene().write("workspace/there", "a\n");
+  for (const auto& [text, says] : rows) {
+    profile("high", text);
+    for (const auto& call : calls) {
+      const Ran ran = cloche_words({"call", call[0], call[1]});
+      EXPECT_TRUE(exited(ran, 125) && contains(ran.out, says)) << text << call[0] << ran.out;
+    }
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  profile("high", R"({"extends": "workspace-write-no-network", "isolation": "namespace"})");
+  EXPECT_TRUE(exited(cloche_words({"call", calls[0][0], calls[0][1]}), 0));
+}
+
 // Configured is not enforced: whoever asks is told, before a command is refused.
 TEST_P(Profiles, OneThatCannotBeEnforcedHereIsShown) {
   const struct {
@@ -228,7 +261,17 @@ TEST_P(Profiles, ASeatbeltFileIsRefusedWithTheNearest) {
   scene().write("mac.sb", "(version 1)\n(deny default)\n(allow file-write* (subpath \"/x\"))\n");
   EXPECT_TRUE(refused(cloche_words({"profiles", "check", (root() / "mac.sb").string()}), {125},
                       {"seatbelt", "workspace-write-no-network"}));
-  EXPECT_TRUE(refused(shell("true", {"--profile", "mac.sb"}), {125}, {"seatbelt"}));
+  EXPECT_TRUE(refused(shell("true", {"--profile", "mac.sb"}), {125}, {"the nearest here is readonly"}));
+  for (const std::string& path : {(root() / "mac.sb").string(), std::string("../mac.sb")}) {
+    const char* nearest = "the nearest here is workspace-write-no-network";
+    EXPECT_TRUE(refused(shell("true", {"--profile", path}), {125}, {path, nearest}));
+    EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})", "--profile", path}), {125},
+                        {nearest}));
+  }
+  user_file(R"({"default_profile": "x.sb"})");
+  for (const Words& words : {Words{"run", "--", "true"}, Words{"profiles", "check", "x.sb"}})
+    EXPECT_TRUE(refused(cloche_words(words), {125}, {user_path() + ":1", "the nearest here is readonly"}));
+  user_file(R"({"profiles_dir": ")" + (root() / "profiles").string() + R"("})");
   scene().write("profiles/mac.sb", "(allow network*)\n");
   EXPECT_TRUE(refused(shell("true"), {125}, {profile_path("mac.sb"), "the nearest here is workspace-write"}));
 }

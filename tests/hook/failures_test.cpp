@@ -165,6 +165,22 @@ TEST_P(HookFailures, ConfigurationThatCannotBeTaken) {
   EXPECT_TRUE(exited(hook_bytes(good()), 0)) << "the control";
 }
 
+// Nothing would be started for it, and the agent would take the answer for a yes.
+TEST_P(HookFailures, AProfileThatCannotBeEnforcedHere) {
+  const fs::path profiles = workspace().parent_path() / "profiles";
+  const auto high = [&](const char* text) { scene().write("profiles/high.json", text); };
+  scene().write("home/.config/cloche/config.json",
+                R"({"default_profile": "high", "profiles_dir": ")" + profiles.string() + R"("})");
+  const std::string write =
+      call_of("Write", R"({"content": "x", "file_path": ")" + (workspace() / "new.txt").string() + R"("})");
+  high(R"({"extends": "workspace-write-no-network", "ro": ["/nowhere/at/all"]})");
+  const Ran ran = hook_bytes(write);
+  EXPECT_TRUE(is_a_no(ran));
+  EXPECT_NE(ran.err.find("/nowhere/at/all"), std::string::npos) << ran.err;
+  high(R"({"extends": "workspace-write-no-network"})");
+  EXPECT_TRUE(exited(hook_bytes(write), 0)) << "the control";
+}
+
 TEST_P(HookFailures, AStateThatCannotBeTrusted) {
   EXPECT_TRUE(exited(hook_bytes(good()), 0)) << "the control";
   EXPECT_TRUE(exited(outside("chmod 777 " + (state() / "calls").string()), 0));

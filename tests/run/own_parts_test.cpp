@@ -112,6 +112,34 @@ TEST_P(OwnParts, WhereNothingCanKeepThemItIsRefused) {
   EXPECT_TRUE(refused(own_shell("true", {"--rw", "tools/bin"}), {125}, {"no command writes there"}));
   EXPECT_TRUE(
       refused(own_shell("true", {"--workspace", "tools/share/cloche"}), {125}, {"no command writes there"}));
+  for (const auto& words : std::vector<std::vector<std::string>>{
+           {"run", "--", "touch", "made"},
+           {"call", "write_artifact", R"({"path": "made", "content": "x"})"}}) {
+    std::vector<std::string> there = words;
+    there.insert(there.begin() + 1, {"--workspace", "tools/share"});
+    EXPECT_TRUE(refused(own(there), {125}, {"in the workspace"})) << words[0];
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "tools/share/made"));
+}
+
+// What is compiled in would do for a command; an installation that is broken refuses all the same.
+TEST_P(OwnParts, ABrokenShareRefusesEverything) {
+  EXPECT_TRUE(exited(own_shell("true"), 0));
+  const struct {
+    std::string file;
+    bool may_be_missing;  // fewer shapes let less run
+  } rows[] = {{"protected.json", false}, {"profiles/readonly.json", false}, {"commands/full.json", true}};
+  for (const auto& [file, may_be_missing] : rows) {
+    const std::string path = "tools/share/cloche/" + file;
+    for (const std::string& broken : {"cp " + path + " kept; echo '{' > " + path, "mv " + path + " kept"}) {
+      if (may_be_missing && broken.starts_with("mv")) continue;
+      ASSERT_TRUE(exited(outside(broken), 0));
+      EXPECT_TRUE(refused(own_shell("true"), {125}, {file.substr(file.rfind('/') + 1)})) << broken;
+      EXPECT_TRUE(exited(own({"call", "run_shell", R"({"cmd": "ls"})"}), 125)) << broken;
+      ASSERT_TRUE(exited(outside("mv kept " + path), 0));
+    }
+    EXPECT_TRUE(exited(own_shell("true"), 0)) << file;
+  }
 }
 
 }  // namespace

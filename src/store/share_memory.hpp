@@ -1,0 +1,18 @@
+// Whether what the programs read was judged as it lies there now. The front has no reader for it: what comes
+// with Cloche is compiled into it, and says the same as share/ does unless somebody broke one of the two.
+// Judging takes longer than the front has, so whoever judges remembers which files those were.
+#pragma once
+
+#include <string>
+
+namespace cloche {
+
+// Which files those are. `program` is one of Cloche's, beside whose directory share/ stands.
+std::string share_identity(const std::string& program);
+
+// `state` may be empty: then nothing is known.
+bool is_share_judged(const std::string& program, const std::string& state);
+// `identity` was taken before they were read.
+void remember_judged_share(const std::string& program, const std::string& state, const std::string& identity);
+
+}  // namespace cloche
