@@ -55,7 +55,8 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   const Installation installation = TRY(find_installation(environment));
   const KeptCalls calls = TRY(KeptCalls::open(installation.state));
   const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
-  auto gateway = TRY(Gateway::open(TRY(session_of(kept)), environment));
+  SessionOptions options = TRY(session_of(kept));
+  auto gateway = TRY(Gateway::open(std::move(options), environment));
   // What was allowed because it is isolated does not run otherwise, whatever was switched since.
   if (!kept.isolation.empty()) TRY(gateway->set_enabled(true));
   AnsweredBefore approver(kept.approved);

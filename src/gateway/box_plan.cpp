@@ -64,8 +64,8 @@ Result<Declared> with_declarations(const BoxRequest& asked, const Environment& e
   Authority authority;
   if (asked.executor) {
     const Executor executor = TRY(named_executor(session, *asked.executor, declared));
-    authority =
-        TRY(authority_for(session, skill ? &*skill : nullptr, executor, TRY(terms_of(session, executor))));
+    const auto terms = TRY(terms_of(session, executor));
+    authority = TRY(authority_for(session, skill ? &*skill : nullptr, executor, terms));
     declared.request = TRY(request_of(executor, std::move(declared.request)));
     declared.executor = executor;
   } else {
