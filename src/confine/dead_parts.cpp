@@ -8,7 +8,7 @@ namespace cloche {
 namespace {
 
 constexpr uint64_t between_ms = 200;
-constexpr int enough_looks = 4;
+constexpr int enough_looks = 15;  // on a busy machine a runtime that lives comes late as well
 
 // "17 (name) Z 16 ...": ended, and not waited for by 16.
 bool is_left_dead(const ProcessTable& table, const std::string& process) {

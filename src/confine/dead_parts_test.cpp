@@ -12,7 +12,7 @@
 namespace cloche {
 namespace {
 
-constexpr int looks = 10;
+constexpr int looks = 20;
 
 // The child of a child, both gone with it.
 class Family {
@@ -75,7 +75,7 @@ TEST(DeadParts, SayNothingOfWhoWasWaitedFor) {
 
 TEST(DeadParts, AreSaidAfterSomeLooks) {
   const Family family(Family::Grandchild::is_left_dead);
-  EXPECT_EQ(said_in_look(), 4);
+  EXPECT_EQ(said_in_look(), 15);
 }
 
 TEST(DeadParts, TheKeeperWaitsForItsOwnAtTheEnd) {

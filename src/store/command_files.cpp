@@ -61,7 +61,7 @@ Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const s
   const bool own = !workspace.empty() && is_beneath(workspace, program);
   for (const auto& file : files) {
     if (file.by == CommandFile::By::user)
-      TRY(judge_reach("the command shapes in " + file.path, file.path, workspace));
+      TRY(judge_reach("the file of command shapes " + file.path, file.path, workspace));
     const OperatorsFile opened = TRY(open_shapes(file));
     if (!own && !workspace.empty() && lies_in(workspace, opened.opened)) {
       return refusal(

@@ -7,6 +7,7 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "store/observe.hpp"
 #include "store/second_name.hpp"
 
 namespace cloche {
@@ -45,18 +46,11 @@ Result<Reach> reach_of(const std::string& path, const std::string& workspace) {
   return absent ? Reach::absent : Reach::there;
 }
 
-std::string where_it_would_be(const std::string& path) {
-  for (std::string above = path; above != "/"; above = std::string(parent_of(above))) {
-    if (const auto held = sys::hold(above); held.ok()) return held.value().path + path.substr(above.size());
-  }
-  return path;
-}
-
 Result<void> judge_reach(const std::string& what, const std::string& path, const std::string& workspace) {
   if (workspace.empty()) return {};
   const auto reach = reach_of(path, workspace);
   if (!reach.ok() || reach.value() == Reach::there || reach.value() == Reach::absent) return {};
-  const std::string end = where_it_would_be(path);
+  const std::string end = look_at_place(path).path;
   if (lies_in(workspace, end))
     return refusal(what + " lies in the workspace " + workspace + ", where a command could change it",
                    "move it, or name another workspace");

@@ -15,9 +15,6 @@ enum class Reach { there, absent, through_workspace, through_mount };
 // none, and only what is there is said. An error: a link leads nowhere, or it cannot be looked at.
 Result<Reach> reach_of(const std::string& path, const std::string& workspace);
 
-// With every link of what exists followed; the rest of it is still to be made.
-std::string where_it_would_be(const std::string& path);
-
 // Refuses a way through the workspace; `what` is for the sentence and names the path. What cannot be walked
 // is for whoever opens it to explain.
 Result<void> judge_reach(const std::string& what, const std::string& path, const std::string& workspace);

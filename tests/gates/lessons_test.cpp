@@ -113,7 +113,7 @@ TEST_F(GateLesson, L13_ShapesFromTheWorkspaceAreRefused) {
                              .cwd = scene.workspace(),
                              .env = {{"XDG_CONFIG_HOME", (scene.workspace() / "config").string()}}});
   EXPECT_EQ(ran.exit_code, 125) << ran.out;
-  EXPECT_NE(ran.err.find("lie in the workspace"), std::string::npos) << ran.err;
+  EXPECT_NE(ran.err.find("lies in the workspace"), std::string::npos) << ran.err;
 }
 
 TEST_F(GateLesson, L24_WhatWasExplainedIsWhatRuns) {

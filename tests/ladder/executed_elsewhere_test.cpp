@@ -1,6 +1,8 @@
 // Hooks that lie in the tree as ordinary files, and are git's all the same because a link or a configuration
 // says so. On each rung that keeps them in its own way: whatever a command does, the host's next commit runs
 // nothing of it.
+#include <thread>
+
 #include "ladder/rungs.hpp"
 #include "run/json.hpp"
 
@@ -173,6 +175,27 @@ TEST_P(ExecutedElsewhere, AHookThatOneCallClosesInAndAnotherOpens) {
   EXPECT_EQ(inside(closes)["quarantined"].array.size(), 1U);
   inside(opens);
   EXPECT_EQ(outside(commits).find("EVIL"), std::string::npos);
+}
+
+// The kernel takes a mount away when another file comes in its place, and git writes every configuration
+// anew.
+TEST_P(ExecutedElsewhere, AConfigurationThatTheHostReplacesMeanwhile) {
+  outside("git init -q .; git config core.hooksPath .husky");
+  const std::string evil = "printf '[core]\n fsmonitor = \"echo EVIL >&2; false\"\n' >> .git/config; ";
+  const auto meanwhile = [&](const std::string& then, const std::string& name) {
+    std::thread command(
+        [&] { inside("touch started; until test -e go; do sleep 0.02; done; " + then + "true"); });
+    outside("until test -e started; do sleep 0.02; done; git config user.signingkey " + name + "; touch go");
+    command.join();
+    return outside(
+        "rm -f go started; git status 2>&1; git config user.signingkey; git config core.hooksPath; true");
+  };
+  const std::string after = meanwhile("", "me");
+  // Without mounts it is as it was before the call.
+  EXPECT_EQ(contains(after, "me\n"), backend() != "subprocess") << after;
+  EXPECT_TRUE(contains(after, ".husky\n")) << after;
+  EXPECT_FALSE(contains(meanwhile(evil, "you"), "EVIL"));
+  EXPECT_TRUE(contains(outside(evil + "git status 2>&1"), "EVIL"));
 }
 
 }  // namespace

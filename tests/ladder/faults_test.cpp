@@ -181,7 +181,7 @@ TEST_P(Faults, TheRuntimeIsKilled) {
 TEST_P(Faults, APartOfTheRuntimeIsKilled) {
   if (backend() != "runsc") GTEST_SKIP() << "skipped: this one has no parts that it waits for";
   EXPECT_TRUE(exited(run(on_rung({}, {"true"})), 0));
-  for (int tries = 0; tries < 4; ++tries) {
+  for (int tries = 0; tries < 2; ++tries) {
     Conversation talk(on_rung({}, {"bash", "-c", "echo ready; while sleep 0.1; do echo; done"}), Over::pipes);
     ASSERT_TRUE(talk.hear("ready"));
     const int keeper = child_called(talk.pid(), "cloche-jail");

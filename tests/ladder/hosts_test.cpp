@@ -263,7 +263,8 @@ TEST_P(Hosts, WhatABuilderSaysOfItsFailureIsSaidOnce) {
     const std::string call = std::string("cloche run --backend ") + tool + " -- echo works";
     const Ran ran = on_host(failing(tool, 1000) + call);
     EXPECT_EQ(ran.err, std::string("cloche: missing layer memory-limit: ") + tool +
-                           " could not build the box: no cgroup here; see cloche doctor\n");
+                           " could not build the box: no cgroup here; mend what it names, or choose another "
+                           "box with --isolation or --backend\n");
     EXPECT_EQ(ran.exit_code, 125);
     // The front fails, and what it executes tries once more.
     const Ran again = on_host(failing(tool, 1) + call);
