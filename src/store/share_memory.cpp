@@ -7,11 +7,13 @@
 #include "base/path.hpp"
 #include "base/private_file.hpp"
 #include "base/sha256.hpp"
+#include "base/sys.hpp"
 #include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
 
+// In the order that CMakeLists.txt has them.
 constexpr std::string_view shared_files[] = {"/protected.json",
                                              "/profiles/readonly.json",
                                              "/profiles/workspace-write-no-network.json",
@@ -32,6 +34,17 @@ void add_identity(std::string& text, const std::string& path) {
   text += "\n";
 }
 
+bool is_as_shipped(const std::string& share) {
+  constexpr size_t most_bytes = size_t{1} << 20;
+  std::string digests;
+  for (const auto file : shared_files) {
+    const auto text = sys::read_file(share + std::string(file), most_bytes);
+    if (!text.ok()) return false;
+    digests += sha256(text.value());
+  }
+  return sha256(digests) == CLOCHE_SHIPPED_DIGEST;
+}
+
 // Each installation has its own.
 std::string file_for(const std::string& program, const std::string& state) {
   return state + "/share/" + sha256(share_beside(program)).substr(0, 16);
@@ -49,9 +62,14 @@ std::string share_identity(const std::string& program) {
 }
 
 bool is_share_judged(const std::string& program, const std::string& state) {
-  if (state.empty()) return false;
-  const auto kept = read_private_file(file_for(program, state), 4096);
-  return kept.ok() && kept.value() == share_identity(program);
+  const std::string identity = share_identity(program);
+  if (!state.empty()) {
+    const auto kept = read_private_file(file_for(program, state), 4096);
+    if (kept.ok() && kept.value() == identity) return true;
+  }
+  if (!is_as_shipped(share_beside(program))) return false;
+  remember_judged_share(program, state, identity);
+  return true;
 }
 
 void remember_judged_share(const std::string& program, const std::string& state,

@@ -1,6 +1,7 @@
 // Whether what the programs read was judged as it lies there now. The front has no reader for it: what comes
 // with Cloche is compiled into it, and says the same as share/ does unless somebody broke one of the two.
-// Judging takes longer than the front has, so whoever judges remembers which files those were.
+// What lies there byte for byte as it was when the programs were built was judged by their tests; of all else
+// judging takes longer than the front has, so whoever judges remembers which files those were.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@ namespace cloche {
 // Which files those are. `program` is one of Cloche's, beside whose directory share/ stands.
 std::string share_identity(const std::string& program);
 
-// `state` may be empty: then nothing is known.
+// `state` may be empty: then nothing is remembered.
 bool is_share_judged(const std::string& program, const std::string& state);
 // `identity` was taken before they were read.
 void remember_judged_share(const std::string& program, const std::string& state, const std::string& identity);

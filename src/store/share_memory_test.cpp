@@ -48,5 +48,16 @@ TEST(ShareMemory, HoldsUntilAFileIsAnother) {
   EXPECT_FALSE(is_share_judged((root / "other/bin/cloche-jail").string(), state)) << "another installation";
 }
 
+TEST(ShareMemory, WhatLiesThereAsItWasBuiltNeedsNoMemory) {
+  const Scratch scratch;
+  const fs::path root = scratch.path;
+  const std::string program = (root / "bin/cloche-jail").string();
+  fs::create_directories(root / "share");
+  fs::copy(CLOCHE_SOURCE_DIR "/share", root / "share/cloche", fs::copy_options::recursive);
+  EXPECT_TRUE(is_share_judged(program, ""));
+  std::ofstream(root / "share/cloche/profiles/readonly.json", std::ios::app) << " ";
+  EXPECT_FALSE(is_share_judged(program, ""));
+}
+
 }  // namespace
 }  // namespace cloche
