@@ -290,7 +290,8 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   }
   raise_rung(request, settings);
   for (const auto& path : settings.tool_path.value) {
-    request.tool_path.push_back(path);
+    // By the name that it has in the view: a link to it is not there.
+    request.tool_path.push_back(look_at_place(path).path);
     request.own.push_back({.source = path});
   }
   keep_directories(request, settings);

@@ -145,6 +145,9 @@ TEST_P(Config, ToolPathIsOnPathAndReadOnly) {
   EXPECT_NE(shell("touch " + tools + "/planted").exit_code, 0);
   const Ran call = cloche_words({"call", "run_script", R"({"code": "hello-tool", "interpreter": "bash"})"});
   EXPECT_TRUE(contains(call.out, "hello from")) << call.out << call.err;
+  fs::create_symlink(root() / "tools", root() / "link");
+  user_file(R"({"tool_path": [")" + (root() / "link").string() + R"("]})");
+  EXPECT_TRUE(printed(shell("hello-tool"), "hello from " + tools + "/hello-tool\n")) << "by a link";
 }
 
 TEST_P(Config, ToolPathHoldsInATask) {
