@@ -139,9 +139,10 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
   }
   auto installation = find_installation(environment);
   // What comes with Cloche is judged by whoever can read it; from then on that is known.
-  if (otherwise && installation.ok() &&
-      !is_share_judged(installation.value().jail, installation.value().state))
-    return otherwise();
+  const ShareJudged share = otherwise && installation.ok()
+                                ? share_judged(installation.value().jail, installation.value().state)
+                                : ShareJudged::remembered;
+  if (share == ShareJudged::no) return otherwise();
   arguments.request.umask =
       ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
   // In the background the terminal is somebody else's: touching its settings would stop us.
@@ -176,6 +177,9 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
     return otherwise();
   }
   if (!ran.ok()) return answer(ran.error());
+  // Not before: the state directory itself was judged by now. And only what nobody changed meanwhile.
+  if (share == ShareJudged::as_built)
+    note_share_as_built(installation.value().jail, installation.value().state);
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;
   return finish_run(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);
 }

@@ -335,7 +335,7 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
 // Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
 // is broken there refuses everything all the same.
 Result<void> judge_share(const Installation& installation, const std::string& identity) {
-  if (is_share_judged(installation.jail, installation.state)) return {};
+  if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
   TRY(load_protected_file(installation.jail, ""));
   char* nobodys[] = {nullptr};  // the user's own shapes are for calls alone
   const auto shapes = TRY(find_command_files(installation.jail, Environment(nobodys)));

@@ -27,6 +27,7 @@ constexpr ProtectedName rows[] = {
     {".bash_logout", "bash runs it at logout"},
     {".bash_profile", "bash runs it at login"},
     {".bashrc", "bash runs it at start"},
+    {".bashrc.d", "bash runs what is in it at start, where .bashrc says so"},
     {".bazeliskrc", "names the bazel that is fetched and run"},
     {".bazelrc", "names programs that bazel runs with every command, also for an editor"},
     {".bsp", "names build servers that an editor starts when the folder is opened"},

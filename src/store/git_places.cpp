@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/directory.hpp"
 #include "base/path.hpp"
@@ -210,10 +211,23 @@ void GitPlaces::add_own_of_outside(const std::string& checkout, const std::strin
   if (common.empty() || is_beneath(root, end_of(common))) return;
   places.push_back({common + "/config", PlaceKind::config});
   places.push_back({git + "/config.worktree", PlaceKind::config});
+  places.push_back({common + "/info/attributes", PlaceKind::config});
   places.push_back({common + "/hooks", PlaceKind::hooks});
-  for (const auto& name : names_in(common + "/hooks")) {
-    if (std::string hook = common + "/hooks/" + name; is_link(hook))
-      places.push_back({std::move(hook), PlaceKind::config});
+}
+
+void add_links_of_hooks_outside(const std::string& root, std::vector<NamedPlace>& places) {
+  std::set<std::string> directories;
+  for (const auto& place : places) {
+    if (place.kind == PlaceKind::hooks) directories.insert(place.path);
+    if (place.kind == PlaceKind::repository) directories.insert(common_of(place.path) + "/hooks");
+  }
+  for (const auto& directory : directories) {
+    const LinkWay way = follow_links(directory);
+    if (way.error != 0 || !S_ISDIR(way.seen.st_mode) || is_beneath(root, way.path)) continue;
+    for (const auto& name : names_in(way.path)) {
+      if (std::string hook = directory + "/" + name; is_link(hook))
+        places.push_back({std::move(hook), PlaceKind::config});
+    }
   }
 }
 

@@ -9,8 +9,9 @@
 
 namespace cloche {
 
-// The members of the protected set right in `home`, and in directories such as .config, that are links. Not
-// those of a home that lies in `root`: there they are members themselves.
+// The members of the protected set right in `home`, and in directories such as .config, that are links, and
+// the first links in those that are directories. Not those of a home that lies in `root`: there they are
+// members themselves.
 std::vector<NamedPlace> home_links(const std::string& home, const std::string& root);
 
 }  // namespace cloche

@@ -125,15 +125,20 @@ class WalkAfter {
 
   // When the walk is done: what was closed on the way to a configuration is open by then.
   void judge_leads() {
-    judge_.judge_places(git_.around(root_path_));
+    judge_places(git_.around(root_path_));
     judge_.judge_places(home_links(limits_.git.home, root_path_), MemberJudge::by_home);
-    for (const auto& [tree, dot_git] : checkouts_) judge_.judge_places(git_.of_checkout(tree, dot_git));
+    for (const auto& [tree, dot_git] : checkouts_) judge_places(git_.of_checkout(tree, dot_git));
     for (const auto& directory : git_directories_) {
       const std::vector<NamedPlace> places = git_.of_git_directory(directory);
-      judge_.judge_places(places);
+      judge_places(places);
       for (const auto& place : places) judge_common_part(place);
     }
     judge_.judge_known_leads();
+  }
+
+  void judge_places(std::vector<NamedPlace> places) {
+    add_links_of_hooks_outside(root_path_, places);
+    judge_.judge_places(places);
   }
 
   // Where a commondir leads git reads everything, and itself keeps a HEAD there. However old the file is: a

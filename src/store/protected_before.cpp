@@ -214,7 +214,8 @@ class LookBefore {
   }
 
   // What a configuration sends git to: afterwards another directory by that name is new, and this one is not.
-  void add_places(const std::vector<NamedPlace>& places, bool top) {
+  void add_places(std::vector<NamedPlace> places, bool top) {
+    add_links_of_hooks_outside(root_, places);
     for (const auto& place : places)
       add_leading({place.path, kind_of(place.kind), place.kind == PlaceKind::config && top, top});
   }

@@ -50,6 +50,57 @@ const WalkRow rows[] = {
      },
      [](Tree& t) { t.write("w/scripts/pc", "evil\n"); },
      {"scripts/pc"}},
+    {"a hook in a directory elsewhere",
+     [](Tree& t) {
+       t.configure("[core]\n\thooksPath = ~/hk\n");
+       t.make("hk");
+       t.repository("w/.git");
+       t.write("w/d/pc");
+       t.link("../w/d/pc", "hk/post-commit");
+       t.link("../w/d/to-be", "hk/pre-push");
+       t.look_only_in("w");
+     },
+     [](Tree& t) {
+       t.write("w/d/pc", "evil\n");
+       t.write("w/d/to-be", "evil\n");
+     },
+     {"d/pc", "d/to-be"}},
+    {"a hook in a directory elsewhere that the repository's hooks lead to",
+     [](Tree& t) {
+       t.repository("w/.git");
+       std::filesystem::remove_all(t.at("w/.git/hooks"));
+       t.make("oh");
+       t.link("../../oh", "w/.git/hooks");
+       t.write("w/d/pc");
+       t.link("../w/d/pc", "oh/post-commit");
+       t.look_only_in("w");
+     },
+     [](Tree& t) { t.write("w/d/pc", "evil\n"); },
+     {"d/pc"}},
+    {"attributes of the repository around",
+     [](Tree& t) {
+       around(t);
+       t.make("r/.git/info");
+       t.write("r/s/attrs");
+       t.link("../../s/attrs", "r/.git/info/attributes");
+     },
+     [](Tree& t) { t.write("r/s/attrs", "* filter=x\n"); },
+     {"attrs"}},
+    {"what is in directories of the operator's home",
+     [](Tree& t) {
+       t.configure("");
+       for (const char* name : {"a.vim", "init.vim", "notes"}) t.write(std::string("dots/") + name);
+       t.make(".vim/plugin");
+       t.link("../../dots/a.vim", ".vim/plugin/a.vim");
+       t.make("other/nvim");
+       t.link("other", ".config");
+       t.link("../../dots/init.vim", "other/nvim/init.vim");
+       t.look_only_in("dots");
+     },
+     [](Tree& t) {
+       for (const char* name : {"a.vim", "init.vim", "notes"}) t.write(std::string("dots/") + name, "evil\n");
+     },
+     {"a.vim", "init.vim"}},
     {"files of the operator's home",
      [](Tree& t) {
        t.configure("");

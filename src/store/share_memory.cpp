@@ -34,7 +34,7 @@ void add_identity(std::string& text, const std::string& path) {
   text += "\n";
 }
 
-bool is_as_shipped(const std::string& share) {
+bool is_as_built(const std::string& share) {
   constexpr size_t most_bytes = size_t{1} << 20;
   std::string digests;
   for (const auto file : shared_files) {
@@ -61,20 +61,22 @@ std::string share_identity(const std::string& program) {
   return text;
 }
 
-bool is_share_judged(const std::string& program, const std::string& state) {
-  const std::string identity = share_identity(program);
+ShareJudged share_judged(const std::string& program, const std::string& state) {
   if (!state.empty()) {
     const auto kept = read_private_file(file_for(program, state), 4096);
-    if (kept.ok() && kept.value() == identity) return true;
+    if (kept.ok() && kept.value() == share_identity(program)) return ShareJudged::remembered;
   }
-  if (!is_as_shipped(share_beside(program))) return false;
-  remember_judged_share(program, state, identity);
-  return true;
+  return is_as_built(share_beside(program)) ? ShareJudged::as_built : ShareJudged::no;
 }
 
 void remember_judged_share(const std::string& program, const std::string& state,
                            const std::string& identity) {
   if (!state.empty()) (void)write_private_file(file_for(program, state), identity);
+}
+
+void note_share_as_built(const std::string& program, const std::string& state) {
+  const std::string identity = share_identity(program);
+  if (is_as_built(share_beside(program))) remember_judged_share(program, state, identity);
 }
 
 }  // namespace cloche

@@ -11,8 +11,11 @@ namespace cloche {
 // Which files those are. `program` is one of Cloche's, beside whose directory share/ stands.
 std::string share_identity(const std::string& program);
 
-// `state` may be empty: then nothing is remembered.
-bool is_share_judged(const std::string& program, const std::string& state);
+enum class ShareJudged { no, as_built, remembered };
+// `state` may be empty: then nothing is remembered. Leaves everything as it is.
+ShareJudged share_judged(const std::string& program, const std::string& state);
+// Looks once more, so that it is true of what is remembered.
+void note_share_as_built(const std::string& program, const std::string& state);
 // `identity` was taken before they were read.
 void remember_judged_share(const std::string& program, const std::string& state, const std::string& identity);
 

@@ -30,22 +30,23 @@ TEST(ShareMemory, HoldsUntilAFileIsAnother) {
                                "commands/full.json"};
   for (const char* file : files) write(share / file, "{}");
 
-  EXPECT_FALSE(is_share_judged(program, state));
-  EXPECT_FALSE(is_share_judged(program, "")) << "nothing is known nowhere";
+  EXPECT_EQ(share_judged(program, state), ShareJudged::no);
+  EXPECT_EQ(share_judged(program, ""), ShareJudged::no) << "nothing is known nowhere";
   remember_judged_share(program, state, share_identity(program));
-  EXPECT_TRUE(is_share_judged(program, state));
+  EXPECT_EQ(share_judged(program, state), ShareJudged::remembered);
   for (const char* file : files) {
     write(share / file, "{ }");
-    EXPECT_FALSE(is_share_judged(program, state)) << file;
+    EXPECT_EQ(share_judged(program, state), ShareJudged::no) << file;
     remember_judged_share(program, state, share_identity(program));
     fs::remove(share / file);
-    EXPECT_FALSE(is_share_judged(program, state)) << file;
+    EXPECT_EQ(share_judged(program, state), ShareJudged::no) << file;
     write(share / file, "{}");
     remember_judged_share(program, state, share_identity(program));
   }
   write(root / "bin/cloche-full", "another version");
-  EXPECT_FALSE(is_share_judged(program, state));
-  EXPECT_FALSE(is_share_judged((root / "other/bin/cloche-jail").string(), state)) << "another installation";
+  EXPECT_EQ(share_judged(program, state), ShareJudged::no);
+  EXPECT_EQ(share_judged((root / "other/bin/cloche-jail").string(), state), ShareJudged::no)
+      << "another installation";
 }
 
 TEST(ShareMemory, WhatLiesThereAsItWasBuiltNeedsNoMemory) {
@@ -54,9 +55,15 @@ TEST(ShareMemory, WhatLiesThereAsItWasBuiltNeedsNoMemory) {
   const std::string program = (root / "bin/cloche-jail").string();
   fs::create_directories(root / "share");
   fs::copy(CLOCHE_SOURCE_DIR "/share", root / "share/cloche", fs::copy_options::recursive);
-  EXPECT_TRUE(is_share_judged(program, ""));
+  const std::string state = (root / "state").string();
+  EXPECT_EQ(share_judged(program, state), ShareJudged::as_built);
+  EXPECT_FALSE(fs::exists(state));
+  note_share_as_built(program, state);
+  EXPECT_EQ(share_judged(program, state), ShareJudged::remembered);
   std::ofstream(root / "share/cloche/profiles/readonly.json", std::ios::app) << " ";
-  EXPECT_FALSE(is_share_judged(program, ""));
+  EXPECT_EQ(share_judged(program, state), ShareJudged::no);
+  note_share_as_built(program, state);
+  EXPECT_EQ(share_judged(program, state), ShareJudged::no);
 }
 
 }  // namespace
