@@ -80,11 +80,13 @@ bool names_program(const GitConfigEntry& entry) {
 }
 
 // The first word of a command, as a shell takes it: pieces in quotes and letters behind a backslash are part
-// of it.
-std::string first_word(std::string_view command) {
+// of it. What is left begins behind it.
+std::string take_word(std::string_view& command) {
+  command.remove_prefix(std::min(command.find_first_not_of(" \t"), command.size()));
   std::string word;
   char quote = 0;
-  for (size_t i = 0; i < command.size(); ++i) {
+  size_t i = 0;
+  for (; i < command.size(); ++i) {
     const char c = command[i];
     if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
       word += command[++i];
@@ -96,14 +98,25 @@ std::string first_word(std::string_view command) {
       word += c;
     }
   }
+  command.remove_prefix(std::min(i, command.size()));
   return word;
+}
+
+// Words that a shell takes for no program, or that only start another.
+bool is_prefix(std::string_view word) {
+  constexpr std::string_view starters[] = {"command", "env", "exec", "nice", "nohup", "time"};
+  const size_t name =
+      word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+  const bool is_assignment = name != std::string_view::npos && name > 0 && word[name] == '=';
+  return is_assignment || std::find(std::begin(starters), std::end(starters), word) != std::end(starters);
 }
 
 // "!" says that it is for a shell, which begins at the top of the working tree. One without a slash is looked
 // for in PATH.
 std::string program_in(std::string_view command) {
   command.remove_prefix(std::min(command.find_first_not_of("! \t"), command.size()));
-  std::string word = first_word(command);
+  std::string word = take_word(command);
+  while (is_prefix(word)) word = take_word(command);
   for (const std::string_view here : {"$PWD/", "${PWD}/"}) {
     if (word.starts_with(here)) word.erase(0, here.size() - 1).insert(0, ".");
   }

@@ -218,7 +218,8 @@ void GitPlaces::add_own_of_outside(const std::string& checkout, const std::strin
 void add_links_of_hooks_outside(const std::string& root, std::vector<NamedPlace>& places) {
   std::set<std::string> directories;
   for (const auto& place : places) {
-    if (place.kind == PlaceKind::hooks) directories.insert(place.path);
+    if (place.kind == PlaceKind::hooks)
+      directories.insert({place.path, place.path + "/hooks"});  // a template
     if (place.kind == PlaceKind::repository) directories.insert(common_of(place.path) + "/hooks");
   }
   for (const auto& directory : directories) {
