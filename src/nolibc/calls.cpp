@@ -93,6 +93,10 @@ int fchmod(int fd, mode_t mode) noexcept { return static_cast<int>(call(SYS_fchm
 int futimens(int fd, const timespec* times) noexcept {
   return static_cast<int>(call(SYS_utimensat, fd, nullptr, times, 0));
 }
+int utimensat(int dir, const char* path, const timespec* times, int flags) noexcept {
+  return static_cast<int>(call(SYS_utimensat, dir, path, times, flags));
+}
+off_t lseek(int fd, off_t offset, int whence) noexcept { return call(SYS_lseek, fd, offset, whence); }
 int rmdir(const char* path) noexcept { return static_cast<int>(call(SYS_rmdir, path)); }
 int chdir(const char* path) noexcept { return static_cast<int>(call(SYS_chdir, path)); }
 int fchdir(int fd) noexcept { return static_cast<int>(call(SYS_fchdir, fd)); }
