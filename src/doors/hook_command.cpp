@@ -37,20 +37,21 @@ Result<std::string> read_input() {
   return refusal("the hook's input is longer than " + std::to_string(most_hook_bytes >> 20) + " MiB");
 }
 
-// An agent without a person at a terminal has nobody to ask.
-OnAsk who_answers(const HookCall& call) {
-  if (!call.puts_questions) return OnAsk::file;
-  return sys::open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK).ok() ? OnAsk::hand_back : OnAsk::file;
+// The protocol's own ask only where a person surely sits before it: in Claude Code's terminal program. It
+// starts hooks in a session without a terminal, so that ours says nothing about it.
+OnAsk who_answers(const HookCall& call, const Environment& environment) {
+  const bool terminal_program = environment.get("CLAUDE_CODE_ENTRYPOINT") == "cli";
+  return call.puts_questions && terminal_program ? OnAsk::hand_back : OnAsk::file;
 }
 
 class Judge {
  public:
-  Judge(const HookCall& call, const HookPlace& place, Gateway& gateway)
+  Judge(const HookCall& call, const HookPlace& place, OnAsk on_ask, Gateway& gateway)
       : call_(call),
         place_(place),
         gateway_(gateway),
         context_{.task = place.task},
-        on_ask_(who_answers(call)),
+        on_ask_(on_ask),
         approver_({.state = gateway.session().installation.state, .workspace = place.workspace}),
         asked_{call.tool, to_json(call.input)} {}
 
@@ -67,9 +68,13 @@ class Judge {
 
  private:
   Result<std::string> reply_to_command(const HookTool& tool) {
-    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context_, approver_, on_ask_));
+    const ToolCall named = with_directory(asked_, place_.workspace, place_.directory);
+    CallContext context = context_;
+    context.named = &named;
+    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context, approver_, on_ask_));
     if (advice.decision == Decision::deny) return reply_deny(advice.reason);
-    const bool isolated = advice.decision == Decision::allow;
+    const bool isolated = advice.isolated;
+    const AgentSession session = session_of(call_);
     const std::string cloche = TRY(path_of_cloche());
     const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
     const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
@@ -82,17 +87,23 @@ class Judge {
                                            .profile = place_.profile,
                                            .isolation = isolated ? "required" : "",
                                            .rung = isolated ? std::string(name_of(advice.rung)) : "",
-                                           .approved = advice.approved},
+                                           .approved = advice.approved,
+                                           .agent = session.agent,
+                                           .session = session.id,
+                                           .subagent = session.subagent,
+                                           .stands = place_.stands,
+                                           .keeps_directory = place_.keeps_directory ? "yes" : "",
+                                           .note = place_.note},
                                           wall_clock_ms()));
     const std::string instead = cloche + " run --call " + id;
-    return isolated ? reply_instead(call_.input, instead, held_by(advice))
-                    : reply_ask_instead(call_.input, instead, advice.reason);
+    return advice.decision == Decision::allow ? reply_instead(call_.input, instead, held_by(advice))
+                                              : reply_ask_instead(call_.input, instead, advice.reason);
   }
 
   // Of several the first that may not be decides.
   Result<std::string> reply_to_files(const HookTool& tool) {
     for (const auto& file : tool.files) {
-      const auto leads_to = where_it_leads(place_.directory, file.path);
+      const auto leads_to = where_it_leads(place_.stands, file.path);
       if (!leads_to.ok()) return reply_deny(describe(leads_to.error()));
       const ToolCall judged = judged_at(file, place_.workspace, leads_to.value());
       const Advice advice = TRY(advise(gateway_, asked_, judged, context_, approver_, on_ask_));
@@ -182,9 +193,16 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   const HookCall call = TRY(read_hook_call(input));
   const auto tool = understand_hook_tool(call);
   if (!tool.ok()) return reply_deny(describe(tool.error()));
-  const HookPlace place = TRY(hook_place(call, arguments.workspace, environment));
+  const std::string workspace = TRY(hook_workspace(call, arguments.workspace, environment));
+  auto found = hook_place(call, workspace);
+  if (!found.ok()) return reply_deny(describe(found.error()));
+  HookPlace place = std::move(found).value();
+  const Installation installation = TRY(find_installation(environment));
+  const AgentSessions sessions = TRY(AgentSessions::open(installation.state));
+  TRY(sessions.fix_workspace(session_of(call), workspace, wall_clock_ms()));
+  if (tool.value().kind == Kind::command) place = shell_place(std::move(place), call, sessions);
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
-  return Judge(call, place, *gateway).reply(tool.value());
+  return Judge(call, place, who_answers(call, environment), *gateway).reply(tool.value());
 }
 
 int hook_door(std::span<char* const> words, const Environment& environment) {

@@ -22,6 +22,8 @@ Result<std::string> text_of(const JsonValue& value, std::string_view name) {
 
 }  // namespace
 
+std::string_view name_of(Agent agent) { return agent == Agent::claude ? "claude" : "codex"; }
+
 Result<HookCall> read_hook_call(std::string_view text) {
   const auto read = read_json(text, "", hook_limits);
   if (!read.ok()) return bad("cannot be read: " + read.error().what);
@@ -41,6 +43,7 @@ Result<HookCall> read_hook_call(std::string_view text) {
   if (!is_plain_absolute(call.directory)) return bad("has a cwd that is no plain absolute path");
   if (call.directory.find('\0') != std::string::npos) return bad("has a NUL in its cwd");
   call.session = TRY(text_of(value, "session_id"));
+  if (const JsonValue* subagent = value.find("agent_id"); subagent != nullptr) call.subagent = subagent->text;
   const JsonValue* mode = value.find("permission_mode");
   if (mode == nullptr) return call;
   call.plans_only = mode->text == "plan";

@@ -14,14 +14,19 @@ namespace cloche {
 // answer at all, which is a yes.
 enum class Agent { claude, codex };
 
+std::string_view name_of(Agent agent);
+
+// Beside each field stands who decides what is in it. What the model decides chooses nothing that confines
+// it.
 struct HookCall {
-  Agent agent = Agent::codex;
-  std::string tool = {};
-  JsonValue input = {};         // an object, as the agent would carry it out
-  std::string directory = {};   // where the agent stands: absolute and plain
-  std::string session = {};     // the agent's own name for it; may be anything
-  bool plans_only = false;      // its person wants a plan, and nothing changed meanwhile
-  bool puts_questions = false;  // to its person, when a hook says ask
+  Agent agent = Agent::codex;  // the client, by the fields that only one of them sends
+  std::string tool = {};       // the model
+  JsonValue input = {};        // the model: an object, as the agent would carry it out
+  std::string directory = {};  // the model, by `workdir` of Codex and by `cd` of Claude Code: absolute, plain
+  std::string session = {};    // the client's own name for it; may be anything
+  std::string subagent = {};   // the client: which agent of the session; empty: the first
+  bool plans_only = false;     // the person: a plan is wanted, and nothing changed meanwhile
+  bool puts_questions = false;  // the person, by the permission mode: an ask of a hook is put to them
 };
 
 inline constexpr size_t most_hook_bytes = size_t{8} << 20;

@@ -1,11 +1,13 @@
 #include "doors/hook_place.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "base/path.hpp"
 #include "base/sha256.hpp"
 #include "base/shown.hpp"
 #include "base/sys.hpp"
+#include "store/beneath.hpp"
 #include "store/run_place.hpp"
 
 namespace cloche {
@@ -52,21 +54,69 @@ Result<std::string> followed(const std::string& path) {
   }
 }
 
+// Claude Code names the project it was started in, and its hooks stand wherever the model has gone. Codex's
+// hooks stand where the session began. One that looks like both is neither.
+Result<std::string> root_of(const HookCall& call, const std::string& said_workspace,
+                            const Environment& environment) {
+  if (!said_workspace.empty()) return said_workspace;
+  const std::string project = environment.get("CLAUDE_PROJECT_DIR");
+  if (call.agent == Agent::claude) {
+    if (is_plain_absolute(project)) return project;
+    return refusal("the agent does not say which project it was started in",
+                   "Claude Code sets CLAUDE_PROJECT_DIR for its hooks; use a newer one");
+  }
+  if (!project.empty()) return refusal("the call is of Codex and comes with CLAUDE_PROJECT_DIR");
+  return TRY(sys::hold(".")).path;
+}
+
 }  // namespace
 
-Result<HookPlace> hook_place(const HookCall& call, const std::string& said_workspace,
-                             const Environment& environment) {
-  std::string root = said_workspace;
-  if (root.empty() && call.agent == Agent::claude) root = environment.get("CLAUDE_PROJECT_DIR");
-  if (root.empty()) root = call.directory;
-  HookPlace place{.workspace = TRY(resolved(root, "the project")), .task = task_of(call.session)};
-  place.directory = TRY(resolved(call.directory, "the directory"));
+AgentSession session_of(const HookCall& call) {
+  return {std::string(name_of(call.agent)), call.session, call.subagent};
+}
+
+Result<std::string> hook_workspace(const HookCall& call, const std::string& said_workspace,
+                                   const Environment& environment) {
+  return resolved(TRY(root_of(call, said_workspace, environment)), "the project");
+}
+
+Result<HookPlace> hook_place(const HookCall& call, const std::string& workspace) {
+  HookPlace place{.workspace = workspace, .task = task_of(call.session)};
+  place.stands = TRY(resolved(call.directory, "the directory"));
+  place.directory = place.stands;
   if (call.plans_only) place.profile = name_of(Profile::readonly);
-  if (!is_beneath(place.workspace, place.directory))
-    return refusal(
-        "the agent stands in " + shown(place.directory) + ", outside its project " + shown(place.workspace),
-        "cd back, or start the agent there");
+  if (!is_beneath(place.workspace, place.stands))
+    return refusal(shown(place.stands) + " lies outside the project " + shown(place.workspace),
+                   "work in the project's own directories");
   return place;
+}
+
+HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions& sessions) {
+  if (call.agent != Agent::claude) return place;  // Codex starts every command where it is told to
+  const JsonValue* background = call.input.find("run_in_background");
+  place.keeps_directory = background == nullptr || (background->is_boolean() && !background->truth);
+  const auto last = sessions.directory(session_of(call));
+  if (!last || last->client != place.stands) return place;
+  place.directory = last->shell;
+  return at_top_if_gone(std::move(place));
+}
+
+HookPlace at_top_if_gone(HookPlace place) {
+  if (is_plain_directory(place.workspace, place.directory)) return place;
+  place.note =
+      "the directory " + shown(place.directory) + " is gone; the command starts in " + shown(place.workspace);
+  place.directory = place.workspace;
+  return place;
+}
+
+bool is_plain_directory(const std::string& workspace, const std::string& directory) {
+  if (directory == workspace) return true;
+  if (!is_beneath(workspace, directory)) return false;
+  const auto root = sys::open(workspace, O_PATH | O_DIRECTORY);
+  const size_t skipped = workspace == "/" ? 1 : workspace.size() + 1;
+  return root.ok() && open_beneath(root.value().get(), directory.substr(skipped), O_PATH | O_DIRECTORY,
+                                   Links::refused, directory)
+                          .ok();
 }
 
 Result<std::string> where_it_leads(const std::string& directory, const std::string& path) {
@@ -93,6 +143,7 @@ SessionOptions hook_session(const HookPlace& place) {
   options.door = Door::agent;
   options.operators.workspace = place.workspace;
   options.operators.directory = place.directory;
+  options.operators.keeps_directory = place.keeps_directory;
   options.operators.profile_name = place.profile;
   if (const auto shipped = shipped_profile(place.profile)) options.operators.profile = *shipped;
   // The agent has its own time-out for a command; ours is that of `cloche run`.

@@ -7,21 +7,42 @@
 #include "base/result.hpp"
 #include "doors/hook_input.hpp"
 #include "gateway/session.hpp"
+#include "store/agent_sessions.hpp"
 
 namespace cloche {
 
 struct HookPlace {
-  std::string workspace = {};  // resolved
-  std::string directory = {};  // where the agent stands: the workspace or beneath it
-  std::string task = {};       // calls of one session of the agent share a home and a record
-  std::string profile = {};    // of the sandbox; empty: as it is configured
+  std::string workspace = {};    // resolved
+  std::string stands = {};       // where the agent stands: the workspace or beneath it
+  std::string directory = {};    // where a command starts
+  std::string task = {};         // calls of one session of the agent share a home and a record
+  std::string profile = {};      // of the sandbox; empty: as it is configured
+  std::string note = {};         // for the command's output: why it starts elsewhere than the agent expects
+  bool keeps_directory = false;  // a command's last directory is the next one's first
 };
 
-// The workspace is what the operator named, else the project that the agent was started in (Claude Code names
-// it, CLAUDE_PROJECT_DIR), else where it stands. An agent that stands elsewhere is refused: a `cd` of the
-// model's must not choose what may be written.
-Result<HookPlace> hook_place(const HookCall& call, const std::string& said_workspace,
-                             const Environment& environment);
+// The session, as Cloche keeps it from call to call.
+AgentSession session_of(const HookCall& call);
+
+// The workspace is what the operator or the client fixed, never what the model can choose: `said_workspace`
+// of the installed line, else the project that Claude Code names (CLAUDE_PROJECT_DIR; its hook's own
+// directory follows the model's `cd`), else the hook's own directory, which with Codex is the session's.
+Result<std::string> hook_workspace(const HookCall& call, const std::string& said_workspace,
+                                   const Environment& environment);
+
+// JSON `cwd` only says where within the workspace the agent stands: one that lies elsewhere is refused.
+Result<HookPlace> hook_place(const HookCall& call, const std::string& workspace);
+
+// The place from which a shell command of this call starts: where the last one of its agent ended, unless the
+// client has moved since. A directory that is gone, or is reached through a link now, is the workspace's top,
+// and the note says so.
+HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions& sessions);
+
+// The same place, or its top with a note where the directory is gone or lies behind a link by now.
+HookPlace at_top_if_gone(HookPlace place);
+
+// Whether the directory is there, beneath the workspace, and no link leads to it.
+bool is_plain_directory(const std::string& workspace, const std::string& directory);
 
 // Where the agent would end up with this path, every link followed; of what is not there, where it would be
 // made.

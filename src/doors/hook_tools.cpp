@@ -111,6 +111,19 @@ Result<HookTool> understand_hook_tool(const HookCall& call) {
                   .judged = {call.tool, to_json(call.input)}};
 }
 
+ToolCall with_directory(const ToolCall& asked, const std::string& workspace, const std::string& directory) {
+  const auto input = read_json(asked.arguments, "", {.bytes = most_hook_bytes});
+  JsonWriter out;
+  out.begin_object();
+  if (input.ok())
+    for (const auto& member : input.value().members)
+      if (member.name != "cwd") out.key(member.name).raw(to_json(member.value));
+  out.member("cwd", directory == workspace
+                        ? "."
+                        : std::string(directory.substr(workspace == "/" ? 1 : workspace.size() + 1)));
+  return {asked.tool, out.end_object().take()};
+}
+
 ToolCall judged_at(const HookFile& file, const std::string& workspace, const std::string& leads_to) {
   std::string path = leads_to;  // elsewhere: as it is, and the gate says what is wrong with it
   if (leads_to == workspace) {

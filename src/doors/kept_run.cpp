@@ -1,16 +1,27 @@
 #include "doors/kept_run.hpp"
 
-#include "base/path.hpp"
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <optional>
+
 #include "base/sys.hpp"
 #include "doors/hook_place.hpp"
+#include "doors/hook_tools.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "gateway/gateway.hpp"
+#include "store/agent_sessions.hpp"
 #include "store/approvals.hpp"
+#include "store/beneath.hpp"
 #include "store/kept_calls.hpp"
+#include "store/task_home.hpp"
 
 namespace cloche {
 namespace {
+
+constexpr size_t most_path_bytes = 4097;  // the kernel's longest path and a line end
 
 // Somebody was asked when the hook judged it: his yes was to that very question, and this is a no to every
 // other.
@@ -30,18 +41,65 @@ class AnsweredBefore : public Approver {
   std::string digest_;
 };
 
-// Where the agent's shell stands, which knows best, as long as it is in the workspace; what somebody approved
-// starts where he was told.
-std::string directory_of(const KeptCall& kept) {
-  const auto here = sys::hold(".");
-  const bool within = here.ok() && is_beneath(kept.workspace, here.value().path);
-  return within && kept.approved.empty() ? here.value().path : kept.directory;
+// Where the hook said that it starts, whatever the agent's shell has done since.
+HookPlace place_of(const KeptCall& kept) {
+  return at_top_if_gone({.workspace = kept.workspace,
+                         .stands = kept.stands,
+                         .directory = kept.directory,
+                         .task = kept.task,
+                         .profile = kept.profile,
+                         .note = kept.note,
+                         .keeps_directory = !kept.keeps_directory.empty()});
 }
+
+AgentSession session_of(const KeptCall& kept) { return {kept.agent, kept.session, kept.subagent}; }
+
+// The shell of a command and the directory in which it ends.
+class ShellEnd {
+ public:
+  static Result<ShellEnd> watch(const KeptCall& kept, const RunPlace& run, const std::string& state) {
+    AgentSessions sessions = TRY(AgentSessions::open(state));
+    ForegroundCall call = TRY(ForegroundCall::begin(sessions, session_of(kept)));
+    const TaskHome home = TRY(make_task_home(run, kept.task));
+    OwnedFd tmp = TRY(sys::open(home.tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+    ::unlinkat(tmp.get(), std::string(end_directory_file).c_str(), 0);  // of an earlier one
+    return ShellEnd(kept, std::move(sessions), std::move(call), std::move(tmp));
+  }
+
+  // The command wrote the file, so that it is the model's word: a regular file, and a plain directory beneath
+  // the workspace, or nothing.
+  Result<void> keep(const Outcome& outcome) const {
+    const bool ended_well = outcome.end == End::exited && outcome.exit_code == 0;
+    if (!ended_well || !call_.has_run_alone()) return {};
+    const auto file = open_beneath(tmp_.get(), std::string(end_directory_file), O_RDONLY, Links::refused,
+                                   "the shell's last directory");
+    struct stat seen {};
+    if (!file.ok() || ::fstat(file.value().get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return {};
+    auto text = sys::read_all(file.value().get(), most_path_bytes);
+    if (!text.ok() || !text.value().ends_with('\n')) return {};
+    std::string directory = std::move(text).value();
+    directory.pop_back();
+    if (!is_plain_directory(kept_.workspace, directory)) return {};
+    return sessions_.move(session_of(kept_), {kept_.stands, directory});
+  }
+
+ private:
+  ShellEnd(KeptCall kept, AgentSessions sessions, ForegroundCall call, OwnedFd tmp)
+      : kept_(std::move(kept)),
+        sessions_(std::move(sessions)),
+        call_(std::move(call)),
+        tmp_(std::move(tmp)) {}
+
+  KeptCall kept_;
+  AgentSessions sessions_;
+  ForegroundCall call_;
+  OwnedFd tmp_;
+};
 
 // On the rung that the agent was told, or a higher one: whatever the hook knew of requirements, by its
 // variables or by files that have changed since, is in that word.
-Result<SessionOptions> session_of(const KeptCall& kept) {
-  SessionOptions options = hook_session({kept.workspace, directory_of(kept), kept.task, kept.profile});
+Result<SessionOptions> options_of(const KeptCall& kept, const HookPlace& place) {
+  SessionOptions options = hook_session(place);
   if (kept.rung.empty()) return options;
   const auto rung = rung_named(kept.rung);
   if (!rung) return refusal("a call that was kept names no rung", "let the agent make the call again");
@@ -55,18 +113,28 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   const Installation installation = TRY(find_installation(environment));
   const KeptCalls calls = TRY(KeptCalls::open(installation.state));
   const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
-  SessionOptions options = TRY(session_of(kept));
+  const HookPlace place = place_of(kept);
+  SessionOptions options = TRY(options_of(kept, place));
   auto gateway = TRY(Gateway::open(std::move(options), environment));
   // What was allowed because it is isolated does not run otherwise, whatever was switched since.
   if (!kept.isolation.empty()) TRY(gateway->set_enabled(true));
   AnsweredBefore approver(kept.approved);
   const OwnedFd signals = take_over_signals();
-  const ToolCall named{kept.asked, kept.input};
+  const ToolCall named = with_directory({kept.asked, kept.input}, place.workspace, place.directory);
   const CallContext context{.task = kept.task,
                             .named = &named,
                             .passed_on = {.output = 1, .errors = 2, .signals = signals.get()},
                             .waits = complain_of_wait};
-  return gateway->call({kept.tool, kept.arguments}, context, approver);
+  if (!place.note.empty()) complain(place.note);
+  std::optional<ShellEnd> end;
+  if (place.keeps_directory && gateway->record() != nullptr)
+    end = TRY(ShellEnd::watch(kept, gateway->record()->place(), installation.state));
+  CallResult result = gateway->call({kept.tool, kept.arguments}, context, approver);
+  if (end) {
+    if (const auto kept_end = end->keep(result.outcome); !kept_end.ok())
+      complain("the next command does not start where this one ended: " + describe(kept_end.error()));
+  }
+  return result;
 }
 
 }  // namespace

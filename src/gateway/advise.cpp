@@ -152,14 +152,25 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                      const CallContext& context, Approver& approver, OnAsk on_ask) {
   const auto home = TRY(gateway.home_of(judged_as, context));
-  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), &asked}));
+  Judged judged =
+      TRY(judge(gateway.session(), judged_as,
+                {context.skill, home, gateway.dials(), context.named != nullptr ? context.named : &asked}));
   Advice advice = advice_of(judged.judgement);
   if (const auto missing = missing_box(gateway, judged)) {  // nobody is asked about what cannot run
     advice = {.decision = Decision::deny, .reason = describe(*missing)};
     TRY(write_down(gateway, decision_of(judged, asked, context), advice, failed(*missing)));
     return advice;
   }
-  if (advice.decision == Decision::ask) {
+  if (advice.decision == Decision::ask && goes_back(judged.judgement, on_ask)) {
+    const auto question = make_question(subject_of(judged));
+    if (question.ok()) {
+      advice.approved = question.value().digest;
+    } else {
+      answer(judged, gateway.session(),
+             Verdict{GateId::approval, Decision::deny, question.error().what, {}, question.error().fix});
+      advice = advice_of(judged.judgement);
+    }
+  } else if (advice.decision == Decision::ask) {
     Listening listening(approver);
     Questions questions;
     const auto no = ask_about(judged, questions, listening, gateway.session().installation.state, context);
@@ -167,12 +178,13 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     advice = advice_of(judged.judgement);
     advice.approved = listening.approved;
   }
-  if (advice.decision == Decision::allow && !is_isolated(judged)) {
+  if (advice.decision != Decision::deny && !is_isolated(judged)) {
     settle_without_isolation(judged.judgement, on_ask);
     const std::string approved = std::move(advice.approved);
     advice = advice_of(judged.judgement);
     advice.approved = approved;
   }
+  advice.isolated = is_isolated(judged);
   if (judged.plan) advice.rung = judged.plan->rung;
   advice.box_notes = judged.box_notes;
   if (advice.decision == Decision::deny)

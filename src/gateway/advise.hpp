@@ -12,8 +12,9 @@ namespace cloche {
 struct Advice {
   Decision decision = Decision::deny;
   std::string reason = {};    // of what is not allowed, for the model
-  std::string approved = {};  // digest of the question that was answered with yes
+  std::string approved = {};  // digest of the question that was answered with yes, or is handed back
   Approvers approvers = Approvers::anyone;
+  bool isolated = false;                    // of a command: it runs in a sandbox or not at all
   Rung rung = Rung::namespaces;             // of a command that was admitted
   std::vector<std::string> box_notes = {};  // and what is less about its box than was asked for
 };
@@ -29,11 +30,12 @@ Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& j
 Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision unsaid,
                                const CallContext& context, Approver& approver, OnAsk on_ask);
 
-// A command that will run under the glass by and by: judged and asked about; written down only when it is
-// refused, because the run itself leaves its own record. An allow is said of what is isolated and of nothing
-// else: where the operator has switched isolation off, it is an ask, or a deny where nobody can be asked; and
-// where the box that it would get does not work here, it is a deny with the reason that the run would end
-// with.
+// A command that will run in the sandbox later: judged and asked about; written down only when it is refused,
+// because the run itself leaves its own record. An allow is said of what is isolated and of nothing else:
+// where the operator has switched isolation off, it is an ask, or a deny where no person can be asked; and
+// where the sandbox that it would get does not work here, it is a deny with the reason that the run would end
+// with. An ask that is handed back carries the digest of the question: to start the command is the yes to
+// that digest.
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
                      const CallContext& context, Approver& approver, OnAsk on_ask);
 

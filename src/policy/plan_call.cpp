@@ -36,6 +36,22 @@ void leave_alone(RunRequest& request, const Fetch& fetch) {
   request.workspace_use = WorkspaceUse::hidden;
 }
 
+// The script as it is, in a bash that leaves its last directory behind when it ends well. A trap that the
+// script sets itself takes the place of ours, and then the directory stays what it was.
+std::vector<std::string> keeping_directory(const std::vector<std::string>& argv, const std::string& script) {
+  std::vector<std::string> kept(argv.begin(), argv.end() - 1);
+  kept.push_back("-c");
+  kept.push_back(R"(trap "[ \$? = 0 ] && builtin pwd -P >|$(printf %q "$TMPDIR/)" +
+                 std::string(end_directory_file) + R"(") 2>/dev/null" EXIT; . "$0")");
+  kept.push_back(script);  // $0, as it would be without this
+  return kept;
+}
+
+bool is_bash_script(const Launch& launch) {
+  return launch.script && launch.argv.size() > 1 && launch.argv.front() == "bash" &&
+         launch.argv.back() == launch.script->target;
+}
+
 }  // namespace
 
 RunRequest request_for(const Launch& launch, RunRequest operators) {
@@ -47,6 +63,8 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   request.noexec = launch.noexec;
   request.fresh_home = launch.fresh_home;
   request.script = launch.script;
+  if (request.keeps_directory && is_bash_script(launch))
+    request.argv = keeping_directory(launch.argv, launch.script->target);
   request.workspace_use = std::max(request.workspace_use, launch.workspace);
   request.grants.insert(request.grants.end(), launch.grants.begin(), launch.grants.end());
   if (launch.readonly) request.profile = Profile::readonly;

@@ -25,10 +25,15 @@ struct Field {
   std::string KeptCall::*text;
 };
 constexpr Field fields[] = {
-    {"tool", &KeptCall::tool},   {"arguments", &KeptCall::arguments}, {"asked", &KeptCall::asked},
-    {"input", &KeptCall::input}, {"workspace", &KeptCall::workspace}, {"directory", &KeptCall::directory},
-    {"task", &KeptCall::task},   {"profile", &KeptCall::profile},     {"isolation", &KeptCall::isolation},
-    {"rung", &KeptCall::rung},   {"approved", &KeptCall::approved},
+    {"tool", &KeptCall::tool},           {"arguments", &KeptCall::arguments},
+    {"asked", &KeptCall::asked},         {"input", &KeptCall::input},
+    {"workspace", &KeptCall::workspace}, {"directory", &KeptCall::directory},
+    {"task", &KeptCall::task},           {"profile", &KeptCall::profile},
+    {"isolation", &KeptCall::isolation}, {"rung", &KeptCall::rung},
+    {"approved", &KeptCall::approved},   {"agent", &KeptCall::agent},
+    {"session", &KeptCall::session},     {"subagent", &KeptCall::subagent},
+    {"stands", &KeptCall::stands},       {"keeps_directory", &KeptCall::keeps_directory},
+    {"note", &KeptCall::note},
 };
 
 std::string text_of(const KeptCall& call, uint64_t expires_ms) {

@@ -17,7 +17,7 @@ class HookFailures : public Hook {
 
   // The hook by a shell, with this before and after it.
   Ran by_shell(const std::string& before, const std::string& after, const std::string& program) const {
-    Command shell = words({});
+    Command shell = words({}, {.env = {{"CLAUDE_PROJECT_DIR", workspace()}}});
     shell.input = good();
     shell.argv = {"sh", "-c", before + " " + program + " hook " + after};
     return run(shell);
@@ -197,10 +197,11 @@ TEST_P(HookFailures, AStateThatCannotBe) {
 
 TEST_P(HookFailures, WordsThatMakeNoSense) {
   const Words rows[] = {
-      {"--nonsense"},         {"claude"},         {"--yes"},     {"--workspace"},
-      {"--timeout", "1h"},    {"--timeout", "x"}, {"--timeout"}, {"--workspace", "/not/there"},
-      {"--workspace", "/etc"}};
+      {"--nonsense"},      {"claude"},         {"--yes"},     {"--workspace"},
+      {"--timeout", "1h"}, {"--timeout", "x"}, {"--timeout"}, {"--workspace", "/not/there"}};
   for (const auto& flags : rows) EXPECT_TRUE(is_a_no(hook_bytes(good(), flags))) << flags[0];
+  const Ran elsewhere = hook_bytes(good(), {"--workspace", "/etc"});
+  EXPECT_TRUE(contains(elsewhere.out, R"("permissionDecision":"deny")")) << elsewhere.out;
 }
 
 FOR_EVERYONE(HookFailures);

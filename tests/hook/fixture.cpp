@@ -2,12 +2,10 @@
 
 #include <regex>
 
-#include "everyday/conversation.hpp"
-
 namespace cloche::test {
 
 Hook::Hook() {
-  for (const char* shelf : {"approvals", "calls"}) fs::remove_all(state() / shelf);
+  for (const char* shelf : {"approvals", "calls", "sessions"}) fs::remove_all(state() / shelf);
 }
 
 std::string Hook::call_of(const std::string& tool, const std::string& input) const {
@@ -23,6 +21,8 @@ std::string Hook::call_with(const std::string& more, const std::string& tool,
 
 Ran Hook::hook_bytes(const std::string& bytes, const Words& flags, Command given) const {
   given.input = bytes;
+  // As Claude Code does; Codex does not.
+  if (!contains(bytes, "turn_id")) given.env.emplace("CLAUDE_PROJECT_DIR", workspace());
   Words words = {"hook"};
   words.insert(words.end(), flags.begin(), flags.end());
   return cloche_words(words, std::move(given));
@@ -50,12 +50,9 @@ HookSaid Hook::bash(const std::string& command) const {
   return hook("Bash", R"({"command": )" + quoted(command) + R"(, "description": "d", "timeout": 1000})");
 }
 
-std::string Hook::at_terminal(const std::string& call, const Command& given) {
-  scene().write("call.json", call);
-  Command shell = words({}, given);
-  shell.argv = {"sh", "-c", cloche() + " hook < " + (scene_root() / "call.json").string()};
-  Conversation terminal(shell, Over::terminal);
-  return terminal.finish().out;
+std::string Hook::in_terminal_program(const std::string& call, Command given) const {
+  given.env.emplace("CLAUDE_CODE_ENTRYPOINT", "cli");
+  return hook_bytes(call, {}, std::move(given)).out;
 }
 
 Ran Hook::carry_out(const std::string& command) const {

@@ -33,8 +33,8 @@ class Hook : public Tools {
   HookSaid hook(const std::string& tool, const std::string& input, const Command& given = {}) const;
   HookSaid said_to(const std::string& bytes, const Command& given = {}) const;
   HookSaid bash(const std::string& command) const;
-  // What is answered where the agent has a terminal, as bytes.
-  std::string at_terminal(const std::string& call, const Command& given = {});
+  // What is answered where a person sits before Claude Code's terminal program, as bytes.
+  std::string in_terminal_program(const std::string& call, Command given = {}) const;
 
   // As an agent does it: by a shell, where it stands.
   Ran carry_out(const std::string& command) const;

@@ -122,18 +122,50 @@ TEST_P(HookJudged, ARuleThatIsMadeMeanwhileIsHeardWhenItRuns) {
   EXPECT_TRUE(refused(carry_out(command), {126}, {"no more"}));
 }
 
-TEST_P(HookJudged, AtATerminalClaudeAsksItsPersonUnlessTheOperatorMust) {
+TEST_P(HookJudged, InItsTerminalProgramClaudeAsksItsPersonUnlessTheOperatorMust) {
   rules(R"({"default": "allow", "rules": [
     {"tool": "read_artifact", "args": {"path": "^asked"}, "action": "ask"},
     {"tool": "read_artifact", "args": {"path": "^ours"}, "action": "ask", "approver": "operator"}]})");
   const std::string asks = R"("permissionDecision":"ask")";
   const std::string asked = call_of("Read", R"({"file_path": "asked"})");
   const std::string bypassing = std::regex_replace(asked, std::regex("default"), "bypassPermissions");
-  EXPECT_TRUE(contains(at_terminal(call_of("Task", "{}")), asks));
-  EXPECT_TRUE(contains(at_terminal(asked), asks));
+  EXPECT_TRUE(contains(in_terminal_program(call_of("Task", "{}")), asks));
+  EXPECT_TRUE(contains(in_terminal_program(asked), asks));
   for (const auto& call : {bypassing, call_of("Read", R"({"file_path": "ours"})"),
                            call_with(R"("turn_id": "1", )", "Task", "{}")})
-    EXPECT_TRUE(contains(at_terminal(call), "waiting for approval")) << call;
+    EXPECT_TRUE(contains(in_terminal_program(call), "waiting for approval")) << call;
+  for (const char* headless : {"sdk-cli", "sdk-ts", "CLI", ""})
+    EXPECT_FALSE(contains(in_terminal_program(asked, {.env = {{"CLAUDE_CODE_ENTRYPOINT", headless}}}), asks))
+        << headless;
+}
+
+// The person's yes is that the agent starts it, and it is a yes to what was shown.
+TEST_P(HookJudged, ACommandThatIsAskedAboutInTheTerminalProgramRunsOnceAsItWasShown) {
+  rules(R"({"default": "allow", "rules": [
+    {"tool": "Bash", "args": {"command": "^sh "}, "action": "ask", "reason": "scripts are asked about"},
+    {"tool": "Bash", "args": {"command": "deploy"}, "action": "ask", "approver": "operator"}]})");
+  file("a.sh", "echo first; hostname\n");
+  const auto asked = [&](const std::string& command) {
+    const auto json = parse_json(
+        in_terminal_program(call_of("Bash", R"({"command": )" + quoted(command) + R"(, "timeout": 5})")));
+    EXPECT_TRUE(json);
+    return (*json)["hookSpecificOutput"];
+  };
+  const Json said = asked("sh a.sh");
+  EXPECT_EQ(said["permissionDecision"].string, "ask");
+  EXPECT_TRUE(contains(said["permissionDecisionReason"].string, "What it asks for: sh a.sh"));
+  EXPECT_TRUE(contains(said["permissionDecisionReason"].string, "scripts are asked about"));
+  const std::string line = said["updatedInput"]["command"].string;
+  EXPECT_TRUE(is_call_line(line));
+  const Ran ran = carry_out(line);
+  EXPECT_EQ(ran.out, "first\ncloche\n") << "isolated: " << ran.err;
+  EXPECT_TRUE(refused(carry_out(line), {125}, {"was started already"}));
+
+  const std::string isolated = asked("sh a.sh")["updatedInput"]["command"].string;
+  scene().write("home/.config/cloche/config.json", R"({"enabled": false})");
+  EXPECT_EQ(carry_out(isolated).out, "first\ncloche\n") << "isolated, whatever was switched since";
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "ask", "approver": "operator"}]})");
+  EXPECT_EQ(asked("sh a.sh")["permissionDecision"].string, "deny");
 }
 
 TEST_P(HookJudged, AModelsCdDoesNotChooseTheWorkspace) {
@@ -147,8 +179,9 @@ TEST_P(HookJudged, AModelsCdDoesNotChooseTheWorkspace) {
   const HookSaid inside = said_to(standing_in("project/sub"), started);
   EXPECT_TRUE(exited(carry_out(inside.command), 0));
   EXPECT_TRUE(fs::exists(workspace() / "project/made"));
-  EXPECT_TRUE(refused(hook_bytes(call_of("Bash", R"({"command": "true"})"), {}, started), {2},
-                      {"outside its project"}));
+  const HookSaid outside_it = said_to(call_of("Bash", R"({"command": "true"})"), started);
+  EXPECT_EQ(outside_it.decision, "deny");
+  EXPECT_TRUE(contains(outside_it.reason, "outside the project")) << outside_it.reason;
 }
 
 // Codex reads an ask as no answer at all, which is a yes; and it has no other answer than these.

@@ -91,7 +91,7 @@ TEST_P(HookSwitches, AtItsTerminalClaudesPersonIsAskedAboutWhatIsNot) {
   for (const Row& row : rows) {
     if (row.held == Held::refused) continue;
     configure(row.config);
-    const std::string reply = at_terminal(look(), given(row));
+    const std::string reply = in_terminal_program(look(), given(row));
     const bool asks = contains(reply, R"("permissionDecision":"ask")");
     EXPECT_EQ(asks, row.held == Held::no) << words_of(row) << reply;
     if (!asks) continue;
