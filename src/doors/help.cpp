@@ -374,7 +374,8 @@ std::string approve_help() {
 
 std::string hook_help() {
   return "cloche hook [--workspace DIR] [--timeout 25s]\n"
-         "cloche hook --install claude|codex [--settings FILE] [--yes]\n"
+         "cloche hook --install claude|codex [--settings FILE] [--workspace DIR] [--timeout 25s] [--yes]\n"
+         "cloche hook --check claude|codex [--settings FILE]\n"
          "cloche hook --uninstall claude|codex [--settings FILE] [--yes]\n"
          "\n"
          "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON on "
@@ -388,9 +389,12 @@ std::string hook_help() {
          "advisory,\n"
          "because nothing confines it: where you can, use `cloche mcp` with the agent's own tools off.\n"
          "\n"
-         "  --workspace DIR     the project (default: what the agent says it was started in)\n"
+         "  --workspace DIR     the project (default: the one that the agent was started in); with --install "
+         "only\n"
+         "                      for the project's own settings file\n"
          "  --timeout TIME      how long judging may take before it is a no (default 25s, at most 50s)\n"
          "  --install AGENT     shows the change to its settings, asks, and makes it\n"
+         "  --check AGENT       whether a call of it has really arrived since then: 0 yes, 1 no\n"
          "  --uninstall AGENT   takes it out again\n"
          "  --settings FILE     another file than the user's own settings\n"
          "  --yes               without asking\n"

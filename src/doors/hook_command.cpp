@@ -11,6 +11,7 @@
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
 #include "doors/help.hpp"
+#include "doors/hook_check.hpp"
 #include "doors/hook_install.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/hook_reply.hpp"
@@ -162,7 +163,8 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
                                 {"--timeout", &HookArguments::timeout, Action::judge},
                                 {"--settings", &HookArguments::settings, Action::judge},
                                 {"--install", &HookArguments::agent, Action::install},
-                                {"--uninstall", &HookArguments::agent, Action::uninstall}};
+                                {"--uninstall", &HookArguments::agent, Action::uninstall},
+                                {"--check", &HookArguments::agent, Action::check}};
   HookArguments arguments;
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string word = words[at];
@@ -184,7 +186,10 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
   }
   const bool judges = arguments.action == Action::judge;
   if (judges && (arguments.yes || !arguments.settings.empty()))
-    return bad_usage("--yes and --settings are for --install and --uninstall");
+    return bad_usage("--yes and --settings are for --install, --uninstall and --check");
+  const bool flags_for_line = judges || arguments.action == Action::install;
+  if (!flags_for_line && !(arguments.workspace.empty() && arguments.timeout.empty()))
+    return bad_usage("--workspace and --timeout are for the hook itself and for --install");
   return arguments;
 }
 
@@ -212,6 +217,7 @@ int hook_door(std::span<char* const> words, const Environment& environment) {
     case Action::help: return print_all(hook_help(), 0);
     case Action::install:
     case Action::uninstall: return install_hook(arguments.value(), environment);
+    case Action::check: return check_hook(arguments.value(), environment);
     case Action::judge: break;
   }
   return judge_from_stdin(arguments.value(), environment);

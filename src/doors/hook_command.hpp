@@ -14,7 +14,7 @@
 namespace cloche {
 
 struct HookArguments {
-  enum class Action { judge, install, uninstall, help };
+  enum class Action { judge, install, uninstall, check, help };
   Action action = Action::judge;
   std::string workspace = {};  // --workspace: else as hook_place() has it
   std::string agent = {};      // of an installation: claude or codex

@@ -63,7 +63,8 @@ bool is_whole(std::string_view reply) {
 
 bool is_hook_judgement(std::span<char* const> words) {
   for (const std::string_view word : words)
-    if (word == "--help" || word == "-h" || word.starts_with("--install") || word.starts_with("--uninstall"))
+    if (word == "--help" || word == "-h" || word.starts_with("--install") ||
+        word.starts_with("--uninstall") || word.starts_with("--check"))
       return false;
   return true;
 }

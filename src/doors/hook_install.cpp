@@ -18,6 +18,7 @@
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
+#include "model/limits.hpp"
 #include "store/installed_hooks.hpp"
 
 namespace cloche {
@@ -33,23 +34,6 @@ struct AgentFiles {
 };
 constexpr AgentFiles agents[] = {{"claude", "CLAUDE_CONFIG_DIR", ".claude", "settings.json"},
                                  {"codex", "CODEX_HOME", ".codex", "hooks.json"}};
-
-Result<std::string> settings_file(const HookArguments& arguments, const Environment& environment) {
-  const auto* row = std::find_if(std::begin(agents), std::end(agents),
-                                 [&](const AgentFiles& one) { return one.agent == arguments.agent; });
-  if (row == std::end(agents))
-    return usage_error("'" + arguments.agent + "' is no agent that it can be set up for",
-                       "use claude or codex; others take the MCP door");
-  if (!arguments.settings.empty()) return arguments.settings;
-  std::string folder = environment.get(row->variable);
-  if (folder.empty()) {
-    const std::string home = environment.get("HOME");
-    if (!is_plain_absolute(home))
-      return refusal("HOME does not say where the settings are", "use --settings");
-    folder = home + "/" + std::string(row->folder);
-  }
-  return folder + "/" + std::string(row->file);
-}
 
 // Through links: people keep their settings elsewhere and link them.
 Result<std::string> resolved(const std::string& file) {
@@ -174,7 +158,7 @@ struct AgentSettings {
 
 Result<AgentSettings> find_settings(const HookArguments& arguments, const Environment& environment) {
   AgentSettings found;
-  found.named = tidied(TRY(sys::hold(".")).path, TRY(settings_file(arguments, environment)));
+  found.named = tidied(TRY(sys::hold(".")).path, TRY(agent_settings_file(arguments, environment)));
   found.file = TRY(resolved(found.named));
   found.text = TRY(read_settings(found.file));
   found.absent = ::access(found.file.c_str(), F_OK) != 0;
@@ -226,22 +210,81 @@ Result<void> take_out(const AgentSettings& settings, const std::optional<std::st
   return {};
 }
 
-Result<int> install(const HookArguments& arguments, const AgentSettings& settings, const std::string& command,
-                    const InstalledHooks& installed) {
-  const std::string with = TRY(with_hook(settings.text, command));
+// Where an agent looks for the settings of one project.
+bool belongs_to_project(const AgentSettings& settings, const std::string& agent, const std::string& project) {
+  if (agent == "codex") return settings.file == project + "/.codex/hooks.json";
+  return settings.file == project + "/.claude/settings.json" ||
+         settings.file == project + "/.claude/settings.local.json";
+}
+
+// A workspace that stands in the user's own settings would be that of every project: what the agent does in
+// another one would be judged as if it were done here, or refused.
+Result<void> check_workspace(const HookArguments& arguments, const AgentSettings& settings,
+                             const Environment& environment) {
+  const std::string project = TRY(sys::hold(arguments.workspace)).path;
+  HookArguments users = arguments;
+  users.settings.clear();
+  const auto of_user = agent_settings_file(users, environment);
+  const bool own = belongs_to_project(settings, arguments.agent, project) &&
+                   (!of_user.ok() || TRY(resolved(of_user.value())) != settings.file);
+  if (own) return {};
+  const std::string file = arguments.agent == "codex" ? "/.codex/hooks.json" : "/.claude/settings.json";
+  return refusal("--workspace would fix one project for every session that uses " + settings.file,
+                 "leave it out: each session works in its own project; or name the project's own settings: "
+                 "--settings " +
+                     project + file);
+}
+
+// Of the installed line: what the operator asked for and --install can promise.
+Result<std::vector<std::string>> flags_of(const HookArguments& arguments, const AgentSettings& settings,
+                                          const Environment& environment) {
+  std::vector<std::string> flags;
+  if (!arguments.workspace.empty()) {
+    TRY(check_workspace(arguments, settings, environment));
+    flags = {"--workspace", TRY(sys::hold(arguments.workspace)).path};
+  }
+  if (!arguments.timeout.empty()) {
+    TRY(parse_duration_ms("--timeout", arguments.timeout));
+    flags.insert(flags.end(), {"--timeout", arguments.timeout});
+  }
+  return flags;
+}
+
+constexpr std::string_view better_for_codex =
+    "For Codex the MCP server is the better way: it needs none of the steps below, and Codex's own sandbox "
+    "stays on.\n"
+    "In ~/.codex/config.toml:\n"
+    "    sandbox_mode = \"read-only\"\n"
+    "    [mcp_servers.cloche]\n"
+    "    command = \"cloche\"\n"
+    "    args = [\"mcp\", \"--workspace\", \"/path/of/the/project\"]\n"
+    "    default_tools_approval_mode = \"approve\"\n"
+    "    [features]\n"
+    "    shell_tool = false\n\n";
+
+constexpr std::string_view next_for_codex =
+    "Codex passes over a hook that is not trusted, without a word. So, in this order:\n"
+    "1. trust it: /hooks in Codex;\n"
+    "2. let Codex run a command, and see whether it arrived: cloche hook --check codex\n"
+    "3. then, and not before, do what --check says about Codex's own sandbox.\n";
+
+Result<int> install(const HookArguments& arguments, const AgentSettings& settings, const std::string& cloche,
+                    const std::vector<std::string>& flags, const InstalledHooks& installed) {
+  const std::string with = TRY(with_hook(settings.text, cloche, hook_command_line(cloche, flags)));
+  const bool codex = arguments.agent == "codex";
+  if (codex) print(std::string(better_for_codex));
   print(visible(settings.file) + ":\n" + difference(settings.text, with));
   if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
   TRY(put_in(settings, with, installed));
   const std::string undo = "cloche hook --uninstall " + arguments.agent;
-  const std::string trust =
-      arguments.agent == "codex" ? "Codex runs it once you have trusted it: /hooks in Codex.\n" : "";
-  return print_all(
-      "The hook is set up. Sessions that begin now use it; undo it with `" + undo + "`.\n" + trust, 0);
+  return print_all("The hook is set up. Sessions that begin now use it; undo it with `" + undo + "`.\n" +
+                       std::string(codex ? next_for_codex : ""),
+                   0);
 }
 
 Result<int> uninstall(const HookArguments& arguments, const AgentSettings& settings,
-                      const std::string& command, const InstalledHooks& installed) {
-  const std::string without = TRY(without_hook(settings.text, command));
+                      const std::string& cloche, const InstalledHooks& installed) {
+  const std::string without = TRY(without_hook(settings.text, cloche));
   const auto known = installed.recall(settings.file);
   const auto after = as_before(without, known);
   print(visible(settings.file) + ":\n" + difference(settings.text, after.value_or("")));
@@ -253,17 +296,34 @@ Result<int> uninstall(const HookArguments& arguments, const AgentSettings& setti
 
 Result<int> change(const HookArguments& arguments, const Environment& environment) {
   const AgentSettings settings = TRY(find_settings(arguments, environment));
-  const std::string command = hook_command_line(TRY(path_of_cloche()));
+  const std::string cloche = TRY(path_of_cloche());
   const Installation installation = TRY(find_installation(environment));
   if (installation.state.empty())
     return refusal("there is no state directory for the hook: " + installation.no_state);
   const InstalledHooks installed = TRY(InstalledHooks::open(installation.state));
-  return arguments.action == HookArguments::Action::install
-             ? install(arguments, settings, command, installed)
-             : uninstall(arguments, settings, command, installed);
+  if (arguments.action == HookArguments::Action::uninstall)
+    return uninstall(arguments, settings, cloche, installed);
+  return install(arguments, settings, cloche, TRY(flags_of(arguments, settings, environment)), installed);
 }
 
 }  // namespace
+
+Result<std::string> agent_settings_file(const HookArguments& arguments, const Environment& environment) {
+  const auto* row = std::find_if(std::begin(agents), std::end(agents),
+                                 [&](const AgentFiles& one) { return one.agent == arguments.agent; });
+  if (row == std::end(agents))
+    return usage_error("'" + arguments.agent + "' is no agent that it can be set up for",
+                       "use claude or codex; others take the MCP door");
+  if (!arguments.settings.empty()) return arguments.settings;
+  std::string folder = environment.get(row->variable);
+  if (folder.empty()) {
+    const std::string home = environment.get("HOME");
+    if (!is_plain_absolute(home))
+      return refusal("HOME does not say where the settings are", "use --settings");
+    folder = home + "/" + std::string(row->folder);
+  }
+  return folder + "/" + std::string(row->file);
+}
 
 int install_hook(const HookArguments& arguments, const Environment& environment) {
   const auto code = change(arguments, environment);

@@ -6,6 +6,9 @@
 
 namespace cloche {
 
+// The file of --settings, else the user's own of that agent.
+Result<std::string> agent_settings_file(const HookArguments& arguments, const Environment& environment);
+
 int install_hook(const HookArguments& arguments, const Environment& environment);
 
 }  // namespace cloche

@@ -6,12 +6,14 @@
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
+#include "base/words.hpp"
 #include "doors/json_spans.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr JsonLimits settings_limits{.comments = JsonComments::refused};
+constexpr std::string_view line_end = " || exit 2";
 constexpr int agents_seconds = 60;  // more than the front of the hook takes at most
 
 std::string indented(int depth) { return "\n" + std::string(static_cast<size_t>(depth) * 2, ' '); }
@@ -46,22 +48,22 @@ Error other_shape(const std::string& what) {
   return refusal("the settings have another shape: " + what, "set the hook up by hand; see docs/hook.md");
 }
 
-bool is_our_hook(const JsonValue& hook, const std::string& command) {
+bool is_our_hook(const JsonValue& hook, const std::string& cloche) {
   const JsonValue* text = hook.find("command");
-  return text != nullptr && text->is_string() && text->text == command;
+  return text != nullptr && text->is_string() && is_hook_line(text->text, cloche);
 }
 
-// Which of the group's hooks it is; nothing: none.
-std::optional<size_t> our_hook_in(const JsonValue& group, const std::string& command) {
+// Which of the group's hooks is ours; nothing: none.
+std::optional<size_t> our_hook_in(const JsonValue& group, const std::string& cloche) {
   const JsonValue* hooks = group.find("hooks");
   if (hooks == nullptr || !hooks->is_array()) return std::nullopt;
   for (size_t i = 0; i < hooks->items.size(); ++i)
-    if (is_our_hook(hooks->items[i], command)) return i;
+    if (is_our_hook(hooks->items[i], cloche)) return i;
   return std::nullopt;
 }
 
-bool is_ours(const JsonValue& group, const std::string& command) {
-  return our_hook_in(group, command).has_value();
+bool is_ours(const JsonValue& group, const std::string& cloche) {
+  return our_hook_in(group, cloche).has_value();
 }
 
 const JsonValue* groups_of(const JsonValue& settings) {
@@ -69,19 +71,30 @@ const JsonValue* groups_of(const JsonValue& settings) {
   return hooks != nullptr ? hooks->find("PreToolUse") : nullptr;
 }
 
-bool has_hook(const JsonValue& settings, const std::string& command) {
-  const JsonValue* groups = groups_of(settings);
-  return groups != nullptr && std::any_of(groups->items.begin(), groups->items.end(),
-                                          [&](const JsonValue& group) { return is_ours(group, command); });
+// The lines of our hooks, in their order.
+std::vector<std::string> our_lines(const JsonValue& settings, const std::string& cloche) {
+  std::vector<std::string> lines;
+  if (const JsonValue* groups = groups_of(settings))
+    for (const auto& group : groups->items)
+      if (const auto which = our_hook_in(group, cloche))
+        lines.push_back(group.find("hooks")->items[*which].find("command")->text);
+  return lines;
+}
+
+bool has_hook(const JsonValue& settings, const std::string& cloche) {
+  return !our_lines(settings, cloche).empty();
 }
 
 // For some tools only, with less time or in the background it would look set up and be none.
-bool has_whole_hook(const JsonValue& settings, const std::string& command) {
-  const JsonValue* groups = groups_of(settings);
-  if (groups == nullptr) return false;
-  const std::string whole = canonical_json(read_json(entry_of(command, 0), "").value());
-  return std::any_of(groups->items.begin(), groups->items.end(),
-                     [&](const JsonValue& group) { return canonical_json(group) == whole; });
+bool has_whole_hook(const JsonValue& settings, const std::string& cloche) {
+  for (const auto& line : our_lines(settings, cloche)) {
+    const std::string whole = canonical_json(read_json(entry_of(line, 0), "").value());
+    const auto& groups = groups_of(settings)->items;
+    if (std::any_of(groups.begin(), groups.end(),
+                    [&](const JsonValue& group) { return canonical_json(group) == whole; }))
+      return true;
+  }
+  return false;
 }
 
 // The same object with this member changed, or without it when nothing is left of it and it was not there
@@ -97,11 +110,11 @@ JsonValue with_member(JsonValue object, std::string_view name, bool was_there, c
 }
 
 // Whether what was made of the settings is the settings with the hook, and nothing else was touched.
-bool is_right(std::string_view made, const JsonValue& before, const std::string& command) {
+bool is_right(std::string_view made, const JsonValue& before, const std::string& cloche) {
   const auto after = read_json(made, "", settings_limits);
-  if (!after.ok() || !has_hook(after.value(), command)) return false;
+  if (!after.ok() || !has_hook(after.value(), cloche)) return false;
   const auto drop_ours = [&](JsonValue& groups) {
-    std::erase_if(groups.items, [&](const JsonValue& group) { return is_ours(group, command); });
+    std::erase_if(groups.items, [&](const JsonValue& group) { return is_ours(group, cloche); });
   };
   const auto drop_groups = [&](JsonValue& hooks) {
     hooks = with_member(std::move(hooks), "PreToolUse", groups_of(before) != nullptr, drop_ours);
@@ -111,7 +124,7 @@ bool is_right(std::string_view made, const JsonValue& before, const std::string&
 }
 
 // Where it may be put in.
-Result<void> check_shape(const JsonValue& settings, const std::string& command) {
+Result<void> check_shape(const JsonValue& settings, const std::string& cloche) {
   if (!settings.is_object()) return other_shape("they are no object");
   if (const JsonValue* hooks = settings.find("hooks"); hooks != nullptr && !hooks->is_object())
     return other_shape("hooks is no object");
@@ -120,15 +133,16 @@ Result<void> check_shape(const JsonValue& settings, const std::string& command) 
   if (const JsonValue* off = settings.find("disableAllHooks");
       off != nullptr && (!off->is_boolean() || off->truth))
     return refusal("disableAllHooks stands in the settings, so no hook would run", "take that out first");
-  if (has_whole_hook(settings, command)) return refusal("the hook is set up there already");
-  if (has_hook(settings, command))
+  if (has_whole_hook(settings, cloche)) return refusal("the hook is set up there already");
+  if (has_hook(settings, cloche))
     return refusal("the hook is there, but not whole: for some tools only, or in another way than it needs",
                    "take it out by --uninstall, then set it up again");
   return {};
 }
 
-// As it was put in, and so what it was put into comes out byte for byte.
-std::optional<std::string> undone(std::string_view settings, const std::string& command) {
+// As one line of ours was put in, and so what it was put into comes out byte for byte.
+std::optional<std::string> undone(std::string_view settings, const std::string& command,
+                                  const std::string& cloche) {
   for (const auto& piece : pieces_of(command)) {
     for (const bool alone : {true, false}) {
       const std::string put_in = closed(piece, alone);
@@ -137,7 +151,7 @@ std::optional<std::string> undone(std::string_view settings, const std::string& 
       std::string made(settings);
       made.erase(at, put_in.size());
       const auto value = read_json(made, "", settings_limits);
-      if (value.ok() && !has_hook(value.value(), command)) return made;
+      if (value.ok() && !has_hook(value.value(), cloche)) return made;
     }
   }
   return std::nullopt;
@@ -151,7 +165,7 @@ size_t index_of(const std::vector<JsonSpan>& spans, const JsonSpan& one) {
 
 // The text without one of our hooks, and without what then holds nothing: its group, the list, `hooks`.
 // Nothing: it was not found in the text.
-std::optional<std::string> cut_once(std::string_view text, const std::string& command) {
+std::optional<std::string> cut_once(std::string_view text, const std::string& cloche) {
   const JsonValue settings = read_json(text, "", settings_limits).value();
   const size_t root = begin_of_json(text);
   const auto hooks = member_span(text, root, "hooks");
@@ -159,7 +173,7 @@ std::optional<std::string> cut_once(std::string_view text, const std::string& co
   const JsonValue* groups = groups_of(settings);
   if (!list || groups == nullptr) return std::nullopt;
   for (size_t i = 0; i < groups->items.size(); ++i) {
-    const auto which = our_hook_in(groups->items[i], command);
+    const auto which = our_hook_in(groups->items[i], cloche);
     if (!which) continue;
     const auto own = member_span(text, spans_in(text, list->value)[i].value, "hooks");
     if (!own) return std::nullopt;
@@ -174,11 +188,24 @@ std::optional<std::string> cut_once(std::string_view text, const std::string& co
 
 }  // namespace
 
-std::string hook_command_line(const std::string& cloche) { return cloche + " hook || exit 2"; }
+std::string hook_command_line(const std::string& cloche, const std::vector<std::string>& flags) {
+  return cloche + " hook" + (flags.empty() ? "" : " " + quote_words(flags)) + std::string(line_end);
+}
 
-bool has_hook(std::string_view settings, const std::string& command) {
+bool is_hook_line(std::string_view command, const std::string& cloche) {
+  const std::string begin = cloche + " hook";
+  if (!command.starts_with(begin) || !command.ends_with(line_end)) return false;
+  if (command.size() < begin.size() + line_end.size()) return false;
+  command.remove_prefix(begin.size());
+  command.remove_suffix(line_end.size());
+  if (command.empty()) return true;
+  const SplitWords flags = split_words(command);
+  return command.starts_with(" --") && flags.problem.empty() && flags.operators.empty();
+}
+
+bool has_hook(std::string_view settings, const std::string& cloche) {
   const auto value = read_json(settings, "", settings_limits);
-  return value.ok() && has_hook(value.value(), command);
+  return value.ok() && has_hook(value.value(), cloche);
 }
 
 bool is_blank(std::string_view settings) {
@@ -190,10 +217,11 @@ bool is_empty_object(std::string_view settings) {
   return value.ok() && value.value().is_object() && value.value().members.empty();
 }
 
-Result<std::string> with_hook(std::string_view settings, const std::string& command) {
+Result<std::string> with_hook(std::string_view settings, const std::string& cloche,
+                              const std::string& command) {
   const std::string text = is_blank(settings) ? std::string(empty_settings) : std::string(settings);
   const JsonValue before = TRY(read_json(text, "", settings_limits));
-  TRY(check_shape(before, command));
+  TRY(check_shape(before, cloche));
   size_t bracket = begin_of_json(text);
   size_t level = 0;
   for (const char* name : {"hooks", "PreToolUse"}) {
@@ -204,17 +232,18 @@ Result<std::string> with_hook(std::string_view settings, const std::string& comm
   }
   std::string made = text;
   made.insert(bracket + 1, closed(pieces_of(command)[level], spans_in(text, bracket).empty()));
-  if (!is_right(made, before, command)) return other_shape("they could not be changed safely");
+  if (!is_right(made, before, cloche)) return other_shape("they could not be changed safely");
   return made;
 }
 
-Result<std::string> without_hook(std::string_view settings, const std::string& command) {
-  if (!has_hook(settings, command)) return refusal("the hook is not set up there");
-  if (auto made = undone(settings, command)) return *std::move(made);
+Result<std::string> without_hook(std::string_view settings, const std::string& cloche) {
+  if (!has_hook(settings, cloche)) return refusal("the hook is not set up there");
+  for (const auto& line : our_lines(TRY(read_json(settings, "", settings_limits)), cloche))
+    if (auto made = undone(settings, line, cloche)) return *std::move(made);
   // The agent has written it anew, or somebody has worked on it.
   std::string text(settings);
-  while (has_hook(text, command)) {
-    auto made = cut_once(text, command);
+  while (has_hook(text, cloche)) {
+    auto made = cut_once(text, cloche);
     if (!made || !read_json(*made, "", settings_limits).ok())
       return refusal("the hook is there, but cannot be taken out safely",
                      "take it out by hand; see docs/hook.md");

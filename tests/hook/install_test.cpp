@@ -180,6 +180,57 @@ TEST_P(HookInstall, WhatIsNotUnderstoodStaysAsItIs) {
   EXPECT_TRUE(refused(hook_words({"--install", "cursor", "--yes"}), {2}, {"claude or codex"}));
 }
 
+// In the user's own settings it would be the workspace of every project.
+TEST_P(HookInstall, AWorkspaceOnlyInTheSettingsOfItsProject) {
+  const std::string project = workspace().string();
+  EXPECT_TRUE(refused(hook_words({"--install", "claude", "--workspace", project, "--yes"}), {125},
+                      {"would fix one project for every session", "--settings " + project}));
+  EXPECT_FALSE(fs::exists(claude()));
+  const std::string other = (scene_root() / "other/.claude/settings.json").string();
+  EXPECT_TRUE(
+      refused(hook_words({"--install", "claude", "--workspace", project, "--settings", other, "--yes"}),
+              {125}, {"would fix one project"}));
+  for (const auto& [agent, name] :
+       {std::pair{"claude", ".claude/settings.json"}, std::pair{"claude", ".claude/settings.local.json"},
+        std::pair{"codex", ".codex/hooks.json"}}) {
+    const std::string settings = (workspace() / name).string();
+    EXPECT_TRUE(exited(hook_words({"--install", agent, "--workspace", project, "--settings", settings,
+                                   "--timeout", "20s", "--yes"}),
+                       0));
+    const std::string text = read_file(settings);
+    EXPECT_TRUE(contains(text, cloche() + " hook --workspace " + project + " --timeout 20s || exit 2"))
+        << text;
+    EXPECT_TRUE(
+        refused(hook_words({"--install", agent, "--settings", settings, "--yes"}), {125}, {"already"}))
+        << "the same hook with other flags";
+    EXPECT_TRUE(exited(hook_words({"--uninstall", agent, "--settings", settings, "--yes"}), 0));
+    EXPECT_FALSE(fs::exists(settings)) << name;
+  }
+}
+
+// Codex passes over a hook that is not trusted, and then everything would run without any sandbox.
+TEST_P(HookInstall, TheAgentsOwnSandboxIsOnlyGivenUpAfterACallHasArrived) {
+  EXPECT_TRUE(refused(hook_words({"--check", "codex"}), {125}, {"not set up"}));
+  const Ran in = hook_words({"--install", "codex", "--yes"});
+  EXPECT_LT(in.out.find("mcp_servers.cloche"), in.out.find("PreToolUse")) << "the better way first";
+  EXPECT_LT(in.out.find("/hooks"), in.out.find("--check codex")) << in.out;
+  EXPECT_FALSE(contains(in.out, "danger-full-access"));
+  const Ran unseen = hook_words({"--check", "codex"});
+  EXPECT_TRUE(exited(unseen, 1));
+  EXPECT_TRUE(contains(unseen.out, "trust") && !contains(unseen.out, "danger-full-access")) << unseen.out;
+
+  EXPECT_EQ(bash("true").decision, "allow") << "Claude Code's";
+  EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << "which is no call of Codex";
+  EXPECT_TRUE(exited(outside("sleep 0.1"), 0));
+  EXPECT_EQ(said_to(call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})")).decision, "allow");
+  const Ran seen = hook_words({"--check", "codex"});
+  EXPECT_TRUE(exited(seen, 0));
+  EXPECT_TRUE(contains(seen.out, "danger-full-access") && contains(seen.out, workspace())) << seen.out;
+
+  EXPECT_TRUE(exited(outside("sleep 0.1; touch " + codex().string()), 0));
+  EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << "it was changed since, and trusted by nobody";
+}
+
 FOR_EVERYONE(HookInstall);
 
 }  // namespace
