@@ -1,6 +1,7 @@
 #include "doors/kept_run.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -137,6 +138,20 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   return result;
 }
 
+// The hook was asked outside of it. Agents' sandboxes set no_new_privs, and a shell of a person's has no such
+// thing.
+bool is_in_another_sandbox() { return ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }
+
+// For a model, which can do nothing about it.
+std::string blame_other_sandbox(const std::string& why) {
+  return "nothing was run: this command was started inside another sandbox, most likely the agent's own, and "
+         "Cloche's cannot start there (" +
+         why +
+         "). Trying again does not help. Only the user can change it: the agent's own sandbox has to be off "
+         "where "
+         "Cloche's hook confines its commands, or Cloche has to be the agent's MCP server";
+}
+
 }  // namespace
 
 int kept_run_door(const std::string& id, const Environment& environment) {
@@ -146,8 +161,10 @@ int kept_run_door(const std::string& id, const Environment& environment) {
     for (const auto& note : open ? ran.value().notes : ran.value().box_notes)
       complain("note: " + visible(note));
   }
-  return finish_run(ran.ok() ? ran.value().outcome : outcome_of(ran.error(), RunRequest{}), "",
-                    RunArguments{});
+  Outcome outcome = ran.ok() ? ran.value().outcome : outcome_of(ran.error(), RunRequest{});
+  if (outcome.end == End::failed && is_in_another_sandbox())
+    outcome.reason = blame_other_sandbox(outcome.reason);
+  return finish_run(outcome, "", RunArguments{});
 }
 
 }  // namespace cloche

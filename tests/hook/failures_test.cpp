@@ -204,6 +204,16 @@ TEST_P(HookFailures, WordsThatMakeNoSense) {
   EXPECT_TRUE(contains(elsewhere.out, R"("permissionDecision":"deny")")) << elsewhere.out;
 }
 
+// As Codex and Claude Code do it: no new privileges, and a view of their own in which the state is read-only.
+TEST_P(HookFailures, InsideTheAgentsOwnSandboxTheCommandSaysSo) {
+  const std::string line = bash("echo ran > made").command;
+  const Ran ran = carry_out("bwrap --dev-bind / / --ro-bind " + state().string() + " " + state().string() +
+                            " -- " + line);
+  EXPECT_TRUE(refused(ran, {125}, {"inside another sandbox", "Only the user can change it"}));
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  EXPECT_TRUE(exited(carry_out(line), 0)) << "the control";
+}
+
 FOR_EVERYONE(HookFailures);
 
 }  // namespace
