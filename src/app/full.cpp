@@ -21,6 +21,7 @@
 #include "doors/terminal_approver.hpp"
 #include "doors/wrap_command.hpp"
 #include "gateway/filed_approver.hpp"
+#include "store/callers_home.hpp"
 
 namespace {
 
@@ -36,7 +37,7 @@ int main(int argc, char** argv) {
   using namespace cloche;
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a record that does not fit refuses the call; it does not end us
-  const Environment environment(environ);
+  const Environment environment = with_home_from_database(Environment(environ));
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
   if (command == "run") {
