@@ -14,10 +14,12 @@
 #include "base/path.hpp"
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
+#include "doors/agent_environment.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
+#include "store/callers_home.hpp"
 #include "store/installed_hooks.hpp"
 
 namespace cloche {
@@ -253,7 +255,10 @@ Result<int> uninstall(const HookArguments& arguments, const AgentSettings& setti
 
 Result<int> change(const HookArguments& arguments, const Environment& environment) {
   const AgentSettings settings = TRY(find_settings(arguments, environment));
-  const std::string command = hook_command_line(TRY(path_of_cloche()));
+  // Where the operator's places are not those of the account, the line says so: the hook does not take them
+  // from the agent's environment.
+  const std::string command = hook_command_line(
+      TRY(path_of_cloche()), flags_of_places(environment.with_account_home(home_of_account())));
   const Installation installation = TRY(find_installation(environment));
   if (installation.state.empty())
     return refusal("there is no state directory for the hook: " + installation.no_state);

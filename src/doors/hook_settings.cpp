@@ -6,12 +6,14 @@
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
+#include "base/words.hpp"
 #include "doors/json_spans.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr JsonLimits settings_limits{.comments = JsonComments::refused};
+constexpr std::string_view line_end = " || exit 2";
 constexpr int agents_seconds = 60;  // more than the front of the hook takes at most
 
 std::string indented(int depth) { return "\n" + std::string(static_cast<size_t>(depth) * 2, ' '); }
@@ -46,9 +48,24 @@ Error other_shape(const std::string& what) {
   return refusal("the settings have another shape: " + what, "set the hook up by hand; see docs/hook.md");
 }
 
+// The program, and " hook" behind it.
+std::string_view start_of(std::string_view command) {
+  constexpr std::string_view word = " hook";
+  const size_t at = command.find(word);
+  return at == std::string_view::npos ? command : command.substr(0, at + word.size());
+}
+
+// With whatever flags: --uninstall knows every line that --install can write.
 bool is_our_hook(const JsonValue& hook, const std::string& command) {
   const JsonValue* text = hook.find("command");
-  return text != nullptr && text->is_string() && text->text == command;
+  if (text == nullptr || !text->is_string()) return false;
+  const std::string_view start = start_of(command);
+  const std::string_view line = text->text;
+  if (!line.starts_with(start) || !line.ends_with(line_end)) return false;
+  if (line.size() < start.size() + line_end.size()) return false;
+  const auto flags = line.substr(start.size(), line.size() - start.size() - line_end.size());
+  const SplitWords words = split_words(flags);
+  return flags.empty() || (flags.starts_with(" --") && words.problem.empty() && words.operators.empty());
 }
 
 // Which of the group's hooks it is; nothing: none.
@@ -174,7 +191,9 @@ std::optional<std::string> cut_once(std::string_view text, const std::string& co
 
 }  // namespace
 
-std::string hook_command_line(const std::string& cloche) { return cloche + " hook || exit 2"; }
+std::string hook_command_line(const std::string& cloche, const std::vector<std::string>& flags) {
+  return cloche + " hook" + (flags.empty() ? "" : " " + quote_words(flags)) + std::string(line_end);
+}
 
 bool has_hook(std::string_view settings, const std::string& command) {
   const auto value = read_json(settings, "", settings_limits);

@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.hpp"
 
@@ -12,7 +13,7 @@ namespace cloche {
 
 // For the agent's shell. A program that is not there or crashes would be a yes to the agent: `|| exit 2`
 // makes it a no, in every shell.
-std::string hook_command_line(const std::string& cloche);
+std::string hook_command_line(const std::string& cloche, const std::vector<std::string>& flags);
 
 // What is left of settings in which nothing stands but the hook.
 inline constexpr std::string_view empty_settings = "{}\n";

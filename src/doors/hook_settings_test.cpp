@@ -8,7 +8,7 @@
 namespace cloche {
 namespace {
 
-const std::string command = hook_command_line("/opt/cloche/bin/cloche");
+const std::string command = hook_command_line("/opt/cloche/bin/cloche", {});
 
 TEST(HookSettings, AFailureOfTheProgramItselfIsANo) {
   EXPECT_EQ(command, "/opt/cloche/bin/cloche hook || exit 2");

@@ -23,9 +23,16 @@ std::string Hook::call_with(const std::string& more, const std::string& tool,
 
 Ran Hook::hook_bytes(const std::string& bytes, const Words& flags, Command given) const {
   given.input = bytes;
-  Words words = {"hook"};
+  Words words = judge_words(given);
   words.insert(words.end(), flags.begin(), flags.end());
   return cloche_words(words, std::move(given));
+}
+
+// As --install writes it for an operator whose home is the scene's: the hook takes no place from a variable.
+Words Hook::judge_words(const Command& given) const {
+  const auto state = given.env.find("XDG_STATE_HOME");
+  return {"hook", "--home", home(), "--state-home",
+          state == given.env.end() ? state_home(as()) : state->second};
 }
 
 HookSaid Hook::hook(const std::string& tool, const std::string& input, const Command& given) const {
@@ -53,7 +60,8 @@ HookSaid Hook::bash(const std::string& command) const {
 std::string Hook::at_terminal(const std::string& call, const Command& given) {
   scene().write("call.json", call);
   Command shell = words({}, given);
-  shell.argv = {"sh", "-c", cloche() + " hook < " + (scene_root() / "call.json").string()};
+  shell.argv = {"sh", "-c", "exec \"$@\" < " + (scene_root() / "call.json").string(), "sh", cloche()};
+  for (const auto& word : judge_words(given)) shell.argv.push_back(word);
   Conversation terminal(shell, Over::terminal);
   return terminal.finish().out;
 }
@@ -83,7 +91,8 @@ void Hook::rules(const std::string& json) {
 }
 
 ::testing::AssertionResult is_call_line(const std::string& command) {
-  if (std::regex_match(command, std::regex("/[A-Za-z0-9/._+-]+/cloche run --call [a-z0-9-]+")))
+  if (std::regex_match(command, std::regex("/[A-Za-z0-9/._+-]+/cloche run --call [a-z0-9-]+"
+                                           "( --home [A-Za-z0-9/._-]+)?( --state-home [A-Za-z0-9/._-]+)?")))
     return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << command;
 }
