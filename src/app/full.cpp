@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "doors/agent_environment.hpp"
 #include "doors/approve_command.hpp"
 #include "doors/call_command.hpp"
 #include "doors/config_command.hpp"
@@ -21,6 +22,7 @@
 #include "doors/terminal_approver.hpp"
 #include "doors/wrap_command.hpp"
 #include "gateway/filed_approver.hpp"
+#include "store/callers_home.hpp"
 
 namespace {
 
@@ -36,8 +38,10 @@ int main(int argc, char** argv) {
   using namespace cloche;
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a record that does not fit refuses the call; it does not end us
-  const Environment environment(environ);
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  AgentEnvironment agents(environ, words);  // the front has done the same; a start without the front has not
+  const Environment environment =
+      with_home_from_database(Environment(is_agents_start(words) ? agents.block() : environ));
   const std::string_view command = words.size() < 2 ? "" : words[1];
   if (command == "run") {
     TerminalApprover terminal;

@@ -8,11 +8,13 @@
 
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "doors/agent_environment.hpp"
 #include "doors/arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/hook_front.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
+#include "store/callers_home.hpp"
 #include "store/config_paths.hpp"
 
 namespace {
@@ -33,9 +35,9 @@ std::string path_of_full() {
 }
 
 // The other commands need more libraries than fit into a start of microseconds.
-int hand_over(char** argv) {
+int hand_over(char** argv, char** environment) {
   const std::string full = path_of_full();
-  ::execve(full.c_str(), argv, environ);
+  ::execve(full.c_str(), argv, environment);
   complain(describe(system_error("execute " + full)) + "; it belongs beside cloche: build or install both");
   return 125;
 }
@@ -62,19 +64,21 @@ int main(int argc, char** argv) {
 
   const std::span<char* const> words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
+  if (command == "run" && callers.output && is_agents_start(words))
+    return hand_over(argv, AgentEnvironment(environ, words).block());
   if (command == "run") {
     ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
     ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
     ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how the jail ended
-    const Environment environment(environ);
+    const Environment environment = with_home_from_file(Environment(environ));
     // Without a stdout nothing will run anyway, and only we know that.
-    if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv);
+    if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv, environ);
     // What this host cannot build here, another backend of the same rung may, or a rung that the operator
     // allows.
-    return run_door(words.subspan(2), environment, callers, [&] { return hand_over(argv); });
+    return run_door(words.subspan(2), environment, callers, [&] { return hand_over(argv, environ); });
   }
   if (command == "hook" && is_hook_judgement(words.subspan(2))) {
-    if (callers.output) return hook_front(path_of_full(), words, environ);
+    if (callers.output) return hook_front(path_of_full(), words, AgentEnvironment(environ, words).block());
     complain("stdout is closed and nobody could hear the answer, so the call is refused");
     return 2;
   }
@@ -95,5 +99,5 @@ int main(int argc, char** argv) {
     complain("no command; see cloche --help");
     return 2;
   }
-  return hand_over(argv);
+  return hand_over(argv, environ);
 }

@@ -8,11 +8,13 @@
 namespace cloche {
 
 std::optional<std::string> Environment::find(std::string_view name) const {
+  const bool stands_in = name == "HOME" && !account_home_.empty();
   for (char** at = block_; *at != nullptr; ++at) {
-    if (std::strncmp(*at, name.data(), name.size()) == 0 && (*at)[name.size()] == '=')
-      return *at + name.size() + 1;
+    if (std::strncmp(*at, name.data(), name.size()) != 0 || (*at)[name.size()] != '=') continue;
+    const char* value = *at + name.size() + 1;
+    return *value == '\0' && stands_in ? account_home_ : std::string(value);
   }
-  return std::nullopt;
+  return stands_in ? std::optional(account_home_) : std::nullopt;
 }
 
 Result<std::string> directory_in(const Environment& environment, std::string_view variable) {

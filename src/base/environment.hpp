@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/result.hpp"
 
@@ -11,13 +12,20 @@ namespace cloche {
 
 class Environment {
  public:
-  explicit Environment(char** block) : block_(block) {}
+  // `account_home` is what the passwd database says of the caller, where it was asked. It stands in for a
+  // HOME that is unset or empty.
+  explicit Environment(char** block, std::string account_home = {})
+      : block_(block), account_home_(std::move(account_home)) {}
 
   std::optional<std::string> find(std::string_view name) const;
   std::string get(std::string_view name) const { return find(name).value_or(""); }  // unset and empty alike
 
+  const std::string& account_home() const { return account_home_; }
+  Environment with_account_home(std::string home) const { return Environment(block_, std::move(home)); }
+
  private:
   char** block_;
+  std::string account_home_;
 };
 
 // What a variable names, without the slashes and dots that say nothing; empty: it is not set. Whoever names a

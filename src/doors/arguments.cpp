@@ -92,6 +92,11 @@ Result<void> set_net_host(RunArguments& arguments, Value) {
   return {};
 }
 
+Result<void> note_place(RunArguments& arguments, Value) {
+  ++arguments.places;
+  return {};
+}
+
 template <auto member>
 Result<void> keep(RunArguments& arguments, Value value) {
   if (value.empty()) return usage_error("a flag has an empty value");
@@ -177,6 +182,10 @@ const Option options[] = {
     {"--run", true, keep<&RunArguments::run>},
     {"--task", true, keep<&RunArguments::task>},
     {"--call", true, keep<&RunArguments::call>},
+    {"--home", true, note_place},
+    {"--config-home", true, note_place},
+    {"--state-home", true, note_place},
+    {"--uid-range", true, note_place},
 };
 
 const Option* find_option(std::string_view name) {
@@ -279,14 +288,18 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
       value = words[at];
     }
     TRY(option->apply(arguments, value.value_or("")));
+    ++arguments.flags;
     ++at;
   }
   if (arguments.help) return arguments;
   if (arguments.call) {
-    if (words.size() != (std::string_view(words[0]).starts_with("--call=") ? 1U : 2U))
+    if (at < words.size() || arguments.flags != 1 + arguments.places)
       return usage_error("--call ID stands alone: everything else was said when the hook judged it");
     return arguments;
   }
+  if (arguments.places != 0)
+    return usage_error("--home, --config-home, --state-home and --uid-range are for --call",
+                       "set HOME, XDG_CONFIG_HOME, XDG_STATE_HOME or CLOCHE_UID_RANGE");
   TRY(settle_rung(arguments));
   // Who names a host, or wants the host's own network, wants the profile that has one, unless he or a file of
   // the configuration says otherwise.

@@ -24,7 +24,11 @@ struct RunArguments {
   std::optional<std::string> skill = {};
   std::vector<std::string> notes = {};  // what was said on the way, for --json
 
-  std::optional<std::string> call = {};  // what a hook has kept; then nothing else is said
+  // What a hook has kept; then nothing else is said but where the operator's places are, which
+  // agent_environment.hpp reads.
+  std::optional<std::string> call = {};
+  size_t places = 0;  // how many flags say where
+  size_t flags = 0;   // how many there are in all
 
   bool is_recorded() const { return run || task || skill || call; }
   // What the front can plan without reading anything.

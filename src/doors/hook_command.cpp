@@ -10,6 +10,8 @@
 #include "base/path.hpp"
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
+#include "base/words.hpp"
+#include "doors/agent_environment.hpp"
 #include "doors/help.hpp"
 #include "doors/hook_check.hpp"
 #include "doors/hook_install.hpp"
@@ -96,7 +98,10 @@ class Judge {
                                            .keeps_directory = place_.keeps_directory ? "yes" : "",
                                            .note = place_.note},
                                           wall_clock_ms()));
-    const std::string instead = cloche + " run --call " + id;
+    // The agent's shell starts it, with variables that say nothing about the operator's places either.
+    std::vector<std::string> words = {cloche, "run", "--call", id};
+    for (auto& flag : flags_of_places(gateway_.session().environment)) words.push_back(std::move(flag));
+    const std::string instead = quote_words(words);
     return advice.decision == Decision::allow ? reply_instead(call_.input, instead, held_by(advice))
                                               : reply_ask_instead(call_.input, instead, advice.reason);
   }
@@ -174,6 +179,11 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
       continue;
     }
     const std::string flag = word.substr(0, word.find('='));
+    if (is_flag_of_place(flag)) {  // agent_environment.hpp has read it
+      if (flag.size() == word.size() && ++at == words.size()) return bad_usage(flag + " needs a value");
+      arguments.names_places = true;
+      continue;
+    }
     const auto* option = std::find_if(std::begin(options), std::end(options),
                                       [&](const Option& one) { return one.flag == flag; });
     if (option == std::end(options)) return bad_usage("'" + word + "' does not fit here");
@@ -190,6 +200,9 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
   const bool flags_for_line = judges || arguments.action == Action::install;
   if (!flags_for_line && !(arguments.workspace.empty() && arguments.timeout.empty()))
     return bad_usage("--workspace and --timeout are for the hook itself and for --install");
+  if (!judges && arguments.names_places)
+    return bad_usage(
+        "--home and the like stand in the installed line; --install takes them from your variables");
   return arguments;
 }
 

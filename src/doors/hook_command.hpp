@@ -20,6 +20,7 @@ struct HookArguments {
   std::string agent = {};      // of an installation: claude or codex
   std::string settings = {};   // --settings: which file; else the user's own
   std::string timeout = {};    // --timeout: the front's
+  bool names_places = false;   // --home and the like: agent_environment.hpp reads them
   bool yes = false;            // --yes: do not ask before it is changed
 };
 

@@ -14,11 +14,13 @@
 #include "base/path.hpp"
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
+#include "doors/agent_environment.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
 #include "model/limits.hpp"
+#include "store/callers_home.hpp"
 #include "store/installed_hooks.hpp"
 
 namespace cloche {
@@ -247,6 +249,10 @@ Result<std::vector<std::string>> flags_of(const HookArguments& arguments, const 
     TRY(parse_duration_ms("--timeout", arguments.timeout));
     flags.insert(flags.end(), {"--timeout", arguments.timeout});
   }
+  // Where the operator's places are not those of the account, the line says so: the hook does not take them
+  // from the agent's environment.
+  for (auto& flag : flags_of_places(environment.with_account_home(home_of_account())))
+    flags.push_back(std::move(flag));
   return flags;
 }
 

@@ -1,6 +1,7 @@
 #include "gateway/configuration.hpp"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <limits>
@@ -79,6 +80,9 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
     struct stat seen {};
     if (!held.ok() || ::stat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode))
       return refusal(where + path + " is not a directory");
+    // Another program of the same name would run in place of the operator's.
+    if (::access(path.c_str(), R_OK | X_OK) != 0)
+      return refusal(where + path + " cannot be read", "open it to you, or take it out");
     TRY(judge_reach(where + path, path, workspace));
   }
   return {};
@@ -337,8 +341,7 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
 Result<void> judge_share(const Installation& installation, const std::string& identity) {
   if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
   TRY(load_protected_file(installation.jail, ""));
-  char* nobodys[] = {nullptr};  // the user's own shapes are for calls alone
-  const auto shapes = TRY(find_command_files(installation.jail, Environment(nobodys)));
+  const auto shapes = TRY(shipped_command_files(installation.jail));  // the user's own are for calls alone
   TRY(load_command_files(shapes, installation.jail, ""));
   remember_judged_share(installation.jail, installation.state, identity);
   return {};

@@ -13,6 +13,7 @@
 #include "gateway/guarded_function.hpp"
 #include "gateway/unlooked_configuration.hpp"
 #include "policy/plan_call.hpp"
+#include "store/callers_home.hpp"
 #include "store/spill.hpp"
 #include "store/task_home.hpp"
 #include "store/workspace_files.hpp"
@@ -152,7 +153,8 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
   return true;
 }
 
-Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& environment) {
+Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& callers) {
+  const Environment environment = with_home_from_database(callers);
   std::optional<RunPlace> place;  // first, because the workspace may lie in it
   if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
   const RunRequest& said = options.operators;

@@ -261,8 +261,7 @@ OwnPlaces Installation::places(const Environment& environment) const {
   own.trusted.push_back(share_beside(jail));
   std::vector<std::string> directories = {std::string(parent_of(managed_config))};
   // What cannot be a place is refused by who reads it.
-  if (const auto users = user_config_folder(environment); users.ok() && !users.value().empty())
-    directories.push_back(users.value());
+  if (const auto users = user_config_folder(environment); users.ok()) directories.push_back(users.value());
   for (const auto& directory : directories) {
     own.trusted.push_back(directory);
     // In that order: the others count where they are links that lead out of it.

@@ -38,8 +38,7 @@ Result<OperatorsFile> open_shapes(const CommandFile& file) {
 
 }  // namespace
 
-Result<std::vector<CommandFile>> find_command_files(const std::string& program,
-                                                    const Environment& environment) {
+Result<std::vector<CommandFile>> shipped_command_files(const std::string& program) {
   std::vector<CommandFile> files;
   const std::string shipped = share_beside(program) + "/commands";
   add_json_files(files, shipped, "share/commands", CommandFile::By::shipped);
@@ -47,11 +46,15 @@ Result<std::vector<CommandFile>> find_command_files(const std::string& program,
     return refusal("there are no command shapes in " + shipped,
                    "install share/ beside the programs, or build again");
   }
-  if (const std::string users = TRY(user_config_folder(environment)); !users.empty()) {
-    const std::string folder = users + "/commands";
-    TRY(judge_users_folder(folder));
-    add_json_files(files, folder, folder, CommandFile::By::user);
-  }
+  return files;
+}
+
+Result<std::vector<CommandFile>> find_command_files(const std::string& program,
+                                                    const Environment& environment) {
+  std::vector<CommandFile> files = TRY(shipped_command_files(program));
+  const std::string folder = TRY(user_config_folder(environment)) + "/commands";
+  TRY(judge_users_folder(folder));
+  add_json_files(files, folder, folder, CommandFile::By::user);
   return files;
 }
 

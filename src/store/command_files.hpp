@@ -18,8 +18,11 @@ struct CommandFile {
   By by = By::named;  // with Cloche, in the user's directory, on a command line
 };
 
-// Shipped ones first, then $XDG_CONFIG_HOME/cloche/commands/*.json. `program` is the running program's own
-// path: share/ stands beside its directory as ../share/cloche.
+// Those that come with Cloche. `program` is the running program's own path: share/ stands beside its
+// directory as ../share/cloche.
+Result<std::vector<CommandFile>> shipped_command_files(const std::string& program);
+
+// Shipped ones first, then $XDG_CONFIG_HOME/cloche/commands/*.json.
 Result<std::vector<CommandFile>> find_command_files(const std::string& program,
                                                     const Environment& environment);
 

@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "base/path.hpp"
+#include "store/callers_home.hpp"
 
 namespace cloche {
 namespace {
@@ -41,12 +42,12 @@ Result<std::string> config_home(const Environment& environment, const std::strin
 }
 
 Result<std::string> user_config_folder(const Environment& environment) {
-  std::string home = environment.get("HOME");
-  // Where the other variable says it, nobody asks what this one is.
-  if (environment.get("XDG_CONFIG_HOME").empty() && home != "/")
-    home = TRY(directory_in(environment, "HOME"));
-  const std::string base = TRY(config_home(environment, home));
-  return base.empty() ? base : base + "/cloche";
+  const std::string home = TRY(callers_home(environment));
+  return TRY(config_home(environment, home)) + "/cloche";
+}
+
+bool may_have_configuration(const std::string& home) {
+  return may_be_there((home == "/" ? "" : home) + "/.config/cloche", "config.json");
 }
 
 bool may_be_configured(const Environment& environment, const std::string& workspace) {
@@ -56,7 +57,7 @@ bool may_be_configured(const Environment& environment, const std::string& worksp
   const auto users = user_config_folder(environment);
   return is_there_at_all(std::string(parent_of(managed_config))) ||
          may_be_there(workspace + "/.cloche", "config.json") || !users.ok() ||
-         (!users.value().empty() && may_be_there(users.value(), "config.json"));
+         may_be_there(users.value(), "config.json");
 }
 
 }  // namespace cloche

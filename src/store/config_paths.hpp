@@ -15,9 +15,12 @@ inline constexpr const char* project_config = ".cloche/config.json";  // below t
 // where there is neither.
 Result<std::string> config_home(const Environment& environment, const std::string& home);
 
-// Where the user has what is for Cloche, config.json and commands/: below the config_home of $HOME; empty
-// when there is no place for it.
+// Where the user has what is for Cloche, config.json and commands/: below the config_home of callers_home. An
+// Error when it is not known whose home it is.
 Result<std::string> user_config_folder(const Environment& environment);
+
+// Whether a user's file below this home is there, or cannot be ruled out.
+bool may_have_configuration(const std::string& home);
 
 // Whether any of the three is there, or cannot be ruled out.
 bool may_be_configured(const Environment& environment, const std::string& workspace);

@@ -70,6 +70,7 @@ Result<void> add_own(Profiles& profiles, const std::string& folder, const Profil
   if (auto judged = judge_operators_folder(folder, places.writers); !judged.ok())
     return about_folder(judged.take_error());
   const Profiles shipped = profiles;
+  if (::access(folder.c_str(), R_OK | X_OK) != 0) return system_error("list the profiles in " + folder);
   for (const auto& file : names_in(folder)) {
     const std::string path = folder + "/" + file;
     if (file.ends_with(".sb")) return seatbelt_refusal(path, TRY(read_own(path, places)));

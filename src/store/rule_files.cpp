@@ -97,8 +97,7 @@ Result<ConfigPaths> config_paths(const Environment& environment, const std::stri
   ConfigPaths paths{.workspace = workspace};
   // Not with .. on the way: where that passes something that is not there it leads nowhere today and
   // somewhere tomorrow.
-  const std::string folder = TRY(user_config_folder(environment));
-  if (!folder.empty()) paths.user = folder + "/config.json";
+  paths.user = TRY(user_config_folder(environment)) + "/config.json";
   return paths;
 }
 

@@ -74,7 +74,7 @@ TEST_P(Approve, OneYesIsOneRunWhateverIsPutBack) {
   const HookSaid waits = bash("deploy() { echo deployed >> count; }; deploy");
   EXPECT_TRUE(exited(approve({"yes", waiting_id(waits.reason)}), 0));
   const std::string line = bash("deploy() { echo deployed >> count; }; deploy").command;
-  const std::string kept = (state() / "calls" / line.substr(line.rfind(' ') + 1)).string();
+  const std::string kept = (state() / "calls" / call_id(line)).string();
   EXPECT_TRUE(exited(outside("cp -p " + kept + " copy"), 0));
   EXPECT_TRUE(exited(carry_out(line), 0));
   EXPECT_TRUE(exited(outside("cp -p copy " + kept), 0));

@@ -57,7 +57,7 @@ TEST_P(HookCalls, AnIdIsGoodOnce) {
 
 TEST_P(HookCalls, ACopyPutBackIsRefused) {
   const std::string line = bash("echo ran >> count").command;
-  const std::string kept = (state() / "calls" / line.substr(line.rfind(' ') + 1)).string();
+  const std::string kept = (state() / "calls" / call_id(line)).string();
   EXPECT_TRUE(exited(outside("cp -p " + kept + " copy"), 0));
   EXPECT_TRUE(exited(carry_out(line), 0));
   EXPECT_TRUE(exited(outside("cp -p copy " + kept), 0));
@@ -83,7 +83,7 @@ TEST_P(HookCalls, AGuessIsRefused) {
 
 TEST_P(HookCalls, WhatWasChangedOnTheShelfIsRefused) {
   const std::string line = bash("echo judged > ran").command;
-  const std::string id = line.substr(line.rfind(' ') + 1);
+  const std::string id = call_id(line);
   EXPECT_TRUE(exited(outside("sed -i s/judged/forged/ " + (state() / "calls" / id).string()), 0));
   EXPECT_TRUE(refused(carry_out(line), {125}, {"not as Cloche wrote it"}));
   EXPECT_FALSE(fs::exists(workspace() / "ran"));

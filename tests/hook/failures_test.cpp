@@ -13,13 +13,15 @@ namespace {
 class HookFailures : public Hook {
  protected:
   std::string good() const { return call_of("Bash", R"({"command": "true"})"); }
-  Command hook_command() const { return words({"hook"}); }
+  Command hook_command() const { return words(judge_words({})); }
 
   // The hook by a shell, with this before and after it.
   Ran by_shell(const std::string& before, const std::string& after, const std::string& program) const {
     Command shell = words({}, {.env = {{"CLAUDE_PROJECT_DIR", workspace()}}});
     shell.input = good();
-    shell.argv = {"sh", "-c", before + " " + program + " hook " + after};
+    std::string line = before + " " + program;
+    for (const auto& word : judge_words({})) line += " " + word;
+    shell.argv = {"sh", "-c", line + " " + after};
     return run(shell);
   }
 };

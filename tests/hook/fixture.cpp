@@ -23,9 +23,16 @@ Ran Hook::hook_bytes(const std::string& bytes, const Words& flags, Command given
   given.input = bytes;
   // As Claude Code does; Codex does not.
   if (!contains(bytes, "turn_id")) given.env.emplace("CLAUDE_PROJECT_DIR", workspace());
-  Words words = {"hook"};
+  Words words = judge_words(given);
   words.insert(words.end(), flags.begin(), flags.end());
   return cloche_words(words, std::move(given));
+}
+
+// As --install writes it for an operator whose home is the scene's: the hook takes no place from a variable.
+Words Hook::judge_words(const Command& given) const {
+  const auto state = given.env.find("XDG_STATE_HOME");
+  return {"hook", "--home", home(), "--state-home",
+          state == given.env.end() ? state_home(as()) : state->second};
 }
 
 HookSaid Hook::hook(const std::string& tool, const std::string& input, const Command& given) const {
@@ -68,6 +75,13 @@ Ran Hook::agent_runs(const std::string& command) const {
   return carry_out(said.command);
 }
 
+std::string Hook::call_id(const std::string& line) {
+  std::smatch found;
+  const bool has_one = std::regex_search(line, found, std::regex("run --call ([a-z0-9]+)"));
+  EXPECT_TRUE(has_one) << line;
+  return has_one ? found[1].str() : "";
+}
+
 std::string Hook::waiting_id(const std::string& reason) {
   std::smatch found;
   const bool waits = std::regex_search(reason, found, std::regex("waiting for approval ([a-z0-9-]+): run"));
@@ -80,7 +94,8 @@ void Hook::rules(const std::string& json) {
 }
 
 ::testing::AssertionResult is_call_line(const std::string& command) {
-  if (std::regex_match(command, std::regex("/[A-Za-z0-9/._+-]+/cloche run --call [a-z0-9-]+")))
+  if (std::regex_match(command, std::regex("/[A-Za-z0-9/._+-]+/cloche run --call [a-z0-9-]+"
+                                           "( --home [A-Za-z0-9/._-]+)?( --state-home [A-Za-z0-9/._-]+)?")))
     return ::testing::AssertionSuccess();
   return ::testing::AssertionFailure() << command;
 }

@@ -28,6 +28,8 @@ class Hook : public Tools {
   // The same with this first, as `"turn_id": "1", `.
   std::string call_with(const std::string& more, const std::string& tool, const std::string& input) const;
 
+  // `hook` with the flags of the installed line.
+  Words judge_words(const Command& given) const;
   Ran hook_bytes(const std::string& bytes, const Words& flags = {}, Command given = {}) const;
   // An answer that is none fails the test.
   HookSaid hook(const std::string& tool, const std::string& input, const Command& given = {}) const;
@@ -41,13 +43,15 @@ class Hook : public Tools {
   // The command through hook and shell.
   Ran agent_runs(const std::string& command) const;
 
+  // The id in "... run --call ID ...".
+  static std::string call_id(const std::string& line);
   // The id in "waiting for approval ID: ...".
   static std::string waiting_id(const std::string& reason);
 
   void rules(const std::string& json);  // of the user's own configuration
 };
 
-// "/.../cloche run --call ID" with an id of letters and digits, and nothing else.
+// "/.../cloche run --call ID" with an id of letters and digits, and the flags of places, and nothing else.
 ::testing::AssertionResult is_call_line(const std::string& command);
 
 }  // namespace cloche::test

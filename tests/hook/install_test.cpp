@@ -24,13 +24,15 @@ TEST_P(HookInstall, InAndOutAgain) {
   scene().write("home/.claude/settings.json", mine, 0640);
   const Ran in = hook_words({"--install", "claude", "--yes"});
   EXPECT_TRUE(exited(in, 0));
-  EXPECT_TRUE(contains(in.out, "+ ") && contains(in.out, cloche() + " hook || exit 2")) << in.out;
+  const std::string line =
+      cloche() + " hook --home " + home().string() + " --state-home " + state_home(as()) + " || exit 2";
+  EXPECT_TRUE(contains(in.out, "+ ") && contains(in.out, line)) << in.out;
   const auto json = parse_json(read_file(claude()));
   ASSERT_TRUE(json);
   const Json& groups = (*json)["hooks"]["PreToolUse"];
   ASSERT_EQ(groups.array.size(), 1U);
   EXPECT_EQ(groups.array[0]["matcher"].string, "*");
-  EXPECT_EQ(groups.array[0]["hooks"].array.at(0)["command"].string, cloche() + " hook || exit 2");
+  EXPECT_EQ(groups.array[0]["hooks"].array.at(0)["command"].string, line);
   EXPECT_EQ((*json)["model"].string, "x");
   EXPECT_EQ(fs::status(claude()).permissions(), fs::perms(0640));
   EXPECT_TRUE(refused(hook_words({"--install", "claude", "--yes"}), {125}, {"already"}));
@@ -198,8 +200,7 @@ TEST_P(HookInstall, AWorkspaceOnlyInTheSettingsOfItsProject) {
                                    "--timeout", "20s", "--yes"}),
                        0));
     const std::string text = read_file(settings);
-    EXPECT_TRUE(contains(text, cloche() + " hook --workspace " + project + " --timeout 20s || exit 2"))
-        << text;
+    EXPECT_TRUE(contains(text, cloche() + " hook --workspace " + project + " --timeout 20s --home ")) << text;
     EXPECT_TRUE(
         refused(hook_words({"--install", agent, "--settings", settings, "--yes"}), {125}, {"already"}))
         << "the same hook with other flags";

@@ -1,0 +1,41 @@
+// What `cloche hook` and `cloche run --call` take from their environment. An agent starts both, and a
+// repository's settings can set variables of the agent, so that the environment says nothing about where the
+// operator's configuration is, which libraries are loaded or which ids commands get. Those come from the
+// passwd database and from the flags of the installed line, which the hook passes on to the call that it
+// keeps.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/environment.hpp"
+
+namespace cloche {
+
+// Whether an agent starts this: a hook's judgement, or a call that a hook has kept. `words` begin with the
+// program's name.
+bool is_agents_start(std::span<char* const> words);
+
+// Of an agent's variables those that say nothing about the operator, and what the flags among `words` say.
+class AgentEnvironment {
+ public:
+  AgentEnvironment(char* const* agents, std::span<char* const> words);
+  AgentEnvironment(const AgentEnvironment&) = delete;
+  AgentEnvironment& operator=(const AgentEnvironment&) = delete;
+
+  char** block() { return block_.data(); }
+
+ private:
+  std::vector<std::string> texts_;
+  std::vector<char*> block_;
+};
+
+// The flags that say where the operator's own places are, as far as they are not those of the account: for
+// the installed line, and for the line of a call that is kept. The environment must know the account's home.
+std::vector<std::string> flags_of_places(const Environment& environment);
+
+// Whether it is one of these flags; each takes a value.
+bool is_flag_of_place(std::string_view flag);
+
+}  // namespace cloche

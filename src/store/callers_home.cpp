@@ -1,0 +1,105 @@
+#include "store/callers_home.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/path.hpp"
+#include "base/shown.hpp"
+#include "base/sys.hpp"
+#include "store/config_paths.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_passwd_bytes = size_t{1} << 20;
+
+// name:password:id:group:gecos:home:shell, and nothing that is shorter or longer.
+struct Account {
+  std::string_view id;
+  std::string_view home;
+};
+std::optional<Account> account_in(std::string_view line) {
+  std::string_view fields[7];
+  size_t count = 0;
+  for (size_t at = 0; at <= line.size(); ++count) {
+    if (count == std::size(fields)) return std::nullopt;
+    const size_t end = std::min(line.find(':', at), line.size());
+    fields[count] = line.substr(at, end - at);
+    at = end + 1;
+  }
+  if (count != std::size(fields) || fields[0].empty()) return std::nullopt;
+  return Account{fields[2], fields[5]};
+}
+
+bool is_id(std::string_view text, uid_t id) {
+  uid_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return !text.empty() && read.ec == std::errc{} && read.ptr == end && number == id;
+}
+
+bool is_directory(const std::string& path, struct stat& seen) {
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+// sudo may keep the HOME of the user who called it.
+bool is_anothers(const struct stat& seen) { return seen.st_uid != ::geteuid(); }
+
+Error unknown_home() {
+  return refusal("HOME is not set and the passwd database has no home for the user id " +
+                     std::to_string(::geteuid()) + ", so it is not known whose configuration holds",
+                 "set HOME to your home directory");
+}
+
+}  // namespace
+
+std::string home_of_id(std::string_view passwd, uid_t id) {
+  for (size_t at = 0; at < passwd.size();) {
+    const size_t end = std::min(passwd.find('\n', at), passwd.size());
+    const auto account = account_in(passwd.substr(at, end - at));
+    at = end + 1;
+    if (!account || !is_id(account->id, id)) continue;
+    std::string home(account->home);
+    return home == "/" || is_plain_absolute(home) ? home : "";
+  }
+  return {};
+}
+
+std::string home_in_file() {
+  const auto text = sys::read_file("/etc/passwd", most_passwd_bytes);
+  return text.ok() ? home_of_id(text.value(), ::geteuid()) : "";
+}
+
+bool asks_for_account(const Environment& environment) {
+  struct stat seen {};
+  const std::string home = environment.get("HOME");
+  return home.empty() || !is_directory(home, seen) || is_anothers(seen);
+}
+
+Environment with_home_from_file(const Environment& environment) {
+  if (!environment.account_home().empty() || !asks_for_account(environment)) return environment;
+  return environment.with_account_home(home_in_file());
+}
+
+Result<std::string> callers_home(const Environment& environment) {
+  const std::string home = environment.get("HOME");
+  if (home.empty()) return unknown_home();
+  const std::string place = home == "/" ? home : TRY(directory_in(environment, "HOME"));
+  const std::string& account = environment.account_home();
+  if (place == account) return place;
+  struct stat seen {};
+  if (!is_directory(place, seen))
+    return refusal(
+        "HOME=" + shown(home, 200) + " is no directory, so it is not known whose configuration holds",
+        "set HOME to your home directory, or unset it");
+  if (is_anothers(seen) && !account.empty() && environment.get("XDG_CONFIG_HOME").empty() &&
+      may_have_configuration(account))
+    return refusal("HOME=" + shown(home, 200) + " belongs to another user, and the configuration in " +
+                       account + " would not hold",
+                   "set HOME to " + account + "; with sudo, use sudo -H");
+  return place;
+}
+
+}  // namespace cloche

@@ -1,0 +1,36 @@
+// Whose configuration holds: the caller's home, from HOME or from the passwd database. Where neither tells,
+// the rules that the user wrote cannot be found, so every call is refused.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/environment.hpp"
+#include "base/result.hpp"
+
+namespace cloche {
+
+// The home of the first account with this id in the text of a passwd file; empty: none, or not the absolute
+// path of a directory.
+std::string home_of_id(std::string_view passwd, uid_t id);
+
+// The caller's account in /etc/passwd, or in every source of the passwd database. Empty: it does not tell.
+// The second is not for the static front: the other sources are shared libraries.
+std::string home_in_file();
+std::string home_of_account();
+
+// Whether HOME alone does not settle it: unset, empty, not a directory, or a directory of another user's.
+bool asks_for_account(const Environment& environment);
+
+// The same environment; with the account's home, where HOME alone does not settle it.
+Environment with_home_from_file(const Environment& environment);
+Environment with_home_from_database(const Environment& environment);
+
+// HOME, or else the account's. An Error: it is not known, is not an absolute path, or names no directory and
+// is not the account's either; or it belongs to another user while the account's own home has a
+// configuration, which would be passed over.
+Result<std::string> callers_home(const Environment& environment);
+
+}  // namespace cloche

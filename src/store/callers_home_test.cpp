@@ -1,0 +1,82 @@
+#include "store/callers_home.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/scratch.hpp"
+
+namespace cloche {
+namespace {
+
+TEST(HomeOfId, IsTheFirstWholeAccountsWithIt) {
+  const std::string passwd =
+      "root:x:0:0:root:/root:/bin/bash\n"
+      "short:x:7:0:/short\n"
+      "long:x:7:0:g:/long:/bin/sh:more\n"
+      ":x:7:0:g:/nameless:/bin/sh\n"
+      "odd:x:7a:0:g:/odd:/bin/sh\n"
+      "+::::::\n"
+      "seven:x:7:7:g:/home/seven:/bin/sh\n"
+      "again:x:7:7:g:/home/again:/bin/sh\n"
+      "relative:x:8:8:g:home:/bin/sh\n"
+      "dots:x:9:9:g:/home/../x:/bin/sh\n"
+      "none:x:10:10:g::/bin/sh\n"
+      "top:x:11:11:g:/:/bin/sh\n"
+      "last:x:12:12:g:/home/last:";
+  const struct {
+    uid_t id;
+    const char* home;
+  } rows[] = {{0, "/root"}, {7, "/home/seven"}, {8, ""},  {9, ""},          {10, ""},
+              {11, "/"},    {12, "/home/last"}, {13, ""}, {4294967295U, ""}};
+  for (const auto& [id, home] : rows) EXPECT_EQ(home_of_id(passwd, id), home) << id;
+  EXPECT_EQ(home_of_id("", 0), "");
+}
+
+class CallersHome : public testing::Test {
+ protected:
+  Result<std::string> home(const std::string& variable, const std::string& account) {
+    text_ = variable;
+    char* block[] = {text_.data(), nullptr};
+    char* nothing[] = {nullptr};
+    return callers_home(Environment(variable.empty() ? nothing : block, account));
+  }
+
+  Scratch scratch_;
+  std::string text_;
+};
+
+TEST_F(CallersHome, IsHomeOrTheAccounts) {
+  EXPECT_EQ(home("HOME=" + scratch_.path, "").value(), scratch_.path);
+  EXPECT_EQ(home("HOME=" + scratch_.path, "/nonexistent").value(), scratch_.path) << "HOME comes first";
+  EXPECT_EQ(home("", scratch_.path).value(), scratch_.path);
+  EXPECT_EQ(home("HOME=", scratch_.path).value(), scratch_.path);
+  EXPECT_EQ(home("", "/nonexistent").value(), "/nonexistent") << "an account without a home";
+  EXPECT_EQ(home("HOME=/nonexistent", "/nonexistent").value(), "/nonexistent");
+}
+
+TEST_F(CallersHome, IsRefusedWhereItIsNotKnown) {
+  const std::string file = scratch_.path + "/file";
+  std::ofstream(file) << "a file";
+  for (const std::string& variable :
+       {std::string(""), std::string("HOME="), std::string("HOME=relative"),
+        "HOME=" + scratch_.path + "/none", "HOME=" + file, "HOME=" + scratch_.path + "/../x"})
+    EXPECT_FALSE(home(variable, "").ok()) << variable;
+}
+
+TEST_F(CallersHome, OfAnotherUserMustNotHideTheAccounts) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give a directory away";
+  const std::string others = scratch_.path + "/others";
+  const std::string own = scratch_.path + "/own";
+  std::filesystem::create_directories(others);
+  std::filesystem::create_directories(own + "/.config/cloche");
+  ASSERT_EQ(::chown(others.c_str(), 12345, 12345), 0);
+  EXPECT_TRUE(home("HOME=" + others, own).ok()) << "there is nothing to hide";
+  std::ofstream(own + "/.config/cloche/config.json") << "{}";
+  EXPECT_FALSE(home("HOME=" + others, own).ok());
+}
+
+}  // namespace
+}  // namespace cloche
