@@ -270,6 +270,12 @@ bool is_in_loadout(const Authority& authority, const RegisteredTool& tool) {
   return !loadout || std::find(loadout->begin(), loadout->end(), tool.spec.name) != loadout->end();
 }
 
+Dotfiles dotfiles_for(const Session& session, const Skill* skill) {
+  const Setting<bool>& said = session.settings.dotfiles;
+  const bool unsaid = session.options.door == Door::agent && skill == nullptr;
+  return (said.is_said() ? said.value : unsaid) ? Dotfiles::allow : Dotfiles::refuse;
+}
+
 Wish wish_of(const Session& session, const Dials& dials) {
   Wish wish = session.wish;
   if (dials.enabled) wish.off = wish.off_allowed = !*dials.enabled;

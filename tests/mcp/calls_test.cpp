@@ -44,6 +44,37 @@ TEST_P(McpCalls, WithoutAProfileTheWholeCeilingCounts) {
   EXPECT_TRUE(text_of(narrow.ask("1", "tools/call", git)).starts_with("refused by shape: "));
 }
 
+// DESIGN.md, file tools: an agent may write the dot-files that the host does not execute.
+TEST_P(McpCalls, DotfilesAreWrittenAndProtectedOnesAreNot) {
+  const auto write = [](McpClient& client, const std::string& path) {
+    return text_of(client.ask("1", "tools/call",
+                              call_params("write_artifact", R"({"path":")" + path + R"(","content":"x"})")));
+  };
+  McpClient client(scene);
+  client.shake_hands();
+  for (const char* path : {".gitignore", ".github/workflows/ci.yml", ".env.example"}) {
+    EXPECT_TRUE(write(client, path).starts_with("wrote ")) << path;
+    EXPECT_TRUE(fs::exists(scene.workspace() / path)) << path;
+  }
+  for (const char* path : {".git/hooks/pre-commit", ".gitmodules", ".envrc", ".github/.git/config",
+                           ".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".cloche/config.json"})
+    EXPECT_TRUE(write(client, path).starts_with("refused by path: ")) << path;
+
+  const fs::path skill = scene.write(
+      "skills/s/SKILL.md", "---\nname: s\ndescription: d\ntool_loadout: [write_artifact]\n---\nText.\n");
+  McpClient skilled(scene, {"--skill", skill});
+  skilled.shake_hands();
+  EXPECT_TRUE(write(skilled, ".gitignore").starts_with("refused by path: ")) << "a skill has to be told";
+  scene.configure(R"({"dotfiles": "refuse"})");
+  McpClient told(scene);
+  told.shake_hands();
+  EXPECT_TRUE(write(told, ".gitignore").starts_with("refused by path: ")) << "the operator's word counts";
+  scene.configure(R"({"dotfiles": "allow"})");
+  McpClient allowed(scene, {"--skill", skill});
+  allowed.shake_hands();
+  EXPECT_TRUE(write(allowed, ".gitignore").starts_with("wrote "));
+}
+
 TEST_P(McpCalls, OutputIsProgressWhileItRuns) {
   McpClient client(scene);
   client.shake_hands();
