@@ -162,7 +162,8 @@ Reply choice_of(const JsonValue& result) {
   const JsonValue* action = result.find("action");
   const JsonValue* content = result.find("content");
   const JsonValue* answer = content != nullptr ? content->find("answer") : nullptr;
-  if (action == nullptr || !action->is_string() || action->text != "accept") return Reply::no;
+  if (action == nullptr || !action->is_string()) return Reply::none;
+  if (action->text != "accept") return action->text == "decline" ? Reply::no : Reply::none;
   if (answer == nullptr || !answer->is_string()) return Reply::no;
   if (answer->text == "once") return Reply::once;
   return answer->text == "session" ? Reply::session : Reply::no;
