@@ -143,12 +143,12 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
     outcome.exit_code = 1;  // as of a tool of ours that could not do it
     outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + bad->why;
     effect.raw = outcome.reason + "\n" + outcome.output;
-    effect.shown = within_budget(neutralised(outcome.reason), budget);
+    effect.shown = shown_within(neutralised(outcome.reason), budget);
     return true;
   }
   effect.raw = outcome.output;
   effect.structured = json_on_one_line(outcome.output);
-  effect.shown = within_budget(neutralised(outcome.output), budget);
+  effect.shown = shown_within(neutralised(outcome.output), budget);
   return true;
 }
 
@@ -251,6 +251,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
+  result.image = std::move(effect.image);
   result.outcome = std::move(record.outcome);
   result.plan_digest = record.decided.plan_digest;
   result.notes = std::move(judged.notes);
@@ -413,6 +414,7 @@ Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallCon
   effect.raw = reply.text;
   effect.shown = neutralised(reply.text);
   effect.structured = std::move(reply.structured);
+  effect.image = std::move(reply.image);
   return effect;
 }
 

@@ -78,6 +78,7 @@ struct CallResult {
   std::string run_id = {};
   std::string result = {};      // the exact text the model gets
   std::string structured = {};  // JSON by the tool's output schema; empty: there is none
+  ShownImage image = {};        // of a file that is one
   Outcome outcome = {};
   Judgement judgement = {};
   std::string plan_digest = {};
@@ -138,6 +139,7 @@ class Gateway {
     std::string shown = {};
     std::string raw = {};
     std::string structured = {};
+    ShownImage image = {};
     std::string plan_digest = {};
     std::string program = {};  // of a command: `raw` is made of the outcome and of
     Spilled spilled = {};      // what it does not hold
