@@ -268,6 +268,7 @@ Response Server::carry_out(Flight& flight, Approver& approver, const ReturningAp
                         .workspace = gateway_.session().workspace,
                         .inner = &approver});
   CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
+  context.of_session = flight.era == Era::handshake;  // a stateless message belongs to no session
   context.stop = flight.stop.get();
   context.output_in_memory = output_in_memory;
   if (flight.progress)
