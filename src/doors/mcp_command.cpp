@@ -228,6 +228,10 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
   for (const auto& note : gateway->session().notes) complain("note: " + visible(note));
+  if (!arguments.task) {
+    if (const auto shared = gateway->share_home(); !shared.ok())
+      complain("note: every call has a fresh $HOME and /tmp: " + visible(describe(shared.error())));
+  }
   mcp::ServerOptions serving{.task = arguments.task, .role = arguments.role};
   serving.instructions = std::string(gateway->is_isolated() ? isolated : not_isolated) + refusals;
   if (skill) {

@@ -189,7 +189,7 @@ Gateway::Effect Gateway::fetch(Judged& judged, const Asker& asker, CallRecord& r
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = record.call_id};
   const Fetched fetched{journey.url, journey.redirects, std::move(*hop.answer)};
   effect.raw = show_fetched(fetched).text;
-  effect.shown = within_budget(neutralised(effect.raw), budget);
+  effect.shown = shown_within(neutralised(effect.raw), budget);
   effect.structured = fetched_json(fetched, budget);
   return effect;
 }

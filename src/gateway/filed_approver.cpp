@@ -39,7 +39,10 @@ Result<Answer> FiledApprover::ask_operator(const Question& question) const {
   const Approvals approvals = TRY(Approvals::open(options_.state, options_.terms));
   if (const auto said = TRY(approvals.take(question, options_.clock()))) return as_answer(*said, question);
   const bool anyone = question.approvers == Approvers::anyone;
-  if (anyone && options_.inner != nullptr && options_.inner->can_ask()) return options_.inner->ask(question);
+  if (anyone && options_.inner != nullptr && options_.inner->can_ask()) {
+    Answer given = options_.inner->ask(question);
+    if (!given.unanswered) return given;
+  }
 
   const std::string id = TRY(approvals.file(question, options_.workspace, options_.clock()));
   const uint64_t deadline = sys::monotonic_ms() + options_.wait_ms;

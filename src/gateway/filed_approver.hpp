@@ -1,6 +1,7 @@
-// The approver of every door. What the operator has said already counts first. Then whoever speaks for the
-// agent is asked, where the rule lets them answer and there is somebody. Otherwise the question is filed for
-// `cloche approve`, and the call is refused with its id: made again after a yes, the identical call passes.
+// The approver of every front end. What the operator has said already counts first. Then the agent's client
+// or the person at the terminal is asked, where the rule lets them answer and there is one to ask. A question
+// that nobody was there to answer, or that was put away unanswered, is filed for `cloche approve`, and the
+// call is refused with its id: made again after a yes, the identical call passes.
 //
 // Who waits for whom: with `wait_ms` ask() looks for the operator's answer until then, on the caller's
 // thread; other threads are not held up. Time-out is a no, and the question stays filed.

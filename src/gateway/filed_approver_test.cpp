@@ -73,6 +73,7 @@ TEST_F(FiledApproverTest, TheClientIsAskedWhereTheRuleLetsIt) {
   const Row rows[] = {
       {Approvers::anyone, Reply::once, true, 1, Decision::allow, 0},
       {Approvers::anyone, Reply::no, true, 1, Decision::deny, 0},
+      {Approvers::anyone, Reply::none, true, 1, Decision::deny, 1},
       {Approvers::anyone, Reply::once, false, 0, Decision::deny, 1},
       {Approvers::operator_alone, Reply::once, true, 0, Decision::deny, 1},
   };

@@ -9,6 +9,7 @@
 
 #include "base/directory.hpp"
 #include "base/json.hpp"
+#include "base/path.hpp"
 #include "base/sys.hpp"
 #include "gateway/guarded_function.hpp"
 #include "gateway/unlooked_configuration.hpp"
@@ -21,6 +22,7 @@
 #include "tools/executor_call.hpp"
 #include "tools/process_output.hpp"
 #include "tools/recall.hpp"
+#include "tools/surroundings.hpp"
 
 namespace cloche {
 namespace {
@@ -144,12 +146,12 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
     outcome.exit_code = 1;  // as of a tool of ours that could not do it
     outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + bad->why;
     effect.raw = outcome.reason + "\n" + outcome.output;
-    effect.shown = within_budget(neutralised(outcome.reason), budget);
+    effect.shown = shown_within(neutralised(outcome.reason), budget);
     return true;
   }
   effect.raw = outcome.output;
   effect.structured = json_on_one_line(outcome.output);
-  effect.shown = within_budget(neutralised(outcome.output), budget);
+  effect.shown = shown_within(neutralised(outcome.output), budget);
   return true;
 }
 
@@ -220,9 +222,8 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     }
     return fail(error);
   };
-  const auto home = home_of(asked, context);
-  if (!home.ok()) return give_up(home.error());
-  auto judging = judge(session_, asked, {context.skill, home.value(), dials(), context.named});
+  AtHome at_home;
+  auto judging = judge_at_home(asked, context, at_home);
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 
@@ -239,7 +240,11 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   Effect effect;
   if (judged.judgement.permit) {
-    effect = carry_out(judged, {context, approver, home.value()}, record);
+    effect = carry_out(judged, {context, approver, at_home.own}, record);
+    if (at_home.use.granted() && effect.outcome.limit == LimitId::tmp) {
+      home_->start_over(at_home.generation);
+      effect.shown += "\n[$HOME and /tmp had become too large and are emptied: the next call has new ones]";
+    }
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
     effect.raw = effect.shown = effect.outcome.reason;
@@ -253,6 +258,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   }
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
+  result.image = std::move(effect.image);
   result.outcome = std::move(record.outcome);
   result.plan_digest = record.decided.plan_digest;
   result.notes = std::move(judged.notes);
@@ -266,6 +272,53 @@ Result<std::string> Gateway::write_down(CallRecord& record) {
   record.call_id = TRY(run_->begin(record.decided));
   TRY(run_->finish(record, record.result));
   return record.call_id;
+}
+
+Result<void> Gateway::share_home() {
+  home_ = TRY(SharedHome::make(session_.installation.state));
+  return {};
+}
+
+// What else there is starts nothing, or runs beside the session's commands with rights of its own.
+bool Gateway::may_have_shared_home(const ToolCall& asked, const CallContext& context) const {
+  const RegisteredTool* tool = session_.registry.find(asked.tool);
+  return home_ && context.of_session && !context.task && tool != nullptr && !tool->executor &&
+         starts_of(tool->spec.name) == Starts::command;
+}
+
+// With the session's home where the call may have it. A call that somebody is asked about has none of it:
+// what others have left there was not part of the question.
+Result<Judged> Gateway::judge_with_shared_home(const ToolCall& asked, const CallContext& context,
+                                               AtHome& at_home) {
+  const auto judged_with = [&](const std::vector<Grant>& own) {
+    return judge(session_, asked, {context.skill, own, dials(), context.named});
+  };
+  SharedHome::Offer offer = TRY(home_->offer());
+  const auto leave_out_tmp = [&] {
+    std::erase_if(offer.grants, [](const Grant& grant) { return grant.target == "/tmp"; });
+  };
+  // Where something that is shown lies in /tmp itself, calls of the session would have to run one at a time:
+  // they share the home alone.
+  if (is_beneath("/tmp", session_.workspace)) leave_out_tmp();
+  Judged judged = TRY(judged_with(offer.grants));
+  if (judged.plan && company_of(*judged.plan, offer.grants) == Company::alone) {
+    leave_out_tmp();
+    judged = TRY(judged_with(offer.grants));
+  }
+  const auto& launch = judged.judgement.launch;
+  if (!launch || launch->fresh_home) return judged;
+  if (judged.judgement.decision == Decision::allow)
+    at_home.use = home_->enter(rights_of(*launch, judged.request), offer.generation);
+  if (!at_home.use.granted()) return judged_with({});
+  at_home.own = std::move(offer.grants);
+  at_home.generation = offer.generation;
+  return judged;
+}
+
+Result<Judged> Gateway::judge_at_home(const ToolCall& asked, const CallContext& context, AtHome& at_home) {
+  if (may_have_shared_home(asked, context)) return judge_with_shared_home(asked, context, at_home);
+  at_home.own = TRY(home_of(asked, context));
+  return judge(session_, asked, {context.skill, at_home.own, dials(), context.named});
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
@@ -415,6 +468,7 @@ Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallCon
   effect.raw = reply.text;
   effect.shown = neutralised(reply.text);
   effect.structured = std::move(reply.structured);
+  effect.image = std::move(reply.image);
   return effect;
 }
 

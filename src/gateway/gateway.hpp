@@ -15,6 +15,7 @@
 #include "gateway/asking.hpp"
 #include "gateway/judge.hpp"
 #include "gateway/session.hpp"
+#include "gateway/shared_home.hpp"
 #include "model/fetch_answer.hpp"
 #include "model/outcome.hpp"
 #include "store/file_replacement.hpp"
@@ -35,6 +36,7 @@ struct PassedOn {
 // Whose call it is.
 struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
+  bool of_session = false;               // without a task: has the session's, where share_home() made them
   std::string role = "agent";
   const Skill* skill = nullptr;     // none: what the session's options say
   const ToolCall* named = nullptr;  // what an agent made of it with a tool of its own; none: it is ours
@@ -78,6 +80,7 @@ struct CallResult {
   std::string run_id = {};
   std::string result = {};      // the exact text the model gets
   std::string structured = {};  // JSON by the tool's output schema; empty: there is none
+  ShownImage image = {};        // of a file that is one
   Outcome outcome = {};
   Judgement judgement = {};
   std::string plan_digest = {};
@@ -125,6 +128,10 @@ class Gateway {
   // What a call of that task would have for a home: made where it is missing, and part of its plan.
   Result<std::vector<Grant>> home_of(const ToolCall& asked, const CallContext& context) const;
 
+  // Calls of this session without a task share a $HOME and a /tmp from now on, unless they have rights that
+  // others of them have not (gateway/shared_home.hpp). Before the first call.
+  Result<void> share_home();
+
   // The homes of its tasks end here; until then calls of one task share them.
   void end_tasks();
 
@@ -133,11 +140,22 @@ class Gateway {
 
   Result<void> turn(const Dials& wanted);
 
+  // What of the session's home a call has while it runs.
+  struct AtHome {
+    std::vector<Grant> own = {};
+    SharedHome::Use use = {};
+    uint64_t generation = 0;
+  };
+  bool may_have_shared_home(const ToolCall& asked, const CallContext& context) const;
+  Result<Judged> judge_with_shared_home(const ToolCall& asked, const CallContext& context, AtHome& at_home);
+  Result<Judged> judge_at_home(const ToolCall& asked, const CallContext& context, AtHome& at_home);
+
   struct Effect {
     Outcome outcome = {};
     std::string shown = {};
     std::string raw = {};
     std::string structured = {};
+    ShownImage image = {};
     std::string plan_digest = {};
     std::string program = {};  // of a command: `raw` is made of the outcome and of
     Spilled spilled = {};      // what it does not hold
@@ -192,6 +210,7 @@ class Gateway {
   mutable std::mutex dialling_;
   Dials dials_;
   std::unique_ptr<Run> run_;  // none: no record is kept
+  std::unique_ptr<SharedHome> home_ = {};
   Questions questions_;
   // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once
   // could take back each other.

@@ -116,9 +116,9 @@ Result<Verdict> judge_leads(const FileAction& action, const Session& session, co
                  "ask the user to change it, or put the text under another name"};
 }
 
-Result<Verdict> judge_action(const FileAction& action, const Session& session, const Authority& authority,
-                             const GitSources& git) {
-  const Dotfiles dotfiles = session.settings.dotfiles.value ? Dotfiles::allow : Dotfiles::refuse;
+Result<Verdict> judge_action(const FileAction& action, const Session& session, const Skill* skill,
+                             const Authority& authority, const GitSources& git) {
+  const Dotfiles dotfiles = dotfiles_for(session, skill);
   Verdict verdict = judge_file(action, dotfiles, session.protected_set, session.workspace);
   if (verdict.decision != Decision::allow || !changes_files(action.kind)) return verdict;
   verdict = TRY(judge_leads(action, session, git, std::move(verdict)));
@@ -271,7 +271,8 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
   c.asks = asks_about(authority, c.intent.tool);
   c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.launch && c.intent.launch->action)
-    c.action = TRY(judge_action(*c.intent.launch->action, session, authority, judged.seen.facts.guard.git));
+    c.action = TRY(
+        judge_action(*c.intent.launch->action, session, view.skill, authority, judged.seen.facts.guard.git));
   return {};
 }
 

@@ -270,6 +270,12 @@ bool is_in_loadout(const Authority& authority, const RegisteredTool& tool) {
   return !loadout || std::find(loadout->begin(), loadout->end(), tool.spec.name) != loadout->end();
 }
 
+Dotfiles dotfiles_for(const Session& session, const Skill* skill) {
+  const Setting<bool>& said = session.settings.dotfiles;
+  const bool unsaid = session.options.door == Door::agent && skill == nullptr;
+  return (said.is_said() ? said.value : unsaid) ? Dotfiles::allow : Dotfiles::refuse;
+}
+
 Wish wish_of(const Session& session, const Dials& dials) {
   Wish wish = session.wish;
   if (dials.enabled) wish.off = wish.off_allowed = !*dials.enabled;
@@ -291,16 +297,27 @@ bool may_write(const ToolTerms& terms) {
 
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill, const Dials& dials) {
   const Authority authority = TRY(authority_for(session, skill));
-  std::vector<ToolSpec> specs;
+  std::vector<std::string> names;
   for (const auto& tool : session.registry.tools()) {
-    if (!is_in_loadout(authority, tool)) continue;
-    const ToolTerms terms = TRY(terms_for(session, tool.spec.name, dials));
-    const Ceilings ceilings = TRY(authority_for(session, skill, terms)).ceilings;
+    if (is_in_loadout(authority, tool)) names.push_back(tool.spec.name);
+  }
+  std::vector<ToolSpec> specs;
+  for (const auto& name : names) {
+    const RegisteredTool& tool = *session.registry.find(name);
+    const ToolTerms terms = TRY(terms_for(session, name, dials));
+    const Authority own = TRY(authority_for(session, skill, terms));
+    const Ceilings& ceilings = own.ceilings;
     specs.push_back(tool.spec);
-    tell_surroundings(specs.back(), tool.executor ? Starts::executor : starts_of(tool.spec.name),
+    tell_surroundings(specs.back(), tool.executor ? Starts::executor : starts_of(name),
                       {.isolated = is_isolated(session, dials),
                        .network = ceilings.network && !ceilings.hosts.empty(),
-                       .writes = may_write(terms)});
+                       .hosts = ceilings.hosts,
+                       .writes = may_write(terms),
+                       .commands = ceilings.commands,
+                       .unasked = std::min(ceilings.unasked, ceilings.commands),
+                       .scripts = own.may_execute,
+                       .dotfiles = dotfiles_for(session, skill) == Dotfiles::allow,
+                       .tools = names});
   }
   return specs;
 }

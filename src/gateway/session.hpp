@@ -22,6 +22,7 @@
 #include "policy/shapes.hpp"
 #include "store/settings.hpp"
 #include "store/skill_files.hpp"
+#include "tools/artifacts.hpp"
 #include "tools/registry.hpp"
 
 namespace cloche {
@@ -109,6 +110,10 @@ Result<Authority> authority_for(const Session& session, const Skill* skill);
 Result<Authority> authority_of_command(const Session& session, const Skill* skill);
 
 bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
+// Whether the file tools may write names that begin with a dot: as the key `dotfiles` says. Without the key
+// an agent's front end allows them, and `call` and every skill refuse them. The protected set is refused
+// anyway.
+Dotfiles dotfiles_for(const Session& session, const Skill* skill);
 // How an operator wants calls to be isolated, with what was turned since.
 Wish wish_of(const Session& session, const Dials& dials);
 // False: the operator has switched it off, and nothing holds what calls start.

@@ -17,9 +17,14 @@ struct ToolAnnotations {
 struct ToolSpec {
   std::string name;
   std::string title = {};
-  std::string description;    // tells a model what is refused and what to use instead
+  // What holds for it in this session, and what to use instead of what is refused. Of the tools that come
+  // with Cloche tools/surroundings.hpp writes it.
+  std::string description = {};
   std::string input_schema;   // JSON Schema 2020-12, as text
-  std::string output_schema;  // of what structured clients get
+  std::string output_schema;  // of its result as JSON
+  // Whether MCP clients are given that JSON beside the text: some then show a model nothing else. False: the
+  // text is the result, with all notes in it.
+  bool structured = false;
   ToolAnnotations annotations = {};
 };
 

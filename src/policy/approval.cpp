@@ -180,9 +180,12 @@ Answer make_answer(const Question& question, Reply reply, uint64_t now_ms, const
     case Reply::once: return {question.digest, Decision::allow, now_ms + terms.once_ms, 1};
     case Reply::session:
       return {question.digest, Decision::allow, now_ms + terms.session_ms, terms.session_uses};
+    case Reply::none:
     case Reply::no: break;
   }
-  return {question.digest, Decision::deny, now_ms + terms.once_ms, 1};
+  Answer no{question.digest, Decision::deny, now_ms + terms.once_ms, 1};
+  no.unanswered = reply == Reply::none;
+  return no;
 }
 
 Verdict approval_gate(Decision others, const std::string& digest, std::span<const Answer> answers,

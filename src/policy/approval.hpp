@@ -48,7 +48,12 @@ std::string approval_digest(const ApprovalSubject& subject);
 // no sequence of a terminal, no right-to-left override and no look-alike letter comes through.
 std::string escape_for_person(std::string_view text);
 
-enum class Reply { no, once, session };
+enum class Reply {
+  none,  // the question was put away unanswered: no yes, and no word of a person's either
+  no,
+  once,
+  session
+};
 
 struct Answer {
   std::string digest = {};
@@ -56,6 +61,7 @@ struct Answer {
   uint64_t expires_ms = 0;             // on the clock of whoever asks; no longer good then
   uint64_t uses = 0;                   // how often it may still be spent
   std::string reason = {};             // of a no: why, and what to do; empty: somebody said it
+  bool unanswered = false;             // of a no: no person said it, so the operator may still be asked
 };
 
 struct AnswerTerms {

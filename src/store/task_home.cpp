@@ -116,11 +116,16 @@ Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own) {
 
 Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
                            const std::function<void(std::string_view)>& waits) {
-  const auto tmp = std::find_if(own.begin(), own.end(), [&](const Grant& given) {
-    return given.target == tmp_inside && is_mounted(plan, given);
-  });
-  if (tmp == own.end()) return OwnedFd();
-  const std::string task(parent_of(tmp->source));
+  const auto mounted = [&](std::string_view target) {
+    return std::find_if(own.begin(), own.end(), [&](const Grant& given) {
+      return given.target == target && is_mounted(plan, given);
+    });
+  };
+  // The one that all of a task share; a session whose workspace lies in /tmp has only a home.
+  const auto tmp = mounted(tmp_inside);
+  const auto shared = tmp != own.end() ? tmp : mounted(home_inside);
+  if (shared == own.end()) return OwnedFd();
+  const std::string task(parent_of(shared->source));
   const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
   TRY(lock_within(lock.get(), company_of(plan, own), plan.limits.wall_ms, waits));
@@ -136,16 +141,19 @@ Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_i
   const OwnedFd run = TRY(hold_run_directory(place, RecordUse::write));
   const OwnedFd tasks = TRY(make_record_directory(run.get(), task_homes_name, all));
   const OwnedFd task = TRY(make_record_directory(tasks.get(), task_id, own));
+  if (executor.empty()) return make_home_beneath(task.get(), own);
   TRY(make_directory(task.get(), "tmp", own + "/tmp"));
-  if (executor.empty()) {
-    TRY(make_directory(task.get(), "home", own + "/home"));
-    return TaskHome{own + "/home", own + "/tmp"};
-  }
   const std::string folder = own + "/executors/" + executor;
   const OwnedFd executors = TRY(make_record_directory(task.get(), "executors", own + "/executors"));
   const OwnedFd mine = TRY(make_record_directory(executors.get(), executor, folder));
   TRY(make_directory(mine.get(), "home", folder + "/home"));
   return TaskHome{folder + "/home", own + "/tmp"};
+}
+
+Result<TaskHome> make_home_beneath(int directory, const std::string& path) {
+  TRY(make_directory(directory, "tmp", path + "/tmp"));
+  TRY(make_directory(directory, "home", path + "/home"));
+  return TaskHome{path + "/home", path + "/tmp"};
 }
 
 std::vector<Grant> task_grants(const TaskHome& home) {

@@ -25,6 +25,9 @@ struct TaskHome {
 Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id,
                                 const std::string& executor = {});
 
+// The two of them in a directory that is Cloche's own; `path` is its path.
+Result<TaskHome> make_home_beneath(int directory, const std::string& path);
+
 // As they are put into a view.
 std::vector<Grant> task_grants(const TaskHome& home);
 

@@ -11,6 +11,7 @@
 #include "policy/path_glob.hpp"
 #include "policy/pattern.hpp"
 #include "tools/artifacts.hpp"
+#include "tools/image_type.hpp"
 
 namespace cloche {
 namespace {
@@ -85,9 +86,23 @@ ToolReply edit(const FileAction& action, WorkspaceFiles& files) {
           false, json.text()};
 }
 
+// The file may have changed since its first bytes were read: what is shown is judged by itself.
+ToolReply show_image(const FileAction& action, WorkspaceFiles& files) {
+  auto whole = files.read(action.path, 0, most_image_bytes);
+  if (!whole.ok()) return failed_reply(describe(whole.error()));
+  FilePart& part = whole.value();
+  const std::string type(image_type(part.bytes));
+  if (type.empty()) return failed_reply(action.path + " was changed while it was read");
+  const std::string what = action.path + " is an image (" + type + ", " + bytes_text(part.size) + ")";
+  if (part.size != part.bytes.size())
+    return failed_reply(what + ", and only images of at most " + bytes_text(most_image_bytes) + " are shown");
+  return {.text = "[" + what + "]", .image = {type, std::move(part.bytes)}};
+}
+
 ToolReply read(const FileAction& action, WorkspaceFiles& files) {
   const auto part = files.read(action.path, action.offset, std::min(action.limit, most_read_bytes));
   if (!part.ok()) return failed_reply(describe(part.error()));
+  if (action.offset == 0 && !image_type(part.value().bytes).empty()) return show_image(action, files);
   return show_excerpt("path", action.path, part.value(), action.offset);
 }
 

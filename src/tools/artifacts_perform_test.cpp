@@ -6,6 +6,7 @@
 
 #include "policy/json_schema.hpp"
 #include "tools/artifacts.hpp"
+#include "tools/image_type.hpp"
 
 namespace cloche {
 namespace {
@@ -73,7 +74,7 @@ class FakeFiles : public WorkspaceFiles {
 // Every reply that is structured is what its schema says.
 ToolReply checked(const std::string& tool, ToolReply reply) {
   for (const auto& spec : artifact_tools()) {
-    if (spec.name != tool || reply.failed) continue;
+    if (spec.name != tool || reply.failed || reply.image.is_there()) continue;
     const auto schema = JsonSchema::compile(json(spec.output_schema), tool);
     EXPECT_TRUE(schema.ok());
     const auto fault = schema.value().check(json(reply.structured));
@@ -86,6 +87,30 @@ ToolReply call(FakeFiles& files, const std::string& tool, const std::string& arg
   const FileCall understood = parse_file_call(tool, json(arguments), "/home/u/ws");
   EXPECT_EQ(understood.problem, "") << arguments;
   return checked(tool, perform(understood.action, files));
+}
+
+TEST(ReadArtifact, AnImageIsShownAsOneWhateverItsName) {
+  const std::string png = std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) + "pixels";
+  FakeFiles files;
+  files.files = {{"a.png", png}, {"b.txt", png}, {"c.png", "only text"}};
+  for (const char* path : {"a.png", "b.txt"}) {
+    const ToolReply shown = call(files, "read_artifact", R"({"path": ")" + std::string(path) + "\"}");
+    EXPECT_FALSE(shown.failed);
+    EXPECT_EQ(shown.text, "[" + std::string(path) + " is an image (image/png, 22 bytes)]");
+    EXPECT_EQ(shown.image.type, "image/png");
+    EXPECT_EQ(shown.image.bytes, png);
+  }
+  EXPECT_EQ(call(files, "read_artifact", R"({"path": "c.png"})").text, "only text");
+  EXPECT_FALSE(call(files, "read_artifact", R"({"path": "a.png", "offset": 1})").image.is_there())
+      << "its bytes are still to be had";
+
+  files.files["large.png"] = png + std::string(most_image_bytes, 'x');
+  const ToolReply large = call(files, "read_artifact", R"({"path": "large.png"})");
+  EXPECT_TRUE(large.failed);
+  EXPECT_FALSE(large.image.is_there());
+  EXPECT_NE(large.text.find("large.png is an image (image/png, 5242902 bytes), and only images of at most"),
+            std::string::npos)
+      << large.text;
 }
 
 TEST(WriteArtifact, SaysWhatItWrote) {

@@ -33,6 +33,7 @@ ToolSpec spec_of(const Executor& executor) {
   ToolSpec spec{.name = executor.name, .description = executor.description};
   spec.input_schema = executor.input_schema;
   spec.output_schema = executor.output_schema.empty() ? "true" : executor.output_schema;
+  spec.structured = true;
   spec.annotations = {.read_only = !writes,
                       .destructive = writes,
                       .idempotent = false,

@@ -25,7 +25,7 @@ void write_mcp(JsonWriter& out, const ToolSpec& tool) {
   out.begin_object().member("name", tool.name);
   if (!tool.title.empty()) out.member("title", tool.title);
   out.member("description", tool.description).key("inputSchema").raw(input_of(tool));
-  if (describes_object(tool.output_schema)) out.key("outputSchema").raw(compact(tool.output_schema));
+  if (is_structured(tool)) out.key("outputSchema").raw(compact(tool.output_schema));
   out.key("annotations").begin_object().member("readOnlyHint", tool.annotations.read_only);
   out.member("destructiveHint", tool.annotations.destructive);
   out.member("idempotentHint", tool.annotations.idempotent);
@@ -52,8 +52,9 @@ std::optional<ToolFormat> tool_format(std::string_view name) {
   return std::nullopt;
 }
 
-bool describes_object(const std::string& schema) {
-  const auto value = read_json(schema, "schema");
+bool is_structured(const ToolSpec& tool) {
+  if (!tool.structured) return false;
+  const auto value = read_json(tool.output_schema, "schema");
   const JsonValue* type = value.ok() ? value.value().find("type") : nullptr;
   return type != nullptr && type->text == "object";
 }

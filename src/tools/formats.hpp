@@ -17,7 +17,7 @@ std::optional<ToolFormat> tool_format(std::string_view name);
 std::string to_json(const std::vector<ToolSpec>& tools, ToolFormat format);
 // One item of that result.
 std::string to_mcp_json(const ToolSpec& tool);
-// MCP wants an output schema that is an object's, or none at all.
-bool describes_object(const std::string& schema);
+// Whether MCP clients get its result as JSON: MCP wants an output schema that is an object's, or none at all.
+bool is_structured(const ToolSpec& tool);
 
 }  // namespace cloche

@@ -45,11 +45,6 @@ std::string notes_about(const FetchAnswer& answer) {
 
 ToolSpec http_get_spec() {
   ToolSpec spec{.name = "http_get", .title = "Fetch a web address"};
-  spec.description =
-      "Fetches one http or https address with GET, and at most five redirects; 1 MiB of the body and 10 "
-      "seconds are the most. Only hosts that the skill or the operator declares can be reached, and every "
-      "redirect is judged like a call of its own. A host that is not declared is refused every time: then do "
-      "without, and do not try again with other addresses.";
   spec.input_schema =
       R"({"type": "object", "additionalProperties": false, "required": ["url"], "properties": {
     "url": {"type": "string", "maxLength": 8192, "description": "http:// or https://, no user name in it"}}})";

@@ -138,6 +138,16 @@ std::string cut_line(uint64_t cut_bytes, uint64_t all_bytes, const OutputBudget&
   return "\n[... " + cut + "; " + how + " ...]\n";
 }
 
+std::string cut_note(const OutputBudget& budget) {
+  if (budget.call_id.empty()) return "\n[the output above was cut: its middle is not shown]";
+  return "\n[the output above was cut; read_tool_result with call_id " + budget.call_id +
+         " has the whole of it]";
+}
+
+std::string shown_within(const std::string& text, const OutputBudget& budget) {
+  return text.size() <= budget.bytes ? text : within_budget(text, budget) + cut_note(budget);
+}
+
 std::string within_budget(const std::string& text, const OutputBudget& budget) {
   if (text.size() <= budget.bytes) return text;
   const size_t head = back_to_boundary(text, budget.bytes / 2);
@@ -156,7 +166,10 @@ Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBu
     const size_t left = budget.bytes - std::min<uint64_t>(other.size(), budget.bytes);
     return OutputBudget{std::max(budget.bytes / 2, left), budget.call_id};
   };
-  return ShownStreams{output.within(beside(errors)), errors.within(beside(output))};
+  const OutputBudget of_output = beside(errors);
+  const OutputBudget of_errors = beside(output);
+  const bool cut = output.size() > of_output.bytes || errors.size() > of_errors.bytes;
+  return ShownStreams{output.within(of_output), errors.within(of_errors), cut ? cut_note(budget) : ""};
 }
 
 std::string refusal_text(const Verdict& verdict) {
@@ -200,7 +213,7 @@ std::string shown_with(const Outcome& outcome, const std::string& program, const
   std::string text;
   (void)lay_out(outcome, {pieces_of(streams.output), pieces_of(streams.errors)},
                 [&](std::string_view piece) { text.append(piece); });
-  return text;
+  return text + streams.note;
 }
 
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget) {

@@ -27,6 +27,11 @@ std::string neutralised(std::string_view bytes);
 // Head and tail, with a line between them that says how much is missing and how to get it.
 std::string within_budget(const std::string& text, const OutputBudget& budget);
 std::string cut_line(uint64_t cut_bytes, uint64_t all_bytes, const OutputBudget& budget);
+// The same for the end of the result: some clients show a model only the first part of a long one, some the
+// first and the last.
+std::string cut_note(const OutputBudget& budget);
+// A text within the budget, and that note when it was cut.
+std::string shown_within(const std::string& text, const OutputBudget& budget);
 // A text is cut only between characters.
 size_t back_to_boundary(std::string_view text, size_t at);
 
@@ -40,6 +45,7 @@ PrintedStreams printed_by(const Outcome& outcome);  // of one that outlives it, 
 struct ShownStreams {
   std::string output = {};
   std::string errors = {};
+  std::string note = {};  // for the end, when one of them was cut
 };
 // Both whole when they fit; else each gets half, and what one does not need goes to the other.
 Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBudget& budget);

@@ -40,12 +40,6 @@ const ToolSpec& recall_tool() {
   static const ToolSpec tool = {
       .name = "read_tool_result",
       .title = "Read an earlier result",
-      .description =
-          "Reads the whole result of an earlier call of this task, of which only the beginning and the end "
-          "were "
-          "shown. `call_id` is the id that the shortened result names, as c-0007: no path, and none of "
-          "another "
-          "task. When there is more the answer ends with the offset to go on from.",
       .input_schema = R"({"type": "object", "additionalProperties": false, "properties": {
     "call_id": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$",
                 "description": "as the shortened result names it, for example c-0007"},

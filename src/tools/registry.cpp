@@ -104,6 +104,7 @@ Result<Registry> Registry::make(std::vector<Executor> executors, Record record,
     if (registry.find(function.spec.name) != nullptr)
       return refusal("there is a tool of the name " + function.spec.name + " already");
     if (!function.run) return refusal("the function " + function.spec.name + " is empty");
+    function.spec.structured = true;
     registry.tools_.push_back(TRY(registered(function.spec)));
     registry.tools_.back().function = std::make_shared<const Function>(std::move(function));
   }

@@ -8,10 +8,19 @@
 
 namespace cloche {
 
+// For front ends that can show one; the text says that there is one.
+struct ShownImage {
+  std::string type = {};   // "image/png", ...; empty: there is none
+  std::string bytes = {};  // of the whole file
+
+  bool is_there() const { return !type.empty(); }
+};
+
 struct ToolReply {
   std::string text;             // what the model gets
   bool failed = false;          // it was permitted, and it did not work
-  std::string structured = {};  // JSON by the tool's output schema; empty when it failed
+  std::string structured = {};  // JSON by the tool's output schema; empty when it failed, and of an image
+  ShownImage image = {};
 };
 
 ToolReply failed_reply(std::string why);

@@ -94,30 +94,12 @@ std::string tool_name(std::string_view written) {
 
 ToolSpec run_shell_spec() {
   ToolSpec spec{.name = "run_shell", .title = "Run one command"};
-  spec.description =
-      "Runs one command in the workspace, without a shell: give `cmd` as one line or `argv` as a list. "
-      "Pipes, "
-      "redirections, &&, ;, $, backticks, globs, ~ and NAME=value are refused unless quoted: make one call "
-      "for "
-      "each command, write files with write_artifact, and use run_script where a shell is really needed. The "
-      "profile `passive` runs nothing of the workspace: python3 --version, python3 -m py_compile FILE.py, "
-      "ruff "
-      "check, mypy, pyflakes, node --version, npm --version, ruby -c FILE.rb, bundle --version, rubocop, go "
-      "version, go vet, gofmt -l or -d, ls, cat FILE, head -n N FILE; other programs and options are "
-      "refused. "
-      "`full`, where the session has it, also runs python3, pytest, node, npm, npx, ruby, bundle, rspec, "
-      "rake, "
-      "go and bash on files of the workspace. Paths must lie in the workspace. There is no network "
-      "but to hosts that the skill or the operator declares. A refusal "
-      "says which gate refused and what to do instead; after the second refusal of the same kind do "
-      "something "
-      "else.";
   spec.input_schema = R"({"type": "object", "additionalProperties": false, "properties": {
     "cmd": {"type": "string", "description": "one command, quoted as for a POSIX shell"},
     "command": {"type": "string", "description": "the same as cmd"},
     "argv": {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 4096,
       "description": "the words of the command"},
-    "profile": {"enum": ["passive", "full", "any"], "description": "a narrower profile than the session's"},
+    "profile": {"type": "string", "enum": ["passive", "full", "any"], "description": "which commands may run"},
     "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "a shorter time-out"},
     "stdin": {"type": "string", "description": "what the command reads"}}})";
   spec.output_schema = process_output_schema();

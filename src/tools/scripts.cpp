@@ -48,12 +48,6 @@ Limits small_limits() {
 
 ToolSpec run_python_spec() {
   ToolSpec spec{.name = "run_python", .title = "Run a Python computation"};
-  spec.description =
-      "Runs Python code with `python3 -I` in a throwaway directory: for computing, parsing and checking. It "
-      "sees "
-      "no file of the workspace, has no network, may start no other process, and has 2 s of processor time, "
-      "256 MiB of memory and files of at most 1 MiB; nothing it writes is kept. Print what you want to know. "
-      "To work on the workspace use run_shell, run_script or the artifact tools.";
   spec.input_schema =
       R"({"type": "object", "additionalProperties": false, "required": ["code"], "properties": {
     "code": {"type": "string", "maxLength": 1048576, "description": "the program; print its result"},
@@ -65,16 +59,10 @@ ToolSpec run_python_spec() {
 
 ToolSpec run_script_spec() {
   ToolSpec spec{.name = "run_script", .title = "Run a script in the workspace"};
-  spec.description =
-      "Runs a bash, python3 or node script in the workspace: for pipes, loops, globs and whatever run_shell "
-      "refuses. Nobody can judge a script beforehand, so it is recorded as opaque, needs the capability "
-      "code:exec, and only the sandbox answers for it: it writes nowhere but in the workspace and "
-      "reaches no host but those that the skill or the operator declares. Prefer run_shell for a single "
-      "command and write_artifact for files.";
   spec.input_schema =
       R"({"type": "object", "additionalProperties": false, "required": ["code", "interpreter"], "properties": {
     "code": {"type": "string", "maxLength": 1048576, "description": "the script"},
-    "interpreter": {"enum": ["bash", "python3", "node"]},
+    "interpreter": {"type": "string", "enum": ["bash", "python3", "node"]},
     "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "a shorter time-out"}}})";
   spec.output_schema = process_output_schema();
   spec.annotations = {.read_only = false, .destructive = true, .idempotent = false, .open_world = false};

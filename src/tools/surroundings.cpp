@@ -1,5 +1,10 @@
 #include "tools/surroundings.hpp"
 
+#include <algorithm>
+
+#include "base/json_text.hpp"
+#include "policy/gates.hpp"
+
 namespace cloche {
 
 namespace {
@@ -7,6 +12,35 @@ namespace {
 void tell_that_it_only_reads(ToolAnnotations& annotations) {
   annotations.read_only = true;
   annotations.destructive = false;
+}
+
+// A model is shown only the profiles that it can gain something by; what it is not shown is judged all the
+// same.
+void limit_profiles(JsonValue& properties, const Surroundings& around) {
+  auto& members = properties.members;
+  const auto profile = std::find_if(members.begin(), members.end(),
+                                    [](const JsonMember& one) { return one.name == "profile"; });
+  if (profile == members.end()) return;
+  if (around.unasked >= around.commands) {
+    members.erase(profile);
+    return;
+  }
+  for (auto& keyword : profile->value.members) {
+    if (keyword.name != "enum") continue;
+    std::erase_if(keyword.value.items, [&](const JsonValue& name) {
+      const auto known = command_profile(name.text);
+      return !known || *known > around.commands;
+    });
+  }
+}
+
+std::string with_profiles(const std::string& schema, const Surroundings& around) {
+  auto value = read_json(schema, "schema");
+  if (!value.ok()) return schema;
+  for (auto& member : value.value().members) {
+    if (member.name == "properties") limit_profiles(member.value, around);
+  }
+  return to_json(value.value());
 }
 
 }  // namespace
@@ -20,6 +54,9 @@ Starts starts_of(std::string_view tool) {
 
 void tell_surroundings(ToolSpec& spec, Starts starts, const Surroundings& surroundings) {
   ToolAnnotations& annotations = spec.annotations;
+  if (std::string text = text_of_tool(spec.name, surroundings); !text.empty())
+    spec.description = std::move(text);
+  if (spec.name == "run_shell") spec.input_schema = with_profiles(spec.input_schema, surroundings);
   if (starts == Starts::nothing) return;
   if (starts == Starts::fetch) {
     annotations.open_world = surroundings.network;

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_text.hpp"
+#include "policy/gates.hpp"
 #include "tools/http_get.hpp"
+#include "tools/registry.hpp"
 #include "tools/run_shell.hpp"
 #include "tools/scripts.hpp"
 
@@ -60,6 +63,105 @@ TEST(Surroundings, AToolSaysWhatIsTrueThere) {
   executor = fetching;
   tell_surroundings(executor, Starts::executor, {.network = false});
   EXPECT_EQ(hints(executor), "reads world") << "what it says itself";
+}
+
+// Every kind of session that makes a difference to some text.
+std::vector<Surroundings> all_kinds() {
+  const std::vector<std::string> every = shipped_tools();
+  const std::string longest(253, 'h');
+  const std::vector<std::vector<std::string>> host_lists = {
+      {}, {"*"}, {"example.org"}, std::vector<std::string>(50, longest)};
+  std::vector<Surroundings> kinds;
+  for (const auto commands : {CommandProfile::passive, CommandProfile::full, CommandProfile::any})
+    for (const auto unasked : {CommandProfile::passive, CommandProfile::full, CommandProfile::any})
+      for (const auto& hosts : host_lists)
+        for (unsigned bits = 0; bits < 32 && unasked <= commands; ++bits)
+          kinds.push_back({.isolated = (bits & 1U) != 0,
+                           .network = !hosts.empty(),
+                           .hosts = hosts,
+                           .writes = (bits & 2U) != 0,
+                           .commands = commands,
+                           .unasked = unasked,
+                           .scripts = (bits & 4U) != 0,
+                           .dotfiles = (bits & 8U) != 0,
+                           .tools = (bits & 16U) != 0 ? every : std::vector<std::string>{"run_shell"}});
+  return kinds;
+}
+
+std::vector<ToolSpec> tools_in(const Surroundings& around) {
+  std::vector<ToolSpec> specs;
+  const Registry registry = Registry::make({}, Registry::Record::kept).value();
+  for (const auto& tool : registry.tools()) {
+    specs.push_back(tool.spec);
+    tell_surroundings(specs.back(), starts_of(tool.spec.name), around);
+  }
+  return specs;
+}
+
+void expect_typed_enums(const JsonValue& schema, const std::string& tool) {
+  if (schema.find("enum") != nullptr) EXPECT_NE(schema.find("type"), nullptr) << tool;
+  for (const auto& member : schema.members) expect_typed_enums(member.value, tool);
+  for (const auto& item : schema.items) expect_typed_enums(item, tool);
+}
+
+bool says(const ToolSpec& spec, std::string_view words) {
+  return (spec.description + spec.input_schema).find(words) != std::string::npos;
+}
+
+TEST(ToolTexts, AreShortAndTypedInEveryKindOfSession) {
+  for (const auto& around : all_kinds()) {
+    for (const auto& spec : tools_in(around)) {
+      EXPECT_FALSE(spec.description.empty()) << spec.name;
+      EXPECT_LT(spec.description.size(), most_description_bytes) << spec.name << ": " << spec.description;
+      expect_typed_enums(read_json(spec.input_schema, "").value(), spec.name);
+    }
+  }
+}
+
+TEST(ToolTexts, OfProfilesOnlyThoseOfTheSession) {
+  for (const auto& around : all_kinds()) {
+    for (const auto& spec : tools_in(around)) {
+      if (around.unasked == CommandProfile::any) EXPECT_FALSE(says(spec, "passive")) << spec.description;
+      if (around.commands == CommandProfile::passive) EXPECT_FALSE(says(spec, "profile")) << spec.description;
+      if (spec.name != "run_shell") continue;
+      EXPECT_EQ(says(spec, R"("profile")"), around.unasked < around.commands) << spec.input_schema;
+      EXPECT_EQ(says(spec, R"("any")"),
+                around.unasked < around.commands && around.commands == CommandProfile::any);
+    }
+  }
+}
+
+TEST(ToolTexts, PassiveNamesWhatItRefuses) {
+  const Surroundings passive{.tools = shipped_tools()};
+  for (const auto& spec : tools_in(passive)) {
+    if (spec.name != "run_shell") continue;
+    for (const char* form :
+         {"python3 -c", "FILE --help", "-m MODULE --help", "pytest", "node -e", "npx", "git", "bash"})
+      EXPECT_TRUE(says(spec, form)) << form;
+  }
+}
+
+TEST(ToolTexts, SayWhatElseHolds) {
+  const auto text = [](std::string_view tool, const Surroundings& around) {
+    return text_of_tool(tool, around);
+  };
+  const auto has = [](const std::string& text, const char* words) {
+    return text.find(words) != std::string::npos;
+  };
+  const CommandProfile any = CommandProfile::any;
+  const Surroundings shell{.commands = any, .unasked = any, .scripts = true, .tools = shipped_tools()};
+  EXPECT_TRUE(has(text("run_shell", shell), "runs as a bash script"));
+  EXPECT_FALSE(has(text("run_shell", {.commands = any, .unasked = any}), "runs as a bash script"))
+      << "it needs what run_script needs";
+  EXPECT_TRUE(has(text("run_script", {}), "refused in this session"));
+  EXPECT_TRUE(has(text("write_artifact", {}), "names that begin with a dot"));
+  EXPECT_FALSE(has(text("write_artifact", {.dotfiles = true}), "names that begin with a dot"));
+  EXPECT_TRUE(has(text("write_artifact", {.writes = false}), "Refused in this session"));
+  EXPECT_TRUE(has(text("run_shell", shell), "There is no network"));
+  EXPECT_TRUE(has(text("http_get", {}), "every address is refused"));
+  EXPECT_TRUE(has(text("http_get", {.network = true, .hosts = {"example.org", "a.example"}}),
+                  "declares: example.org, a.example. "));
+  EXPECT_FALSE(has(text("read_artifact", {}), "search_artifacts")) << "it is not offered";
 }
 
 }  // namespace

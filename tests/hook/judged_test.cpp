@@ -65,6 +65,20 @@ TEST_P(HookJudged, TheGatesAnswerForEachTool) {
   }
 }
 
+// DESIGN.md, file tools: an agent may write the dot-files that the host does not execute.
+TEST_P(HookJudged, DotfilesAreWrittenAndProtectedOnesAreNot) {
+  const auto decision_on = [&](const std::string& path) {
+    return hook("Write", R"({"file_path": )" + at(path) + R"(, "content": "x"})").decision;
+  };
+  for (const char* path : {".gitignore", ".github/workflows/ci.yml", ".env.example", "sub/.dockerignore"})
+    EXPECT_EQ(decision_on(path), "") << path;
+  for (const char* path : {".git/hooks/pre-commit", ".gitmodules", ".envrc", ".github/.git/config",
+                           ".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".cloche/config.json"})
+    EXPECT_EQ(decision_on(path), "deny") << path;
+  scene().write("home/.config/cloche/config.json", R"({"dotfiles": "refuse"})");
+  EXPECT_EQ(decision_on(".gitignore"), "deny") << "the operator's word counts first";
+}
+
 TEST_P(HookJudged, ItIsWrittenDownAsAdvisory) {
   (void)hook("Read", R"({"file_path": "a.txt"})");
   (void)hook("Read", R"({"file_path": "/etc/passwd"})");

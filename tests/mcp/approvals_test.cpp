@@ -24,6 +24,15 @@ std::string respond(const std::string& id, const std::string& result) {
   return R"({"jsonrpc":"2.0","id":")" + id + R"(","result":)" + result + "}";
 }
 
+// In "waiting for approval ID...".
+std::string waiting_id(const std::string& refused) {
+  const std::string before = "waiting for approval ";
+  const size_t place = refused.find(before);
+  if (place == std::string::npos) return {};
+  const size_t begin = place + before.size();
+  return refused.substr(begin, refused.find_first_of(":;,. \"", begin) - begin);
+}
+
 TEST_F(McpApprovals, TheHandshakesClientIsAskedWhileTheCallWaits) {
   McpClient client(scene);
   client.shake_hands(elicits);
@@ -42,29 +51,46 @@ TEST_F(McpApprovals, TheHandshakesClientIsAskedWhileTheCallWaits) {
 TEST_F(McpApprovals, EverythingButAYesIsANo) {
   McpClient client(scene);
   client.shake_hands(elicits);
-  const std::vector<std::string> answers = {R"({"action":"decline"})",
-                                            R"({"action":"cancel"})",
-                                            R"({"action":"accept"})",
+  const std::vector<std::string> answers = {R"({"action":"decline"})", R"({"action":"accept"})",
                                             R"({"action":"accept","content":{"answer":"no"}})",
-                                            R"({"action":"accept","content":{"answer":true}})",
-                                            "{}",
-                                            "null",
-                                            "7"};
+                                            R"({"action":"accept","content":{"answer":true}})"};
   for (size_t i = 0; i < answers.size(); ++i) {
     const std::string id = std::to_string(i);
     client.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":)" + touch + "}");
     const auto question = client.receive();
     ASSERT_TRUE(question);
     client.send(respond((*question)["id"].string, answers[i]));
-    EXPECT_TRUE(text_of(client.answer(id)).starts_with("refused by approval: ")) << answers[i];
+    const std::string text = text_of(client.answer(id));
+    EXPECT_TRUE(text.starts_with("refused by approval: ")) << answers[i];
+    EXPECT_EQ(text.find("waiting for approval"), std::string::npos) << "a person said no: " << answers[i];
+  }
+  EXPECT_FALSE(touched());
+}
+
+// Headless clients have nobody before them and put every form away at once: the operator decides.
+TEST_F(McpApprovals, WhatIsPutAwayUnansweredIsFiledForTheOperator) {
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  const std::vector<std::string> answers = {R"({"action":"cancel"})", "{}", "null", "7"};
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const std::string id = std::to_string(i);
+    client.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":)" + touch + "}");
+    const auto question = client.receive();
+    ASSERT_TRUE(question);
+    client.send(respond((*question)["id"].string, answers[i]));
+    EXPECT_NE(text_of(client.answer(id)).find("waiting for approval"), std::string::npos) << answers[i];
   }
   client.send(R"({"jsonrpc":"2.0","id":"e","method":"tools/call","params":)" + touch + "}");
   const auto question = client.receive();
   ASSERT_TRUE(question);
   client.send(R"({"jsonrpc":"2.0","id":")" + (*question)["id"].string +
               R"(","error":{"code":-1,"message":"no"}})");
-  EXPECT_TRUE(text_of(client.answer("\"e\"")).starts_with("refused by approval: "));
+  const std::string refused = text_of(client.answer("\"e\""));
   EXPECT_FALSE(touched());
+  ASSERT_EQ(run(scene.command({"approve", "yes", waiting_id(refused)})).exit_code, 0) << refused;
+  EXPECT_TRUE(text_of(client.ask("\"a\"", "tools/call", touch)).starts_with("exit_code: 0"))
+      << "the identical call passes after the operator's yes: " << client.last_line();
+  EXPECT_TRUE(touched());
 }
 
 // And it is not answered: an error under the id of our own question would be nobody's.
@@ -288,6 +314,15 @@ TEST_F(McpRequestState, ANoIsARefusalAndUsesItUp) {
       text_of(call(with(touch, state, R"({"action":"decline"})"))).starts_with("refused by approval: "));
   EXPECT_EQ(code_of(call(with(touch, state, yes))), -32602);
   EXPECT_FALSE(touched());
+}
+
+TEST_F(McpRequestState, WhatIsPutAwayUnansweredIsFiledForTheOperator) {
+  const std::string state = state_for(touch);
+  const std::string refused = text_of(call(with(touch, state, R"({"action":"cancel"})")));
+  EXPECT_FALSE(touched());
+  ASSERT_EQ(run(scene.command({"approve", "yes", waiting_id(refused)})).exit_code, 0) << refused;
+  EXPECT_TRUE(text_of(call(touch)).starts_with("exit_code: 0")) << client.last_line();
+  EXPECT_TRUE(touched());
 }
 
 TEST_F(McpRequestState, WhatIsAlteredForeignOrAnothersIsRefused) {

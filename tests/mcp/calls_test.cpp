@@ -1,6 +1,7 @@
 // What an agent does all day: calls, their progress, their cancellation, lists, and a skill that narrows
 // them.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <thread>
 
@@ -20,7 +21,7 @@ TEST_P(McpCalls, ACommandAFileAndARefusal) {
   const Json ran = client.ask("1", "tools/call", call_params("run_shell", R"({"cmd":"echo hi"})"));
   EXPECT_EQ(text_of(ran), "exit_code: 0\nstdout: hi\n\nstderr: ");
   EXPECT_FALSE(ran["result"]["isError"].boolean);
-  EXPECT_EQ(ran["result"]["structuredContent"]["stdout"].string, "hi\n");
+  EXPECT_FALSE(ran["result"].has("structuredContent")) << "some clients would show a model nothing else";
   const Json wrote =
       client.ask("2", "tools/call", call_params("write_artifact", R"({"path":"a/b","content":"x"})"));
   EXPECT_FALSE(wrote["result"]["isError"].boolean) << client.last_line();
@@ -42,6 +43,37 @@ TEST_P(McpCalls, WithoutAProfileTheWholeCeilingCounts) {
   McpClient narrow(scene, {"--commands", "passive"});
   narrow.shake_hands();
   EXPECT_TRUE(text_of(narrow.ask("1", "tools/call", git)).starts_with("refused by shape: "));
+}
+
+// DESIGN.md, file tools: an agent may write the dot-files that the host does not execute.
+TEST_P(McpCalls, DotfilesAreWrittenAndProtectedOnesAreNot) {
+  const auto write = [](McpClient& client, const std::string& path) {
+    return text_of(client.ask("1", "tools/call",
+                              call_params("write_artifact", R"({"path":")" + path + R"(","content":"x"})")));
+  };
+  McpClient client(scene);
+  client.shake_hands();
+  for (const char* path : {".gitignore", ".github/workflows/ci.yml", ".env.example"}) {
+    EXPECT_TRUE(write(client, path).starts_with("wrote ")) << path;
+    EXPECT_TRUE(fs::exists(scene.workspace() / path)) << path;
+  }
+  for (const char* path : {".git/hooks/pre-commit", ".gitmodules", ".envrc", ".github/.git/config",
+                           ".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".cloche/config.json"})
+    EXPECT_TRUE(write(client, path).starts_with("refused by path: ")) << path;
+
+  const fs::path skill = scene.write(
+      "skills/s/SKILL.md", "---\nname: s\ndescription: d\ntool_loadout: [write_artifact]\n---\nText.\n");
+  McpClient skilled(scene, {"--skill", skill});
+  skilled.shake_hands();
+  EXPECT_TRUE(write(skilled, ".gitignore").starts_with("refused by path: ")) << "a skill has to be told";
+  scene.configure(R"({"dotfiles": "refuse"})");
+  McpClient told(scene);
+  told.shake_hands();
+  EXPECT_TRUE(write(told, ".gitignore").starts_with("refused by path: ")) << "the operator's word counts";
+  scene.configure(R"({"dotfiles": "allow"})");
+  McpClient allowed(scene, {"--skill", skill});
+  allowed.shake_hands();
+  EXPECT_TRUE(write(allowed, ".gitignore").starts_with("wrote "));
 }
 
 TEST_P(McpCalls, OutputIsProgressWhileItRuns) {
@@ -157,16 +189,59 @@ TEST_P(McpCalls, ACommitHasTheOperatorsName) {
   EXPECT_NE(rest.find("Grace"), std::string::npos) << rest;
 }
 
-// What a client shows its model may be only this.
-TEST_P(McpCalls, WhatWasTakenAwayIsInTheStructuredResultToo) {
+// Some clients show a model the structured content and no text, so only what declares one has it.
+TEST_P(McpCalls, TextToolsGiveTextAndExecutorsThatDeclareItGiveBoth) {
+  const auto executor = [&](const std::string& name, const std::string& schema) {
+    scene.write("executors/" + name + "/manifest.json",
+                R"({"name": ")" + name + R"(", "description": "d", "input_schema": {"type": "object"}, )" +
+                    schema + R"("code": "tool.py", "capabilities": []})");
+    scene.write("executors/" + name + "/tool.py", "print('{\"sum\": 3}')\n");
+  };
+  executor("typed", R"("output_schema": {"type": "object"}, )");
+  executor("untyped", "");
+  scene.configure(R"({"approved_executors": ["typed", "untyped"]})");
+  McpClient client(scene, {"--executors", (scene.root() / "executors").string()});
+  client.shake_hands();
+  const Json list = client.ask("0", "tools/list");
+  for (const auto& tool : list["result"]["tools"].array)
+    EXPECT_EQ(tool.has("outputSchema"), tool["name"].string == "typed") << tool["name"].string;
+  const Json typed = client.ask("1", "tools/call", call_params("typed", "{}"));
+  EXPECT_EQ(typed["result"]["structuredContent"]["sum"].number, 3) << client.last_line();
+  const Json untyped = client.ask("2", "tools/call", call_params("untyped", "{}"));
+  EXPECT_EQ(text_of(untyped), "{\"sum\": 3}\n");
+  EXPECT_FALSE(untyped["result"].has("structuredContent"));
+  const Json ran = client.ask(
+      "3", "tools/call", call_params("run_script", R"({"interpreter":"bash","code":"echo x > .envrc"})"));
+  EXPECT_NE(text_of(ran).find("[quarantined: .envrc"), std::string::npos) << text_of(ran);
+  EXPECT_FALSE(ran["result"].has("structuredContent"));
+}
+
+TEST_P(McpCalls, AnImageComesBackAsOne) {
+  const std::string png = std::string("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", 16) + "pixels";
+  scene.write("workspace/a.png", png);
+  scene.write("workspace/text.png", "only text");
+  EXPECT_EQ(::symlink("/etc/passwd", (scene.workspace() / "out.png").c_str()), 0);
   McpClient client(scene);
   client.shake_hands();
-  const Json ran = client.ask(
-      "1", "tools/call", call_params("run_script", R"({"interpreter":"bash","code":"echo x > .envrc"})"));
-  EXPECT_NE(text_of(ran).find("[quarantined: .envrc"), std::string::npos) << text_of(ran);
-  const auto& notes = ran["result"]["structuredContent"]["notes"].array;
-  ASSERT_EQ(notes.size(), 1U) << client.last_line();
-  EXPECT_TRUE(notes[0].string.starts_with("quarantined: .envrc")) << notes[0].string;
+  for (const std::string& params : {call_params("read_artifact", R"({"path":"a.png"})"),
+                                    stateless(call_params("read_artifact", R"({"path":"a.png"})"))}) {
+    const Json read = client.ask("1", "tools/call", params);
+    const auto& content = read["result"]["content"].array;
+    ASSERT_EQ(content.size(), 2U) << client.last_line();
+    EXPECT_EQ(content[0]["text"].string, "[a.png is an image (image/png, 22 bytes)]");
+    EXPECT_EQ(content[1]["type"].string, "image");
+    EXPECT_EQ(content[1]["mimeType"].string, "image/png");
+    EXPECT_EQ(content[1]["data"].string, "iVBORw0KGgoAAAANSUhEUnBpeGVscw==");
+  }
+  const Json text = client.ask("2", "tools/call", call_params("read_artifact", R"({"path":"text.png"})"));
+  EXPECT_EQ(text["result"]["content"].array.size(), 1U);
+  EXPECT_EQ(text_of(text), "only text");
+  EXPECT_TRUE(
+      client
+          .ask("3", "tools/call", call_params("read_artifact", R"({"path":"out.png"})"))["result"]["isError"]
+          .boolean);
+  const Ran called = run(scene.command({"call", "read_artifact", R"({"path":"a.png"})"}));
+  EXPECT_EQ(called.out, "[a.png is an image (image/png, 22 bytes)]\n") << "another front end says so";
 }
 
 TEST_P(McpCalls, CallsOfOneTaskShareAHome) {
@@ -178,6 +253,29 @@ TEST_P(McpCalls, CallsOfOneTaskShareAHome) {
   };
   shell("1", "echo kept > ~/file");
   EXPECT_NE(shell("2", "cat ~/file").find("stdout: kept"), std::string::npos);
+}
+
+// Clients that give up after a minute without a word keep waiting.
+TEST(McpSilence, ASilentCallSaysThatItGoesOn) {
+  McpScene scene;
+  McpClient client(scene);
+  client.shake_hands();
+  client.send(R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":)" +
+              call_params("run_shell", R"({"cmd":"sleep 21"})", R"("_meta":{"progressToken":"t"})") + "}");
+  client.send(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":)" +
+              call_params("run_shell", R"({"cmd":"sleep 21"})") + "}");
+  client.answer("1", std::chrono::seconds(40));
+  client.answer("2", std::chrono::seconds(40));
+  double last = 0;
+  int heard = 0;
+  for (const auto& message : client.messages()) {
+    if (message["method"].string != "notifications/progress") continue;
+    ++heard;
+    EXPECT_EQ(message["params"]["progressToken"].string, "t") << "only who asked for it hears of it";
+    EXPECT_GT(message["params"]["progress"].number, last);
+    last = message["params"]["progress"].number;
+  }
+  EXPECT_EQ(heard, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(As, McpCalls, testing::ValuesIn(identities()),

@@ -97,7 +97,7 @@ TEST_F(McpClients, TheInspectorLists) {
 TEST_F(McpClients, TheInspectorCalls) {
   const Json ran =
       inspect({"--method", "tools/call", "--tool-name", "run_shell", "--tool-arg", "cmd=echo hi"});
-  EXPECT_EQ(ran["structuredContent"]["stdout"].string, "hi\n");
+  EXPECT_EQ(ran["content"].array.at(0)["text"].string, "exit_code: 0\nstdout: hi\n\nstderr: ");
   const Json refused =
       inspect({"--method", "tools/call", "--tool-name", "read_artifact", "--tool-arg", "path=/etc/shadow"});
   EXPECT_TRUE(refused["isError"].boolean);

@@ -44,7 +44,9 @@ TEST_P(Output, HeadAndTailAreKeptAndALineSaysWhatWasCut) {
   const std::string result = answer.result();
   EXPECT_LT(result.size(), size_t{33} << 10);
   EXPECT_TRUE(result.starts_with("exit_code: 0\nstdout: line 0\nline 1\n"));
-  EXPECT_TRUE(result.ends_with("line 19999\n\nstderr: "));
+  EXPECT_TRUE(
+      result.ends_with("line 19999\n\nstderr: \n[the output above was cut; read_tool_result with call_id " +
+                       answer.text("call_id") + " has the whole of it]"));
   const size_t cut = long_text().size() - (size_t{32} << 10);
   EXPECT_TRUE(contains(result, "\n[... " + std::to_string(cut) + " of " + std::to_string(long_text().size()) +
                                    " bytes cut; read_tool_result with call_id " + answer.text("call_id") +

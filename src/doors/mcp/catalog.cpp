@@ -48,7 +48,7 @@ Result<Catalog> make_catalog(const Gateway& gateway, const Skill* skill, const s
   Catalog catalog;
   for (const auto& tool : TRY(gateway.tools(skill))) {
     catalog.tools.push_back(to_mcp_json(tool));
-    if (describes_object(tool.output_schema)) catalog.structured_tools.push_back(tool.name);
+    if (is_structured(tool)) catalog.structured_tools.push_back(tool.name);
   }
   if (const Run* run = gateway.record()) {
     catalog.transcript_uri = "cloche://" + run->place().run_id() + "/" + task + ".jsonl";

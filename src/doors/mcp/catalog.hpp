@@ -24,7 +24,7 @@ struct OfferedPrompt {
 
 struct Catalog {
   std::vector<std::string> tools = {};             // JSON
-  std::vector<std::string> structured_tools = {};  // names of those that say what their results look like
+  std::vector<std::string> structured_tools = {};  // names of those whose results are JSON as well
   std::vector<std::string> resources = {};         // JSON
   std::vector<OfferedPrompt> prompts = {};
   std::string transcript_uri = {};  // empty: no record is kept

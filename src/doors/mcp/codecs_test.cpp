@@ -243,10 +243,14 @@ TEST(Codecs, TheQuestionAndTheAnswer) {
       {R"({"action":"accept","content":{}})", Reply::no},
       {R"({"action":"accept"})", Reply::no},
       {R"({"action":"decline","content":{"answer":"once"}})", Reply::no},
-      {R"({"action":1,"content":{"answer":"once"}})", Reply::no},
-      {R"({"content":{"answer":"once"}})", Reply::no},
-      {"null", Reply::no},
-      {"[]", Reply::no},
+      {R"({"action":"decline"})", Reply::no},
+      {R"({"action":"cancel"})", Reply::none},
+      {R"({"action":"cancel","content":{"answer":"once"}})", Reply::none},
+      {R"({"action":"ACCEPT","content":{"answer":"once"}})", Reply::none},
+      {R"({"action":1,"content":{"answer":"once"}})", Reply::none},
+      {R"({"content":{"answer":"once"}})", Reply::none},
+      {"null", Reply::none},
+      {"[]", Reply::none},
   };
   for (const auto& [text, reply] : rows) EXPECT_EQ(choice_of(read_json(text, "").value()), reply) << text;
 }

@@ -26,10 +26,21 @@ Answer answer_to(const Question& question, Reply reply, std::string reason = {})
   return answer;
 }
 
+// A client without a user before it puts every form away at once.
+Answer said(const Question& question, Reply reply) {
+  switch (reply) {
+    case Reply::none: return answer_to(question, reply, "the client put the question away unanswered");
+    case Reply::no: return answer_to(question, reply, "the client's user said no to this very call");
+    case Reply::once:
+    case Reply::session: break;
+  }
+  return answer_to(question, reply);
+}
+
 }  // namespace
 
-std::optional<JsonValue> Conversation::ask(std::string_view method, const std::string& params, int stop,
-                                           uint64_t within_ms) {
+Conversation::Heard Conversation::ask(std::string_view method, const std::string& params, int stop,
+                                      uint64_t within_ms) {
   std::unique_lock held(lock_);
   const std::string id = json_quote("cloche-" + std::to_string(next_++));
   waiting_[id] = {};
@@ -42,10 +53,11 @@ std::optional<JsonValue> Conversation::ask(std::string_view method, const std::s
     changed_.wait_for(held, std::chrono::milliseconds(tick_ms));
     wanted = !is_readable(stop);
   }
-  const Waiting waited = std::move(waiting_[id]);
+  Waiting waited = std::move(waiting_[id]);
   waiting_.erase(id);
+  const bool given_up = ended_ || !wanted;
   held.unlock();
-  if (waited.answered) return waited.result;
+  if (waited.answered) return {Heard::How::answered, std::move(waited.result)};
   JsonWriter out;  // so that the form does not stand there for nobody
   out.begin_object()
       .key("requestId")
@@ -53,7 +65,7 @@ std::optional<JsonValue> Conversation::ask(std::string_view method, const std::s
       .member("reason", "the answer is not waited for any more")
       .end_object();
   send_(write_notification("notifications/cancelled", out.text()));
-  return std::nullopt;
+  return {given_up ? Heard::How::given_up : Heard::How::too_late};
 }
 
 bool Conversation::take_answer(const std::string& id, JsonValue result) {
@@ -73,12 +85,15 @@ void Conversation::end() {
 
 Answer AskingApprover::ask(const Question& question) {
   if (!possible_) return answer_to(question, Reply::no, "this client cannot ask its user");
-  const auto result =
+  const auto heard =
       conversation_.ask("elicitation/create", elicitation_params(question.text), stop_, within_ms_);
-  if (!result) return answer_to(question, Reply::no, "the client's user did not answer in time");
-  const Reply reply = choice_of(*result);
-  return answer_to(question, reply,
-                   reply == Reply::no ? "the client's user did not say yes to this call" : "");
+  switch (heard.how) {
+    case Conversation::Heard::How::answered: return said(question, choice_of(heard.result));
+    case Conversation::Heard::How::too_late:
+      return answer_to(question, Reply::none, "the client's user did not answer in time");
+    case Conversation::Heard::How::given_up: break;
+  }
+  return answer_to(question, Reply::no, "the call was cancelled while the client's user was asked");
 }
 
 Answer AsideApprover::ask(const Question& question) {
@@ -90,10 +105,7 @@ Answer AsideApprover::ask(const Question& question) {
 
 Answer ReturningApprover::ask(const Question& question) {
   // The answer to another question, because a file has changed meanwhile, is none: it is asked again.
-  if (brought_ && brought_->digest == question.digest) {
-    const bool no = brought_->reply == Reply::no;
-    return answer_to(question, brought_->reply, no ? "the client's user did not say yes to this call" : "");
-  }
+  if (brought_ && brought_->digest == question.digest) return said(question, brought_->reply);
   if (!possible_) return answer_to(question, Reply::no, "this client cannot ask its user");
   open_ = question;
   return answer_to(question, Reply::no,

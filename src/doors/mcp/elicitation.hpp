@@ -27,9 +27,13 @@ class Conversation {
   using Send = std::function<void(std::string message)>;
   explicit Conversation(Send send) : send_(std::move(send)) {}
 
-  // The result; nothing: there was none. `stop` is readable once the call is called off.
-  std::optional<JsonValue> ask(std::string_view method, const std::string& params, int stop,
-                               uint64_t within_ms);
+  struct Heard {
+    enum class How { answered, too_late, given_up };  // given up: the call was called off, or everything ends
+    How how = How::given_up;
+    JsonValue result = {};  // of an answer
+  };
+  // `stop` is readable once the call is called off.
+  Heard ask(std::string_view method, const std::string& params, int stop, uint64_t within_ms);
   // By the reader. False: nobody had asked that, or not any more, or it was answered before: the first answer
   // holds.
   bool take_answer(const std::string& id, JsonValue result);
@@ -49,7 +53,8 @@ class Conversation {
   std::map<std::string, Waiting> waiting_;  // by id
 };
 
-// By a request of ours, while the call waits.
+// By a request of ours, while the call waits. A form that is put away, or not answered in time, is
+// Reply::none.
 class AskingApprover : public Approver {
  public:
   AskingApprover(Conversation& conversation, int stop, bool possible, uint64_t within_ms = answer_within_ms)

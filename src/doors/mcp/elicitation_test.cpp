@@ -49,10 +49,22 @@ TEST(Elicitation, TheFirstAnswerHolds) {
   EXPECT_EQ(AskingApprover(both, -1, true).ask(question).decision, Decision::deny);
 }
 
-TEST(Elicitation, WhatDoesNotComeInTimeIsANoAndTakenBack) {
+TEST(Elicitation, AFormThatIsPutAwayIsNoAnswerAndADeclineIsANo) {
+  const std::pair<const char*, bool> rows[] = {
+      {R"({"action":"cancel"})", true}, {"null", true}, {R"({"action":"decline"})", false}};
+  for (const auto& [said, unanswered] : rows) {
+    Client client{.answer = said};
+    const Answer asked = AskingApprover(client.conversation, -1, true).ask(question);
+    EXPECT_EQ(asked.decision, Decision::deny) << said;
+    EXPECT_EQ(asked.unanswered, unanswered) << said;
+  }
+}
+
+TEST(Elicitation, WhatDoesNotComeInTimeIsNoAnswerAndTakenBack) {
   Client client;
   const Answer answer = AskingApprover(client.conversation, -1, true, 20).ask(question);
   EXPECT_EQ(answer.decision, Decision::deny);
+  EXPECT_TRUE(answer.unanswered);
   EXPECT_NE(answer.reason.find("in time"), std::string::npos);
   ASSERT_EQ(client.sent.size(), 2U);
   EXPECT_NE(client.sent[1].find(R"("method":"notifications/cancelled","params":{"requestId":"cloche-1")"),
@@ -62,7 +74,9 @@ TEST(Elicitation, WhatDoesNotComeInTimeIsANoAndTakenBack) {
 TEST(Elicitation, ACallThatIsCalledOffDoesNotWait) {
   Client client;
   const OwnedFd stop(::eventfd(1, EFD_CLOEXEC));
-  EXPECT_EQ(AskingApprover(client.conversation, stop.get(), true).ask(question).decision, Decision::deny);
+  const Answer answer = AskingApprover(client.conversation, stop.get(), true).ask(question);
+  EXPECT_EQ(answer.decision, Decision::deny);
+  EXPECT_FALSE(answer.unanswered) << "no question is left behind for a call that nobody wants";
 }
 
 TEST(Elicitation, NothingIsAskedAtTheEnd) {
@@ -90,6 +104,7 @@ TEST(Elicitation, TheReturningApprover) {
     bool possible;
     Decision decision;
     bool asks;
+    bool unanswered = false;
   };
   const Row rows[] = {
       {std::nullopt, true, Decision::deny, true},
@@ -97,11 +112,14 @@ TEST(Elicitation, TheReturningApprover) {
       {Brought{question.digest, Reply::once}, true, Decision::allow, false},
       {Brought{question.digest, Reply::session}, false, Decision::allow, false},
       {Brought{question.digest, Reply::no}, true, Decision::deny, false},
+      {Brought{question.digest, Reply::none}, true, Decision::deny, false, true},
       {Brought{"sha256:2", Reply::once}, true, Decision::deny, true},  // of a file that has changed since
   };
   for (const auto& row : rows) {
     ReturningApprover approver(row.brought, row.possible);
-    EXPECT_EQ(approver.ask(question).decision, row.decision);
+    const Answer answer = approver.ask(question);
+    EXPECT_EQ(answer.decision, row.decision);
+    EXPECT_EQ(answer.unanswered, row.unanswered);
     EXPECT_EQ(approver.open_question().has_value(), row.asks);
   }
 }

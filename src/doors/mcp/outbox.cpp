@@ -29,12 +29,12 @@ bool is_socket(int fd) {
 
 }  // namespace
 
-std::string progress_message(const std::string& token, uint64_t total_bytes, std::string_view text,
+std::string progress_message(const std::string& token, uint64_t count, std::string_view text,
                              uint64_t left_out_bytes) {
   std::string shown = neutralised(text);
   if (left_out_bytes > 0) shown = "[... " + std::to_string(left_out_bytes) + " bytes ...]\n" + shown;
   JsonWriter out;
-  out.begin_object().key("progressToken").raw(token).member("progress", total_bytes).member("message", shown);
+  out.begin_object().key("progressToken").raw(token).member("progress", count).member("message", shown);
   return write_notification("notifications/progress", out.end_object().text());
 }
 
@@ -56,8 +56,18 @@ Outbox::~Outbox() { close(0); }
 
 void Outbox::send(std::string message) { finish(nullptr, std::move(message)); }
 
+void Outbox::watch(const std::shared_ptr<Progress>& progress) {
+  const std::lock_guard held(lock_);
+  progress->begun_ms = sys::monotonic_ms();
+  progress->silent_until_ms = progress->begun_ms + limits_.silence_ms;
+  watched_.push_back(progress);
+  something_.notify_one();
+}
+
 void Outbox::finish(const std::shared_ptr<Progress>& progress, std::string message) {
   const std::lock_guard held(lock_);
+  if (progress)
+    std::erase_if(watched_, [&](const std::weak_ptr<Progress>& one) { return one.lock() == progress; });
   if (progress && progress->waits) {
     progress->waits = false;
     std::erase(waiting_, progress);
@@ -75,7 +85,7 @@ void Outbox::finish(const std::shared_ptr<Progress>& progress, std::string messa
 
 void Outbox::add_output(const std::shared_ptr<Progress>& progress, std::string_view bytes) {
   const std::lock_guard held(lock_);
-  progress->total_bytes += bytes.size();
+  progress->count += bytes.size();
   progress->text += bytes;
   if (progress->text.size() > limits_.progress_bytes) {
     const size_t beyond = progress->text.size() - limits_.progress_bytes;
@@ -137,6 +147,7 @@ void Outbox::note_written(size_t bytes, bool delivered) {
     broken_ = true;
     messages_.clear();
     waiting_.clear();
+    watched_.clear();
     queued_bytes_ = 0;
   }
   if (delivered && !(was_full && queued_bytes_ <= limits_.queued_bytes)) return;
@@ -156,7 +167,7 @@ std::string Outbox::next_bytes(std::unique_lock<std::mutex>& held) {
     if (closing_) return {};
     const uint64_t now = sys::monotonic_ms();
     uint64_t next = never;
-    bytes = due_progress(now, next);
+    bytes = due_progress(now, next) + due_silence(now, next);
     queued_bytes_ += bytes.size();
     if (!bytes.empty()) return bytes;
     if (next == never) {
@@ -177,8 +188,27 @@ std::string Outbox::due_progress(uint64_t now_ms, uint64_t& next_ms) {
     }
     progress->waits = false;
     progress->next_ms = now_ms + limits_.progress_every_ms;
+    progress->silent_until_ms = now_ms + limits_.silence_ms;
     bytes += take_progress(*progress) + "\n";
     return true;
+  });
+  return bytes;
+}
+
+// The same of calls that have nothing to say.
+std::string Outbox::due_silence(uint64_t now_ms, uint64_t& next_ms) {
+  std::string bytes;
+  std::erase_if(watched_, [&](const std::weak_ptr<Progress>& one) {
+    const auto progress = one.lock();
+    if (!progress) return true;
+    if (progress->silent_until_ms <= now_ms) {
+      progress->silent_until_ms = now_ms + limits_.silence_ms;
+      const std::string text =
+          "still at it after " + std::to_string((now_ms - progress->begun_ms) / 1000) + " s";
+      bytes += progress_message(progress->token, ++progress->count, text, 0) + "\n";
+    }
+    next_ms = std::min(next_ms, progress->silent_until_ms);
+    return false;
   });
   return bytes;
 }
@@ -188,8 +218,8 @@ std::string Outbox::take_progress(Progress& progress) {
   const size_t tail = utf8::unfinished_tail(progress.text);
   const size_t length = progress.text.size() - (tail < progress.text.size() ? tail : 0);
   std::string message =
-      progress_message(progress.token, progress.total_bytes,
-                       std::string_view(progress.text).substr(0, length), progress.left_out_bytes);
+      progress_message(progress.token, progress.count, std::string_view(progress.text).substr(0, length),
+                       progress.left_out_bytes);
   progress.text.erase(0, length);
   progress.left_out_bytes = 0;
   return message;

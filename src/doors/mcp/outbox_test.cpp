@@ -71,6 +71,29 @@ TEST_F(OutboxTest, ProgressComesBeforeTheResultAndNotAfterIt) {
       "\nresult\n");
 }
 
+// Clients give up on a call that they hear nothing of.
+TEST_F(OutboxTest, ACallThatIsSilentIsHeardOfUntilItIsFinished) {
+  open({.queued_bytes = 1000, .progress_bytes = 20, .progress_every_ms = 1, .silence_ms = 150});
+  const auto progress = std::make_shared<Progress>(Progress{.token = "7"});
+  outbox->watch(progress);
+  ::usleep(400'000);
+  std::string text = read_all_of(pipe.read.get());
+  const auto first = text.find(R"("progressToken":7,"progress":1,"message":"still at it after 0 s"})");
+  const auto second = text.find(R"("progressToken":7,"progress":2,)");
+  EXPECT_NE(first, std::string::npos) << text;
+  EXPECT_NE(second, std::string::npos) << text;
+  EXPECT_LT(first, second) << "it grows";
+  outbox->add_output(progress, "hello");
+  outbox->finish(progress, "result");
+  text = read_all_of(pipe.read.get());
+  EXPECT_TRUE(text.ends_with("\nresult\n")) << "nothing comes behind the result: " << text;
+  EXPECT_EQ(text.find("\"progress\":2,"), std::string::npos) << "output counts on from there: " << text;
+
+  outbox->watch(std::make_shared<Progress>(Progress{.token = "8"}));
+  ::usleep(200'000);
+  EXPECT_EQ(read_all_of(pipe.read.get()), "") << "nobody has it";
+}
+
 // What nobody took is not kept for them; the newest is.
 TEST_F(OutboxTest, ProgressIsBounded) {
   open();

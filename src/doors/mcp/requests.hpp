@@ -11,6 +11,7 @@
 
 #include "base/json_text.hpp"
 #include "doors/mcp/rpc.hpp"
+#include "tools/reply.hpp"
 
 namespace cloche::mcp {
 
@@ -92,6 +93,7 @@ struct PromptText {
 struct ToolResult {
   std::string text = {};
   std::string structured = {};  // a JSON object; empty: none
+  ShownImage image = {};
   bool is_error = false;
   std::string meta = {};  // a JSON object
 };

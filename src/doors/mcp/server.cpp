@@ -179,6 +179,8 @@ std::optional<RpcError> Server::call(const SharedFlight& flight) {
   if (auto error = check_state(*flight)) return error;
   if (!flight->terms.progress_token.empty())
     flight->progress = std::make_shared<Progress>(Progress{.token = flight->terms.progress_token});
+  // Before it can end: what is finished is watched no more.
+  if (flight->progress) outbox_.watch(flight->progress);
   return line_up(flight, &Server::fly);
 }
 
@@ -231,7 +233,9 @@ void Server::fly(const SharedFlight& flight) {
   if (!begin(*flight)) return land(flight, ending());  // called off, so nobody hears it
   if (!flight->stop)
     return land(flight, RpcError{RpcError::internal_error, describe(system_error("make an event"))});
-  land(flight, carry_out(*flight));
+  const Response response = carry_out(*flight);
+  const auto* result = std::get_if<ToolResult>(&response);
+  result != nullptr && result->image.is_there() ? land_alone(flight, response) : land(flight, response);
 }
 
 // One at a time, and each when there is room: what one of them makes is a good part of what may be kept for a
@@ -240,6 +244,13 @@ void Server::fetch(const SharedFlight& flight) {
   const std::lock_guard held(fetching_);
   outbox_.wait_for_room();
   land(flight, read_resource(flight->uri));
+}
+
+// The same of an image.
+void Server::land_alone(const SharedFlight& flight, const Response& response) {
+  const std::lock_guard held(fetching_);
+  outbox_.wait_for_room();
+  land(flight, response);
 }
 
 Response Server::carry_out(Flight& flight) {
@@ -257,21 +268,24 @@ Response Server::carry_out(Flight& flight, Approver& approver, const ReturningAp
                         .workspace = gateway_.session().workspace,
                         .inner = &approver});
   CallContext context{.task = options_.task, .role = options_.role, .skill = options_.skill};
+  context.of_session = flight.era == Era::handshake;  // a stateless message belongs to no session
   context.stop = flight.stop.get();
   context.output_in_memory = output_in_memory;
   if (flight.progress)
     context.heard = [&](std::string_view bytes) { outbox_.add_output(flight.progress, bytes); };
-  const CallResult result = gateway_.call({flight.call.name, flight.call.arguments}, context, filing);
+  CallResult result = gateway_.call({flight.call.name, flight.call.arguments}, context, filing);
   log(flight, result);
-  if (returning == nullptr || !returning->open_question()) return response_to(result);
+  if (returning == nullptr || !returning->open_question()) return response_to(std::move(result));
   const Question& question = *returning->open_question();
   const std::lock_guard held(states_lock_);
   return InputRequired{question.text,
                        states_.make({question.digest, call_digest(flight.call)}, sys::monotonic_ms())};
 }
 
-Response Server::response_to(const CallResult& result) const {
-  ToolResult response{.text = result.result, .is_error = result.is_error(), .meta = meta_of(result)};
+Response Server::response_to(CallResult result) const {
+  ToolResult response{
+      .text = std::move(result.result), .is_error = result.is_error(), .meta = meta_of(result)};
+  response.image = std::move(result.image);
   const RegisteredTool* tool = gateway_.session().registry.find(result.tool);
   const auto& structured = catalog_.structured_tools;
   if (tool != nullptr && std::find(structured.begin(), structured.end(), tool->spec.name) != structured.end())

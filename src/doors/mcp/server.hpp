@@ -94,7 +94,8 @@ class Server {
   bool begin(Flight& flight);
   Response carry_out(Flight& flight);
   Response carry_out(Flight& flight, Approver& approver, const ReturningApprover* returning);
-  Response response_to(const CallResult& result) const;
+  Response response_to(CallResult result) const;
+  void land_alone(const SharedFlight& flight, const Response& response);
   void log(const Flight& flight, const CallResult& result);
   void land(const SharedFlight& flight, const Response& response);
 

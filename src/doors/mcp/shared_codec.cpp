@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/base64.hpp"
 #include "doors/print.hpp"
 
 namespace cloche::mcp {
@@ -67,6 +68,11 @@ void write_text(JsonWriter& out, std::string_view text) {
   out.begin_object().member("type", "text").member("text", text).end_object();
 }
 
+void write_image(JsonWriter& out, const ShownImage& image) {
+  out.begin_object().member("type", "image").member("data", base64(image.bytes));
+  out.member("mimeType", image.type).end_object();
+}
+
 // One writer for each kind of reply; the others have nothing to say.
 struct MembersWriter {
   JsonWriter& out;
@@ -100,6 +106,7 @@ struct MembersWriter {
   void operator()(const ToolResult& result) const {
     out.key("content").begin_array();
     write_text(out, result.text);
+    if (result.image.is_there()) write_image(out, result.image);
     out.end_array();
     if (!result.structured.empty()) out.key("structuredContent").raw(result.structured);
     out.member("isError", result.is_error);
@@ -162,7 +169,8 @@ Reply choice_of(const JsonValue& result) {
   const JsonValue* action = result.find("action");
   const JsonValue* content = result.find("content");
   const JsonValue* answer = content != nullptr ? content->find("answer") : nullptr;
-  if (action == nullptr || !action->is_string() || action->text != "accept") return Reply::no;
+  if (action == nullptr || !action->is_string()) return Reply::none;
+  if (action->text != "accept") return action->text == "decline" ? Reply::no : Reply::none;
   if (answer == nullptr || !answer->is_string()) return Reply::no;
   if (answer->text == "once") return Reply::once;
   return answer->text == "session" ? Reply::session : Reply::no;

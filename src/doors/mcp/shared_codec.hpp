@@ -29,7 +29,9 @@ void write_server_info(JsonWriter& out);
 // The question that stands before a user, as params of elicitation/create.
 std::string elicitation_params(const std::string& message);
 
-// What the user chose there, of {"action", "content"}. Everything but a yes that was offered is a no.
+// What the user chose there, of {"action", "content"}: `decline`, and a form without one of the yes that were
+// offered, is a no. `cancel`, which headless clients send by themselves, and what is no answer at all is
+// none.
 Reply choice_of(const JsonValue& result);
 
 }  // namespace cloche::mcp
