@@ -11,6 +11,7 @@
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
 #include "doors/help.hpp"
+#include "doors/hook_agent_only.hpp"
 #include "doors/hook_install.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/hook_reply.hpp"
@@ -55,14 +56,18 @@ class Judge {
         asked_{call.tool, to_json(call.input)} {}
 
   Result<std::string> reply(const HookTool& tool) {
+    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_, gateway_.session().installation.jail));
+    if (only.passes)
+      return say(
+          TRY(advise_agent_only(gateway_, asked_, only.judged, only.why, context_, approver_, on_ask_)));
     switch (tool.kind) {
       case Kind::command: return reply_to_command(tool);
       case Kind::file: return reply_to_files(tool);
       case Kind::fetch: return say(TRY(advise(gateway_, asked_, tool.judged, context_, approver_, on_ask_)));
-      case Kind::foreign: return reply_by_rules(Decision::allow);
+      case Kind::foreign: return reply_by_rules(Decision::allow, {});
       case Kind::unknown: break;
     }
-    return reply_by_rules(Decision::ask);
+    return reply_by_rules(Decision::ask, only.why);
   }
 
  private:
@@ -101,8 +106,8 @@ class Judge {
     return reply_no_objection();
   }
 
-  Result<std::string> reply_by_rules(Decision unsaid) {
-    return say(TRY(advise_by_rules(gateway_, asked_, unsaid, context_, approver_, on_ask_)));
+  Result<std::string> reply_by_rules(Decision unsaid, const std::string& why) {
+    return say(TRY(advise_by_rules(gateway_, asked_, unsaid, why, context_, approver_, on_ask_)));
   }
 
   // An allow would be more than we can promise of what nothing confines.

@@ -20,6 +20,7 @@ struct HookCall {
   JsonValue input = {};         // an object, as the agent would carry it out
   std::string directory = {};   // where the agent stands: absolute and plain
   std::string session = {};     // the agent's own name for it; may be anything
+  std::string transcript = {};  // the client's file about the session; may be anything, or empty
   bool plans_only = false;      // its person wants a plan, and nothing changed meanwhile
   bool puts_questions = false;  // to its person, when a hook says ask
 };

@@ -17,6 +17,7 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
+#include "store/agent_tools_file.hpp"
 #include "store/command_files.hpp"
 #include "store/profile_files.hpp"
 #include "store/protected_file.hpp"
@@ -337,6 +338,7 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
 Result<void> judge_share(const Installation& installation, const std::string& identity) {
   if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
   TRY(load_protected_file(installation.jail, ""));
+  TRY(load_agent_tools(installation.jail, ""));
   char* nobodys[] = {nullptr};  // the user's own shapes are for calls alone
   const auto shapes = TRY(find_command_files(installation.jail, Environment(nobodys)));
   TRY(load_command_files(shapes, installation.jail, ""));
