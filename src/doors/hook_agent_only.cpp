@@ -92,8 +92,10 @@ std::optional<std::string> why_ask_about_name(const HookCall& call, const HookPl
   if (row.check == Check::skill) {
     search.name = text_of(call.input, "skill");
     if (search.name.starts_with('/')) search.name.erase(0, 1);
+    if (text_of(call.input, "args").empty()) search.words = ModelsWords::none;
   } else {
     const bool unnamed = call.input.find("subagent_type") == nullptr;
+    search.words = ModelsWords::none;  // the prompt is not put into the definition
     search.name = unnamed ? "general-purpose" : text_of(call.input, "subagent_type");
   }
   return why_ask_about_definition(search, table);

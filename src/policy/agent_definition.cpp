@@ -41,6 +41,7 @@ AgentDefinition read_agent_definition(std::string_view text) {
   // Wherever it stands: !`command` and a fenced block that begins with ```!.
   definition.runs_commands =
       text.find("!`") != std::string_view::npos || text.find("```!") != std::string_view::npos;
+  definition.names_files = text.find('@') != std::string_view::npos;
   const auto head = head_of(text);
   if (!head) {
     definition.understood = true;
@@ -66,9 +67,11 @@ bool may_be_called(const AgentDefinition& definition, const std::vector<std::str
 }
 
 std::optional<std::string> why_not_harmless(const AgentDefinition& definition,
-                                            const std::vector<std::string>& known_keys) {
+                                            const std::vector<std::string>& known_keys, ModelsWords words) {
   if (!definition.understood) return "its head cannot be read";
   if (definition.runs_commands) return "its text holds commands that the agent would run";
+  if (definition.names_files && words == ModelsWords::some)
+    return "its text names files with @, and the call would add to their names";
   for (const auto& key : definition.keys)
     if (std::find(known_keys.begin(), known_keys.end(), key) == known_keys.end())
       return "its head has " + shown(key, 40);

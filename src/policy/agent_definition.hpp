@@ -15,6 +15,7 @@ struct AgentDefinition {
   std::string name = {};               // that the head gives; empty: none
   std::vector<std::string> keys = {};  // of the head
   bool runs_commands = false;          // the text may hold commands that the agent runs when it loads it
+  bool names_files = false;            // or names of files, @FILE, that it reads then
 };
 
 AgentDefinition read_agent_definition(std::string_view text);
@@ -24,8 +25,11 @@ AgentDefinition read_agent_definition(std::string_view text);
 bool may_be_called(const AgentDefinition& definition, const std::vector<std::string>& by_place,
                    std::string_view name);
 
-// Why loading it might do more than put a text before the model; none: it does not.
+// Whether the call brings words of the model's that the agent puts into the text.
+enum class ModelsWords { none, some };
+
+// Why loading it might do more than put the user's own text before the model; none: it does not.
 std::optional<std::string> why_not_harmless(const AgentDefinition& definition,
-                                            const std::vector<std::string>& known_keys);
+                                            const std::vector<std::string>& known_keys, ModelsWords words);
 
 }  // namespace cloche

@@ -31,7 +31,7 @@ TEST(AgentDefinition, WhatIsNotUnderstoodMayBeAnything) {
 TEST(AgentDefinition, WhatStartsSomethingIsNotHarmless) {
   const std::vector<std::string> keys = {"name", "description"};
   const auto harmless = [&](std::string_view text) {
-    return !why_not_harmless(read_agent_definition(text), keys).has_value();
+    return !why_not_harmless(read_agent_definition(text), keys, ModelsWords::none).has_value();
   };
   EXPECT_TRUE(harmless("text"));
   EXPECT_TRUE(harmless("---\nname: a\ndescription: b\n---\nwith `code` and ```\nfences\n```"));
@@ -40,6 +40,9 @@ TEST(AgentDefinition, WhatStartsSomethingIsNotHarmless) {
         "---\nname: a\nmcpServers: {}\n---\n", "---\nname: a\nisolation: worktree\n---\n",
         "---\npermissionMode: bypassPermissions\n---\n", "---\nname: [a\n---\n", "---\nhooks: x\n"})
     EXPECT_FALSE(harmless(text)) << text;
+  const AgentDefinition reads = read_agent_definition("look at @$1");
+  EXPECT_FALSE(why_not_harmless(reads, keys, ModelsWords::none)) << "the user's own choice";
+  EXPECT_TRUE(why_not_harmless(reads, keys, ModelsWords::some)) << "the model's choice";
 }
 
 }  // namespace

@@ -13,7 +13,6 @@
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "base/sys.hpp"
-#include "policy/agent_definition.hpp"
 #include "store/second_name.hpp"
 
 namespace cloche {
@@ -175,7 +174,7 @@ std::optional<std::string> why_not_outside(const Candidate& candidate, const Age
   if (!held.ok()) return candidate.path + " cannot be opened";
   if (lies_in(search.workspace, held.value().path)) return candidate.path + " lies in the workspace";
   if (!is_ours_alone(candidate.path)) return candidate.path + " could have been written by another user";
-  if (auto why = why_not_harmless(definition, keys)) return candidate.path + ": " + *why;
+  if (auto why = why_not_harmless(definition, keys, search.words)) return candidate.path + ": " + *why;
   return std::nullopt;
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/agent_definition.hpp"
 #include "policy/agent_tools.hpp"
 
 namespace cloche {
@@ -22,6 +23,7 @@ struct DefinitionSearch {
   std::string name = {};                                  // the model's
   std::string workspace = {};                             // resolved
   std::string config = {};                                // the client's: AgentSession::config
+  ModelsWords words = ModelsWords::some;
 };
 
 // Why the user should be asked; none: it passes.

@@ -199,6 +199,11 @@ TEST_P(HookAgentOnly, ASkillPassesWhenItsDefinitionLiesOutside) {
   client_file("skills/review/SKILL.md", "text");
   EXPECT_EQ(claude("Skill", R"({"skill": "review", "args": "a"})").ran.out, "{}\n");
   EXPECT_EQ(claude("Skill", R"({"skill": "review", "args": "!`id`"})").decision, "deny");
+  EXPECT_EQ(claude("Skill", R"({"skill": "review", "args": "see @/etc/passwd"})").decision, "deny")
+      << "the client would read it without a hook";
+  client_file("skills/looks/SKILL.md", "look at @$1");
+  EXPECT_EQ(claude("Skill", R"({"skill": "looks", "args": "/etc/passwd"})").decision, "deny");
+  EXPECT_EQ(claude("Skill", R"({"skill": "looks"})").decision, "");
   client_file("skills/runs/SKILL.md", "now: !`id`");
   EXPECT_EQ(claude("Skill", R"({"skill": "runs"})").decision, "deny");
   file(".claude/skills/review/SKILL.md", "text");

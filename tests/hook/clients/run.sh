@@ -12,8 +12,7 @@ python3 - "$work/clients/fakemodel.py" <<'P'
 import sys
 path = sys.argv[1]; text = open(path).read()
 if "PLANFILE" not in text:
-    text = text.replace('("TASKID", r"with ID: (\\w+)")', '("TASKID", r"with ID: (\\w+)"), ("PLANFILE", r"plan at (\\S+?\\.md)")')
-    text = text.replace('            c = m["content"]\n', '            c = m["content"]; learn(json.dumps(c))\n', 1)
+    text = text.replace('            c = m["content"]\n', '            c = m["content"]; facts.update({"PLANFILE": f for f in re.findall(r"plan at (\\S+?\\.md)", json.dumps(c))})\n', 1)
     open(path, "w").write(text)
 P
 mkdir "$work/bin"; printf '#!/bin/sh\nexec %s/cloche "$@"\n' "$bin" >"$work/bin/cloche"
@@ -40,7 +39,7 @@ nothing_ran() { if [ -e "$home/ran" ]; then say FAILED "$1: a definition's comma
 baseline() { live "$@"; execs "$home" >"$work/baseline"; rm -rf "$home"; }
 
 for scenario in "${@:-stored_output agent_only asks plan plan_at_terminal codex}"; do for one in $scenario; do case $one in
-  stored_output) live claude-hook $one; has $one "19993"; has $one "from-the-background"; has $one "No such file or directory"; has $one "is not in the workspace" ;;
+  stored_output) live claude-hook $one; has $one "19993"; has $one "from-the-background"; has $one "<status>running"; has $one "Successfully stopped task"; has $one "No such file or directory"; has $one "is not in the workspace" ;;
   agent_only) baseline claude-hook nothing; live claude-hook $one; hasnt $one "Cloche:"; has $one "Task #1 created"; has $one "Launching skill: review"; same_execs $one; nothing_ran $one ;;
   asks) baseline claude-hook nothing; live claude-hook $one; hasnt $one "Launching skill"; same_execs $one; nothing_ran $one ;;
   plan) baseline claude-hook nothing --permission-mode plan; live claude-hook $one --permission-mode plan; has $one "File created successfully"; has $one "has been updated"; has $one "the sandbox profile writes nothing"; has $one "steps"; same_execs $one ;;
