@@ -178,6 +178,15 @@ std::optional<std::string> why_not_outside(const Candidate& candidate, const Age
   return std::nullopt;
 }
 
+// A skill by its place and a subagent by its head, which is how the client knows them; by anything else the
+// name may be that of one which comes with the client. What plug-ins bring has another name in front.
+bool is_surely_called(const Candidate& candidate, const AgentDefinition& definition,
+                      const DefinitionSearch& search, const std::string& tree) {
+  if (tree.ends_with("/plugins")) return false;
+  if (search.kind == Check::subagent) return definition.name == search.name;
+  return std::find(candidate.names.begin(), candidate.names.end(), search.name) != candidate.names.end();
+}
+
 }  // namespace
 
 std::optional<std::string> why_ask_about_definition(const DefinitionSearch& search,
@@ -194,18 +203,19 @@ std::optional<std::string> why_ask_about_definition(const DefinitionSearch& sear
   const bool is_subagent = search.kind == Check::subagent;
   const auto& builtin = table.builtin_subagents;
   bool found = is_subagent && std::find(builtin.begin(), builtin.end(), search.name) != builtin.end();
-  Search outside(search.kind);
+  const auto& keys = is_subagent ? table.subagent_keys : table.skill_keys;
   for (const auto& tree : trees_outside(search)) {
     struct stat seen {};
-    if (::stat(tree.c_str(), &seen) == 0) outside.walk(tree);
-  }
-  if (!outside.unsure().empty()) return outside.unsure();
-  for (const auto& one : outside.candidates()) {
-    const AgentDefinition definition = definition_in(one.path);
-    if (!may_be_called(definition, one.names, search.name)) continue;
-    const auto& keys = is_subagent ? table.subagent_keys : table.skill_keys;
-    if (auto why = why_not_outside(one, definition, search, keys)) return why;
-    found = true;
+    if (::stat(tree.c_str(), &seen) != 0) continue;
+    Search outside(search.kind);
+    outside.walk(tree);
+    if (!outside.unsure().empty()) return outside.unsure();
+    for (const auto& one : outside.candidates()) {
+      const AgentDefinition definition = definition_in(one.path);
+      if (!may_be_called(definition, one.names, search.name)) continue;
+      if (auto why = why_not_outside(one, definition, search, keys)) return why;
+      found = found || is_surely_called(one, definition, search, tree);
+    }
   }
   if (!found) return "no definition of " + shown(search.name, 80) + " was found";
   return std::nullopt;

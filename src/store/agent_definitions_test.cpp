@@ -48,7 +48,11 @@ TEST_F(AgentDefinitions, ASkillOfTheUsersPasses) {
   write(config() / "skills/review/SKILL.md", "---\nname: review\ndescription: d\n---\ntext");
   write(config() / "skills/odd/SKILL.md", "---\nname: shown\n---\n");
   write(config() / "commands/sub/one.md");
-  for (const char* name : {"review", "odd", "shown", "sub:one"}) EXPECT_EQ(skill(name), "") << name;
+  for (const char* name : {"review", "odd", "sub:one"}) EXPECT_EQ(skill(name), "") << name;
+  EXPECT_NE(skill("shown"), "") << "the client may have one of its own that is called so";
+  EXPECT_NE(skill("one"), "");
+  write(config() / "plugins/cache/p/skills/brought/SKILL.md");
+  EXPECT_NE(skill("brought"), "") << "its name has the plug-in's in front";
   EXPECT_NE(skill("absent"), "") << "what is not found may be anything";
   EXPECT_NE(subagent("review"), "");
 }
