@@ -13,6 +13,7 @@
 #include "base/words.hpp"
 #include "doors/agent_environment.hpp"
 #include "doors/help.hpp"
+#include "doors/hook_agent_only.hpp"
 #include "doors/hook_check.hpp"
 #include "doors/hook_install.hpp"
 #include "doors/hook_place.hpp"
@@ -59,14 +60,18 @@ class Judge {
         asked_{call.tool, to_json(call.input)} {}
 
   Result<std::string> reply(const HookTool& tool) {
+    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_, gateway_.session().installation.jail));
+    if (only.passes)
+      return say(
+          TRY(advise_agent_only(gateway_, asked_, only.judged, only.why, context_, approver_, on_ask_)));
     switch (tool.kind) {
       case Kind::command: return reply_to_command(tool);
       case Kind::file: return reply_to_files(tool);
       case Kind::fetch: return say(TRY(advise(gateway_, asked_, tool.judged, context_, approver_, on_ask_)));
-      case Kind::foreign: return reply_by_rules(Decision::allow);
+      case Kind::foreign: return reply_by_rules(Decision::allow, {});
       case Kind::unknown: break;
     }
-    return reply_by_rules(Decision::ask);
+    return reply_by_rules(Decision::ask, only.why);
   }
 
  private:
@@ -77,7 +82,7 @@ class Judge {
     const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context, approver_, on_ask_));
     if (advice.decision == Decision::deny) return reply_deny(advice.reason);
     const bool isolated = advice.isolated;
-    const AgentSession session = session_of(call_);
+    const SessionKey session = session_key(call_);
     const std::string cloche = TRY(path_of_cloche());
     const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
     const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
@@ -118,8 +123,8 @@ class Judge {
     return reply_no_objection();
   }
 
-  Result<std::string> reply_by_rules(Decision unsaid) {
-    return say(TRY(advise_by_rules(gateway_, asked_, unsaid, context_, approver_, on_ask_)));
+  Result<std::string> reply_by_rules(Decision unsaid, const std::string& why) {
+    return say(TRY(advise_by_rules(gateway_, asked_, unsaid, why, context_, approver_, on_ask_)));
   }
 
   // An allow would be more than we can promise of what nothing confines.
@@ -217,7 +222,7 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   HookPlace place = std::move(found).value();
   const Installation installation = TRY(find_installation(environment));
   const AgentSessions sessions = TRY(AgentSessions::open(installation.state));
-  TRY(sessions.fix_workspace(session_of(call), workspace, wall_clock_ms()));
+  TRY(sessions.fix_workspace(session_key(call), workspace, wall_clock_ms()));
   if (tool.value().kind == Kind::command) place = shell_place(std::move(place), call, sessions);
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
   return Judge(call, place, who_answers(call, environment), *gateway).reply(tool.value());

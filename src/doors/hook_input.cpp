@@ -44,6 +44,8 @@ Result<HookCall> read_hook_call(std::string_view text) {
   if (call.directory.find('\0') != std::string::npos) return bad("has a NUL in its cwd");
   call.session = TRY(text_of(value, "session_id"));
   if (const JsonValue* subagent = value.find("agent_id"); subagent != nullptr) call.subagent = subagent->text;
+  if (const JsonValue* transcript = value.find("transcript_path"); transcript != nullptr)
+    call.transcript = transcript->text;
   const JsonValue* mode = value.find("permission_mode");
   if (mode == nullptr) return call;
   call.plans_only = mode->text == "plan";

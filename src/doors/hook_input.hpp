@@ -25,7 +25,8 @@ struct HookCall {
   std::string directory = {};  // the model, by `workdir` of Codex and by `cd` of Claude Code: absolute, plain
   std::string session = {};    // the client's own name for it; may be anything
   std::string subagent = {};   // the client: which agent of the session; empty: the first
-  bool plans_only = false;     // the person: a plan is wanted, and nothing changed meanwhile
+  std::string transcript = {};  // the client's file about the session; may be anything, or empty
+  bool plans_only = false;      // the person: a plan is wanted, and nothing changed meanwhile
   bool puts_questions = false;  // the person, by the permission mode: an ask of a hook is put to them
 };
 

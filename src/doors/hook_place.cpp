@@ -71,7 +71,7 @@ Result<std::string> root_of(const HookCall& call, const std::string& said_worksp
 
 }  // namespace
 
-AgentSession session_of(const HookCall& call) {
+SessionKey session_key(const HookCall& call) {
   return {std::string(name_of(call.agent)), call.session, call.subagent};
 }
 
@@ -95,7 +95,7 @@ HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions
   if (call.agent != Agent::claude) return place;  // Codex starts every command where it is told to
   const JsonValue* background = call.input.find("run_in_background");
   place.keeps_directory = background == nullptr || (background->is_boolean() && !background->truth);
-  const auto last = sessions.directory(session_of(call));
+  const auto last = sessions.directory(session_key(call));
   if (!last || last->client != place.stands) return place;
   place.directory = last->shell;
   return at_top_if_gone(std::move(place));

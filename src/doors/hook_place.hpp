@@ -22,7 +22,7 @@ struct HookPlace {
 };
 
 // The session, as Cloche keeps it from call to call.
-AgentSession session_of(const HookCall& call);
+SessionKey session_key(const HookCall& call);
 
 // The workspace is what the operator or the client fixed, never what the model can choose: `said_workspace`
 // of the installed line, else the project that Claude Code names (CLAUDE_PROJECT_DIR; its hook's own

@@ -1,5 +1,7 @@
 #include "doors/hook_tools.hpp"
 
+#include <algorithm>
+
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
@@ -21,6 +23,7 @@ struct FileTool {
 };
 constexpr FileTool file_tools[] = {
     {"Read", "read_artifact", "file_path"},
+    {"view_image", "read_artifact", "path"},
     {"NotebookRead", "read_artifact", "notebook_path"},
     {"Write", "write_artifact", "file_path", "content"},
     {"Edit", "edit_artifact", "file_path", "new_string", "old_string"},
@@ -50,7 +53,26 @@ std::string content_of(const HookCall& call, std::string_view argument) {
   return value->is_string() ? value->text : to_json(*value);
 }
 
-Result<HookTool> command_of(const HookCall& call) {
+// Of a tool that runs a command: every argument that is known, each the model's. What stands in the command's
+// place goes back with all of them, so one that is not here could run something else, and refuses.
+struct CommandTool {
+  std::string_view agents;
+  std::vector<std::string_view> arguments;
+};
+const CommandTool command_tools[] = {
+    // timeout and run_in_background say how long the agent waits; description is shown to the user;
+    // dangerouslyDisableSandbox is about the agent's own sandbox, and Cloche's is used either way.
+    {"Bash", {"command", "timeout", "description", "run_in_background", "dangerouslyDisableSandbox"}},
+    // timeout_ms and persistent say how long the agent listens.
+    {"Monitor", {"command", "description", "timeout_ms", "persistent"}},
+};
+
+Result<HookTool> command_of(const HookCall& call, const CommandTool& tool) {
+  for (const auto& member : call.input.members)
+    if (std::find(tool.arguments.begin(), tool.arguments.end(), member.name) == tool.arguments.end())
+      return refusal(
+          shown(call.tool, 80) + " has an argument " + shown(member.name, 80) + " that cannot be judged",
+          "leave it out");
   JsonWriter out;
   out.begin_object().member("code", TRY(text_of(call, "command"))).member("interpreter", "bash").end_object();
   return HookTool{.kind = Kind::command, .judged = {"run_script", out.take()}};
@@ -102,7 +124,11 @@ Result<HookTool> patch_of(const HookCall& call) {
 }  // namespace
 
 Result<HookTool> understand_hook_tool(const HookCall& call) {
-  if (call.tool == "Bash") return command_of(call);
+  for (const auto& row : command_tools) {
+    // A monitor without a command listens to an address instead: no process, and a rule or the user decides.
+    const bool listens = row.agents == "Monitor" && call.input.find("command") == nullptr;
+    if (row.agents == call.tool && !listens) return command_of(call, row);
+  }
   if (call.tool == "WebFetch") return fetch_of(call);
   if (call.tool == "apply_patch") return patch_of(call);
   for (const auto& row : file_tools)

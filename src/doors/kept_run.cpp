@@ -53,7 +53,7 @@ HookPlace place_of(const KeptCall& kept) {
                          .keeps_directory = !kept.keeps_directory.empty()});
 }
 
-AgentSession session_of(const KeptCall& kept) { return {kept.agent, kept.session, kept.subagent}; }
+SessionKey session_of(const KeptCall& kept) { return {kept.agent, kept.session, kept.subagent}; }
 
 // The shell of a command and the directory in which it ends.
 class ShellEnd {

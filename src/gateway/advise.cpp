@@ -137,14 +137,27 @@ Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& j
 }
 
 Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision unsaid,
-                               const CallContext& context, Approver& approver, OnAsk on_ask) {
+                               const std::string& why, const CallContext& context, Approver& approver,
+                               OnAsk on_ask) {
   Verdict verdict = rules_gate(gateway.session().rules, TRY(rule_call(asked)));
   if (!names_a_rule(verdict) && verdict.decision < unsaid)
     verdict = {GateId::rules,
                unsaid,
-               "nobody here knows what the tool " + shown(asked.tool, 80) + " does",
+               why.empty() ? "nobody here knows what the tool " + shown(asked.tool, 80) + " does" : why,
                {},
                "allow it by a rule that names it"};
+  Judgement judgement{.gates = {verdict}, .decision = verdict.decision, .by = GateId::rules};
+  return finish(gateway, judgement, undecided(asked, context), asked, approver, on_ask);
+}
+
+Result<Advice> advise_agent_only(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
+                                 const std::string& known, const CallContext& context, Approver& approver,
+                                 OnAsk on_ask) {
+  const RuleFiles& rules = gateway.session().rules;
+  Verdict verdict = rules_gate(rules, TRY(rule_call(judged)));
+  if (asked.tool != judged.tool)
+    verdict = stricter(std::move(verdict), TRY(rules_verdict_by_name(rules, asked, judged.tool)));
+  if (verdict.decision == Decision::allow && !names_a_rule(verdict)) verdict.reason = known;
   Judgement judgement{.gates = {verdict}, .decision = verdict.decision, .by = GateId::rules};
   return finish(gateway, judgement, undecided(asked, context), asked, approver, on_ask);
 }

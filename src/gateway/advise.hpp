@@ -26,9 +26,17 @@ enum class OnAsk { file, hand_back };
 Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
                       const CallContext& context, Approver& approver, OnAsk on_ask);
 
-// A tool that is nobody's here: rules alone judge it. Without a rule that names it, `unsaid` decides.
+// A tool that is nobody's here: rules alone judge it. Without a rule that names it, `unsaid` decides, for the
+// reason that `why` gives; empty: because the tool is not known.
 Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision unsaid,
-                               const CallContext& context, Approver& approver, OnAsk on_ask);
+                               const std::string& why, const CallContext& context, Approver& approver,
+                               OnAsk on_ask);
+
+// A tool that acts on the agent alone, as `known` says for the record: rules may still refuse it or ask, by
+// the agent's name for it and by that of `judged`, where that is another.
+Result<Advice> advise_agent_only(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
+                                 const std::string& known, const CallContext& context, Approver& approver,
+                                 OnAsk on_ask);
 
 // A command that will run in the sandbox later: judged and asked about; written down only when it is refused,
 // because the run itself leaves its own record. An allow is said of what is isolated and of nothing else:

@@ -18,6 +18,7 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
+#include "store/agent_tools_file.hpp"
 #include "store/command_files.hpp"
 #include "store/profile_files.hpp"
 #include "store/protected_file.hpp"
@@ -341,6 +342,7 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
 Result<void> judge_share(const Installation& installation, const std::string& identity) {
   if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
   TRY(load_protected_file(installation.jail, ""));
+  TRY(load_agent_tools(installation.jail, ""));
   const auto shapes = TRY(shipped_command_files(installation.jail));  // the user's own are for calls alone
   TRY(load_command_files(shapes, installation.jail, ""));
   remember_judged_share(installation.jail, installation.state, identity);

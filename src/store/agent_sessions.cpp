@@ -30,10 +30,10 @@ std::string hash_of(const std::string& text) {
 }
 
 // A NUL cannot stand in an agent's name, so no two sessions share a text.
-std::string session_name(const AgentSession& session) { return hash_of(session.agent + '\0' + session.id); }
+std::string session_name(const SessionKey& session) { return hash_of(session.agent + '\0' + session.id); }
 
 // A part's file begins with the name of its session, and so goes with it.
-std::string part_name(const AgentSession& session) {
+std::string part_name(const SessionKey& session) {
   return session_name(session) + "-" + hash_of(session.subagent);
 }
 
@@ -78,7 +78,7 @@ void AgentSessions::make_room() const {
       (void)shelf_.remove(name);
 }
 
-Result<void> AgentSessions::fix_workspace(const AgentSession& session, const std::string& workspace,
+Result<void> AgentSessions::fix_workspace(const SessionKey& session, const std::string& workspace,
                                           uint64_t now_ms) const {
   const std::string name = session_name(session) + std::string(session_ending);
   const auto held = TRY(shelf_.lock());
@@ -109,13 +109,13 @@ std::optional<FirstCall> AgentSessions::newest(const std::string& agent) const {
   return newest;
 }
 
-std::optional<ShellDirectory> AgentSessions::directory(const AgentSession& session) const {
+std::optional<ShellDirectory> AgentSessions::directory(const SessionKey& session) const {
   const auto value = read_object(shelf_, part_name(session) + std::string(directory_ending));
   if (!value.ok()) return std::nullopt;
   return ShellDirectory{text_in(value.value(), "client"), text_in(value.value(), "shell")};
 }
 
-Result<void> AgentSessions::move(const AgentSession& session, const ShellDirectory& to) const {
+Result<void> AgentSessions::move(const SessionKey& session, const ShellDirectory& to) const {
   const auto held = TRY(shelf_.lock());
   if (directory(session) == to) return {};
   JsonWriter out;
@@ -124,7 +124,7 @@ Result<void> AgentSessions::move(const AgentSession& session, const ShellDirecto
 }
 
 // Under the shelf's lock, so that the beginnings of two commands follow each other.
-Result<ForegroundCall> ForegroundCall::begin(const AgentSessions& sessions, const AgentSession& session) {
+Result<ForegroundCall> ForegroundCall::begin(const AgentSessions& sessions, const SessionKey& session) {
   const auto held = TRY(sessions.shelf_.lock());
   const std::string path = sessions.path_ + "/" + part_name(session) + std::string(turn_ending);
   auto file = TRY(sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));

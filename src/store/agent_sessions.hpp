@@ -14,7 +14,7 @@
 namespace cloche {
 
 // The client sends all three; no argument of a model's is among them.
-struct AgentSession {
+struct SessionKey {
   std::string agent = {};     // claude or codex
   std::string id = {};        // any text
   std::string subagent = {};  // empty: the session's own
@@ -39,13 +39,12 @@ class AgentSessions {
   static Result<AgentSessions> open(const std::string& state);
 
   // The first call of a session fixes its workspace. An Error when a later one comes with another.
-  Result<void> fix_workspace(const AgentSession& session, const std::string& workspace,
-                             uint64_t now_ms) const;
+  Result<void> fix_workspace(const SessionKey& session, const std::string& workspace, uint64_t now_ms) const;
   // Of this agent, the newest session of which a call has arrived.
   std::optional<FirstCall> newest(const std::string& agent) const;
 
-  std::optional<ShellDirectory> directory(const AgentSession& session) const;
-  Result<void> move(const AgentSession& session, const ShellDirectory& directory) const;
+  std::optional<ShellDirectory> directory(const SessionKey& session) const;
+  Result<void> move(const SessionKey& session, const ShellDirectory& directory) const;
 
  private:
   friend class ForegroundCall;
@@ -61,7 +60,7 @@ class AgentSessions {
 // because which of them ends last is chance.
 class ForegroundCall {
  public:
-  static Result<ForegroundCall> begin(const AgentSessions& sessions, const AgentSession& session);
+  static Result<ForegroundCall> begin(const AgentSessions& sessions, const SessionKey& session);
 
   // Whether no other command of the session ran at any time since begin().
   bool has_run_alone() const;

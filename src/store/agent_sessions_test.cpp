@@ -20,7 +20,7 @@ class AgentSessionsTest : public ::testing::Test {
   AgentSessions sessions() const { return AgentSessions::open(state_).value(); }
 
   std::string state_;
-  const AgentSession one_{"claude", "s-1"};
+  const SessionKey one_{"claude", "s-1"};
 };
 
 TEST_F(AgentSessionsTest, TheFirstWorkspaceStays) {
@@ -48,7 +48,7 @@ TEST_F(AgentSessionsTest, TheNewestOfAnAgent) {
 }
 
 TEST_F(AgentSessionsTest, EachAgentOfASessionHasItsDirectory) {
-  const AgentSession sub{"claude", "s-1", "sub"};
+  const SessionKey sub{"claude", "s-1", "sub"};
   EXPECT_FALSE(sessions().directory(one_));
   EXPECT_TRUE(sessions().move(one_, {"/a", "/a/b"}).ok());
   EXPECT_EQ(sessions().directory(one_), (ShellDirectory{"/a", "/a/b"}));

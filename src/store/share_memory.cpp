@@ -19,7 +19,8 @@ constexpr std::string_view shared_files[] = {"/protected.json",
                                              "/profiles/workspace-write-no-network.json",
                                              "/profiles/workspace-write.json",
                                              "/commands/passive.json",
-                                             "/commands/full.json"};
+                                             "/commands/full.json",
+                                             "/agent_tools.json"};
 
 // Any change of a file's content, and another file in its place, changes one of these.
 void add_identity(std::string& text, const std::string& path) {
