@@ -1,14 +1,15 @@
 #include "store/agent_definitions.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/ascii.hpp"
 #include "base/directory.hpp"
+#include "base/fd.hpp"
 #include "base/json_text.hpp"
 #include "base/path.hpp"
 #include "base/shown.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 using Check = AgentToolRow::Check;
 
-constexpr size_t most_entries = 100'000;  // of one tree; more of them cannot be searched in time
+constexpr uint64_t most_ms = 3000;  // for one tree; the agent waits meanwhile
 constexpr int most_depth = 40;
 constexpr size_t most_bytes = 256 << 10;
 
@@ -68,19 +69,21 @@ class Search {
     if (!unsure_.empty()) return;
     if (::access(directory.c_str(), R_OK | X_OK) != 0 && errno != ENOENT)
       unsure_ = directory + " cannot be read";
-    for_each_entry(directory, [&](std::string_view name, unsigned char) {
-      if (++entries_ > most_entries) unsure_ = "there are too many files to look through";
-      if (unsure_.empty()) visit(directory, std::string(name), below, depth);
+    if (sys::monotonic_ms() >= deadline_ms_) unsure_ = "there are too many files to look through";
+    for_each_entry(directory, [&](std::string_view name, unsigned char type) {
+      if (unsure_.empty()) visit(directory, std::string(name), type, below, depth);
     });
   }
 
-  void visit(const std::string& directory, const std::string& name, const Below& below, int depth) {
+  void visit(const std::string& directory, const std::string& name, unsigned char type, const Below& below,
+             int depth) {
     const std::string path = directory == "/" ? "/" + name : directory + "/" + name;
     struct stat seen {};
-    if (::lstat(path.c_str(), &seen) != 0) return;
-    if (S_ISLNK(seen.st_mode)) {
+    if (type == DT_UNKNOWN && ::lstat(path.c_str(), &seen) == 0)
+      type = static_cast<unsigned char>(IFTODT(seen.st_mode));
+    if (type == DT_LNK) {
       visit_link(path, name, below);
-    } else if (S_ISDIR(seen.st_mode)) {
+    } else if (type == DT_DIR) {
       descend(path, below_next(name, below), depth + 1);
     } else {
       visit_file(path, name, below);
@@ -119,11 +122,19 @@ class Search {
   Check kind_;
   std::vector<Candidate> candidates_;
   std::string unsure_;
-  size_t entries_ = 0;
+  uint64_t deadline_ms_ = sys::monotonic_ms() + most_ms;
 };
 
+// A pipe is no definition, and is not waited for.
+Result<std::string> read_regular(const std::string& path) {
+  const OwnedFd file = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  struct stat seen {};
+  if (::fstat(file.get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return refusal(path + " is no regular file");
+  return sys::read_all(file.get(), most_bytes);
+}
+
 AgentDefinition definition_in(const std::string& path) {
-  const auto text = sys::read_file(path, most_bytes);
+  const auto text = read_regular(path);
   return text.ok() ? read_agent_definition(text.value()) : AgentDefinition{};
 }
 
@@ -142,7 +153,7 @@ std::optional<std::string> unsure_by_settings(const std::string& workspace) {
   for (const char* name : {"/.claude/settings.json", "/.claude/settings.local.json"}) {
     const std::string path = workspace + name;
     if (::access(path.c_str(), F_OK) != 0 && errno == ENOENT) continue;
-    const auto text = sys::read_file(path);
+    const auto text = read_regular(path);
     const auto read = text.ok() ? read_json(text.value(), "") : Result<JsonValue>(text.error());
     if (!read.ok() || names_other_places(read.value()))
       return path + " may bring in definitions of another place";

@@ -78,6 +78,13 @@ TEST_F(AgentDefinitions, OneInTheWorkspaceAsks) {
   EXPECT_EQ(skill("review"), "") << "another one";
 }
 
+TEST_F(AgentDefinitions, APipeIsNotWaitedFor) {
+  write(config() / "skills/review/SKILL.md");
+  fs::create_directories(workspace() / "a");
+  ASSERT_EQ(::mkfifo((workspace() / "a/SKILL.md").c_str(), 0600), 0);
+  EXPECT_NE(skill("review"), "");
+}
+
 TEST_F(AgentDefinitions, OneThatStartsSomethingAsks) {
   write(config() / "skills/runs/SKILL.md", "now: !`git log $ARGUMENTS`");
   write(config() / "skills/hooked/SKILL.md", "---\nname: hooked\nhooks: {}\n---\n");
