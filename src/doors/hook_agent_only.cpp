@@ -5,8 +5,8 @@
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "store/agent_definitions.hpp"
-#include "store/agent_session.hpp"
 #include "store/agent_tools_file.hpp"
+#include "store/client_files.hpp"
 #include "store/second_name.hpp"
 
 namespace cloche {
@@ -19,9 +19,9 @@ constexpr uint64_t plan_patience_ms = 1500;  // seen: 200 ms
 
 // Codex keeps its sessions elsewhere and has none of these files. Where the configuration lies in the
 // workspace, its files are the project's and are judged as such.
-std::optional<AgentSession> session_of(const HookCall& call, const HookPlace& place) {
+std::optional<ClientFiles> files_of(const HookCall& call, const HookPlace& place) {
   if (call.agent != Agent::claude) return std::nullopt;
-  auto session = agent_session(call.transcript, call.session);
+  auto session = client_files(call.transcript, call.session);
   if (session && lies_in(place.workspace, session->config)) return std::nullopt;
   return session;
 }
@@ -42,12 +42,12 @@ AgentOnly passes(const HookCall& call, const std::string& why) {
 }
 
 // Only Read looks at stored output: a search would name more than one file.
-bool reads_stored_output(const HookCall& call, const AgentSession& session, const std::string& path) {
+bool reads_stored_output(const HookCall& call, const ClientFiles& session, const std::string& path) {
   return call.tool == "Read" && has_only(call.input, {"file_path", "offset", "limit", "pages"}) &&
          is_stored_output(session, path);
 }
 
-bool uses_plan_file(const HookCall& call, const AgentSession& session, const std::string& path) {
+bool uses_plan_file(const HookCall& call, const ClientFiles& session, const std::string& path) {
   if (!call.plans_only) return false;
   const bool known = (call.tool == "Write" && has_only(call.input, {"file_path", "content"})) ||
                      (call.tool == "Edit" &&
@@ -60,7 +60,7 @@ bool uses_plan_file(const HookCall& call, const AgentSession& session, const std
 }
 
 AgentOnly file_of_session(const HookCall& call, const HookTool& tool, const HookPlace& place) {
-  const auto session = session_of(call, place);
+  const auto session = files_of(call, place);
   if (!session || tool.files.size() != 1) return {};
   const HookFile& file = tool.files.front();
   AgentOnly only{.judged = judged_at(file, place.workspace, file.path)};
@@ -76,7 +76,7 @@ AgentOnly file_of_session(const HookCall& call, const HookTool& tool, const Hook
 std::optional<std::string> why_ask_about_plan(const HookCall& call, const HookPlace& place) {
   const std::string named = text_of(call.input, "planFilePath");
   if (named.empty()) return std::nullopt;
-  const auto session = session_of(call, place);
+  const auto session = files_of(call, place);
   if (!session) return "its planFilePath cannot be checked";
   const auto plan = plan_file(*session, plan_patience_ms);
   if (!plan.ok()) return describe(plan.error());
@@ -86,7 +86,7 @@ std::optional<std::string> why_ask_about_plan(const HookCall& call, const HookPl
 
 std::optional<std::string> why_ask_about_name(const HookCall& call, const HookPlace& place,
                                               const AgentToolRow& row, const AgentToolTable& table) {
-  const auto session = session_of(call, place);
+  const auto session = files_of(call, place);
   if (!session) return "it is not known where the agent has its definitions";
   DefinitionSearch search{.kind = row.check, .workspace = place.workspace, .config = session->config};
   if (row.check == Check::skill) {

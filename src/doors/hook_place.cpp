@@ -94,7 +94,9 @@ Result<HookPlace> hook_place(const HookCall& call, const std::string& workspace)
 HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions& sessions) {
   if (call.agent != Agent::claude) return place;  // Codex starts every command where it is told to
   const JsonValue* background = call.input.find("run_in_background");
-  place.keeps_directory = background == nullptr || (background->is_boolean() && !background->truth);
+  // What else carries a command runs in the background too.
+  place.keeps_directory =
+      call.tool == "Bash" && (background == nullptr || (background->is_boolean() && !background->truth));
   const auto last = sessions.directory(session_key(call));
   if (!last || last->client != place.stands) return place;
   place.directory = last->shell;

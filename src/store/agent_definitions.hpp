@@ -22,7 +22,7 @@ struct DefinitionSearch {
   AgentToolRow::Check kind = AgentToolRow::Check::skill;  // or subagent
   std::string name = {};                                  // the model's
   std::string workspace = {};                             // resolved
-  std::string config = {};                                // the client's: AgentSession::config
+  std::string config = {};                                // the client's: ClientFiles::config
   ModelsWords words = ModelsWords::some;
 };
 

@@ -18,27 +18,27 @@
 
 namespace cloche {
 
-struct AgentSession {
+struct ClientFiles {
   std::string config = {};         // the client's configuration directory
   std::string project = {};        // the client's name for the project: one component
   std::string id = {};             // a UUID
   std::string temporary = "/tmp";  // where the client has the output of tasks, unless the operator moves it
 
-  bool operator==(const AgentSession&) const = default;
+  bool operator==(const ClientFiles&) const = default;
 };
 
 // By the letters alone: CONFIG/projects/PROJECT/ID.jsonl. None: the client keeps its files in another way.
-std::optional<AgentSession> agent_session(std::string_view transcript, std::string_view id);
+std::optional<ClientFiles> client_files(std::string_view transcript, std::string_view id);
 
 // Whether `path` (as the model wrote it) is output that this session stored: a regular file of the caller's
 // directly in CONFIG/projects/PROJECT/ID/tool-results or in /tmp/claude-UID/PROJECT/ID/tasks, that has no
 // other name but the one that the client gives it in the other of the two. Transcripts, memory, other
 // sessions and links are none.
-bool is_stored_output(const AgentSession& session, const std::string& path);
+bool is_stored_output(const ClientFiles& session, const std::string& path);
 
 // The plan file of this session, as the client has written its name into the transcript; an Error where it
 // has not within `patience_ms`, or where the file is a link, has a second name or is another user's. It need
 // not be there.
-Result<std::string> plan_file(const AgentSession& session, uint64_t patience_ms);
+Result<std::string> plan_file(const ClientFiles& session, uint64_t patience_ms);
 
 }  // namespace cloche

@@ -1,4 +1,4 @@
-#include "store/agent_session.hpp"
+#include "store/client_files.hpp"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -70,7 +70,7 @@ struct Places {
   std::string tasks;   // beneath it
 };
 
-Places places_of(const AgentSession& session) {
+Places places_of(const ClientFiles& session) {
   const std::string below = "/" + session.project + "/" + session.id;
   const std::string closed = session.temporary + "/claude-" + std::to_string(::geteuid());
   return {session.config + "/projects" + below + "/tool-results", closed, closed + below + "/tasks"};
@@ -143,7 +143,7 @@ Result<std::string> end_of_file(int fd, off_t size, size_t most) {
 Error no_plan(const std::string& why) { return refusal("the agent's plan file is not known: " + why); }
 
 // The newest line that names it; the client writes the name into each line of a session that has a plan.
-Result<std::string> plan_name(const AgentSession& session) {
+Result<std::string> plan_name(const ClientFiles& session) {
   constexpr size_t most_bytes = size_t{4} << 20;
   constexpr int most_lines = 50;
   const std::string transcript =
@@ -168,7 +168,7 @@ Result<std::string> plan_name(const AgentSession& session) {
 
 // The client writes its transcript a moment after it calls the hook, so the first call of a session comes
 // before the line that names the plan.
-Result<std::string> plan_name_in_time(const AgentSession& session, uint64_t patience_ms) {
+Result<std::string> plan_name_in_time(const ClientFiles& session, uint64_t patience_ms) {
   constexpr useconds_t pause_us = 20'000;
   const uint64_t deadline = sys::monotonic_ms() + patience_ms;
   while (true) {
@@ -180,7 +180,7 @@ Result<std::string> plan_name_in_time(const AgentSession& session, uint64_t pati
 
 }  // namespace
 
-std::optional<AgentSession> agent_session(std::string_view transcript, std::string_view id) {
+std::optional<ClientFiles> client_files(std::string_view transcript, std::string_view id) {
   if (!is_plain_absolute(transcript) || transcript.find('\0') != std::string_view::npos || !is_uuid(id))
     return std::nullopt;
   if (name_of_file(transcript) != std::string(id) + ".jsonl") return std::nullopt;
@@ -189,10 +189,10 @@ std::optional<AgentSession> agent_session(std::string_view transcript, std::stri
   const std::string_view config = parent_of(projects);
   if (name_of_file(projects) != "projects" || config == "/" || name_of_file(project).empty())
     return std::nullopt;
-  return AgentSession{std::string(config), std::string(name_of_file(project)), std::string(id)};
+  return ClientFiles{std::string(config), std::string(name_of_file(project)), std::string(id)};
 }
 
-bool is_stored_output(const AgentSession& session, const std::string& path) {
+bool is_stored_output(const ClientFiles& session, const std::string& path) {
   if (!is_plain_absolute(path) || path.find('\0') != std::string::npos) return false;
   const Places places = places_of(session);
   const std::string directory(parent_of(path));
@@ -202,7 +202,7 @@ bool is_stored_output(const AgentSession& session, const std::string& path) {
   return seen && is_callers_file(*seen) && has_no_foreign_name(places, path, *seen);
 }
 
-Result<std::string> plan_file(const AgentSession& session, uint64_t patience_ms) {
+Result<std::string> plan_file(const ClientFiles& session, uint64_t patience_ms) {
   const std::string directory = session.config + "/plans";
   if (!is_closed_way(directory)) return no_plan(directory + " is not the caller's alone");
   std::string path = directory + "/" + TRY(plan_name_in_time(session, patience_ms)) + ".md";

@@ -1,6 +1,6 @@
 // What a session of Claude Code stored for itself: only its own, and nothing that another user or a link
 // could have put there.
-#include "store/agent_session.hpp"
+#include "store/client_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -30,7 +30,7 @@ class AgentSessionFiles : public testing::Test {
     fs::create_directories(tasks());
     fs::permissions(temporary(), static_cast<fs::perms>(01777));
     fs::permissions(claude(), static_cast<fs::perms>(0700));
-    session = *agent_session((projects() / (own + ".jsonl")).string(), own);
+    session = *client_files((projects() / (own + ".jsonl")).string(), own);
     session.temporary = temporary();
   }
 
@@ -50,13 +50,13 @@ class AgentSessionFiles : public testing::Test {
   bool stored(const fs::path& path) const { return is_stored_output(session, path); }
 
   Scratch scratch;
-  AgentSession session;
+  ClientFiles session;
 };
 
 TEST_F(AgentSessionFiles, ByTheClientsOwnFields) {
-  const auto read = agent_session("/h/.claude/projects/-p/" + own + ".jsonl", own);
+  const auto read = client_files("/h/.claude/projects/-p/" + own + ".jsonl", own);
   ASSERT_TRUE(read);
-  EXPECT_EQ(*read, (AgentSession{.config = "/h/.claude", .project = "-p", .id = own}));
+  EXPECT_EQ(*read, (ClientFiles{.config = "/h/.claude", .project = "-p", .id = own}));
   const std::pair<std::string, std::string> rows[] = {
       {"", own},
       {"/x", own},
@@ -71,7 +71,7 @@ TEST_F(AgentSessionFiles, ByTheClientsOwnFields) {
       {"/h/.claude/projects/-p/" + own + ".jsonl/", own},
       {"/h/.claude//projects/-p/" + own + ".jsonl", own},
   };
-  for (const auto& [transcript, id] : rows) EXPECT_FALSE(agent_session(transcript, id)) << transcript;
+  for (const auto& [transcript, id] : rows) EXPECT_FALSE(client_files(transcript, id)) << transcript;
 }
 
 TEST_F(AgentSessionFiles, WhatItStoredIsItsOwn) {
