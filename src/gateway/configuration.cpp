@@ -94,9 +94,12 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
 Result<void> check_executors_dir(const Settings& settings, const std::string& workspace) {
   const auto& folder = settings.executors_dir.value;
   const auto held = folder ? sys::hold(*folder) : Result<sys::Held>(Error{});
-  if (!held.ok() || workspace.empty() || lies_in(workspace, held.value().path)) return {};
-  return judge_reach(text_of(settings.executors_dir.origin) + ": executors_dir: " + *folder, *folder,
-                     workspace);
+  if (!held.ok() || workspace.empty()) return {};
+  const std::string what = text_of(settings.executors_dir.origin) + ": executors_dir: " + *folder;
+  if (!lies_in(workspace, held.value().path)) return judge_reach(what, *folder, workspace);
+  if (look_at_place(*folder).path == *folder) return {};
+  return refusal(what + " is a link into the workspace " + workspace,
+                 "name the directory itself, or move it out of there");
 }
 
 // One word about profiles on its way into what holds.

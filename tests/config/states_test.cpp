@@ -434,10 +434,9 @@ TEST_P(States, OfDirectoriesThatTheUsersFileNames) {
          .says = "/other",
          .of_root = Holds::nothing,
          .of_command = unused},
-        // Executors there are the project's word, and read as such.
         {.name = "a link into the workspace",
          .setup = "mkdir workspace/d; ln -s workspace/d link; " + named("link"),
-         .holds = tools ? Holds::nothing : Holds::refused,
+         .holds = Holds::refused,
          .says = "/link"},
     };
     for (const Row& row : rows) check(row);
