@@ -261,12 +261,15 @@ constexpr std::string_view better_for_codex =
     "stays on.\n"
     "In ~/.codex/config.toml:\n"
     "    sandbox_mode = \"read-only\"\n"
+    "    web_search = \"disabled\"\n"
     "    [mcp_servers.cloche]\n"
     "    command = \"cloche\"\n"
     "    args = [\"mcp\", \"--workspace\", \"/path/of/the/project\"]\n"
     "    default_tools_approval_mode = \"approve\"\n"
+    "    tool_timeout_sec = 600\n"
     "    [features]\n"
-    "    shell_tool = false\n\n";
+    "    shell_tool = false\n"
+    "    view_image = false\n\n";
 
 constexpr std::string_view next_for_codex =
     "Codex passes over a hook that is not trusted, without a word. So, in this order:\n"
