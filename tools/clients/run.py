@@ -7,6 +7,7 @@ A scenario is a file in scenarios/:
     through   "mcp" (default): with exactly the lines that README.md gives for that client; "hook": with `cloche hook --install`
     files     path to text, made before the client starts; a path begins with home/ or project/
     variables for the client's environment
+    sandbox   of Codex through the hook: its own sandbox (default: danger-full-access, which the hook needs)
     steps     what the model calls: a list of steps, each a list of {"tool": NAME, "args": {...}} (model.py)
     expect    a list of {"step": N, "call": N (default 0), "has": TEXT or list, "lacks": TEXT or list} about what the client gave back
     there     path to true or false: what is there afterwards
@@ -118,7 +119,7 @@ def environment(stage, port, variables):
     return {**own, **variables}
 
 
-def claude(stage, lines, port, through):
+def claude(stage, lines, port, through, scenario):
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True, "allowedTools": []}
     stage.write(stage.home / ".claude.json",
                 {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": ["00000000000000000000"], "rejected": []},
@@ -129,10 +130,12 @@ def claude(stage, lines, port, through):
     return lines.strip() + headless
 
 
-def codex(stage, lines, port, through):
+def codex(stage, lines, port, through, scenario):
     provider = '[model_providers.scripted]\nname = "scripted"\nbase_url = "http://127.0.0.1:%d/v1"\nenv_key = "SCRIPTED_KEY"\n' % port
     provider += 'wire_api = "responses"\n\n[projects."%s"]\ntrust_level = "trusted"\n' % stage.project
-    own = lines.replace("/path/of/the/project", str(stage.project)) if through == "mcp" else 'sandbox_mode = "danger-full-access"\n'
+    own = lines.replace("/path/of/the/project", str(stage.project))
+    if through == "hook":
+        own = 'sandbox_mode = "%s"\n' % scenario.get("sandbox", "danger-full-access")
     stage.write(stage.home / ".codex/config.toml",
                 'model = "gpt-5.5"\nmodel_provider = "scripted"\ncheck_for_update_on_startup = false\n' + own + "\n" + provider)
     start = 'codex exec --json --skip-git-repo-check %s"do it"'
@@ -141,7 +144,7 @@ def codex(stage, lines, port, through):
     return start % ""
 
 
-def opencode(stage, lines, port, through):
+def opencode(stage, lines, port, through, scenario):
     models = {"npm": "@ai-sdk/openai-compatible", "models": {"scripted": {}},
               "options": {"baseURL": "http://127.0.0.1:%d/v1" % port, "apiKey": "scripted"}}
     stage.write(stage.home / ".config/opencode/opencode.json", {"model": "scripted/scripted", "provider": {"scripted": models}})
@@ -149,7 +152,7 @@ def opencode(stage, lines, port, through):
     return 'opencode run "do it"'
 
 
-def gemini(stage, lines, port, through):
+def gemini(stage, lines, port, through, scenario):
     stage.write(stage.home / ".gemini/settings.json", lines)
     stage.write(stage.project / ".gemini/settings.json", {"security": {"auth": {"selectedType": "gemini-api-key"}}})
     return 'gemini --model gemini-2.5-flash -p "do it"'
@@ -204,7 +207,7 @@ def play(scenario, client):
     lines, left = readme_lines(client) if through == "mcp" else ("", set())
     stage = Stage(scenario, client)
     model = Model(stage.fill(scenario["steps"]))
-    line = START[client](stage, lines, model.port, through)
+    line = START[client](stage, lines, model.port, through, scenario)
     variables = environment(stage, model.port, stage.fill(scenario.get("variables", {})))
     with open(stage.home / "said", "w+") as said:
         try:
