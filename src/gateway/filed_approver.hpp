@@ -1,7 +1,7 @@
 // The approver of every front end. What the operator has said already counts first. Then the agent's client
-// or the person at the terminal is asked, where the rule lets them answer and there is one to ask. A question
-// that nobody was there to answer, or that was put away unanswered, is filed for `cloche approve`, and the
-// call is refused with its id: made again after a yes, the identical call passes.
+// or the person at the terminal is asked, where the rule lets them answer and they can be reached. A question
+// that no person could be asked, or that was put away unanswered, is filed for `cloche approve`, and the call
+// is refused with its id: made again after a yes, the identical call passes.
 //
 // Who waits for whom: with `wait_ms` ask() looks for the operator's answer until then, on the caller's
 // thread; other threads are not held up. Time-out is a no, and the question stays filed.

@@ -286,23 +286,18 @@ bool Gateway::may_have_shared_home(const ToolCall& asked, const CallContext& con
          starts_of(tool->spec.name) == Starts::command;
 }
 
-// With the session's home where the call may have it. A call that somebody is asked about has none of it:
-// what others have left there was not part of the question.
+// With the session's home where the call may have it. A call that needs an approval has none of it: what
+// other calls have left there is no part of the question.
 Result<Judged> Gateway::judge_with_shared_home(const ToolCall& asked, const CallContext& context,
                                                AtHome& at_home) {
   const auto judged_with = [&](const std::vector<Grant>& own) {
     return judge(session_, asked, {context.skill, own, dials(), context.named});
   };
   SharedHome::Offer offer = TRY(home_->offer());
-  const auto leave_out_tmp = [&] {
-    std::erase_if(offer.grants, [](const Grant& grant) { return grant.target == "/tmp"; });
-  };
-  // Where something that is shown lies in /tmp itself, calls of the session would have to run one at a time:
-  // they share the home alone.
-  if (is_beneath("/tmp", session_.workspace)) leave_out_tmp();
   Judged judged = TRY(judged_with(offer.grants));
-  if (judged.plan && company_of(*judged.plan, offer.grants) == Company::alone) {
-    leave_out_tmp();
+  // Where something that is shown lies in /tmp, others could move it away: then only the home is shared.
+  if (judged.plan && company_of(*judged.plan, offer.grants, pinned(context)) == Company::alone) {
+    std::erase_if(offer.grants, [](const Grant& grant) { return grant.target == "/tmp"; });
     judged = TRY(judged_with(offer.grants));
   }
   const auto& launch = judged.judgement.launch;
@@ -358,7 +353,7 @@ Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallCont
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
   // Both are held until it has ended, and everybody takes them in this order.
   const OwnedFd turn = TRY(turn_of(judged, trees_changed_by(*judged.plan), context));
-  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own, context.waits));
+  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own, context.waits, pinned(context)));
   Streams streams;
   streams.input = input.get();
   streams.keep_most = judged.plan->limits.output_bytes;

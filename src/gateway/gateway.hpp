@@ -146,6 +146,10 @@ class Gateway {
     SharedHome::Use use = {};
     uint64_t generation = 0;
   };
+  // What every call with the session's home has mounted in its view.
+  std::string_view pinned(const CallContext& context) const {
+    return context.of_session && !context.task ? session_.workspace : std::string_view();
+  }
   bool may_have_shared_home(const ToolCall& asked, const CallContext& context) const;
   Result<Judged> judge_with_shared_home(const ToolCall& asked, const CallContext& context, AtHome& at_home);
   Result<Judged> judge_at_home(const ToolCall& asked, const CallContext& context, AtHome& at_home);

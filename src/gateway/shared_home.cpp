@@ -27,6 +27,8 @@ Rights rights_of(const Launch& launch, const RunRequest& operators) {
   add(operators.grants);
   add(launch.grants);
   if (operators.debugging) rights.insert("debug");
+  // One that is held by less is no heir of one that is held by more, and the other way round.
+  rights.insert("isolation " + std::string(name_of(operators.rung)));
   return rights;
 }
 

@@ -21,7 +21,8 @@
 
 namespace cloche {
 
-// What a call can reach that another may not: hosts, passed variables, and trees beside the workspace.
+// What a call can reach that another may not: hosts, passed variables, trees beside the workspace, and what
+// of the host its isolation leaves.
 using Rights = std::set<std::string>;
 Rights rights_of(const Launch& launch, const RunRequest& operators);
 

@@ -50,8 +50,8 @@ TEST(HomeSharing, RightsAreHostsVariablesAndTrees) {
   operators.grants = {{.source = "/srv/a"}, {.source = "/srv/b", .writable = true}};
   Launch launch{.argv = {"x"}};
   launch.pass_env = {"CI"};
-  EXPECT_EQ(rights_of(launch, operators),
-            (Rights{"read /srv/a", "read /srv/b", "variable CI", "variable LANG", "write /srv/b"}));
+  EXPECT_EQ(rights_of(launch, operators), (Rights{"isolation namespace", "read /srv/a", "read /srv/b",
+                                                  "variable CI", "variable LANG", "write /srv/b"}));
   launch.network = true;
   EXPECT_TRUE(rights_of(launch, operators).contains("host example.org:443"));
 }

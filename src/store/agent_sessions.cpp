@@ -16,7 +16,7 @@
 namespace cloche {
 namespace {
 
-constexpr const char* shelf_name = "sessions";
+constexpr const char* shelf_name = "agent-sessions";
 constexpr std::string_view session_ending = ".session";
 constexpr std::string_view directory_ending = ".directory";
 constexpr std::string_view turn_ending = ".turn";

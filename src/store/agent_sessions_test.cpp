@@ -34,7 +34,7 @@ TEST_F(AgentSessionsTest, TheFirstWorkspaceStays) {
 
 TEST_F(AgentSessionsTest, WhatWasForgedRefuses) {
   EXPECT_TRUE(sessions().fix_workspace(one_, "/a", 1).ok());
-  for (const auto& entry : std::filesystem::directory_iterator(state_ + "/sessions"))
+  for (const auto& entry : std::filesystem::directory_iterator(state_ + "/agent-sessions"))
     if (entry.path().extension() == ".session") std::ofstream(entry.path()) << "{}";
   EXPECT_FALSE(sessions().fix_workspace(one_, "/a", 2).ok());
 }

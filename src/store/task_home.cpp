@@ -104,18 +104,20 @@ Result<void> lock_within(int fd, Company company, uint64_t most_ms,
 
 }  // namespace
 
-Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own) {
+Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own, std::string_view pinned) {
   for (const auto& given : own) {
-    const bool holds_another =
-        is_mounted(plan, given) && std::any_of(plan.view.begin(), plan.view.end(),
-                                               [&](const auto& entry) { return lies_within(entry, given); });
+    if (!is_mounted(plan, given)) continue;
+    const bool stays = !pinned.empty() && parent_of(pinned) == given.target;
+    const bool holds_another = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+      return lies_within(entry, given) && !(stays && is_beneath(pinned, entry.target));
+    });
     if (holds_another) return Company::alone;
   }
   return Company::shared;
 }
 
 Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
-                           const std::function<void(std::string_view)>& waits) {
+                           const std::function<void(std::string_view)>& waits, std::string_view pinned) {
   const auto mounted = [&](std::string_view target) {
     return std::find_if(own.begin(), own.end(), [&](const Grant& given) {
       return given.target == target && is_mounted(plan, given);
@@ -128,7 +130,7 @@ Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>
   const std::string task(parent_of(shared->source));
   const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
-  TRY(lock_within(lock.get(), company_of(plan, own), plan.limits.wall_ms, waits));
+  TRY(lock_within(lock.get(), company_of(plan, own, pinned), plan.limits.wall_ms, waits));
   TRY(make_mount_points(plan, own));
   return lock;
 }

@@ -33,16 +33,19 @@ std::vector<Grant> task_grants(const TaskHome& home);
 
 // Whether a plan shows something within a task's home or /tmp, such as a workspace that lies in the host's
 // /tmp. Its mount points are then directories that every call of the task can write to: one that runs at the
-// same time could move them away, and so this call runs alone.
+// same time could move them away, and so this call runs alone. `pinned` does not count, nor what lies beneath
+// it: a directory that every call which shares the home has mounted there itself, directly in /tmp. The
+// kernel lets no process rename or remove what is a mount point in its own view.
 enum class Company { shared, alone };
-Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own);
+Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own, std::string_view pinned = {});
 
 // Waits for the calls of the task that this one cannot run beside, at most as long as the call may take, and
 // makes the mount points that it needs. They are made without following a link; what a call has put in the
 // way refuses. To be held until the call has ended; nothing is held when the plan has nothing of a task.
 // `waits` is told why once it has taken a second.
 Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
-                           const std::function<void(std::string_view why)>& waits = {});
+                           const std::function<void(std::string_view why)>& waits = {},
+                           std::string_view pinned = {});
 
 // Of every task of the run.
 void remove_task_homes(const RunPlace& place);

@@ -54,6 +54,11 @@ TEST_F(TaskHomes, OnlyWhatLiesInTheSharedPlacesWantsToBeAlone) {
   const auto given = own();
   for (const auto& row : rows)
     EXPECT_EQ(company_of(plan_with(given, row.target), given), row.company) << row.target;
+  EXPECT_EQ(company_of(plan_with(given, "/tmp/work"), given, "/tmp/work"), Company::shared);
+  EXPECT_EQ(company_of(plan_with(given, "/tmp/work/.git"), given, "/tmp/work"), Company::shared);
+  EXPECT_EQ(company_of(plan_with(given, "/tmp/worker"), given, "/tmp/work"), Company::alone);
+  EXPECT_EQ(company_of(plan_with(given, "/tmp/a/b"), given, "/tmp/a/b"), Company::alone)
+      << "the directory above it can be moved";
   // A call with a fresh home has nothing of the task's.
   ConfinementPlan fresh = plan_with({}, "/tmp/work");
   EXPECT_EQ(company_of(fresh, given), Company::shared);

@@ -99,7 +99,8 @@ std::vector<ToolSpec> tools_in(const Surroundings& around) {
 }
 
 void expect_typed_enums(const JsonValue& schema, const std::string& tool) {
-  if (schema.find("enum") != nullptr) EXPECT_NE(schema.find("type"), nullptr) << tool;
+  const bool typed = schema.find("enum") == nullptr || schema.find("type") != nullptr;
+  EXPECT_TRUE(typed) << tool;
   for (const auto& member : schema.members) expect_typed_enums(member.value, tool);
   for (const auto& item : schema.items) expect_typed_enums(item, tool);
 }
@@ -121,8 +122,10 @@ TEST(ToolTexts, AreShortAndTypedInEveryKindOfSession) {
 TEST(ToolTexts, OfProfilesOnlyThoseOfTheSession) {
   for (const auto& around : all_kinds()) {
     for (const auto& spec : tools_in(around)) {
-      if (around.unasked == CommandProfile::any) EXPECT_FALSE(says(spec, "passive")) << spec.description;
-      if (around.commands == CommandProfile::passive) EXPECT_FALSE(says(spec, "profile")) << spec.description;
+      const bool under_any = around.unasked == CommandProfile::any;
+      EXPECT_FALSE(under_any && says(spec, "passive")) << spec.description;
+      const bool under_passive = around.commands == CommandProfile::passive;
+      EXPECT_FALSE(under_passive && says(spec, "profile")) << spec.description;
       if (spec.name != "run_shell") continue;
       EXPECT_EQ(says(spec, R"("profile")"), around.unasked < around.commands) << spec.input_schema;
       EXPECT_EQ(says(spec, R"("any")"),
@@ -145,8 +148,8 @@ TEST(ToolTexts, SayWhatElseHolds) {
   const auto text = [](std::string_view tool, const Surroundings& around) {
     return text_of_tool(tool, around);
   };
-  const auto has = [](const std::string& text, const char* words) {
-    return text.find(words) != std::string::npos;
+  const auto has = [](const std::string& said, const char* words) {
+    return said.find(words) != std::string::npos;
   };
   const CommandProfile any = CommandProfile::any;
   const Surroundings shell{.commands = any, .unasked = any, .scripts = true, .tools = shipped_tools()};

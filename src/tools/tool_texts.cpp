@@ -1,6 +1,7 @@
 // What the tools that come with Cloche say of themselves, by what holds in the session: a model that reads of
 // a limit which it does not have avoids what would work, and one that does not read of it tries in vain.
 #include <algorithm>
+#include <iterator>
 
 #include "base/words.hpp"
 #include "tools/surroundings.hpp"
@@ -28,85 +29,6 @@ class Texts {
  public:
   explicit Texts(const Surroundings& around) : around_(around) {}
 
-  std::string of(std::string_view tool) const {
-    for (const auto& row : rows) {
-      if (row.tool == tool) return row.text(*this);
-    }
-    return {};
-  }
-
- private:
-  bool offers(std::string_view tool) const {
-    return std::find(around_.tools.begin(), around_.tools.end(), tool) != around_.tools.end();
-  }
-  std::string if_offered(std::string_view tool, std::string_view text) const {
-    return offers(tool) ? std::string(text) : "";
-  }
-
-  std::string hosts() const {
-    std::string text;
-    const size_t named = std::min(around_.hosts.size(), most_hosts_named);
-    for (size_t i = 0; i < named; ++i)
-      text += (i == 0 ? "" : ", ") + shown(around_.hosts[i], most_host_bytes);
-    const size_t more = around_.hosts.size() - named;
-    return text + (more > 0 ? " and " + std::to_string(more) + " more" : "");
-  }
-
-  std::string network() const {
-    if (!around_.network) return "There is no network. ";
-    const bool any = std::find(around_.hosts.begin(), around_.hosts.end(), "*") != around_.hosts.end();
-    return any ? "Every public host can be reached. "
-               : "Network only to hosts that the skill or the operator declares: " + hosts() + ". ";
-  }
-
-  std::string writing() const {
-    if (!around_.writes) return "No file can be changed. ";
-    return "It writes in the workspace, $HOME and /tmp alone; what the host would execute later (git hooks, "
-           "shell, "
-           "editor and agent settings) stays as it is. ";
-  }
-
-  std::string instead_of_a_shell() const {
-    return "Make one call for each command" +
-           if_offered("write_artifact", ", write files with write_artifact") +
-           (around_.scripts ? if_offered("run_script", ", use run_script where a shell is needed") : "") +
-           ". ";
-  }
-
-  std::string shell_under_any() const {
-    const bool lines = around_.scripts && offers("run_script");
-    return std::string("Runs a command in the workspace. ") + std::string(how_to_give) +
-           (lines ? "A line with shell syntax (pipes, redirections, &&, ;, $, globs) runs as a bash script. "
-                  : "Without a shell, refused are " + std::string(no_shell) + ". ") +
-           "Each call begins in the workspace, or in `cwd` beneath it; a cd, an export or a process in the "
-           "background ends with its call. " +
-           writing() + network() +
-           "A refusal says why and what else is possible: do not repeat the call, or look for a way around "
-           "it.";
-  }
-
-  std::string shell_under_full() const {
-    return "Runs one command in the workspace, without a shell. " + std::string(how_to_give) +
-           "Accepted are " + std::string(full_programs) +
-           ", python3 -c and -m, ruff check, mypy, pyflakes, rubocop, gofmt, ls, cat, head, echo and date. "
-           "Refused "
-           "are other programs; " +
-           std::string(no_shell) + ". " + instead_of_a_shell() + "`cwd` is a directory of the workspace. " +
-           writing() + network() + "After two refusals of a kind do something else.";
-  }
-
-  std::string shell_under_passive() const {
-    std::string more;
-    if (around_.commands == CommandProfile::full)
-      more = "`profile` full also runs " + std::string(full_programs) + ". ";
-    if (around_.commands == CommandProfile::any) more = "`profile` any runs every command. ";
-    return "Runs one command that runs nothing of the workspace, without a shell. " +
-           std::string(how_to_give) + "Accepted are " + std::string(passive_forms) + ". Refused are " +
-           std::string(passive_refuses) + std::string(no_shell) + ". " + more +
-           "It changes no file and has no network. " +
-           "After two refusals of a kind stop, and say what you need.";
-  }
-
   std::string run_shell() const {
     switch (around_.unasked) {
       case CommandProfile::passive: return shell_under_passive();
@@ -124,7 +46,7 @@ class Texts {
            (beside
                 ? "For several lines, python3 or node; a command, or one line of shell, can go to run_shell. "
                 : "For pipes, loops, globs and what else run_shell refuses. ") +
-           "It is recorded as opaque, because nobody can judge it beforehand: the sandbox answers for it. " +
+           "It is recorded as opaque, because it cannot be judged beforehand: the sandbox answers for it. " +
            writing() + network();
   }
 
@@ -217,30 +139,105 @@ class Texts {
            "task. When there is more the answer ends with the offset to go on from.";
   }
 
-  struct Row {
-    std::string_view tool;
-    std::string (*text)(const Texts& texts);
-  };
-  static constexpr Row rows[] = {
-      {"run_shell", [](const Texts& texts) { return texts.run_shell(); }},
-      {"run_python", [](const Texts& texts) { return texts.run_python(); }},
-      {"run_script", [](const Texts& texts) { return texts.run_script(); }},
-      {"write_artifact", [](const Texts& texts) { return texts.write_artifact(); }},
-      {"edit_artifact", [](const Texts& texts) { return texts.edit_artifact(); }},
-      {"read_artifact", [](const Texts& texts) { return texts.read_artifact(); }},
-      {"list_artifacts", [](const Texts& texts) { return texts.list_artifacts(); }},
-      {"search_artifacts", [](const Texts& texts) { return texts.search_artifacts(); }},
-      {"http_get", [](const Texts& texts) { return texts.http_get(); }},
-      {"read_tool_result", [](const Texts& texts) { return texts.read_tool_result(); }},
-  };
+ private:
+  bool offers(std::string_view tool) const {
+    return std::find(around_.tools.begin(), around_.tools.end(), tool) != around_.tools.end();
+  }
+  std::string if_offered(std::string_view tool, std::string_view text) const {
+    return offers(tool) ? std::string(text) : "";
+  }
+
+  std::string hosts() const {
+    std::string text;
+    const size_t named = std::min(around_.hosts.size(), most_hosts_named);
+    for (size_t i = 0; i < named; ++i)
+      text += (i == 0 ? "" : ", ") + shown(around_.hosts[i], most_host_bytes);
+    const size_t more = around_.hosts.size() - named;
+    return text + (more > 0 ? " and " + std::to_string(more) + " more" : "");
+  }
+
+  std::string network() const {
+    if (!around_.network) return "There is no network. ";
+    const bool any = std::find(around_.hosts.begin(), around_.hosts.end(), "*") != around_.hosts.end();
+    return any ? "Every public host can be reached. "
+               : "Network only to hosts that the skill or the operator declares: " + hosts() + ". ";
+  }
+
+  std::string writing() const {
+    if (!around_.writes) return "No file can be changed. ";
+    return "It writes in the workspace, $HOME and /tmp alone; what the host would execute later (git hooks, "
+           "shell, "
+           "editor and agent settings) stays as it is. ";
+  }
+
+  std::string instead_of_a_shell() const {
+    return "Make one call for each command" +
+           if_offered("write_artifact", ", write files with write_artifact") +
+           (around_.scripts ? if_offered("run_script", ", use run_script where a shell is needed") : "") +
+           ". ";
+  }
+
+  std::string shell_under_any() const {
+    const bool lines = around_.scripts && offers("run_script");
+    return std::string("Runs a command in the workspace. ") + std::string(how_to_give) +
+           (lines ? "A line with shell syntax (pipes, redirections, &&, ;, $, globs) runs as a bash script. "
+                  : "Without a shell, refused are " + std::string(no_shell) + ". ") +
+           "Each call begins in the workspace, or in `cwd` beneath it; a cd, an export or a process in the "
+           "background ends with its call. " +
+           writing() + network() +
+           "A refusal says why and what else is possible: do not repeat the call, or look for a way around "
+           "it.";
+  }
+
+  std::string shell_under_full() const {
+    return "Runs one command in the workspace, without a shell. " + std::string(how_to_give) +
+           "Accepted are " + std::string(full_programs) +
+           ", python3 -c and -m, ruff check, mypy, pyflakes, rubocop, gofmt, ls, cat, head, echo and date. "
+           "Refused "
+           "are other programs; " +
+           std::string(no_shell) + ". " + instead_of_a_shell() + "`cwd` is a directory of the workspace. " +
+           writing() + network() + "After two refusals of a kind do something else.";
+  }
+
+  std::string shell_under_passive() const {
+    std::string more;
+    if (around_.commands == CommandProfile::full)
+      more = "`profile` full also runs " + std::string(full_programs) + ". ";
+    if (around_.commands == CommandProfile::any) more = "`profile` any runs every command. ";
+    return "Runs one command that runs nothing of the workspace, without a shell. " +
+           std::string(how_to_give) + "Accepted are " + std::string(passive_forms) + ". Refused are " +
+           std::string(passive_refuses) + std::string(no_shell) + ". " + more +
+           "It changes no file and has no network. " +
+           "After two refusals of a kind stop, and say what you need.";
+  }
 
   const Surroundings& around_;
+};
+
+struct Row {
+  std::string_view tool;
+  std::string (*text)(const Texts& texts);
+};
+constexpr Row rows[] = {
+    {"run_shell", [](const Texts& texts) { return texts.run_shell(); }},
+    {"run_python", [](const Texts& texts) { return texts.run_python(); }},
+    {"run_script", [](const Texts& texts) { return texts.run_script(); }},
+    {"write_artifact", [](const Texts& texts) { return texts.write_artifact(); }},
+    {"edit_artifact", [](const Texts& texts) { return texts.edit_artifact(); }},
+    {"read_artifact", [](const Texts& texts) { return texts.read_artifact(); }},
+    {"list_artifacts", [](const Texts& texts) { return texts.list_artifacts(); }},
+    {"search_artifacts", [](const Texts& texts) { return texts.search_artifacts(); }},
+    {"http_get", [](const Texts& texts) { return texts.http_get(); }},
+    {"read_tool_result", [](const Texts& texts) { return texts.read_tool_result(); }},
 };
 
 }  // namespace
 
 std::string text_of_tool(std::string_view tool, const Surroundings& surroundings) {
-  std::string text = Texts(surroundings).of(tool);
+  const Texts texts(surroundings);
+  const auto row =
+      std::find_if(std::begin(rows), std::end(rows), [&](const Row& one) { return one.tool == tool; });
+  std::string text = row != std::end(rows) ? row->text(texts) : "";
   while (text.ends_with(' ')) text.pop_back();
   return text;
 }

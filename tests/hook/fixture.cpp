@@ -5,7 +5,7 @@
 namespace cloche::test {
 
 Hook::Hook() {
-  for (const char* shelf : {"approvals", "calls", "sessions"}) fs::remove_all(state() / shelf);
+  for (const char* shelf : {"approvals", "calls", "agent-sessions"}) fs::remove_all(state() / shelf);
 }
 
 std::string Hook::call_of(const std::string& tool, const std::string& input) const {

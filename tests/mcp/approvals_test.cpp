@@ -67,7 +67,7 @@ TEST_F(McpApprovals, EverythingButAYesIsANo) {
   EXPECT_FALSE(touched());
 }
 
-// Headless clients have nobody before them and put every form away at once: the operator decides.
+// Headless clients have no user to ask and put every form away at once: the operator decides.
 TEST_F(McpApprovals, WhatIsPutAwayUnansweredIsFiledForTheOperator) {
   McpClient client(scene);
   client.shake_hands(elicits);

@@ -89,7 +89,7 @@ TEST_P(McpSessionHome, ACallThatWasAskedAboutHasAFreshOne) {
   EXPECT_NE(text.find("exit_code: 0"), std::string::npos) << text;
   EXPECT_EQ(text.find("left-here"), std::string::npos) << text;
   EXPECT_EQ(said(client, script("ls ~/asked")).find("exit_code: 0"), std::string::npos)
-      << "and what it left is nobody else's";
+      << "and what it left, no other call has";
 }
 
 TEST_P(McpSessionHome, ACallWithHostsThatAnEarlierOneHadNotHasAFreshOne) {

@@ -76,7 +76,7 @@ TEST(Elicitation, ACallThatIsCalledOffDoesNotWait) {
   const OwnedFd stop(::eventfd(1, EFD_CLOEXEC));
   const Answer answer = AskingApprover(client.conversation, stop.get(), true).ask(question);
   EXPECT_EQ(answer.decision, Decision::deny);
-  EXPECT_FALSE(answer.unanswered) << "no question is left behind for a call that nobody wants";
+  EXPECT_FALSE(answer.unanswered) << "no question is left behind for a call that was cancelled";
 }
 
 TEST(Elicitation, NothingIsAskedAtTheEnd) {

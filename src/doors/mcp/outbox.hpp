@@ -54,7 +54,7 @@ class Outbox {
   ~Outbox();
 
   void send(std::string message);
-  // From now until it is finished, or nobody has it any more, the client hears of it now and then.
+  // From now until it is finished, or its call has dropped it, the client hears of it now and then.
   void watch(const std::shared_ptr<Progress>& progress);
   void add_output(const std::shared_ptr<Progress>& progress, std::string_view bytes);
   // The last that is said of a call, after all of its progress; an empty message: nothing.

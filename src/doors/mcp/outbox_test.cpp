@@ -91,7 +91,7 @@ TEST_F(OutboxTest, ACallThatIsSilentIsHeardOfUntilItIsFinished) {
 
   outbox->watch(std::make_shared<Progress>(Progress{.token = "8"}));
   ::usleep(200'000);
-  EXPECT_EQ(read_all_of(pipe.read.get()), "") << "nobody has it";
+  EXPECT_EQ(read_all_of(pipe.read.get()), "") << "its call is gone";
 }
 
 // What nobody took is not kept for them; the newest is.
