@@ -8,6 +8,7 @@
 #include "gateway/gateway.hpp"
 #include "store/approvals.hpp"
 #include "store/kept_calls.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
@@ -20,8 +21,7 @@ class AnsweredBefore : public Approver {
   Answer ask(const Question& question) override {
     const bool same = !digest_.empty() && question.digest == digest_;
     Answer answer = make_answer(question, same ? Reply::once : Reply::no, sys::monotonic_ms());
-    if (!same)
-      answer.reason = "what was approved is not what would run now; let the agent make the call again";
+    if (!same) answer.reason = "what was approved is not what would run now; make the call again";
     return answer;
   }
   bool speaks_for_operator() const override { return true; }  // who could answer was settled then
@@ -76,10 +76,11 @@ int kept_run_door(const std::string& id, const Environment& environment) {
   if (ran.ok()) {
     const bool open = ran.value().outcome.backend == name_of(Backend::none);
     for (const auto& note : open ? ran.value().notes : ran.value().box_notes)
-      complain("note: " + visible(note));
+      complain("note: " + visible(without_places(note)));
   }
-  return finish_run(ran.ok() ? ran.value().outcome : outcome_of(ran.error(), RunRequest{}), "",
-                    RunArguments{});
+  Outcome outcome = ran.ok() ? ran.value().outcome : failed(ran.error());
+  if (!ran.ok()) outcome.exit_code = exit_code_of(ran.error());
+  return finish_run(for_model(std::move(outcome)), "", RunArguments{});
 }
 
 }  // namespace cloche

@@ -30,12 +30,11 @@ Result<RuleFile> rules_in(std::string_view text, const std::string& path) {
 }
 
 Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes) {
-  if (!c.intent.problem.empty())
-    return {GateId::rules,
-            Decision::deny,
-            "the call cannot be read: " + c.intent.problem,
-            {},
-            how_to_send(c.intent)};
+  if (!c.intent.problem.empty()) {
+    Verdict verdict{GateId::rules, Decision::deny, "the call cannot be read: " + c.intent.problem};
+    verdict.instead = how_to_send(c.intent);
+    return verdict;
+  }
   RuleCall call{c.intent.tool, normalised_arguments(c.intent)};
   if (have_rules(files) && c.intent.form != Intent::Form::none) {
     // Most commands run as they were asked, and are matched once.

@@ -109,11 +109,9 @@ Result<Verdict> judge_leads(const FileAction& action, const Session& session, co
   const std::string why = TRY(why_executed(session.workspace, path.substr(session.workspace.size() + 1),
                                            {session.installation.state, operators.hidden, git}));
   if (why.empty()) return verdict;
-  return Verdict{GateId::path,
-                 Decision::deny,
-                 shown(action.path) + " is protected: " + why,
-                 {},
-                 "ask the user to change it, or put the text under another name"};
+  Verdict refused{GateId::path, Decision::deny, shown(action.path) + " is protected: " + why};
+  refused.instead = "ask the user to change it, or put the text under another name";
+  return refused;
 }
 
 Result<Verdict> judge_action(const FileAction& action, const Session& session, const Authority& authority,
@@ -127,11 +125,10 @@ Result<Verdict> judge_action(const FileAction& action, const Session& session, c
   const auto& hints = *authority.write_hints;
   if (std::any_of(hints.begin(), hints.end(), [&](const std::string& hint) { return covers(hint, path); }))
     return verdict;
-  return Verdict{GateId::path,
-                 Decision::deny,
-                 shown(action.path) + " lies in nothing that the skill declares as fs:write",
-                 {},
-                 "write to a place that it declares"};
+  Verdict refused{GateId::path, Decision::deny,
+                  shown(action.path) + " lies in nothing that the skill declares as fs:write"};
+  refused.instead = "write to a place that it declares";
+  return refused;
 }
 
 // All that a session's calls may reach, in the spelling of plans.

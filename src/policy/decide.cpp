@@ -18,15 +18,21 @@ const Verdict& strictest(const std::vector<Verdict>& gates) {
                            [](const Verdict& a, const Verdict& b) { return a.decision < b.decision; });
 }
 
+Verdict with_instead(Verdict verdict, std::string_view instead) {
+  verdict.instead = instead;
+  return verdict;
+}
+
 // Asked only when everything else passed; the answer replaces the question.
 Verdict approval_gate(const Case& c, const Verdict& others) {
   if (others.decision == Decision::deny)
     return {GateId::approval, Decision::allow, "not asked: the call is refused anyway"};
   if (others.decision == Decision::allow) return {GateId::approval, Decision::allow, "nothing asks"};
   if (!c.answer || *c.answer == Decision::ask)
-    return {GateId::approval, Decision::ask, "somebody has to answer: " + others.reason};
+    return with_instead({GateId::approval, Decision::ask, "somebody has to answer: " + others.reason},
+                        needs_the_user);
   if (*c.answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
-  return {GateId::approval, Decision::deny, "whoever was asked said no", {}, "do something else"};
+  return with_instead({GateId::approval, Decision::deny, "whoever was asked said no"}, forbidden_by_operator);
 }
 
 void add_what_was_asked(Launch& launch, const Case& c) {

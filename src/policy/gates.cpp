@@ -14,8 +14,11 @@ namespace {
 using Role = ShapeOperand::Role;
 
 Verdict allow(GateId gate, std::string reason = {}) { return {gate, Decision::allow, std::move(reason)}; }
-Verdict deny(GateId gate, std::string reason, std::string fix = {}) {
-  return {gate, Decision::deny, std::move(reason), {}, std::move(fix)};
+// `instead` is for the model and `fix` for the operator: see Verdict.
+Verdict deny(GateId gate, std::string reason, std::string instead = {}, std::string fix = {}) {
+  Verdict verdict{gate, Decision::deny, std::move(reason), {}, std::move(fix)};
+  verdict.instead = std::move(instead);
+  return verdict;
 }
 
 bool is_command(const Intent& intent) { return intent.form != Intent::Form::none; }
@@ -71,8 +74,8 @@ Verdict refuse_shape(const Case& c, const Shapes& shapes, CommandProfile profile
     return deny(GateId::shape, name + " runs programs by their plain name, not " + shown(program),
                 "write " + bare);
   return deny(GateId::shape, name + " has no command " + shown(program),
-              wider ? "ask for the profile " + std::string(name_of(c.ceilings.commands))
-                    : "use another tool, or the operator can add a shape or widen --commands");
+              wider ? "ask for the profile " + std::string(name_of(c.ceilings.commands)) : "use another tool",
+              wider ? "" : "add a shape, or widen --commands");
 }
 
 // Which tool does what the shell would have done.
@@ -149,9 +152,10 @@ bool is_of_the_sandbox(const std::string& resolved) {
                      [&](std::string_view place) { return is_beneath(place, resolved); });
 }
 
-std::string how_to_reach(const std::string& outside) {
-  if (is_of_the_sandbox(outside)) return "use a path in the workspace";
-  return "copy the file into the workspace, or grant it: --ro " + shown(outside);
+Verdict outside(const std::string& reason, const std::string& place) {
+  if (is_of_the_sandbox(place)) return deny(GateId::path, reason, "use a path in the workspace");
+  return deny(GateId::path, reason, "use a path in the workspace, or ask the user to put the file there",
+              "copy the file into the workspace, or grant it: --ro " + shown(place));
 }
 
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
@@ -170,18 +174,18 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
     return deny(GateId::path, shown(path.written) + ": no system call takes a path this long",
                 "name the file by a plain path in the workspace");
   if (!is_inside(facts, fact->resolved)) {
-    return deny(GateId::path,
-                shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
-                path.role == Role::guess
-                    ? "if that is not what it means, write ./ before the value, or put it into a file"
-                    : how_to_reach(fact->resolved));
+    const std::string reason =
+        shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace";
+    if (path.role != Role::guess) return outside(reason, fact->resolved);
+    return deny(GateId::path, reason,
+                "if that is not what it means, write ./ before the value, or put it into a file");
   }
   // Some programs tidy a path by its letters before they open it, and link/.. is another place then.
   const std::string by_letters = tidied(facts.workspace, path.written);
   if (path.written.find("..") != std::string::npos && !is_inside(facts, by_letters)) {
-    return deny(GateId::path,
-                shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
-                how_to_reach(by_letters));
+    return outside(
+        shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
+        by_letters);
   }
   // A program that takes a directory for a file reads everything in it, and nobody looked at that.
   if (path.role == Role::file && fact->kind == FileFact::Kind::directory)
@@ -198,10 +202,11 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
 // A script or a program of somebody else's: there is no argv to judge.
 Verdict opaque_gate(const Case& c) {
   if (c.ceilings.level == Autonomy::readonly)
-    return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged", "use run_shell");
+    return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged", "use run_shell",
+                "raise --autonomy");
   if (!c.ceilings.execute)
     return deny(GateId::shape, "it runs code that nobody can judge, and the skill does not have code:exec",
-                "use run_shell or the artifact tools, or declare code:exec");
+                "use run_shell or the artifact tools", "declare code:exec in the skill");
   return allow(GateId::shape, "opaque: what it does is not known beforehand; the sandbox answers for it");
 }
 
@@ -243,7 +248,8 @@ Verdict judge_shape(const Case& c, const Shapes& shapes) {
 
 std::string how_to_send(const Intent& intent) {
   if (intent.tool.empty()) return "call one of " + join(shipped_tools());
-  if (intent.tool != "run_shell") return "send the arguments that cloche tools lists for " + intent.tool;
+  if (intent.tool != "run_shell")
+    return "send the arguments that the description of " + intent.tool + " lists";
   return R"(send {"cmd": TEXT} or {"argv": [WORD, ...]}, with profile, timeout_s or stdin if need be)";
 }
 
@@ -309,6 +315,7 @@ Verdict shape_gate(const Case& c, const Shapes& shapes) {
   if (verdict.decision == Decision::allow && starts_something(c.intent) && !fetches && !c.asks.empty()) {
     verdict.decision = Decision::ask;
     verdict.reason = "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + join(c.asks);
+    verdict.instead = needs_the_user;
   }
   return verdict;
 }
@@ -372,8 +379,11 @@ bool runs_with_network(const Case& c, const Shapes& shapes) {
 }
 
 Verdict ask_first(const Case& c, const std::string& what) {
-  return {GateId::network, Decision::ask,
-          "autonomy " + std::string(name_of(c.ceilings.level)) + " asks before it uses the network: " + what};
+  Verdict verdict{
+      GateId::network, Decision::ask,
+      "autonomy " + std::string(name_of(c.ceilings.level)) + " asks before it uses the network: " + what};
+  verdict.instead = needs_the_user;
+  return verdict;
 }
 
 // A skill answers for the tools of its allowed-tools.
@@ -393,15 +403,15 @@ Verdict reach_of_command(const Case& c, const Shapes& shapes) {
 Verdict no_network_at_all(const Case& c) {
   const std::string no = "autonomy readonly has no network";
   if (c.origin == Case::Origin::tool_call)
-    return deny(GateId::network, no, "the operator can raise --autonomy");
-  return deny(GateId::network, no + ": " + c.reach, "leave the network out, or raise autonomy there");
+    return deny(GateId::network, no, "do without the network", "raise --autonomy");
+  return deny(GateId::network, no + ": " + c.reach, {}, "leave the network out, or raise autonomy there");
 }
 
 std::string how_to_declare(const Case& c, const std::string& host) {
-  if (c.ceilings.declared_by.ends_with(net_flag)) return "do without; the operator can give --net " + host;
+  const std::string flag = std::string(net_flag) + " " + host;
+  if (c.ceilings.declared_by == Ceilings{}.declared_by) return "give " + flag;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
-  return "declare it there, or do without; for a skill of a project the operator has to give --net " + host +
-         " as well";
+  return "declare it there; for a skill of a project the operator has to give " + flag + " as well";
 }
 
 }  // namespace
@@ -411,11 +421,11 @@ Verdict network_gate(const Case& c, const Shapes& shapes) {
   if (c.intent.hosts.empty()) return reach_of_command(c, shapes);
   if (c.ceilings.level == Autonomy::readonly) return no_network_at_all(c);
   if (!c.ceilings.network)
-    return deny(GateId::network, "the sandbox profile has no network",
-                "do without; the operator can give --profile workspace-write");
+    return deny(GateId::network, "the sandbox profile has no network", "do without the network",
+                "give --profile workspace-write");
   if (!c.ceilings.network_problem.empty())
-    return deny(GateId::network, c.ceilings.network_problem,
-                "list the hosts in needs_network, or the operator can give --net HOST or --net-any");
+    return deny(GateId::network, c.ceilings.network_problem, "do without the network",
+                "list the hosts in needs_network, or give --net HOST or --net-any");
   for (const auto& wanted : c.intent.hosts) {
     const ReadHost read = read_wanted_host(wanted);
     if (!read)
@@ -426,6 +436,7 @@ Verdict network_gate(const Case& c, const Shapes& shapes) {
       return deny(GateId::network,
                   "egress: connect to " + shown(wanted) + " refused: not declared (" +
                       describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")",
+                  "use what is declared, or tell the user which host is needed and why",
                   how_to_declare(c, shown(wanted)));
   }
   if (asks_for_network(c)) return ask_first(c, shown(join(c.intent.hosts)));

@@ -17,27 +17,47 @@ constexpr size_t longest_text = 4 << 20;
 constexpr size_t most_matching_cost = 500'000'000;
 constexpr size_t short_text = 500;
 
+// The operator's own words, or that there is such a rule: not what it looks for.
 std::string explain(const Rule& rule) {
   if (!rule.reason.empty()) return rule.reason;
-  std::string text = "a rule says " + std::string(name_of(rule.action)) + " for " + rule.tool;
+  switch (rule.action) {
+    case Decision::allow: return "a rule of the operator's allows it";
+    case Decision::ask: return "a rule of the operator's wants it asked about";
+    case Decision::deny: break;
+  }
+  return "it is against a rule of the operator's";
+}
+
+std::string instead_of(Decision decision) {
+  if (decision == Decision::allow) return {};
+  return std::string(decision == Decision::ask ? needs_the_user : forbidden_by_operator);
+}
+
+// What the rule looks for.
+std::string content_of(const Rule& rule) {
+  std::string text = std::string(name_of(rule.action)) + " for " + rule.tool;
   for (const auto& argument : rule.arguments) text += ", " + argument.name + " matching " + argument.pattern;
   return text;
 }
 
 std::string remedy(const Rule& rule, const std::string& where) {
+  const std::string here = where + ", which says " + shown(content_of(rule), 200);
   switch (rule.action) {
     case Decision::allow: return {};
     case Decision::ask:
       return (rule.approvers == Approvers::operator_alone ? "let the operator answer by `cloche approve`"
                                                           : "answer when asked") +
-             std::string(", or allow it by a rule before ") + where;
+             std::string(", or allow it by a rule before ") + here;
     case Decision::deny: break;
   }
-  return "do it in a way that the rule does not name, or change " + where;
+  return "change " + here;
 }
 
-Verdict deny(std::string reason, std::string fix) {
-  return {GateId::rules, Decision::deny, std::move(reason), {}, std::move(fix)};
+// Of a call that no rule can judge as it was sent.
+Verdict deny(std::string reason, std::string instead) {
+  Verdict verdict{GateId::rules, Decision::deny, std::move(reason)};
+  verdict.instead = std::move(instead);
+  return verdict;
 }
 
 // Aliases resolved; nullopt when two arguments come down to one name, because then nobody knows which counts.
@@ -150,14 +170,16 @@ bool RuleFile::is_too_costly(const RuleCall& call) const {
 }
 
 Verdict RuleFile::too_costly() const {
-  return deny("the call is too long to be judged by the rules of " + source_ + " in time",
-              "send less at once, or write simpler patterns");
+  Verdict verdict =
+      deny("the call is too long to be judged by the operator's rules in time", "send less at once");
+  verdict.fix = "write simpler patterns in " + source_;
+  return verdict;
 }
 
 Verdict RuleFile::verdict_of(const Rule& rule) const {
   const std::string where = place(source_, rule.line);
-  return {GateId::rules,         rule.action,         shown(explain(rule), 200),
-          rule.id + " " + where, remedy(rule, where), rule.approvers};
+  return {GateId::rules,       rule.action,    shown(explain(rule), 200), rule.id + " " + where,
+          remedy(rule, where), rule.approvers, instead_of(rule.action)};
 }
 
 std::optional<Verdict> RuleFile::judge_by_other_name(const RuleCall& call,
@@ -175,11 +197,14 @@ std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
   if (const Rule* rule = first_match(call)) return verdict_of(*rule);
   const Decision decision = otherwise_.value_or(Decision::deny);
   const std::string where = place(source_, otherwise_line_);
-  return Verdict{
+  Verdict verdict{
       GateId::rules, decision,
-      "no rule of " + source_ + " matches, and its default is " + std::string(name_of(decision)),
-      "permissions.default " + where,
-      decision == Decision::allow ? "" : "add a rule that allows it, or change the default at " + where};
+      "no rule of the operator's is about it, and the default is " + std::string(name_of(decision)),
+      "permissions.default " + where};
+  verdict.fix =
+      decision == Decision::allow ? "" : "add a rule that allows it, or change the default at " + where;
+  verdict.instead = instead_of(decision);
+  return verdict;
 }
 
 size_t RuleFile::example_count() const {
