@@ -44,7 +44,7 @@ Result<SessionOptions> session_of(const KeptCall& kept) {
   SessionOptions options = hook_session({kept.workspace, directory_of(kept), kept.task, kept.profile});
   if (kept.rung.empty()) return options;
   const auto rung = rung_named(kept.rung);
-  if (!rung) return refusal("a call that was kept names no rung", "let the agent make the call again");
+  if (!rung) return refusal("a call that was kept names no rung: the agent has to make the call again");
   options.lowest = *rung;
   // To ask for one below the default would be to ask for less.
   if (*rung >= options.operators.rung) options.operators.isolation = rung;

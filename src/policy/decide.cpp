@@ -49,16 +49,18 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
     launch = *c.intent.launch;
     // Toolchains of the caller's are for those who may run anything.
     launch.system_programs = launch.system_programs || c.ceilings.commands != CommandProfile::any;
+    if (c.intent.cwd) launch.directory = c.facts.directory();
     add_what_was_asked(launch, c);
     return launch;
   }
   if (const auto match = shape_of(c, shapes)) {
-    launch = launch_of(*match, c.intent.argv, c.facts.workspace);
+    launch = launch_of(*match, c.intent.argv, c.facts.directory());
   } else {  // any, or an operator's command
     launch.argv = c.intent.argv;
     launch.noexec = launch.system_programs = launch.fresh_home = false;
     launch.network = true;
   }
+  if (c.intent.cwd && launch.directory.empty()) launch.directory = c.facts.directory();
   launch.named_files = c.intent.argv;
   launch.input = c.intent.input;
   launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;

@@ -73,7 +73,8 @@ Ran Hook::agent_runs(const std::string& command) const {
 
 std::string Hook::waiting_id(const std::string& reason) {
   std::smatch found;
-  const bool waits = std::regex_search(reason, found, std::regex("waiting for approval ([a-z0-9-]+): the user"));
+  const bool waits =
+      std::regex_search(reason, found, std::regex("waiting for approval ([a-z0-9-]+): the user"));
   EXPECT_TRUE(waits) << reason;
   return waits ? found[1].str() : "";
 }

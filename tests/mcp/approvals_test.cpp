@@ -200,7 +200,7 @@ TEST_F(McpApprovedFiles, NobodyIsAskedWhileAnotherCallCouldChangeThem) {
   client.send(call(
       "1",
       call_params("run_script", R"({"interpreter":"bash","code":"touch begun; while :; do )"
-                                R"(echo echo EVIL > e; mv e s.sh; echo echo good > e; mv e s.sh; done"})")));
+                                R"(echo echo EVIL > e; mv e s?sh; echo echo good > e; mv e s?sh; done"})")));
   ASSERT_TRUE(wait_for_file(scene.workspace() / "begun"));
   client.send(call("2", reviewed));
   const Json refused = client.answer("2");
