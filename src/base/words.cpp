@@ -94,14 +94,19 @@ class Splitter {
     at_ = end + 1;
   }
 
-  // A backslash in here is one only before itself and the closing quote.
+  // A backslash in here is one only before itself, the closing quote, $ and `.
   void double_quoted() {
     begin_word();
     bare_ = false;
     for (++at_; at_ < text_.size() && text_[at_] != '"'; ++at_) {
-      const bool escapes =
-          text_[at_] == '\\' && at_ + 1 < text_.size() && (text_[at_ + 1] == '"' || text_[at_ + 1] == '\\');
-      if (escapes) ++at_;
+      constexpr std::string_view special = "\"\\$`";
+      const bool escapes = text_[at_] == '\\' && at_ + 1 < text_.size() &&
+                           special.find(text_[at_ + 1]) != std::string_view::npos;
+      if (escapes) {
+        ++at_;
+      } else if (text_[at_] == '$' || text_[at_] == '`') {
+        split_.operators.push_back({Kind::expansion, std::string(1, text_[at_]), at_, true});
+      }
       word_ += text_[at_];
     }
     if (at_ == text_.size()) return fail("a double quote is not closed");
@@ -202,6 +207,16 @@ SplitWords split_words(std::string_view text) {
   if (!split.problem.empty()) return split;
   refused.problem = problem_of(split.words);
   return refused.problem.empty() ? split : refused;
+}
+
+std::string problem_of_lines(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    if (std::string problem = problem_of_text(text.substr(0, end), Tabs::blanks); !problem.empty())
+      return problem;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
 }
 
 std::string problem_of(const std::vector<std::string>& argv) {

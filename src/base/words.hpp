@@ -1,6 +1,8 @@
-// One line of command text into the words of an argv, by the quoting of POSIX and nothing more: no variable,
-// no glob, no tilde is expanded. What a shell would have acted on is reported, so that a gate can refuse it
-// instead of passing it on as plain text. Splits exactly as Python's shlex.split does.
+// One line of command text into the words of an argv, by the quoting of POSIX
+// and nothing more: no variable, no glob, no tilde is expanded. What a shell
+// would have acted on is reported, so that a gate can refuse it instead of
+// passing it on as plain text. Splits as Python's shlex.split does, but for \$
+// and \` within double quotes, which are $ and ` to a shell.
 #pragma once
 
 #include <string>
@@ -11,12 +13,26 @@
 
 namespace cloche {
 
-// An unquoted piece of text that a shell would not have taken as data.
+// A piece of text that a shell would not have taken as data: unquoted, or $ and
+// ` within double quotes.
 struct ShellOperator {
-  enum class Kind { pipe, redirect, heredoc, sequence, background, expansion, glob, home, assignment, group };
+  enum class Kind {
+    pipe,
+    redirect,
+    heredoc,
+    sequence,
+    background,
+    expansion,
+    glob,
+    home,
+    assignment,
+    group,
+    line_break
+  };
   Kind kind = Kind::pipe;
   std::string text;   // as written: "&&", "$", "FOO="
   size_t offset = 0;  // in the command text
+  bool quoted = false;
 
   bool operator==(const ShellOperator&) const = default;
 };
@@ -34,8 +50,12 @@ inline constexpr size_t max_command_bytes =
 
 SplitWords split_words(std::string_view text);
 
-// Why these words cannot be a command: what split_words would have said of any spelling of them. Empty: they
-// can, and so can what quote_words makes of them.
+// Why no text of several lines may be a command: what hides in it. Empty: a
+// shell may read it.
+std::string problem_of_lines(std::string_view text);
+
+// Why these words cannot be a command: what split_words would have said of any
+// spelling of them. Empty: they can, and so can what quote_words makes of them.
 std::string problem_of(const std::vector<std::string>& argv);
 
 // The one spelling of an argv: split_words gives the same words back without operators, or says what

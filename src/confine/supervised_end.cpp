@@ -112,7 +112,7 @@ Result<Outcome> SupervisedCall::conclude() {
       output_.truncated() || errors_.truncated() || (said_.hit && said_.hit->limit == LimitId::output);
   if (network_ != nullptr) network_->finish(outcome);
   if (const auto denied = watch_.processes_denied(); denied > 0) {
-    outcome.denials.push_back({"limit", describe_denied_processes(plan_, denied)});
+    outcome.denials.push_back(denied_processes(plan_, denied));
   }
   for (const Flow* flow : {&output_, &errors_}) {
     if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {

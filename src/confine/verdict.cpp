@@ -53,8 +53,7 @@ Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
       "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
   outcome.advice = advice_about(row, plan.lowered_by);
-  outcome.reason += outcome.advice;
-  outcome.denials.push_back({"limit", outcome.reason});
+  outcome.denials.push_back({"limit", outcome.reason, outcome.advice});
   return outcome;
 }
 
@@ -214,10 +213,12 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   return outcome;
 }
 
-std::string describe_denied_processes(const ConfinementPlan& plan, uint64_t times) {
+Denial denied_processes(const ConfinementPlan& plan, uint64_t times) {
   const LimitInfo& row = info_of(LimitId::processes);
-  return "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
-         " refused a new process " + std::to_string(times) + " times" + advice_about(row, plan.lowered_by);
+  return {"limit",
+          "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
+              " refused a new process " + std::to_string(times) + " times",
+          advice_about(row, plan.lowered_by)};
 }
 
 }  // namespace cloche

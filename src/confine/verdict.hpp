@@ -38,6 +38,6 @@ inline constexpr std::string_view ended_from_outside = "the sandbox was ended fr
 
 Outcome judge(const Reports& reports, const ConfinementPlan& plan);
 
-std::string describe_denied_processes(const ConfinementPlan& plan, uint64_t times);
+Denial denied_processes(const ConfinementPlan& plan, uint64_t times);
 
 }  // namespace cloche

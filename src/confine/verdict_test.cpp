@@ -144,9 +144,9 @@ TEST(Judge, ALimitThatNoFlagRaisesIsNamedWithWhoHoldsIt) {
   ConfinementPlan plan = plan_for("x");
   plan.lowered_by = {{LimitId::wall, "/etc/cloche/config.json:3"}};
   const Outcome outcome = judge({.hit = LimitHit{LimitId::wall, ""}}, plan);
-  EXPECT_TRUE(outcome.reason.ends_with(" was reached; it is held there by /etc/cloche/config.json:3"))
-      << outcome.reason;
-  EXPECT_TRUE(judge({.hit = LimitHit{LimitId::cpu, ""}}, plan).reason.ends_with("raise it with --cpu"));
+  EXPECT_TRUE(outcome.reason.ends_with(" was reached")) << outcome.reason;
+  EXPECT_EQ(outcome.advice, "; it is held there by /etc/cloche/config.json:3");
+  EXPECT_EQ(judge({.hit = LimitHit{LimitId::cpu, ""}}, plan).advice, "; raise it with --cpu");
 }
 
 TEST(Judge, ALimitIsNamedWithItsValueAndItsFlag) {
@@ -158,10 +158,12 @@ TEST(Judge, ALimitIsNamedWithItsValueAndItsFlag) {
     EXPECT_EQ(outcome.exit_code, wall ? 124 : 137) << row.name;
     EXPECT_EQ(outcome.limit, row.id);
     EXPECT_EQ(outcome.reason, "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
-                                  " was reached: seen: much; raise it with " + std::string(row.flag));
+                                  " was reached: seen: much");
+    EXPECT_EQ(outcome.advice, "; raise it with " + std::string(row.flag));
     ASSERT_EQ(outcome.denials.size(), 1U);
     EXPECT_EQ(outcome.denials[0].by, "limit");
     EXPECT_EQ(outcome.denials[0].what, outcome.reason);
+    EXPECT_EQ(outcome.denials[0].advice, outcome.advice);
   }
 }
 
@@ -269,8 +271,10 @@ TEST(Judge, AKillByTheKernelsOwnCpuLimitIsTheLimit) {
 TEST(DeniedProcesses, AreCountedInOneSentence) {
   ConfinementPlan plan = plan_for("x");
   plan.limits.processes = 64;
-  EXPECT_EQ(describe_denied_processes(plan, 3),
-            "the pids limit of 64 refused a new process 3 times; raise it with --pids");
+  const Denial denial = denied_processes(plan, 3);
+  EXPECT_EQ(denial.by, "limit");
+  EXPECT_EQ(denial.what, "the pids limit of 64 refused a new process 3 times");
+  EXPECT_EQ(denial.advice, "; raise it with --pids");
 }
 
 }  // namespace

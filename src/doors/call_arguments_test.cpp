@@ -138,8 +138,8 @@ TEST(Explanation, AsJsonWithTheDocumentedKeys) {
   EXPECT_EQ(
       explain_json(denied()),
       R"({"decision":"deny","reason":"\"x\" leaves","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
-      R"("rule":"cat share/commands/passive.json:41","fix":""},{"gate":"path","decision":"deny",)"
-      R"("reason":"\"x\" leaves","rule":"","fix":"stay"}],"plan":null,"plan_digest":null,"notes":[]})"
+      R"("rule":"cat share/commands/passive.json:41","fix":"","instead":""},{"gate":"path","decision":"deny",)"
+      R"("reason":"\"x\" leaves","rule":"","fix":"stay","instead":""}],"plan":null,"plan_digest":null,"notes":[]})"
       "\n");
   Explanation allowed;
   allowed.judgement.decision = Decision::allow;

@@ -1,11 +1,14 @@
 #include "doors/call_command.hpp"
 
+#include <unistd.h>
+
 #include "base/json.hpp"
 #include "base/sys.hpp"
 #include "doors/call_arguments.hpp"
 #include "doors/explain_command.hpp"
 #include "doors/print.hpp"
 #include "tools/formats.hpp"
+#include "tools/process_output.hpp"
 
 namespace cloche {
 namespace {
@@ -69,9 +72,9 @@ int fail(const Error& error, bool json = false) {
   const int code = error.fault == Fault::usage ? 2 : 125;
   if (json) {
     CallResult result;
+    result.outcome = failed(error);
     result.outcome.exit_code = code;
-    result.outcome.reason = describe(error);
-    result.result = "cloche failed: " + result.outcome.reason;
+    result.result = shown_text(result.outcome, "", {});
     print(call_json(result) + "\n");
   }
   complain(describe(error));
@@ -81,6 +84,9 @@ int fail(const Error& error, bool json = false) {
 // For a terminal the text is shown as it is: it has been made harmless already.
 int show(const CallResult& result, bool json) {
   for (const auto& note : result.notes) complain("note: " + visible(note));
+  // What the model does not get: where it is decided, and what would change it.
+  if (result.outcome.end != End::exited && !result.outcome.advice.empty() && ::isatty(2) == 1)
+    complain(visible(operators_reason(result.outcome)));
   const std::string text = json ? call_json(result) : result.result;
   return print_all(text + (text.ends_with('\n') ? "" : "\n"), result.outcome.exit_code);
 }

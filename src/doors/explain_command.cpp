@@ -8,6 +8,7 @@
 #include "doors/recorded_run.hpp"
 #include "gateway/configuration.hpp"
 #include "policy/authority.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
@@ -33,8 +34,8 @@ std::string gate_line(const Verdict& verdict) {
   line += verdict.rule.empty() ? reason : padded(reason, 54) + "  " + on_one_line(place_in(verdict.rule));
   while (line.ends_with(' ')) line.pop_back();
   line += "\n";
-  if (verdict.decision != Decision::allow && !verdict.fix.empty())
-    line += "          fix     " + on_one_line(verdict.fix) + "\n";
+  if (verdict.decision != Decision::allow && !operators_fix(verdict).empty())
+    line += "          fix     " + on_one_line(operators_fix(verdict)) + "\n";
   return line;
 }
 
@@ -46,8 +47,6 @@ std::string plan_lines(const ConfinementPlan& plan) {
     text += "env       " + on_one_line(name + "=" + value) + "\n";
   return text + "plan      " + digest_of(plan) + "\n";
 }
-
-int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
 
 int fail(const Error& error, bool json) {
   if (json) print(explain_json(error));
@@ -124,7 +123,8 @@ void write_gates(JsonWriter& out, const Judgement& judgement) {
   out.key("gates").begin_array();
   for (const auto& verdict : judgement.gates) {
     out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
-    out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", verdict.fix);
+    out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", operators_fix(verdict));
+    out.member("instead", verdict.instead);
     if (verdict.decision == Decision::ask) out.member("approver", name_of(verdict.approvers));
     out.end_object();
   }

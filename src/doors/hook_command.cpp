@@ -23,6 +23,7 @@
 #include "gateway/advise.hpp"
 #include "gateway/filed_approver.hpp"
 #include "store/kept_calls.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
@@ -115,7 +116,7 @@ class Judge {
   Result<std::string> reply_to_files(const HookTool& tool) {
     for (const auto& file : tool.files) {
       const auto leads_to = where_it_leads(place_.stands, file.path);
-      if (!leads_to.ok()) return reply_deny(describe(leads_to.error()));
+      if (!leads_to.ok()) return reply_deny(correction_text(leads_to.error()));
       const ToolCall judged = judged_at(file, place_.workspace, leads_to.value());
       const Advice advice = TRY(advise(gateway_, asked_, judged, context_, approver_, on_ask_));
       if (advice.decision != Decision::allow) return say(advice);
@@ -142,8 +143,9 @@ class Judge {
   ToolCall asked_;
 };
 
+// An agent puts what is on stderr before its model; at a terminal the operator reads it.
 int refuse(const Error& error) {
-  complain(describe(error));
+  complain(::isatty(0) == 1 ? describe(error) : failure_text(error));
   return refused;
 }
 
@@ -215,10 +217,10 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
                                 const Environment& environment) {
   const HookCall call = TRY(read_hook_call(input));
   const auto tool = understand_hook_tool(call);
-  if (!tool.ok()) return reply_deny(describe(tool.error()));
+  if (!tool.ok()) return reply_deny(correction_text(tool.error()));
   const std::string workspace = TRY(hook_workspace(call, arguments.workspace, environment));
   auto found = hook_place(call, workspace);
-  if (!found.ok()) return reply_deny(describe(found.error()));
+  if (!found.ok()) return reply_deny(correction_text(found.error()));
   HookPlace place = std::move(found).value();
   const Installation installation = TRY(find_installation(environment));
   const AgentSessions sessions = TRY(AgentSessions::open(installation.state));

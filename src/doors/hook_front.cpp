@@ -32,11 +32,12 @@ Result<uint64_t> judging_ms(std::span<char* const> words) {
     const std::string_view word = words[at];
     const bool glued = word.starts_with("--timeout=");
     if (word != flag && !glued) continue;
-    if (!glued && at + 1 == words.size()) return usage_error("--timeout needs a value");
-    const uint64_t asked = TRY(parse_duration_ms(flag, glued ? word.substr(flag.size() + 1) : words[at + 1]));
-    if (asked <= longest_ms) return asked;
-    return usage_error("--timeout is at most " + show_duration_ms(longest_ms) +
-                       ", because agents go on without a hook that takes longer");
+    if (!glued && at + 1 == words.size()) return usage_error("the time that the hook is given has no value");
+    const auto asked = parse_duration_ms(flag, glued ? word.substr(flag.size() + 1) : words[at + 1]);
+    if (!asked.ok()) return usage_error("the time that the hook is given is no time");
+    if (asked.value() <= longest_ms) return asked.value();
+    return usage_error("the time that the hook is given is more than " + show_duration_ms(longest_ms) +
+                       ", and agents go on without a hook that takes longer");
   }
   return standard_ms;
 }

@@ -10,7 +10,7 @@
 #include "gateway/explain.hpp"
 #include "gateway/unlooked_configuration.hpp"
 #include "store/task_home.hpp"
-#include "tools/process_output.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
@@ -85,12 +85,12 @@ int judged_run_door(std::span<char* const> words, const Environment& environment
   std::optional<Outcome> refusal;
   OwnedFd alone;  // of an approved command: nobody changes what it names until it has ended
   if (explanation.judgement.decision == Decision::deny) {
-    refusal = refused_by(decisive(explanation.judgement));
+    refusal = refused_command(decisive(explanation.judgement));
   } else if (explanation.judgement.decision == Decision::ask && !arguments.dry_run) {
     FilesHeld held(installation.value().state, *explanation.plan, named_files_of(explanation),
                    {.most_ms = explanation.plan->limits.wall_ms, .waits = complain_of_wait});
     const auto no = Questions().ask([&] { return subject_of(explanation); }, approver, held);
-    if (no) refusal = refused_by(*no);
+    if (no) refusal = refused_command(*no);
     alone = held.take();
   }
   record.judged(explanation);

@@ -18,6 +18,7 @@
 #include "store/beneath.hpp"
 #include "store/kept_calls.hpp"
 #include "store/task_home.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
@@ -32,8 +33,7 @@ class AnsweredBefore : public Approver {
   Answer ask(const Question& question) override {
     const bool same = !digest_.empty() && question.digest == digest_;
     Answer answer = make_answer(question, same ? Reply::once : Reply::no, sys::monotonic_ms());
-    if (!same)
-      answer.reason = "what was approved is not what would run now; let the agent make the call again";
+    if (!same) answer.reason = "what was approved is not what would run now; make the call again";
     return answer;
   }
   bool speaks_for_operator() const override { return true; }  // who could answer was settled then
@@ -103,7 +103,7 @@ Result<SessionOptions> options_of(const KeptCall& kept, const HookPlace& place) 
   SessionOptions options = hook_session(place);
   if (kept.rung.empty()) return options;
   const auto rung = rung_named(kept.rung);
-  if (!rung) return refusal("a call that was kept names no rung", "let the agent make the call again");
+  if (!rung) return refusal("a call that was kept names no rung: the agent has to make the call again");
   options.lowest = *rung;
   // To ask for one below the default would be to ask for less.
   if (*rung >= options.operators.rung) options.operators.isolation = rung;
@@ -159,11 +159,13 @@ int kept_run_door(const std::string& id, const Environment& environment) {
   if (ran.ok()) {
     const bool open = ran.value().outcome.backend == name_of(Backend::none);
     for (const auto& note : open ? ran.value().notes : ran.value().box_notes)
-      complain("note: " + visible(note));
+      complain("note: " + visible(without_places(note)));
   }
-  Outcome outcome = ran.ok() ? ran.value().outcome : outcome_of(ran.error(), RunRequest{});
-  if (outcome.end == End::failed && is_in_another_sandbox())
-    outcome.reason = blame_other_sandbox(outcome.reason);
+  Outcome outcome = ran.ok() ? ran.value().outcome : failed(ran.error());
+  if (!ran.ok()) outcome.exit_code = exit_code_of(ran.error());
+  const bool failed_here = outcome.end == End::failed;
+  outcome = for_model(std::move(outcome));
+  if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason);
   return finish_run(outcome, "", RunArguments{});
 }
 

@@ -21,11 +21,7 @@
 #include "store/share_memory.hpp"
 
 namespace cloche {
-namespace {
-
 int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
-
-}  // namespace
 
 OwnedFd take_over_signals() {
   sigset_t set;
@@ -43,7 +39,8 @@ Outcome outcome_of(const Error& error, const RunRequest& request) {
   outcome.end =
       error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
   outcome.exit_code = exit_code_of(error);
-  outcome.reason = describe(error);
+  outcome.reason = error.what;
+  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
   return outcome;
 }
 
@@ -110,10 +107,10 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   const bool by_itself = !stopped && outcome.reason != ended_from_outside;
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && by_itself);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
-    complain(outcome.reason);
+    complain(operators_reason(outcome));
   if (!arguments.json) {
     for (const auto& denial : outcome.denials) {
-      if (denial.by == "egress") complain(denial.what);
+      if (denial.by == "egress") complain(denial.what + denial.advice);
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);

@@ -21,6 +21,7 @@ struct CallersDescriptors {
   bool errors = true;
 };
 
+int exit_code_of(const Error& error);
 // An error of our own machinery as the end of a run.
 Outcome outcome_of(const Error& error, const RunRequest& request);
 // Says them on stderr, and keeps them for --json.

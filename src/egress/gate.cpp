@@ -116,23 +116,22 @@ bool EgressGate::hear_one() {
 
 void EgressGate::take(const EgressMessage& message) {
   switch (message.news) {
-    case EgressNews::refused: return refuse(described(message));
+    case EgressNews::refused: {
+      const auto limit = limit_of(message.reason);
+      return refuse(describe(message, start_.declared),
+                    advice_about(message.reason, limit ? source_of(start_.lowered_by, *limit) : ""));
+    }
     case EgressNews::failed:
       if (failures_.size() >= most_denials) {
         ++failed_.count;
       } else {
-        failures_.push_back(described(message));
+        failures_.push_back(describe(message, start_.declared));
       }
       return;
     case EgressNews::used: return take_use(message);
     case EgressNews::more_refused: return add_more(denied_, message);
     case EgressNews::more_failed: return add_more(failed_, message);
   }
-}
-
-std::string EgressGate::described(const EgressMessage& message) const {
-  const auto limit = limit_of(message.reason);
-  return describe(message, start_.declared, limit ? source_of(start_.lowered_by, *limit) : "");
 }
 
 void EgressGate::add_more(More& more, const EgressMessage& message) {
@@ -158,13 +157,13 @@ void EgressGate::ended() {
          ": its connections were cut, and it has no network any more; run it again");
 }
 
-void EgressGate::refuse(std::string what) {
+void EgressGate::refuse(std::string what, std::string advice) {
   const auto same = [&](const Denial& denial) { return denial.what == what; };
   if (std::any_of(denials_.begin(), denials_.end(), same)) return;
   if (denials_.size() >= most_denials) {
     ++denied_.count;
   } else {
-    denials_.push_back({"egress", std::move(what)});
+    denials_.push_back({"egress", std::move(what), std::move(advice)});
   }
 }
 

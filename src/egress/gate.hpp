@@ -48,11 +48,10 @@ class EgressGate : public NetworkGate {
   bool hear_one();
   void take(const EgressMessage& message);
   bool is_somebody_waiting() const;
-  std::string described(const EgressMessage& message) const;
   void take_use(const EgressMessage& message);
   void ended();
   siginfo_t end_process();
-  void refuse(std::string what);
+  void refuse(std::string what, std::string advice = {});
 
   EgressStart start_;
   std::vector<std::string> hosts_;

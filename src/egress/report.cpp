@@ -5,7 +5,7 @@
 namespace cloche {
 namespace {
 
-// %D is what was declared, %A the detail, %L whose limit it is.
+// %D is what was declared, %A the detail.
 constexpr const char* reasons[] = {
     "not declared (%D)",
     "this port of it is not declared (%D)",
@@ -15,11 +15,11 @@ constexpr const char* reasons[] = {
     "%A",
     "the TLS greeting is for %A",
     "%A",
-    "too many connections at once; %L",
-    "no more files can be opened for it; the operator can raise the limit (ulimit -Hn)",
-    "too many bytes to and from it; %L",
-    "nothing moved on it for too long; %L",
-    "it was open for too long; %L",
+    "too many connections at once",
+    "no more files can be opened for it",
+    "too many bytes to and from it",
+    "nothing moved on it for too long",
+    "it was open for too long",
     "too many different names below a wildcard, or too long ones",
     "the resolver knows no address of it",
     "the resolver does not answer",
@@ -30,8 +30,7 @@ constexpr const char* reasons[] = {
 };
 static_assert(std::size(reasons) == static_cast<size_t>(EgressReason::last) + 1);
 
-std::string filled(std::string_view sentence, std::string_view declared, std::string_view detail,
-                   std::string_view limit) {
+std::string filled(std::string_view sentence, std::string_view declared, std::string_view detail) {
   std::string text;
   for (size_t i = 0; i < sentence.size(); ++i) {
     const bool slot = sentence[i] == '%' && i + 1 < sentence.size();
@@ -39,18 +38,10 @@ std::string filled(std::string_view sentence, std::string_view declared, std::st
       text += sentence[i];
     } else {
       const char what = sentence[++i];
-      text += what == 'D' ? declared : what == 'L' ? limit : detail;
+      text += what == 'D' ? declared : detail;
     }
   }
   return text;
-}
-
-std::string whose_limit(EgressReason reason, std::string_view limited_by) {
-  const auto limit = limit_of(reason);
-  if (!limit) return {};
-  const std::string flag(info_of(*limit).flag);
-  if (limited_by.empty()) return "the operator can raise " + flag;
-  return "this limit is lower than " + flag + " by " + std::string(limited_by);
 }
 
 }  // namespace
@@ -65,12 +56,20 @@ std::optional<LimitId> limit_of(EgressReason reason) {
   }
 }
 
-std::string describe(const EgressMessage& message, std::string_view declared, std::string_view limited_by) {
+std::string advice_about(EgressReason reason, std::string_view limited_by) {
+  if (reason == EgressReason::too_many_files) return "; the operator can raise the limit (ulimit -Hn)";
+  const auto limit = limit_of(reason);
+  if (!limit) return {};
+  const std::string flag(info_of(*limit).flag);
+  if (limited_by.empty()) return "; the operator can raise " + flag;
+  return "; this limit is lower than " + flag + " by " + std::string(limited_by);
+}
+
+std::string describe(const EgressMessage& message, std::string_view declared) {
   const std::string name = name_of(message.name);
   const std::string place = name + ":" + std::to_string(message.port);
   if (message.reason > EgressReason::last) return "egress: a decision that is not on the list";
-  std::string why = filled(reasons[static_cast<size_t>(message.reason)], declared, text_of(message.detail),
-                           whose_limit(message.reason, limited_by));
+  std::string why = filled(reasons[static_cast<size_t>(message.reason)], declared, text_of(message.detail));
   if (message.reason == EgressReason::unreachable) {
     const char* meaning = strerrordesc_np(static_cast<int>(message.number));
     why = meaning != nullptr ? meaning : "unknown error";

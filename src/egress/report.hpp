@@ -86,9 +86,10 @@ std::string name_of(const std::array<char, size>& field) {
 // The limit that was reached, if that is the reason.
 std::optional<LimitId> limit_of(EgressReason reason);
 
-// "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was, for a person, and
-// `limited_by` whose limit it is where it is not the operator's.
-std::string describe(const EgressMessage& message, std::string_view declared,
-                     std::string_view limited_by = {});
+// "egress: connect to NAME:443 refused: not declared (DECLARED)". `declared` says what was.
+std::string describe(const EgressMessage& message, std::string_view declared);
+// How that ends for the operator: what would raise the limit; `limited_by` is whose limit it is where it is
+// not the operator's. Empty: nothing would.
+std::string advice_about(EgressReason reason, std::string_view limited_by);
 
 }  // namespace cloche

@@ -124,14 +124,14 @@ TEST(EgressReport, IsOneExactSentence) {
             "[api.example.org])");
   EXPECT_EQ(describe(about(EgressNews::refused, R::address_of_name, "a.org", 443, "10.0.0.1"), declared),
             "egress: connect to a.org:443 refused: it resolves to 10.0.0.1, which is not a public address");
-  EXPECT_EQ(
-      describe(about(EgressNews::refused, R::too_long_idle, "a.org", 443), declared),
-      "egress: the connection to a.org:443 was ended: nothing moved on it for too long; the operator can "
-      "raise --net-idle");
-  EXPECT_EQ(
-      describe(about(EgressNews::refused, R::too_many_bytes, "a.org", 443), declared, "skill small"),
-      "egress: the connection to a.org:443 was ended: too many bytes to and from it; this limit is lower "
-      "than --net-bytes by skill small");
+  EXPECT_EQ(describe(about(EgressNews::refused, R::too_long_idle, "a.org", 443), declared),
+            "egress: the connection to a.org:443 was ended: nothing moved on it for too long");
+  EXPECT_EQ(advice_about(R::too_long_idle, ""), "; the operator can raise --net-idle");
+  EXPECT_EQ(describe(about(EgressNews::refused, R::too_many_bytes, "a.org", 443), declared),
+            "egress: the connection to a.org:443 was ended: too many bytes to and from it");
+  EXPECT_EQ(advice_about(R::too_many_bytes, "skill small"),
+            "; this limit is lower than --net-bytes by skill small");
+  EXPECT_EQ(advice_about(R::not_declared, ""), "");
   EXPECT_EQ(describe(about(EgressNews::refused, R::not_declared, "", 0), "--net: [a.org]"),
             "egress: look-up of the root refused: not declared (--net: [a.org])");
   EgressMessage failed = about(EgressNews::failed, R::unreachable, "a.org", 443);

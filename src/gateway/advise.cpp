@@ -4,6 +4,7 @@
 #include "gateway/file_gates.hpp"
 #include "policy/rules.hpp"
 #include "store/task_home.hpp"
+#include "tools/model_text.hpp"
 #include "tools/process_output.hpp"
 
 namespace cloche {
@@ -83,12 +84,12 @@ bool is_isolated(const Judged& judged) { return judged.plan && judged.plan->back
 void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
   std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
   const Decision decision = on_ask == OnAsk::hand_back ? Decision::ask : Decision::deny;
-  judgement.gates.push_back({GateId::approval,
-                             decision,
-                             "there is no isolation, the operator has switched it off: the command would run "
-                             "with everything that you may do",
-                             {},
-                             "switch isolation on: `enabled`, CLOCHE_SANDBOX"});
+  Verdict verdict{GateId::approval, decision,
+                  "there is no isolation, the operator has switched it off: the command would run with "
+                  "everything that you may do"};
+  verdict.instead = needs_the_user;
+  verdict.fix = "switch isolation on: `enabled`, CLOCHE_SANDBOX";
+  judgement.gates.push_back(std::move(verdict));
   judgement.by = GateId::approval;
   judgement.decision = decision;
 }
@@ -140,12 +141,12 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
                                const std::string& why, const CallContext& context, Approver& approver,
                                OnAsk on_ask) {
   Verdict verdict = rules_gate(gateway.session().rules, TRY(rule_call(asked)));
-  if (!names_a_rule(verdict) && verdict.decision < unsaid)
-    verdict = {GateId::rules,
-               unsaid,
-               why.empty() ? "nobody here knows what the tool " + shown(asked.tool, 80) + " does" : why,
-               {},
-               "allow it by a rule that names it"};
+  if (!names_a_rule(verdict) && verdict.decision < unsaid) {
+    const std::string unknown = "nobody here knows what the tool " + shown(asked.tool, 80) + " does";
+    verdict = {GateId::rules, unsaid, why.empty() ? unknown : why};
+    verdict.instead = needs_the_user;
+    verdict.fix = "allow it by a rule that names it";
+  }
   Judgement judgement{.gates = {verdict}, .decision = verdict.decision, .by = GateId::rules};
   return finish(gateway, judgement, undecided(asked, context), asked, approver, on_ask);
 }
@@ -156,7 +157,7 @@ Result<Advice> advise_agent_only(Gateway& gateway, const ToolCall& asked, const 
   const RuleFiles& rules = gateway.session().rules;
   Verdict verdict = rules_gate(rules, TRY(rule_call(judged)));
   if (asked.tool != judged.tool)
-    verdict = stricter(std::move(verdict), TRY(rules_verdict_by_name(rules, asked, judged.tool)));
+    verdict = stricter(std::move(verdict), TRY(rules_verdict_by_name(rules, asked, Intent{.tool = judged.tool})));
   if (verdict.decision == Decision::allow && !names_a_rule(verdict)) verdict.reason = known;
   Judgement judgement{.gates = {verdict}, .decision = verdict.decision, .by = GateId::rules};
   return finish(gateway, judgement, undecided(asked, context), asked, approver, on_ask);
@@ -170,7 +171,7 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
                 {context.skill, home, gateway.dials(), context.named != nullptr ? context.named : &asked}));
   Advice advice = advice_of(judged.judgement);
   if (const auto missing = missing_box(gateway, judged)) {  // nobody is asked about what cannot run
-    advice = {.decision = Decision::deny, .reason = describe(*missing)};
+    advice = {.decision = Decision::deny, .reason = failure_text(*missing)};
     TRY(write_down(gateway, decision_of(judged, asked, context), advice, failed(*missing)));
     return advice;
   }

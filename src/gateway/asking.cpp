@@ -11,15 +11,20 @@
 #include "base/sys.hpp"
 #include "gateway/guarded_ask.hpp"
 #include "store/beneath.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t most_hashed_bytes = size_t{64} << 20;
 
-Verdict refuse(std::string reason, std::string fix = {}) {
-  return {GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
+Verdict refuse(std::string reason, std::string_view instead = {}, std::string fix = {}) {
+  Verdict verdict{GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
+  verdict.instead = instead;
+  return verdict;
 }
+
+constexpr std::string_view call_again = "make the call again";
 
 std::vector<std::string> files_of_module(std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
@@ -119,11 +124,13 @@ bool Questions::is_answered(const std::string& digest) {
 std::optional<Verdict> Questions::have_answer(const Question& question, Approver& approver) {
   if (is_answered(question.digest)) return std::nullopt;  // for the session
   auto answer = guarded_ask(approver, question);          // nobody else waits for it meanwhile
-  if (!answer) return refuse("whoever was asked failed instead of answering, which is no yes");
+  if (!answer)
+    return refuse("whoever was asked failed instead of answering, which is no yes", needs_the_user);
   // A no is spent by this very call: the next one is a new question, with an answer of its own.
-  if (answer->decision != Decision::allow && !answer->reason.empty()) return refuse(answer->reason);
+  if (answer->decision != Decision::allow && !answer->reason.empty())
+    return refuse(answer->reason, {}, answer->fix);
   if (answer->decision != Decision::allow)
-    return refuse("nobody said yes to this very call", "answer y at the terminal, or do something else");
+    return refuse("nobody said yes to this very call", needs_the_user, "answer y at the terminal");
   const std::lock_guard held(lock_);
   book_.add(*std::move(answer));
   return std::nullopt;
@@ -133,20 +140,21 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
                                       FilesHeld& held) {
   const ApprovalSubject asked = subject();
   const auto question = make_question(asked);
-  if (!question.ok()) return refuse(question.error().what, question.error().fix);
+  if (!question.ok()) return refuse(question.error().what, "name smaller files", question.error().fix);
   if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
-    return refuse("only the operator may answer, and nobody here speaks for him",
+    return refuse("only the operator may answer, and nobody here speaks for him", needs_the_user,
                   "ask with a FiledApprover, which `cloche approve` answers");
   if (!asked.files.empty()) held.found_some();
   if (const auto possible = held.check(); !possible.ok())
-    return refuse(possible.error().what, possible.error().fix);
+    return refuse(without_places(possible.error().what), call_again, describe(possible.error()));
   if (auto no = have_answer(question.value(), approver)) return no;
-  if (const auto still = held.hold(); !still.ok()) return refuse(still.error().what, still.error().fix);
+  if (const auto still = held.hold(); !still.ok())
+    return refuse(without_places(still.error().what), call_again, describe(still.error()));
   const std::string digest = approval_digest(subject());
   if (spend(digest)) return std::nullopt;
   if (digest != question.value().digest)
-    return refuse("the call or its files changed while somebody was asked about them", "call it again");
-  return refuse("the yes was to another question, or has expired", "call it again");
+    return refuse("the call or its files changed while somebody was asked about them", call_again);
+  return refuse("the yes was to another question, or has expired", call_again);
 }
 
 std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver) {

@@ -7,6 +7,7 @@
 
 #include "gateway/gateway.hpp"
 #include "tools/http_get.hpp"
+#include "tools/model_text.hpp"
 #include "tools/process_output.hpp"
 
 namespace cloche {
@@ -79,7 +80,6 @@ Gateway::Hop Gateway::fetch_once(Judged& judged, Journey& journey, CallRecord re
   auto ran = launch(judged, permitted, journey.context, hop.record.call_id);
   Outcome& outcome = hop.record.outcome;
   outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
-  leave_out_advice(outcome);
   if (ran.ok()) {
     const ConfinementPlan& plan = ran.value().plan;
     hop.record.decided.plan_digest = fast_digest_of(plan);

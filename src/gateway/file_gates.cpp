@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json_text.hpp"
+#include "base/shell_parts.hpp"
 #include "policy/gates.hpp"
 #include "store/settings.hpp"
 #include "tools/run_shell.hpp"
@@ -30,18 +31,69 @@ Result<RuleFile> rules_in(std::string_view text, const std::string& path) {
 }
 
 Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes) {
-  if (!c.intent.problem.empty())
-    return {GateId::rules,
-            Decision::deny,
-            "the call cannot be read: " + c.intent.problem,
-            {},
-            how_to_send(c.intent)};
-  RuleCall call{c.intent.tool, normalised_arguments(c.intent)};
+  if (!c.intent.problem.empty()) {
+    Verdict verdict{GateId::rules, Decision::deny, "the call cannot be read: " + c.intent.problem};
+    verdict.instead = how_to_send(c.intent);
+    return verdict;
+  }
+  std::optional<std::string> runs;
   if (have_rules(files) && c.intent.form != Intent::Form::none) {
     // Most commands run as they were asked, and are matched once.
-    if (const auto argv = final_argv(c, shapes); argv != c.intent.argv) call.runs = quote_words(argv);
+    if (const auto argv = final_argv(c, shapes); argv != c.intent.argv) runs = quote_words(argv);
   }
-  return rules_gate(files, call);
+  return rules_on_intent(files, c.intent, std::move(runs));
+}
+
+namespace {
+
+// The text of an opaque call, with its commands or what may be such.
+Result<OpaqueText> opaque_text(const Intent& intent, std::string text) {
+  OpaqueText opaque{.text = std::move(text)};
+  if (intent.parts) {
+    opaque.parts.emplace();
+    for (const auto& argv : *intent.parts) opaque.parts->push_back(quote_words(argv));
+  } else if (intent.shells) {
+    auto pieces = shell_pieces(opaque.text);
+    if (!pieces) return refusal("the text has more commands than rules can judge", "send less at once");
+    opaque.pieces = *std::move(pieces);
+  }
+  return opaque;
+}
+
+Verdict too_much(const Error& error) {
+  Verdict verdict{GateId::rules, Decision::deny, error.what};
+  verdict.instead = error.fix;
+  return verdict;
+}
+
+// Whichever tool of ours runs a shell's text, the rules about the others' text
+// count as well: nothing passes by being sent to another one.
+std::vector<TextVoice> voices_of(const Intent& intent) {
+  using Weight = TextVoice::Weight;
+  RuleCall called{intent.tool, normalised_arguments(intent)};
+  called.arguments.erase(intent.text_argument);
+  std::vector<TextVoice> voices = {{called, intent.text_argument, Weight::whole}};
+  if (!intent.shells) return voices;
+  if (intent.tool == "run_shell") {
+    RuleCall script{"run_script", called.arguments};
+    script.arguments["interpreter"] = "bash";
+    voices.push_back({std::move(script), "code", Weight::by_name, intent.tool});
+  } else {
+    voices.push_back({{"run_shell"}, "cmd", Weight::text_only, intent.tool});
+  }
+  return voices;
+}
+
+}  // namespace
+
+Verdict rules_on_intent(const RuleFiles& files, const Intent& intent, std::optional<std::string> runs) {
+  if (intent.text_argument.empty() || !intent.problem.empty())
+    return rules_gate(files, {intent.tool, normalised_arguments(intent), std::move(runs)});
+  if (!have_rules(files)) return {GateId::rules, Decision::allow, "no permission rules are set"};
+  const auto arguments = normalised_arguments(intent);
+  const auto text = arguments.find(intent.text_argument);
+  const auto opaque = opaque_text(intent, text == arguments.end() ? "" : text->second);
+  return opaque.ok() ? rules_on_text(files, voices_of(intent), opaque.value()) : too_much(opaque.error());
 }
 
 Result<RuleCall> rule_call(const ToolCall& asked) {
@@ -52,10 +104,27 @@ Result<RuleCall> rule_call(const ToolCall& asked) {
   return call;
 }
 
-Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& named,
-                                      const std::string& judged_tool) {
+Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& named, const Intent& judged) {
   if (!have_rules(files)) return Verdict{GateId::rules, Decision::allow, "no permission rules are set"};
-  return rules_by_other_name(files, TRY(rule_call(named)), judged_tool);
+  RuleCall call = TRY(rule_call(named));
+  const Verdict whole = rules_by_other_name(files, call, judged.tool);
+  if (!judged.shells || !judged.problem.empty()) return whole;
+  // The same text under the agent's name for it: its parts are judged by that
+  // name, too.
+  const auto ours = normalised_arguments(judged);
+  const auto text = ours.find(judged.text_argument);
+  if (text == ours.end()) return whole;
+  for (const auto& [name, value] : RuleArguments(call.arguments)) {
+    if (value != text->second) continue;
+    const auto opaque = opaque_text(judged, value);
+    if (!opaque.ok()) return too_much(opaque.error());
+    RuleCall rest = call;
+    rest.arguments.erase(name);
+    return stricter(whole,
+                    rules_on_text(files, {{std::move(rest), name, TextVoice::Weight::by_name, judged.tool}},
+                                  opaque.value()));
+  }
+  return whole;
 }
 
 Verdict stricter(Verdict one, Verdict other) {
@@ -72,8 +141,12 @@ Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::stri
 }
 
 Result<std::string> canonical_command(std::string_view command) {
+  // What a shell runs is judged as it is written.
+  if (command.find('\n') != std::string_view::npos && problem_of_lines(command).empty())
+    return std::string(command);
   const SplitWords split = split_words(command);
   if (!split.problem.empty()) return refusal("it is no command: " + split.problem);
+  if (!split.operators.empty() || is_shell_word(split.words.front())) return std::string(command);
   return quote_words(split.words);
 }
 

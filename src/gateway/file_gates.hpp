@@ -24,10 +24,12 @@ Result<RuleFile> rules_in(std::string_view text, const std::string& path);
 
 // The rules' word on a tool call, as it was asked and as it will run. Its other facts come with the case.
 Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shapes);
-// The rules' word on it by the agent's own name for it, where it is judged as a call of our tool
-// `judged_tool`.
-Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& named,
-                                      const std::string& judged_tool);
+// The same of a call whose argv is not known; `runs` is what ran, where that is
+// not what was asked.
+Verdict rules_on_intent(const RuleFiles& files, const Intent& intent, std::optional<std::string> runs = {});
+// The rules' word on it by the agent's own name for it, where it is judged as
+// this intent of our tool.
+Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& named, const Intent& judged);
 // A call by its name and its words alone.
 Result<RuleCall> rule_call(const ToolCall& asked);
 // Of two verdicts of one gate; of two that ask, who may answer is the stricter as well.

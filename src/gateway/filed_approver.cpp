@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/sys.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 namespace {
@@ -11,15 +12,17 @@ constexpr uint64_t look_again_ms = 100;
 
 Answer yes_to(const Question& question) { return make_answer(question, Reply::once, sys::monotonic_ms()); }
 
-Answer no_because(const Question& question, std::string reason) {
+Answer no_because(const Question& question, std::string reason, std::string fix = {}) {
   Answer answer = make_answer(question, Reply::no, sys::monotonic_ms());
   answer.reason = std::move(reason);
+  answer.fix = std::move(fix);
   return answer;
 }
 
 Answer as_answer(const OperatorsAnswer& taken, const Question& question) {
   if (taken.decision == Decision::allow) return yes_to(question);
-  return no_because(question, "the operator said no to this very call (" + taken.id + ")");
+  return no_because(question, "the operator said no to this very call (" + taken.id + "); " +
+                                  std::string(forbidden_by_operator));
 }
 
 void pause() {
@@ -32,7 +35,8 @@ void pause() {
 Answer FiledApprover::ask(const Question& question) {
   auto answer = ask_operator(question);
   if (answer.ok()) return std::move(answer).value();
-  return no_because(question, "the operator cannot be asked: " + describe(answer.error()));
+  return no_because(question, "the operator cannot be asked: " + failure_text(answer.error()),
+                    describe(answer.error()));
 }
 
 Result<Answer> FiledApprover::ask_operator(const Question& question) const {
@@ -53,8 +57,10 @@ Result<Answer> FiledApprover::ask_operator(const Question& question) const {
     if (const auto said = TRY(approvals.take(question, options_.clock()))) return as_answer(*said, question);
   }
   const std::string late = options_.wait_ms > 0 ? "nobody answered in time; " : "";
-  return no_because(question, late + "waiting for approval " + id + ": run \"cloche approve yes " + id +
-                                  "\", then make the same call again");
+  return no_because(question,
+                    late + "waiting for approval " + id + ": " + std::string(needs_the_user) +
+                        "; tell them that " + id + " waits, and make the same call again when it is approved",
+                    "run \"cloche approve yes " + id + "\", then make the same call again");
 }
 
 }  // namespace cloche

@@ -43,8 +43,11 @@ TEST_F(FiledApproverTest, TheIdenticalCallPassesAfterAYes) {
   const Answer no = FiledApprover(options()).ask(question);
   EXPECT_EQ(no.decision, Decision::deny);
   const std::string id = approvals().list(wall_clock_ms()).at(0).id;
-  EXPECT_EQ(no.reason, "waiting for approval " + id + ": run \"cloche approve yes " + id +
-                           "\", then make the same call again");
+  EXPECT_EQ(no.reason,
+            "waiting for approval " + id +
+                ": the user has to approve it; do not try to do it in another way; tell them that " + id +
+                " waits, and make the same call again when it is approved");
+  EXPECT_EQ(no.fix, "run \"cloche approve yes " + id + "\", then make the same call again");
   say(Decision::allow);
   const Answer yes = FiledApprover(options()).ask(question);
   EXPECT_EQ(yes.decision, Decision::allow);

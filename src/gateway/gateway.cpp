@@ -20,6 +20,7 @@
 #include "store/workspace_files.hpp"
 #include "tools/artifacts.hpp"
 #include "tools/executor_call.hpp"
+#include "tools/model_text.hpp"
 #include "tools/process_output.hpp"
 #include "tools/recall.hpp"
 #include "tools/surroundings.hpp"
@@ -88,7 +89,8 @@ Outcome failed(const Error& error) {
   Outcome outcome;
   outcome.end = End::failed;
   outcome.exit_code = 125;
-  outcome.reason = describe(error);
+  outcome.reason = error.what;
+  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
   return outcome;
 }
 
@@ -98,15 +100,6 @@ std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver&
   auto no = questions.ask([&] { return subject_of(judged); }, approver, held);
   if (!no) judged.turn = held.take();
   return no;
-}
-
-void leave_out_advice(Outcome& outcome) {
-  const auto cut = [&](std::string& text) {
-    if (!outcome.advice.empty() && text.ends_with(outcome.advice))
-      text.resize(text.size() - outcome.advice.size());
-  };
-  cut(outcome.reason);
-  for (auto& denial : outcome.denials) cut(denial.what);
 }
 
 DecisionRecord undecided(const ToolCall& asked, const CallContext& context) {
@@ -384,7 +377,6 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
   }
   auto ran = this->launch(judged, launch, context, call_id, effect.spilled);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
-  leave_out_advice(effect.outcome);
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
   if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   if (by_executor && take_answer(*tool, effect, budget)) {
@@ -440,12 +432,12 @@ ToolReply Gateway::act_on_file(const FileAction& action, Judged& judged, const C
   std::unique_lock changing(changing_files_, std::defer_lock);
   if (changes_files(action.kind)) {
     auto taken = turn_of(judged, {workspace}, context);
-    if (!taken.ok()) return failed_reply(describe(taken.error()));
+    if (!taken.ok()) return failed_reply(failure_text(taken.error()));
     turn = std::move(taken).value();
     changing.lock();
   }
   auto files = HeldWorkspace::open(workspace, write_options(session_.settings));
-  return files.ok() ? perform(action, files.value()) : failed_reply(describe(files.error()));
+  return files.ok() ? perform(action, files.value()) : failed_reply(failure_text(files.error()));
 }
 
 Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallContext& context,

@@ -69,7 +69,6 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
 // How a call went that our own machinery could not carry out.
 Outcome failed(const Error& error);
 // A model can raise no limit, and some are the tool's own: it is not told to.
-void leave_out_advice(Outcome& outcome);
 
 // How the file tools write: with `durable` a file is on the disk before the call's line says so.
 WriteOptions write_options(const Settings& settings);

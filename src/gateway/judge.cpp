@@ -21,6 +21,7 @@
 #include "store/tree_look.hpp"
 #include "tools/artifacts.hpp"
 #include "tools/http_get.hpp"
+#include "tools/scripts.hpp"
 
 namespace cloche {
 namespace {
@@ -109,11 +110,9 @@ Result<Verdict> judge_leads(const FileAction& action, const Session& session, co
   const std::string why = TRY(why_executed(session.workspace, path.substr(session.workspace.size() + 1),
                                            {session.installation.state, operators.hidden, git}));
   if (why.empty()) return verdict;
-  return Verdict{GateId::path,
-                 Decision::deny,
-                 shown(action.path) + " is protected: " + why,
-                 {},
-                 "ask the user to change it, or put the text under another name"};
+  Verdict refused{GateId::path, Decision::deny, shown(action.path) + " is protected: " + why};
+  refused.instead = "ask the user to change it, or put the text under another name";
+  return refused;
 }
 
 Result<Verdict> judge_action(const FileAction& action, const Session& session, const Skill* skill,
@@ -127,11 +126,10 @@ Result<Verdict> judge_action(const FileAction& action, const Session& session, c
   const auto& hints = *authority.write_hints;
   if (std::any_of(hints.begin(), hints.end(), [&](const std::string& hint) { return covers(hint, path); }))
     return verdict;
-  return Verdict{GateId::path,
-                 Decision::deny,
-                 shown(action.path) + " lies in nothing that the skill declares as fs:write",
-                 {},
-                 "write to a place that it declares"};
+  Verdict refused{GateId::path, Decision::deny,
+                  shown(action.path) + " lies in nothing that the skill declares as fs:write"};
+  refused.instead = "write to a place that it declares";
+  return refused;
 }
 
 // All that a session's calls may reach, in the spelling of plans.
@@ -247,6 +245,17 @@ Result<void> look_around(const Session& session, Standing& standing, Judged& jud
   return {};
 }
 
+// Rules see where it leads, and not how it was written.
+void see_directory(Case& c) {
+  const std::string& workspace = c.facts.workspace;
+  c.facts.cwd = observe_operand(workspace, *c.intent.cwd);
+  const std::string& resolved = c.facts.cwd->resolved;
+  if (c.facts.cwd->problem.empty() && !is_beneath(workspace, resolved))
+    c.facts.cwd->problem = "it leads out of the workspace";
+  if (!c.facts.cwd->problem.empty()) return;
+  c.intent.cwd = resolved == workspace ? "." : resolved.substr(workspace == "/" ? 1 : workspace.size() + 1);
+}
+
 // Everything that the gates look at, as values.
 Result<void> make_case(const Session& session, const ToolCall& call, const CallersView& view,
                        const Authority& authority, Judged& judged) {
@@ -257,19 +266,26 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
   c.ceilings.execute = authority.may_execute;
   c.facts.workspace = judged.seen.facts.workspace.path;
   c.intent = session.registry.understand(call, arguments, c.facts.workspace);
+  if (c.intent.problem.empty() && c.intent.shell_text &&
+      commands_for(c.ceilings, c.intent) == CommandProfile::any)
+    run_as_script(c.intent);
   if (view.most_ms)
     c.intent.timeout_ms = std::min(c.intent.timeout_ms.value_or(*view.most_ms), *view.most_ms);
   const std::vector<ShownTree> trees = shown_trees(judged.request, judged.seen.facts);
   c.facts.read_roots = roots_of(trees);
+  if (c.intent.cwd) see_directory(c);
   c.facts.operands =
-      observe_operands(c.facts.workspace, paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
+      observe_operands(c.facts.directory(), paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
   c.schema = session.registry.schema_verdict(arguments, c.intent);
   c.rules = rules_verdict(session.rules, c, session.shapes);
   if (view.named != nullptr)
-    c.rules =
-        stricter(std::move(c.rules), TRY(rules_verdict_by_name(session.rules, *view.named, c.intent.tool)));
+    c.rules = stricter(std::move(c.rules), TRY(rules_verdict_by_name(session.rules, *view.named, c.intent)));
   c.asks = asks_about(authority, c.intent.tool);
   c.unasked = is_unasked(authority, c.intent.tool);
+  if (c.intent.opaque && c.intent.shell_text) {  // it needs what run_script needs
+    if (c.asks.empty()) c.asks = asks_about(authority, "run_script");
+    c.unasked = c.unasked && is_unasked(authority, "run_script");
+  }
   if (c.intent.launch && c.intent.launch->action)
     c.action = TRY(
         judge_action(*c.intent.launch->action, session, view.skill, authority, judged.seen.facts.guard.git));
@@ -345,6 +361,7 @@ void answer(Judged& judged, const Session& session, const std::optional<Verdict>
 
 NamedFiles named_files_of(const Judged& judged) {
   NamedFiles named{judged.judgement.launch->named_files, {judged.seen.facts.workspace.path}};
+  if (judged.c.intent.cwd) named.directories.insert(named.directories.begin(), judged.c.facts.directory());
   // Of an executor its own code as well.
   if (judged.request.code) named.directories.push_back(judged.request.code->source);
   return named;

@@ -57,13 +57,13 @@ std::string path_of(const ConfinementPlan& plan) {
 
 }  // namespace
 
-std::string why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
+NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
   const std::string& name = plan.argv.front();
   if (name.empty()) return {};
   for (const auto& place : candidates_in(plan)) {
     const auto shown = shown_at(plan, place);
     if (shown && exists(shown->on_host))
-      return name + ": found inside as " + place + ", but its interpreter is not";
+      return {name + ": found inside as " + place + ", but its interpreter is not"};
   }
   const bool by_path = name.find('/') == std::string::npos;
   const std::string missing =
@@ -74,10 +74,11 @@ std::string why_not_found(const ConfinementPlan& plan, const std::string& caller
     if (!exists(place)) continue;
     const auto shown = shown_at(plan, place);
     if (!shown)
-      return name + ": exists on the host as " + place +
-             " and is not in the sandbox's view; show it with --ro " + std::string(parent_of(place));
-    if (exists(shown->on_host)) return missing + "; it is there as " + place;
-    return missing + "; instead of the host's " + shown->entry->target + " there is " + shown->entry->source;
+      return {name + ": exists on the host as " + place + " and is not in the sandbox's view",
+              "; show it with --ro " + std::string(parent_of(place))};
+    if (exists(shown->on_host)) return {missing + "; it is there as " + place};
+    return {missing + "; instead of the host's " + shown->entry->target + " there is " +
+            shown->entry->source};
   }
   return {};
 }

@@ -8,7 +8,12 @@
 
 namespace cloche {
 
-// One sentence about argv[0]; empty: the host has none either. `callers_path` is the PATH outside.
-std::string why_not_found(const ConfinementPlan& plan, const std::string& callers_path);
+struct NotFound {
+  std::string why = {};     // one sentence about argv[0]; empty: the host has none either
+  std::string advice = {};  // how it ends for the operator alone
+};
+
+// `callers_path` is the PATH outside.
+NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path);
 
 }  // namespace cloche

@@ -27,7 +27,10 @@ class WhyNotFound : public testing::Test {
     plan.view.push_back({.kind = EntryKind::tree, .access = Access::run, .target = target, .source = source});
   }
   void set_path(const std::string& path) { plan.environment = {{"PATH", path}}; }
-  std::string why() const { return why_not_found(plan, "/none:" + root + "/bin"); }
+  std::string why() const {
+    const NotFound found = why_not_found(plan, "/none:" + root + "/bin");
+    return found.why + found.advice;
+  }
 
   const Scratch scratch;
   const std::string root = scratch.path;
@@ -63,6 +66,8 @@ TEST_F(WhyNotFound, WhatIsNotInTheViewCouldBeShown) {
   plan.view.clear();
   EXPECT_EQ(why(), "tool: exists on the host as " + root +
                        "/bin/tool and is not in the sandbox's view; show it with --ro " + root + "/bin");
+  EXPECT_EQ(why_not_found(plan, root + "/bin").advice, "; show it with --ro " + root + "/bin")
+      << "for the operator alone";
   plan.argv = {"no-such-tool"};
   EXPECT_EQ(why(), "");
 }

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
+#include "gateway/file_gates.hpp"
 #include "store/run_log.hpp"
 #include "tools/run_shell.hpp"
+#include "tools/scripts.hpp"
 
 namespace cloche {
 namespace {
@@ -19,18 +21,22 @@ Decision decision_in(const JsonValue& verdict) {
   return Decision::deny;
 }
 
-// As the rules see it; of a tool that is not known here every argument by its name.
-RuleCall rule_call(const PastCall& call, const Registry& registry) {
+// As the rules see it; of a tool that is not known here every argument by its
+// name.
+Verdict rules_again(const PastCall& call, const RuleFiles& rules, const Registry& registry) {
   const ToolCall asked{call.tool, call.args};
   const ReadArguments arguments = read_arguments(asked);
-  const Intent intent = registry.understand(asked, arguments, "/");
-  RuleCall seen{intent.tool.empty() ? call.tool : intent.tool, normalised_arguments(intent)};
+  Intent intent = registry.understand(asked, arguments, "/");
   if (intent.tool.empty()) {
+    RuleCall seen{call.tool};
     for (const auto& member : arguments.value.members)
       seen.arguments[member.name] = member.value.is_string() ? member.value.text : to_json(member.value);
+    return rules_gate(rules, seen);
   }
-  if (intent.form != Intent::Form::none && !call.runs.empty()) seen.runs = call.runs;
-  return seen;
+  if (intent.problem.empty() && intent.shell_text) run_as_script(intent);
+  std::optional<std::string> runs;
+  if (intent.form != Intent::Form::none && !call.runs.empty()) runs = call.runs;
+  return rules_on_intent(rules, intent, std::move(runs));
 }
 
 }  // namespace
@@ -57,7 +63,7 @@ std::optional<PastCall> past_call(const JsonValue& line) {
 std::optional<ChangedVerdict> judge_again(const PastCall& call, const RuleFiles& rules,
                                           const Registry& registry) {
   ChangedVerdict changed{call, std::max(call.rules, call.others), Decision::deny,
-                         rules_gate(rules, rule_call(call, registry))};
+                         rules_again(call, rules, registry)};
   changed.after = std::max(changed.rules.decision, call.others);
   return changed.after == changed.before ? std::nullopt : std::optional(std::move(changed));
 }

@@ -180,8 +180,10 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
     if (auto places = check_mount_points(plan); !places.ok()) ran = places.take_error();
   }
   if (ran.ok() && ran.value().outcome.end == End::not_found) {
-    if (auto why = why_not_found(ran.value().plan, caller.path); !why.empty())
-      ran.value().outcome.reason = std::move(why);
+    if (auto found = why_not_found(ran.value().plan, caller.path); !found.why.empty()) {
+      ran.value().outcome.reason = std::move(found.why);
+      ran.value().outcome.advice = std::move(found.advice);
+    }
   }
   return ran;
 }

@@ -93,7 +93,12 @@ struct Intent {
   std::string problem = {};  // why the arguments make no sense; then nothing below means anything
   Form form = Form::none;
   std::vector<std::string> argv = {};
-  std::vector<ShellOperator> operators = {};   // what a shell would have acted on in `cmd`
+  std::vector<ShellOperator> operators = {};  // what a shell would have acted on in `cmd`
+  // Of a command that only a shell runs, its text: it has operators, lines, or
+  // a word of the shell's. Nothing below `any` starts it; under `any`
+  // run_as_script() makes a script of it.
+  std::optional<std::string> shell_text = {};
+  std::optional<std::string> cwd = {};  // where it starts, relative to the workspace; without: at its top
   std::optional<CommandProfile> profile = {};  // a narrower one than it could have
   std::optional<uint64_t> timeout_ms = {};     // a shorter one than it could have
   std::optional<std::string> input = {};       // for its stdin
@@ -101,8 +106,13 @@ struct Intent {
   // What a tool that is no command of the model's would start or do, the same for every profile.
   std::optional<Launch> launch = {};
   std::map<std::string, std::string, std::less<>> arguments = {};  // of such a tool, as rules see them
-  bool opaque =
-      false;  // what it runs cannot be judged: it needs code:exec, and only the glass answers for it
+  bool opaque = false;  // what it runs cannot be judged: it needs code:exec, and
+                        // only the glass answers for it
+  // Of opaque text: the argument that has it, and its commands where a shell's
+  // text can be taken apart.
+  std::string text_argument = {};
+  std::optional<std::vector<std::vector<std::string>>> parts = {};
+  bool shells = false;  // a shell runs it, and no other interpreter
 };
 
 // What the operator, the skill and the door leave a call. A call never has more, whatever it asks for.
@@ -114,9 +124,9 @@ struct Ceilings {
   std::vector<std::string> pass_env = {};
   bool network = false;  // whether the sandbox profile has any
   std::vector<std::string> hosts =
-      {};                             // what is declared: NAME, *.NAME, each with :PORT or without; * is any
-  std::string declared_by = "--net";  // whose word that is, for sentences: "skill x, needs_network"
-  std::string network_problem = {};   // why there is no host, where a skill asks for some without a name
+      {};  // what is declared: NAME, *.NAME, each with :PORT or without; * is any
+  std::string declared_by = "the operator";  // whose word that is, for sentences: "skill x, needs_network"
+  std::string network_problem = {};  // why there is no host, where a skill asks for some without a name
   Autonomy level = Autonomy::readonly;
   std::vector<std::string> executors = {};  // the user's own tools, known beside the shipped ones
   bool writes = false;                      // whether the sandbox profile lets anything be written
@@ -137,6 +147,10 @@ struct CallFacts {
   std::string workspace = {};                // resolved; empty: there is none, and every path lies outside
   std::vector<std::string> read_roots = {};  // granted by the operator, where the command sees them
   std::vector<OperandFact> operands = {};
+  std::optional<OperandFact> cwd = {};  // of a call that says where it starts
+
+  // Where relative paths are counted from.
+  const std::string& directory() const { return cwd && cwd->problem.empty() ? cwd->resolved : workspace; }
 };
 
 struct Case {

@@ -51,6 +51,8 @@ std::vector<std::string> quarantine_lines(const Outcome& outcome) {
   return lines;
 }
 
+std::string operators_reason(const Outcome& outcome) { return outcome.reason + outcome.advice; }
+
 void distrust(Outcome& outcome, std::string gap) {
   outcome.look_gap = std::move(gap);
   const std::string how = outcome.reason.empty() ? "exited with " + std::to_string(outcome.exit_code)
@@ -86,7 +88,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   }
   out.end_array().key("denials").begin_array();
   for (const auto& denial : outcome.denials) {
-    out.begin_object().member("by", denial.by).member("what", denial.what).end_object();
+    out.begin_object().member("by", denial.by).member("what", denial.what + denial.advice).end_object();
   }
   out.end_array().key("network").begin_array();
   for (const auto& use : outcome.network) {
@@ -108,7 +110,7 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.end_array();
   outcome.look_gap.empty() ? out.key("look_gap").null() : out.member("look_gap", outcome.look_gap);
   out.member("proof", outcome.proof).member("plan_digest", plan_digest);
-  out.member("reason", outcome.reason);
+  out.member("reason", operators_reason(outcome));
 }
 
 std::string to_json(const Outcome& outcome, const std::string& plan_digest,

@@ -29,8 +29,9 @@ struct Usage {
 };
 
 struct Denial {
-  std::string by;    // "limit", "syscall", or the gate
-  std::string what;  // one sentence
+  std::string by;           // "limit", "syscall", or the gate
+  std::string what;         // one sentence
+  std::string advice = {};  // how it ends for the operator alone
 };
 
 // Something of the protected set that the command made, and that is out of the tree again.
@@ -64,12 +65,15 @@ struct Outcome {
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers
   std::string reason = {};    // one sentence for everything but a plain exit
-  std::string advice = {};    // how that sentence ends when an operator can do something about it
+  std::string advice = {};    // how it ends for the operator alone: what he can do about it; "; ..." or empty
 };
 
 // The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no
 // success.
 void distrust(Outcome& outcome, std::string gap);
+
+// For the operator: the whole sentence. What the model reads of an outcome is in tools/process_output.
+std::string operators_reason(const Outcome& outcome);
 
 // What was taken out of the tree or put back into it, a sentence each; shortened when there is much of it.
 std::vector<std::string> quarantine_lines(const Outcome& outcome);

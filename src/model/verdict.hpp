@@ -19,13 +19,23 @@ enum class Approvers {
 };
 std::string_view name_of(Approvers approvers);
 
+// Two readers. The model reads `reason` and `instead` alone: what is said there names no flag, no command of
+// Cloche's and no place of a rule, and shows no way around one. The operator reads all of it.
 struct Verdict {
   GateId gate = GateId::loadout;
-  Decision decision = Decision::deny;       // what nobody has judged is refused
-  std::string reason = {};                  // one sentence that a model or a person can act on
-  std::string rule = {};                    // what decided, as "id file:line"; empty: the gate itself
-  std::string fix = {};                     // the smallest change that would alter the decision
+  Decision decision = Decision::deny;  // what nobody has judged is refused
+  std::string reason = {};             // for both: one sentence, why
+  std::string rule = {};               // for the operator: what decided, as "id file:line"; empty: the gate
+  std::string fix = {};                // for the operator: the smallest change that would alter the decision
   Approvers approvers = Approvers::anyone;  // of an ask
+  std::string instead = {};                 // for the model: what it can do within the rules
 };
+
+// What the model reads where the operator said no, and where only a yes of the user's helps.
+inline constexpr std::string_view forbidden_by_operator =
+    "the operator forbids it, so do not try to do it in another way; go on without it, or tell the user what "
+    "you needed it for";
+inline constexpr std::string_view needs_the_user =
+    "the user has to approve it; do not try to do it in another way";
 
 }  // namespace cloche

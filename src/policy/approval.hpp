@@ -60,7 +60,8 @@ struct Answer {
   Decision decision = Decision::deny;  // allow or deny
   uint64_t expires_ms = 0;             // on the clock of whoever asks; no longer good then
   uint64_t uses = 0;                   // how often it may still be spent
-  std::string reason = {};             // of a no: why, and what to do; empty: somebody said it
+  std::string reason = {};             // of a no: why, and what the model can do; empty: somebody said it
+  std::string fix = {};                // of a no: what the operator can do
   bool unanswered = false;             // of a no: no person said it, so the operator may still be asked
 };
 

@@ -236,7 +236,7 @@ class Builder {
     std::string by = skill + ", needs_network";
     if (need.unnamed) {
       hosts = operators_.ceilings.hosts;
-      by += ": true" + (capabilities.empty() ? ", with " + std::string(net_flag) : "");
+      by += capabilities.empty() ? ": true, with the operator's hosts" : ": true";
       if (hosts.empty() && capabilities.empty()) {
         result_.ceilings.network_problem =
             skill + " says needs_network: true and names no host, and the operator gives none";

@@ -170,7 +170,7 @@ TEST(Authority, WhoseListItIsSaysWhatWasWritten) {
   } rows[] = {
       {{.hosts = {"b.org"}}, {}, "skill s, needs_network"},
       {{.hosts = {"b.org"}}, std::vector{named}, "skill s, needs_network and capabilities"},
-      {{.unnamed = true}, {}, "skill s, needs_network: true, with --net"},
+      {{.unnamed = true}, {}, "skill s, needs_network: true, with the operator's hosts"},
       {{.unnamed = true}, std::vector{named}, "skill s, needs_network: true and capabilities"},
   };
   OperatorDefaults operators = defaults();

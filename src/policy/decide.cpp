@@ -18,15 +18,21 @@ const Verdict& strictest(const std::vector<Verdict>& gates) {
                            [](const Verdict& a, const Verdict& b) { return a.decision < b.decision; });
 }
 
+Verdict with_instead(Verdict verdict, std::string_view instead) {
+  verdict.instead = instead;
+  return verdict;
+}
+
 // Asked only when everything else passed; the answer replaces the question.
 Verdict approval_gate(const Case& c, const Verdict& others) {
   if (others.decision == Decision::deny)
     return {GateId::approval, Decision::allow, "not asked: the call is refused anyway"};
   if (others.decision == Decision::allow) return {GateId::approval, Decision::allow, "nothing asks"};
   if (!c.answer || *c.answer == Decision::ask)
-    return {GateId::approval, Decision::ask, "somebody has to answer: " + others.reason};
+    return with_instead({GateId::approval, Decision::ask, "somebody has to answer: " + others.reason},
+                        needs_the_user);
   if (*c.answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
-  return {GateId::approval, Decision::deny, "whoever was asked said no", {}, "do something else"};
+  return with_instead({GateId::approval, Decision::deny, "whoever was asked said no"}, forbidden_by_operator);
 }
 
 void add_what_was_asked(Launch& launch, const Case& c) {
@@ -43,16 +49,18 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
     launch = *c.intent.launch;
     // Toolchains of the caller's are for those who may run anything.
     launch.system_programs = launch.system_programs || c.ceilings.commands != CommandProfile::any;
+    if (c.intent.cwd) launch.directory = c.facts.directory();
     add_what_was_asked(launch, c);
     return launch;
   }
   if (const auto match = shape_of(c, shapes)) {
-    launch = launch_of(*match, c.intent.argv, c.facts.workspace);
+    launch = launch_of(*match, c.intent.argv, c.facts.directory());
   } else {  // any, or an operator's command
     launch.argv = c.intent.argv;
     launch.noexec = launch.system_programs = launch.fresh_home = false;
     launch.network = true;
   }
+  if (c.intent.cwd && launch.directory.empty()) launch.directory = c.facts.directory();
   launch.named_files = c.intent.argv;
   launch.input = c.intent.input;
   launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "base/path.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/host_names.hpp"
@@ -14,8 +15,11 @@ namespace {
 using Role = ShapeOperand::Role;
 
 Verdict allow(GateId gate, std::string reason = {}) { return {gate, Decision::allow, std::move(reason)}; }
-Verdict deny(GateId gate, std::string reason, std::string fix = {}) {
-  return {gate, Decision::deny, std::move(reason), {}, std::move(fix)};
+// `instead` is for the model and `fix` for the operator: see Verdict.
+Verdict deny(GateId gate, std::string reason, std::string instead = {}, std::string fix = {}) {
+  Verdict verdict{gate, Decision::deny, std::move(reason), {}, std::move(fix)};
+  verdict.instead = std::move(instead);
+  return verdict;
 }
 
 bool is_command(const Intent& intent) { return intent.form != Intent::Form::none; }
@@ -71,11 +75,11 @@ Verdict refuse_shape(const Case& c, const Shapes& shapes, CommandProfile profile
     return deny(GateId::shape, name + " runs programs by their plain name, not " + shown(program),
                 "write " + bare);
   return deny(GateId::shape, name + " has no command " + shown(program),
-              wider ? "ask for the profile " + std::string(name_of(c.ceilings.commands))
-                    : "use another tool, or the operator can add a shape or widen --commands");
+              wider ? "ask for the profile " + std::string(name_of(c.ceilings.commands)) : "use another tool",
+              wider ? "" : "add a shape, or widen --commands");
 }
 
-// Which tool does what the shell would have done.
+// What does what the shell would have done.
 std::string instead_of(ShellOperator::Kind kind) {
   using Kind = ShellOperator::Kind;
   switch (kind) {
@@ -83,15 +87,15 @@ std::string instead_of(ShellOperator::Kind kind) {
     case Kind::heredoc: return "write files with write_artifact; quote it if it is data";
     case Kind::pipe:
     case Kind::sequence:
-    case Kind::group: return "make one call for each command, or use run_script; quote it if it is data";
-    case Kind::background: return "make one call for each command, or use run_script; quote it if it is data";
-    case Kind::expansion: return "write the value itself, or use run_script; quote it if it is data";
-    case Kind::glob:
-      return "name the files (list_artifacts lists them), or use run_script; quote it if it is data";
+    case Kind::group:
+    case Kind::background: return "make one call for each command; quote it if it is data";
+    case Kind::expansion: return "write the value itself; quote it if it is data";
+    case Kind::glob: return "name the files (list_artifacts lists them); quote it if it is data";
     case Kind::home: return "write a path in the workspace; quote it if it is data";
-    case Kind::assignment: return "leave the variable out, or use run_script";
+    case Kind::assignment: return "leave the variable out";
+    case Kind::line_break: break;
   }
-  return "use run_script";
+  return "make one call for each command";
 }
 
 std::string_view what_is(ShellOperator::Kind kind) {
@@ -107,8 +111,51 @@ std::string_view what_is(ShellOperator::Kind kind) {
     case Kind::home: return "a home directory";
     case Kind::assignment: return "an assignment";
     case Kind::group: return "a group of commands";
+    case Kind::line_break: return "a second command";
   }
   return "shell syntax";
+}
+
+constexpr size_t longest_repeated = 8 << 10;
+
+bool is_in_loadout(const Case& c, std::string_view tool) {
+  const auto& loadout = c.ceilings.loadout;
+  return !loadout || std::find(loadout->begin(), loadout->end(), tool) != loadout->end();
+}
+
+// The call of run_script that does the same, whole; or that there is such a
+// tool, where it may not work; or nothing.
+std::string as_run_script(const Case& c) {
+  if (!is_in_loadout(c, "run_script")) return {};
+  const Intent& intent = c.intent;
+  const bool works = c.ceilings.execute && c.ceilings.level != Autonomy::readonly && !intent.input;
+  if (!works || !intent.shell_text || intent.shell_text->size() > longest_repeated)
+    return ", or use run_script";
+  const std::string enter = intent.cwd ? "cd -- " + quote_words({*intent.cwd}) + " || exit\n" : "";
+  JsonWriter out;
+  out.begin_object().member("interpreter", "bash").member("code", enter + *intent.shell_text);
+  if (intent.timeout_ms) out.member("timeout_s", *intent.timeout_ms / 1000);
+  return ", or call run_script " + out.end_object().take();
+}
+
+std::string why_a_shell(const Intent& intent) {
+  if (intent.operators.empty()) return intent.argv.front() + " is a word that only a shell knows";
+  const ShellOperator& first = intent.operators.front();
+  const std::string what(what_is(first.kind));
+  if (first.kind == ShellOperator::Kind::line_break) return "a line break begins " + what + " to a shell";
+  return first.quoted ? first.text + " within double quotes is " + what + " to a shell"
+                      : "unquoted " + first.text + " is " + what + " to a shell";
+}
+
+std::string instead_of_shell(const Case& c) {
+  const Intent& intent = c.intent;
+  if (intent.operators.empty()) {
+    const bool enters = intent.argv.front() == "cd";
+    return (enters ? "give the command itself with the argument cwd" : "call the program itself") +
+           as_run_script(c);
+  }
+  const ShellOperator& first = intent.operators.front();
+  return (first.quoted ? "use single quotes if it is data" : instead_of(first.kind)) + as_run_script(c);
 }
 
 const OperandFact* fact_of(const CallFacts& facts, const std::string& written) {
@@ -149,9 +196,10 @@ bool is_of_the_sandbox(const std::string& resolved) {
                      [&](std::string_view place) { return is_beneath(place, resolved); });
 }
 
-std::string how_to_reach(const std::string& outside) {
-  if (is_of_the_sandbox(outside)) return "use a path in the workspace";
-  return "copy the file into the workspace, or grant it: --ro " + shown(outside);
+Verdict outside(const std::string& reason, const std::string& place) {
+  if (is_of_the_sandbox(place)) return deny(GateId::path, reason, "use a path in the workspace");
+  return deny(GateId::path, reason, "use a path in the workspace, or ask the user to put the file there",
+              "copy the file into the workspace, or grant it: --ro " + shown(place));
 }
 
 std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& path, bool passive) {
@@ -170,18 +218,19 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
     return deny(GateId::path, shown(path.written) + ": no system call takes a path this long",
                 "name the file by a plain path in the workspace");
   if (!is_inside(facts, fact->resolved)) {
-    return deny(GateId::path,
-                shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace",
-                path.role == Role::guess
-                    ? "if that is not what it means, write ./ before the value, or put it into a file"
-                    : how_to_reach(fact->resolved));
+    const std::string reason =
+        shown(path.written) + " resolves to " + shown(fact->resolved) + ", outside the workspace";
+    if (path.role != Role::guess) return outside(reason, fact->resolved);
+    return deny(GateId::path, reason,
+                "if that is not what it means, write ./ before the value, or put it into a file");
   }
-  // Some programs tidy a path by its letters before they open it, and link/.. is another place then.
-  const std::string by_letters = tidied(facts.workspace, path.written);
+  // Some programs tidy a path by its letters before they open it, and link/..
+  // is another place then.
+  const std::string by_letters = tidied(facts.directory(), path.written);
   if (path.written.find("..") != std::string::npos && !is_inside(facts, by_letters)) {
-    return deny(GateId::path,
-                shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
-                how_to_reach(by_letters));
+    return outside(
+        shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
+        by_letters);
   }
   // A program that takes a directory for a file reads everything in it, and nobody looked at that.
   if (path.role == Role::file && fact->kind == FileFact::Kind::directory)
@@ -195,13 +244,19 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
   return {};
 }
 
+std::string judged_instead(const Intent& intent) {
+  return intent.tool == "run_shell" ? "make one call for each command, without shell syntax"
+                                    : "use run_shell or the artifact tools";
+}
+
 // A script or a program of somebody else's: there is no argv to judge.
 Verdict opaque_gate(const Case& c) {
   if (c.ceilings.level == Autonomy::readonly)
-    return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged", "use run_shell");
+    return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged",
+                judged_instead(c.intent), "raise --autonomy");
   if (!c.ceilings.execute)
     return deny(GateId::shape, "it runs code that nobody can judge, and the skill does not have code:exec",
-                "use run_shell or the artifact tools, or declare code:exec");
+                judged_instead(c.intent), "declare code:exec in the skill");
   return allow(GateId::shape, "opaque: what it does is not known beforehand; the sandbox answers for it");
 }
 
@@ -227,6 +282,7 @@ Verdict judge_shape(const Case& c, const Shapes& shapes) {
     return opaque_gate(c);
   if (auto verdict = without_command(GateId::shape, c)) return *verdict;
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
+  if (c.intent.shell_text) return allow(GateId::shape, "it needs a shell: no-shell answers");
   if (std::string problem = problem_of(c.intent.argv); !problem.empty())
     return deny(GateId::shape, "the command cannot be judged: " + problem, how_to_send(c.intent));
   if (profile == CommandProfile::any)
@@ -243,8 +299,9 @@ Verdict judge_shape(const Case& c, const Shapes& shapes) {
 
 std::string how_to_send(const Intent& intent) {
   if (intent.tool.empty()) return "call one of " + join(shipped_tools());
-  if (intent.tool != "run_shell") return "send the arguments that cloche tools lists for " + intent.tool;
-  return R"(send {"cmd": TEXT} or {"argv": [WORD, ...]}, with profile, timeout_s or stdin if need be)";
+  if (intent.tool != "run_shell")
+    return "send the arguments that the description of " + intent.tool + " lists";
+  return R"(send {"cmd": TEXT} or {"argv": [WORD, ...]}, with profile, timeout_s, stdin or cwd if need be)";
 }
 
 const std::vector<std::string>& shipped_tools() {
@@ -266,7 +323,7 @@ CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
                                           const Shapes& shapes) {
   const CommandProfile profile = commands_for(ceilings, intent);
-  if (!is_command(intent) || profile == CommandProfile::any) return {};
+  if (!is_command(intent) || profile == CommandProfile::any || intent.argv.empty()) return {};
   std::vector<std::string> paths;
   const PathCandidates candidates = candidates_of(intent, profile, shapes);
   if (candidates.too_many) return {};  // the gate refuses them unseen
@@ -284,7 +341,7 @@ std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes) {
 
 std::vector<std::string> final_argv(const Case& c, const Shapes& shapes) {
   const auto match = shape_of(c, shapes);
-  return match ? launch_of(*match, c.intent.argv, c.facts.workspace).argv : c.intent.argv;
+  return match ? launch_of(*match, c.intent.argv, c.facts.directory()).argv : c.intent.argv;
 }
 
 Verdict loadout_gate(const Case& c) {
@@ -296,6 +353,11 @@ Verdict loadout_gate(const Case& c) {
   if (tool.empty())
     return deny(GateId::loadout, "there is no tool " + shown(c.call.tool, 60),
                 tools.empty() ? "the loadout is empty" : "known are " + join(tools));
+  const bool scripts = c.intent.opaque && c.intent.shell_text;  // a line that runs as a script
+  if (scripts && !is_in_loadout(c, "run_script"))
+    return deny(GateId::loadout,
+                why_a_shell(c.intent) + ", and run_script, which it needs, is not in the loadout",
+                "make one call for each command, without shell syntax", "add run_script to the loadout");
   if (std::find(tools.begin(), tools.end(), tool) != tools.end())
     return allow(GateId::loadout, tool + (loadout ? " is in the loadout" : " is in the default loadout"));
   return deny(GateId::loadout, tool + " is not in the loadout",
@@ -309,28 +371,47 @@ Verdict shape_gate(const Case& c, const Shapes& shapes) {
   if (verdict.decision == Decision::allow && starts_something(c.intent) && !fetches && !c.asks.empty()) {
     verdict.decision = Decision::ask;
     verdict.reason = "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + join(c.asks);
+    verdict.instead = needs_the_user;
   }
   return verdict;
 }
 
 Verdict no_shell_gate(const Case& c) {
   if (auto verdict = without_command(GateId::no_shell, c)) return *verdict;
-  if (c.intent.operators.empty()) return allow(GateId::no_shell);
-  const ShellOperator& first = c.intent.operators.front();
-  return deny(GateId::no_shell,
-              "unquoted " + first.text + " is " + std::string(what_is(first.kind)) +
-                  " to a shell, and there is no shell here",
-              instead_of(first.kind));
+  if (!c.intent.shell_text && c.intent.operators.empty()) return allow(GateId::no_shell);
+  return deny(GateId::no_shell, why_a_shell(c.intent) + ", and there is no shell here", instead_of_shell(c),
+              "give --commands any, where such a line runs as a script");
 }
+
+namespace {
+
+// Where it starts is judged under every profile: the kernel shows more than the
+// workspace.
+std::optional<Verdict> refuse_directory(const Case& c) {
+  if (!c.intent.cwd) return {};
+  const std::string cwd = "cwd " + shown(*c.intent.cwd);
+  const std::string instead = "name a directory of the workspace, relative to its top";
+  if (!c.facts.cwd) return deny(GateId::path, cwd + " was not looked up", instead);
+  const OperandFact& fact = *c.facts.cwd;
+  if (!fact.problem.empty()) return deny(GateId::path, cwd + ": " + fact.problem, instead);
+  if (c.facts.workspace.empty() || !is_beneath(c.facts.workspace, fact.resolved))
+    return deny(GateId::path, cwd + " leads out of the workspace", instead);
+  if (fact.kind != FileFact::Kind::directory) return deny(GateId::path, cwd + " is not a directory", instead);
+  return {};
+}
+
+}  // namespace
 
 Verdict path_gate(const Case& c, const Shapes& shapes) {
   if (c.origin == Case::Origin::operators_command)
     return allow(GateId::path, "an operator's command: paths are the kernel's");
   if (c.intent.problem.empty() && c.intent.launch && c.intent.launch->action) return action_gate(c);
+  if (auto refused = refuse_directory(c)) return *refused;
   if (auto verdict = without_command(GateId::path, c)) return *verdict;
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
   if (profile == CommandProfile::any)
     return allow(GateId::path, "any: what is a path is not known; the kernel decides");
+  if (c.intent.argv.empty()) return allow(GateId::path, "it needs a shell: no-shell answers");
   const auto candidates = candidates_of(c.intent, profile, shapes);
   if (candidates.too_many)
     return deny(GateId::path, "the call names more paths than can be judged", "name fewer, or shorter ones");
@@ -372,8 +453,11 @@ bool runs_with_network(const Case& c, const Shapes& shapes) {
 }
 
 Verdict ask_first(const Case& c, const std::string& what) {
-  return {GateId::network, Decision::ask,
-          "autonomy " + std::string(name_of(c.ceilings.level)) + " asks before it uses the network: " + what};
+  Verdict verdict{
+      GateId::network, Decision::ask,
+      "autonomy " + std::string(name_of(c.ceilings.level)) + " asks before it uses the network: " + what};
+  verdict.instead = needs_the_user;
+  return verdict;
 }
 
 // A skill answers for the tools of its allowed-tools.
@@ -393,15 +477,15 @@ Verdict reach_of_command(const Case& c, const Shapes& shapes) {
 Verdict no_network_at_all(const Case& c) {
   const std::string no = "autonomy readonly has no network";
   if (c.origin == Case::Origin::tool_call)
-    return deny(GateId::network, no, "the operator can raise --autonomy");
-  return deny(GateId::network, no + ": " + c.reach, "leave the network out, or raise autonomy there");
+    return deny(GateId::network, no, "do without the network", "raise --autonomy");
+  return deny(GateId::network, no + ": " + c.reach, {}, "leave the network out, or raise autonomy there");
 }
 
 std::string how_to_declare(const Case& c, const std::string& host) {
-  if (c.ceilings.declared_by.ends_with(net_flag)) return "do without; the operator can give --net " + host;
+  const std::string flag = std::string(net_flag) + " " + host;
+  if (c.ceilings.declared_by == Ceilings{}.declared_by) return "give " + flag;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
-  return "declare it there, or do without; for a skill of a project the operator has to give --net " + host +
-         " as well";
+  return "declare it there; for a skill of a project the operator has to give " + flag + " as well";
 }
 
 }  // namespace
@@ -411,11 +495,11 @@ Verdict network_gate(const Case& c, const Shapes& shapes) {
   if (c.intent.hosts.empty()) return reach_of_command(c, shapes);
   if (c.ceilings.level == Autonomy::readonly) return no_network_at_all(c);
   if (!c.ceilings.network)
-    return deny(GateId::network, "the sandbox profile has no network",
-                "do without; the operator can give --profile workspace-write");
+    return deny(GateId::network, "the sandbox profile has no network", "do without the network",
+                "give --profile workspace-write");
   if (!c.ceilings.network_problem.empty())
-    return deny(GateId::network, c.ceilings.network_problem,
-                "list the hosts in needs_network, or the operator can give --net HOST or --net-any");
+    return deny(GateId::network, c.ceilings.network_problem, "do without the network",
+                "list the hosts in needs_network, or give --net HOST or --net-any");
   for (const auto& wanted : c.intent.hosts) {
     const ReadHost read = read_wanted_host(wanted);
     if (!read)
@@ -426,6 +510,7 @@ Verdict network_gate(const Case& c, const Shapes& shapes) {
       return deny(GateId::network,
                   "egress: connect to " + shown(wanted) + " refused: not declared (" +
                       describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")",
+                  "use what is declared, or tell the user which host is needed and why",
                   how_to_declare(c, shown(wanted)));
   }
   if (asks_for_network(c)) return ask_first(c, shown(join(c.intent.hosts)));

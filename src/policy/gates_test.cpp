@@ -46,11 +46,11 @@ TEST(ShapeGate, ARefusalSaysWhatToWrite) {
     const Verdict verdict = shape_gate(case_of(row.cmd, row.ceiling), shapes());
     EXPECT_EQ(verdict.decision, Decision::deny) << row.cmd;
     EXPECT_NE(verdict.reason.find(row.reason), std::string::npos) << verdict.reason;
-    EXPECT_NE(verdict.fix.find(row.fix), std::string::npos) << verdict.fix;
+    EXPECT_NE((verdict.instead + "; " + verdict.fix).find(row.fix), std::string::npos) << verdict.instead;
   }
   Case narrow = case_of("pytest", CommandProfile::full);
   narrow.intent.profile = CommandProfile::passive;
-  EXPECT_EQ(shape_gate(narrow, shapes()).fix, "ask for the profile full");
+  EXPECT_EQ(shape_gate(narrow, shapes()).instead, "ask for the profile full");
 }
 
 TEST(ShapeGate, AnyTakesEverythingThatIsACommand) {
@@ -86,22 +86,102 @@ TEST(CommandsFor, WhoMayOnlyReadRunsNoCode) {
 
 TEST(NoShellGate, EachOperatorRefusesAndSaysWhatToDo) {
   const std::pair<const char*, const char*> rows[] = {
-      {"ls | cat", "run_script"},     {"ls > x", "write_artifact"},  {"cat < x", "write_artifact"},
-      {"ls && ls", "run_script"},     {"ls || ls", "run_script"},    {"ls ; ls", "run_script"},
-      {"ls &", "run_script"},         {"ls $HOME", "run_script"},    {"ls `x`", "run_script"},
-      {"cat << E", "write_artifact"}, {"ls *.py", "list_artifacts"}, {"ls a?", "list_artifacts"},
-      {"ls [a]", "list_artifacts"},   {"ls ~", "workspace"},         {"A=1 ls", "run_script"},
-      {"(ls)", "run_script"},
+      {"ls | cat", "run_script"},     {"ls > x", "write_artifact"},   {"cat < x", "write_artifact"},
+      {"ls && ls", "run_script"},     {"ls || ls", "run_script"},     {"ls ; ls", "run_script"},
+      {"ls &", "run_script"},         {"ls $HOME", "run_script"},     {"ls `x`", "run_script"},
+      {"cat << E", "write_artifact"}, {"ls *.py", "list_artifacts"},  {"ls a?", "list_artifacts"},
+      {"ls [a]", "list_artifacts"},   {"ls ~", "workspace"},          {"A=1 ls", "run_script"},
+      {"(ls)", "run_script"},         {"ls \"$X\"", "single quotes"}, {"ls \"`x`\"", "single quotes"},
   };
   for (const auto& [cmd, fix] : rows) {
     for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
       const Verdict verdict = no_shell_gate(case_of(cmd, profile));
       EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
-      EXPECT_NE(verdict.fix.find(fix), std::string::npos) << verdict.fix;
+      EXPECT_NE(verdict.instead.find(fix), std::string::npos) << verdict.instead;
     }
   }
-  for (const char* cmd : {"ls '|'", "ls \"a > b\"", "ls \\*", "ls 'A=1'", "ls a=1 HEAD~1", "ls '$HOME'"})
+  for (const char* cmd :
+       {"ls '|'", "ls \"a > b\"", "ls \\*", "ls 'A=1'", "ls a=1 HEAD~1", "ls '$HOME'", "ls \"\\$X\""})
     EXPECT_EQ(no_shell_gate(case_of(cmd)).decision, Decision::allow) << cmd;
+}
+
+TEST(NoShellGate, TheWholeCallThatWouldWorkIsGivenWhereItWould) {
+  const auto refused = [](const std::string& cmd, const auto& change) {
+    Case c = case_of(cmd, CommandProfile::full);
+    c.intent.shell_text = cmd;
+    c.ceilings.execute = true;
+    change(c);
+    const Verdict verdict = no_shell_gate(c);
+    EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
+    EXPECT_EQ(shape_gate(c, shapes()).decision, Decision::allow) << "no-shell answers: " << cmd;
+    return verdict.reason + "; " + verdict.instead;
+  };
+  const auto plain = [](Case&) {};
+  EXPECT_EQ(
+      refused("ls | wc -l", plain),
+      "unquoted | is a pipe to a shell, and there is no shell here; make one call for each command; quote "
+      "it if it is data, or call run_script {\"interpreter\":\"bash\",\"code\":\"ls | wc -l\"}");
+  EXPECT_EQ(
+      refused("echo \"$X\"", plain),
+      "$ within double quotes is an expansion to a shell, and there is no shell here; use single quotes if "
+      "it is data, or call run_script {\"interpreter\":\"bash\",\"code\":\"echo \\\"$X\\\"\"}");
+  EXPECT_EQ(
+      refused("cd py", plain),
+      "cd is a word that only a shell knows, and there is no shell here; give the command itself with the "
+      "argument cwd, or call run_script {\"interpreter\":\"bash\",\"code\":\"cd py\"}");
+  EXPECT_NE(refused("export A=1", plain).find("call the program itself, or call run_script {"),
+            std::string::npos);
+  EXPECT_NE(refused("ls | x", [](Case& c) { c.intent.cwd = "a b", c.intent.timeout_ms = 5000; })
+                .find(R"("code":"cd -- 'a b' || exit\nls | x","timeout_s":5})"),
+            std::string::npos);
+  const std::string call = "call run_script";
+  const std::string tool = "run_script";
+  EXPECT_EQ(refused("ls | x", [](Case& c) { c.ceilings.loadout = {{"run_shell"}}; }).find(tool),
+            std::string::npos);
+  for (const auto& text : {refused("ls | x", [](Case& c) { c.ceilings.execute = false; }),
+                           refused("ls | x", [](Case& c) { c.ceilings.level = Autonomy::readonly; }),
+                           refused("ls | x", [](Case& c) { c.intent.input = "x"; })}) {
+    EXPECT_EQ(text.find(call), std::string::npos) << "it would not work: " << text;
+    EXPECT_NE(text.find(tool), std::string::npos) << text;
+  }
+}
+
+TEST(LoadoutGate, ALineThatRunsAsAScriptNeedsRunScript) {
+  Case c = case_of("ls | wc", CommandProfile::any);
+  c.intent.shell_text = "ls | wc";
+  c.intent.opaque = true;
+  EXPECT_EQ(loadout_gate(c).decision, Decision::allow);
+  c.ceilings.loadout = {{"run_shell", "run_script"}};
+  EXPECT_EQ(loadout_gate(c).decision, Decision::allow);
+  c.ceilings.loadout = {{"run_shell"}};
+  EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
+  c.ceilings.loadout = {{"run_script"}};
+  EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
+}
+
+TEST(PathGate, WhereACallStartsIsInTheWorkspace) {
+  const struct {
+    OperandFact fact;
+    Decision decision;
+  } rows[] = {
+      {{.written = "py", .resolved = "/ws/py", .kind = FileFact::Kind::directory}, Decision::allow},
+      {{.written = ".", .resolved = "/ws", .kind = FileFact::Kind::directory}, Decision::allow},
+      {{.written = "py", .resolved = "/ws/py", .kind = FileFact::Kind::file}, Decision::deny},
+      {{.written = "py", .resolved = "/ws/py", .kind = FileFact::Kind::absent}, Decision::deny},
+      {{.written = "..", .resolved = "/", .kind = FileFact::Kind::directory}, Decision::deny},
+      {{.written = "x", .resolved = "/ws2", .kind = FileFact::Kind::directory}, Decision::deny},
+      {{.written = "x", .resolved = "/ws/x", .kind = FileFact::Kind::directory, .problem = "no"},
+       Decision::deny},
+  };
+  for (const auto& row : rows) {
+    for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
+      Case c = case_of("ls", profile);
+      c.intent.cwd = row.fact.written;
+      EXPECT_EQ(path_gate(c, shapes()).decision, Decision::deny) << "nobody looked";
+      c.facts.cwd = row.fact;
+      EXPECT_EQ(path_gate(c, shapes()).decision, row.decision) << row.fact.written;
+    }
+  }
 }
 
 TEST(EnvGate, NamesWhatIsLeftOut) {

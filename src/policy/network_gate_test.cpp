@@ -6,7 +6,11 @@ namespace {
 
 using namespace gates_fixture;
 
-std::string refusal_of(const Verdict& verdict) { return verdict.reason + "; " + verdict.fix; }
+// What the model reads, and behind it what the operator reads as well.
+std::string refusal_of(const Verdict& verdict) {
+  return verdict.reason + (verdict.instead.empty() ? "" : "; " + verdict.instead) +
+         (verdict.fix.empty() ? "" : " | " + verdict.fix);
+}
 
 // A call that wants to reach these hosts.
 Case reaching(std::vector<std::string> hosts) {
@@ -37,7 +41,7 @@ TEST(NetworkGate, AutonomyReadonlyCapsAnOperatorsCommandToo) {
   c.reach = "U:1 says so";
   EXPECT_EQ(network_gate(c, shapes()).decision, Decision::deny);
   EXPECT_EQ(refusal_of(network_gate(c, shapes())),
-            "autonomy readonly has no network: U:1 says so; leave the network out, or raise autonomy there");
+            "autonomy readonly has no network: U:1 says so | leave the network out, or raise autonomy there");
 }
 
 TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
@@ -51,34 +55,38 @@ TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
        {"api.example.org"},
        "skill code-review, needs_network",
        "egress: connect to evil.example:443 refused: not declared (skill code-review, "
-       "needs_network: [api.example.org]); declare it there, or do without; for a skill of a project the "
-       "operator has to give --net evil.example:443 as well"},
+       "needs_network: [api.example.org]); use what is declared, or tell the user which host is needed and "
+       "why | "
+       "declare it there; for a skill of a project the operator has to give --net evil.example:443 as well"},
       {{"api.example.org:443", "evil.example:80"},
        {"*.example.org"},
-       "--net",
-       "egress: connect to evil.example:80 refused: not declared (--net: [*.example.org]); "
-       "do without; the operator can give --net evil.example:80"},
+       "the operator",
+       "egress: connect to evil.example:80 refused: not declared (the operator: [*.example.org]); "
+       "use what is declared, or tell the user which host is needed and why | give --net evil.example:80"},
       {{"api.example.org:8443"},
        {"*"},
-       "--net",
-       "egress: connect to api.example.org:8443 refused: not declared (--net-any); do "
-       "without; the operator can give --net api.example.org:8443"},
+       "the operator",
+       "egress: connect to api.example.org:8443 refused: not declared (the operator: [any public name]); use "
+       "what "
+       "is declared, or tell the user which host is needed and why | give --net api.example.org:8443"},
       {{"localhost:443"},
        {"*"},
-       "--net",
-       "egress: connect to localhost:443 refused: not declared (--net-any); do without; "
-       "the operator can give --net localhost:443"},
-      {{"api.example.org:80"}, {"*"}, "--net", ""},
-      {{"localhost:8080"}, {"localhost:8080"}, "--net", ""},
+       "the operator",
+       "egress: connect to localhost:443 refused: not declared (the operator: [any public name]); use what "
+       "is "
+       "declared, or tell the user which host is needed and why | give --net localhost:443"},
+      {{"api.example.org:80"}, {"*"}, "the operator", ""},
+      {{"localhost:8080"}, {"localhost:8080"}, "the operator", ""},
       {{"a.org:443"},
        {},
        "skill s, needs_network",
        "egress: connect to a.org:443 refused: not declared (skill s, needs_network: []); "
-       "declare it there, or do without; for a skill of a project the operator has to give --net a.org:443 "
-       "as well"},
+       "use what is declared, or tell the user which host is needed and why | declare it there; for a skill "
+       "of a "
+       "project the operator has to give --net a.org:443 as well"},
       {{"10.0.0.1:80"},
        {"*"},
-       "--net",
+       "the operator",
        "'10.0.0.1:80' is not the name of a host: it is an address, and hosts go by their names; "
        "write NAME or NAME:PORT"},
   };
@@ -97,31 +105,31 @@ TEST(NetworkGate, ProfileAndAutonomyCapIt) {
   Case c = reaching({"api.example.org:443"});
   c.ceilings.network = false;
   EXPECT_EQ(refusal_of(network_gate(c, shapes())),
-            "the sandbox profile has no network; do without; the operator can give --profile "
-            "workspace-write");
+            "the sandbox profile has no network; do without the network | give --profile workspace-write");
   c = reaching({"api.example.org:443"});
   c.ceilings.level = Autonomy::readonly;
   EXPECT_EQ(refusal_of(network_gate(c, shapes())),
-            "autonomy readonly has no network; the operator can raise --autonomy");
+            "autonomy readonly has no network; do without the network | raise --autonomy");
   c = reaching({"api.example.org:443"});
   c.ceilings.hosts.clear();
   c.ceilings.network_problem =
       "skill s says needs_network: true and names no host, and the operator gives none";
   EXPECT_EQ(refusal_of(network_gate(c, shapes())),
             "skill s says needs_network: true and names no host, and the operator gives none; "
-            "list the hosts in needs_network, or the operator can give --net HOST or --net-any");
+            "do without the network | list the hosts in needs_network, or give --net HOST or --net-any");
 }
 
 TEST(NetworkGate, WhatACommandMayReachIsSaid) {
   Case c = case_of("python3 x.py", CommandProfile::full);
   c.ceilings.network = true;
   c.ceilings.hosts = {"a.org", "b.org:8443"};
-  EXPECT_EQ(
-      network_gate(c, shapes()).reason,
-      "autonomy supervised asks before it uses the network: it may reach what is declared (--net: [a.org, "
-      "b.org:8443])");
+  EXPECT_EQ(network_gate(c, shapes()).reason,
+            "autonomy supervised asks before it uses the network: it may reach what is declared (the "
+            "operator: [a.org, "
+            "b.org:8443])");
   c.ceilings.level = Autonomy::full;
-  EXPECT_EQ(network_gate(c, shapes()).reason, "it may reach what is declared (--net: [a.org, b.org:8443])");
+  EXPECT_EQ(network_gate(c, shapes()).reason,
+            "it may reach what is declared (the operator: [a.org, b.org:8443])");
   c = case_of("ls");
   c.ceilings.network = true;
   c.ceilings.hosts = {"a.org"};

@@ -17,27 +17,47 @@ constexpr size_t longest_text = 4 << 20;
 constexpr size_t most_matching_cost = 500'000'000;
 constexpr size_t short_text = 500;
 
+// The operator's own words, or that there is such a rule: not what it looks for.
 std::string explain(const Rule& rule) {
   if (!rule.reason.empty()) return rule.reason;
-  std::string text = "a rule says " + std::string(name_of(rule.action)) + " for " + rule.tool;
+  switch (rule.action) {
+    case Decision::allow: return "a rule of the operator's allows it";
+    case Decision::ask: return "a rule of the operator's wants it asked about";
+    case Decision::deny: break;
+  }
+  return "it is against a rule of the operator's";
+}
+
+std::string instead_of(Decision decision) {
+  if (decision == Decision::allow) return {};
+  return std::string(decision == Decision::ask ? needs_the_user : forbidden_by_operator);
+}
+
+// What the rule looks for.
+std::string content_of(const Rule& rule) {
+  std::string text = std::string(name_of(rule.action)) + " for " + rule.tool;
   for (const auto& argument : rule.arguments) text += ", " + argument.name + " matching " + argument.pattern;
   return text;
 }
 
 std::string remedy(const Rule& rule, const std::string& where) {
+  const std::string here = where + ", which says " + shown(content_of(rule), 200);
   switch (rule.action) {
     case Decision::allow: return {};
     case Decision::ask:
       return (rule.approvers == Approvers::operator_alone ? "let the operator answer by `cloche approve`"
                                                           : "answer when asked") +
-             std::string(", or allow it by a rule before ") + where;
+             std::string(", or allow it by a rule before ") + here;
     case Decision::deny: break;
   }
-  return "do it in a way that the rule does not name, or change " + where;
+  return "change " + here;
 }
 
-Verdict deny(std::string reason, std::string fix) {
-  return {GateId::rules, Decision::deny, std::move(reason), {}, std::move(fix)};
+// Of a call that no rule can judge as it was sent.
+Verdict deny(std::string reason, std::string instead) {
+  Verdict verdict{GateId::rules, Decision::deny, std::move(reason)};
+  verdict.instead = std::move(instead);
+  return verdict;
 }
 
 // Aliases resolved; nullopt when two arguments come down to one name, because then nobody knows which counts.
@@ -85,6 +105,18 @@ std::optional<Verdict> refuse_unjudgeable(const RuleFiles& files, const RuleCall
   for (const auto& [name, text] : call.arguments)
     if (auto refused = refuse_text(files, call.tool, name, text)) return refused;
   return call.runs ? refuse_text(files, call.tool, "cmd", *call.runs) : std::nullopt;
+}
+
+bool looks_at(const Rule& rule, std::string_view tool, std::string_view argument) {
+  return std::any_of(rule.arguments.begin(), rule.arguments.end(), [&](const ArgumentPattern& one) {
+    return canonical_argument(tool, one.name) == argument;
+  });
+}
+
+RuleCall with_text(const TextVoice& voice, const std::string& text) {
+  RuleCall call = voice.call;
+  call.arguments[voice.argument] = text;
+  return call;
 }
 
 bool is_found(const ArgumentPattern& argument, const RuleCall& call) {
@@ -150,14 +182,16 @@ bool RuleFile::is_too_costly(const RuleCall& call) const {
 }
 
 Verdict RuleFile::too_costly() const {
-  return deny("the call is too long to be judged by the rules of " + source_ + " in time",
-              "send less at once, or write simpler patterns");
+  Verdict verdict =
+      deny("the call is too long to be judged by the operator's rules in time", "send less at once");
+  verdict.fix = "write simpler patterns in " + source_;
+  return verdict;
 }
 
 Verdict RuleFile::verdict_of(const Rule& rule) const {
   const std::string where = place(source_, rule.line);
-  return {GateId::rules,         rule.action,         shown(explain(rule), 200),
-          rule.id + " " + where, remedy(rule, where), rule.approvers};
+  return {GateId::rules,       rule.action,    shown(explain(rule), 200), rule.id + " " + where,
+          remedy(rule, where), rule.approvers, instead_of(rule.action)};
 }
 
 std::optional<Verdict> RuleFile::judge_by_other_name(const RuleCall& call,
@@ -169,17 +203,43 @@ std::optional<Verdict> RuleFile::judge_by_other_name(const RuleCall& call,
   return std::nullopt;
 }
 
+std::optional<Verdict> RuleFile::judge_text(const TextVoice& voice, const std::string& text) const {
+  using Weight = TextVoice::Weight;
+  if (!has_opinion_) return std::nullopt;
+  const RuleCall call = with_text(voice, text);
+  if (is_large(call) && is_too_costly(call)) return too_costly();
+  for (const Rule* rule : candidates(call)) {
+    if (!matches(*rule, call)) continue;
+    const bool by_text = looks_at(*rule, call.tool, voice.argument);
+    const bool allows = rule->action == Decision::allow;
+    if (allows && by_text) continue;
+    if (by_text || voice.weight == Weight::whole) return verdict_of(*rule);
+    if (allows) return std::nullopt;  // of a call by that name no later rule would speak
+    // What is about both was heard as a rule about the tool that was called.
+    if (voice.weight == Weight::by_name && !tool_matches(rule->tool, voice.called)) return verdict_of(*rule);
+  }
+  return std::nullopt;
+}
+
 std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
   if (!has_opinion_) return std::nullopt;
   if (is_large(call) && is_too_costly(call)) return too_costly();
   if (const Rule* rule = first_match(call)) return verdict_of(*rule);
+  return judge_unmatched();
+}
+
+std::optional<Verdict> RuleFile::judge_unmatched() const {
+  if (!has_opinion_) return std::nullopt;
   const Decision decision = otherwise_.value_or(Decision::deny);
   const std::string where = place(source_, otherwise_line_);
-  return Verdict{
+  Verdict verdict{
       GateId::rules, decision,
-      "no rule of " + source_ + " matches, and its default is " + std::string(name_of(decision)),
-      "permissions.default " + where,
-      decision == Decision::allow ? "" : "add a rule that allows it, or change the default at " + where};
+      "no rule of the operator's is about it, and the default is " + std::string(name_of(decision)),
+      "permissions.default " + where};
+  verdict.fix =
+      decision == Decision::allow ? "" : "add a rule that allows it, or change the default at " + where;
+  verdict.instead = instead_of(decision);
+  return verdict;
 }
 
 size_t RuleFile::example_count() const {
@@ -216,6 +276,58 @@ Verdict rules_gate(const RuleFiles& files, const RuleCall& call) {
   if (auto refused = refuse_unjudgeable(files, *plain)) return *std::move(refused);
   return strictest_of(files, {GateId::rules, Decision::allow, "no permission rules are set"},
                       [&](const RuleFile& file) { return file.judge(*plain); });
+}
+
+namespace {
+
+// What the whole of the text comes to for one name. The default speaks where
+// nothing of it can be judged by its parts.
+std::optional<Verdict> judge_whole(const RuleFile& file, const TextVoice& voice, const OpaqueText& opaque) {
+  auto verdict = file.judge_text(voice, opaque.text);
+  if (verdict || opaque.parts || voice.weight != TextVoice::Weight::whole) return verdict;
+  return file.judge_unmatched();
+}
+
+std::optional<Verdict> judge_part(const RuleFile& file, const TextVoice& voice, const OpaqueText& opaque,
+                                  const std::string& part) {
+  const bool fully = opaque.parts && voice.weight == TextVoice::Weight::whole;
+  return fully ? file.judge(with_text(voice, part)) : file.judge_text(voice, part);
+}
+
+// Within one file the strictest as well: each part is a command of its own.
+std::optional<Verdict> judge_opaque(const RuleFile& file, const std::vector<TextVoice>& voices,
+                                    const OpaqueText& opaque) {
+  std::optional<Verdict> strictest;
+  Approvers approvers = Approvers::anyone;
+  const auto take = [&](std::optional<Verdict> verdict) {
+    if (!verdict) return;
+    approvers = std::max(approvers, verdict->approvers);
+    if (!strictest || verdict->decision > strictest->decision) strictest = std::move(verdict);
+  };
+  for (const auto& voice : voices) {
+    take(judge_whole(file, voice, opaque));
+    for (const auto& part : opaque.parts ? *opaque.parts : opaque.pieces)
+      take(judge_part(file, voice, opaque, part));
+  }
+  if (strictest && strictest->decision == Decision::ask) strictest->approvers = approvers;
+  return strictest;
+}
+
+}  // namespace
+
+Verdict rules_on_text(const RuleFiles& files, const std::vector<TextVoice>& voices,
+                      const OpaqueText& opaque) {
+  std::vector<TextVoice> plain;
+  for (const auto& voice : voices) {
+    auto call = canonical(voice.call);
+    if (!call) return deny("cmd and command are one argument and both are given", "send one of them");
+    plain.push_back({*std::move(call), std::string(canonical_argument(voice.call.tool, voice.argument)),
+                     voice.weight, std::string(canonical_tool(voice.called))});
+    if (auto refused = refuse_unjudgeable(files, with_text(plain.back(), opaque.text)))
+      return *std::move(refused);
+  }
+  return strictest_of(files, {GateId::rules, Decision::allow, "no rule is about it"},
+                      [&](const RuleFile& file) { return judge_opaque(file, plain, opaque); });
 }
 
 Verdict rules_by_other_name(const RuleFiles& files, const RuleCall& call, std::string_view judged_tool) {

@@ -75,6 +75,32 @@ size_t matching_cost(const Rule& rule, const RuleCall& call);
 // Makes of an example's command line what the gateway makes of a call's: the canonical quoting of its words.
 using NormaliseCommand = std::function<Result<std::string>(std::string_view command)>;
 
+// Text that an interpreter runs, and that nobody can judge but by its letters.
+// What a rule finds in the whole of it can only refuse or ask: a pattern that
+// allows may have found a part of it. It is allowed where every one of its
+// parts is, or where a rule allows the tool whatever the text, or where the
+// default does.
+struct OpaqueText {
+  std::string text;
+  std::optional<std::vector<std::string>> parts =
+      {};                                // the canonical quoting of each command, if it has parts
+  std::vector<std::string> pieces = {};  // without parts: what may be commands in it, by the letters
+};
+
+// A name by which rules may mean such a call: the tool that was called, and
+// others that do the same.
+struct TextVoice {
+  enum class Weight {
+    whole,      // the tool that was called: all of its rules, and the default
+    by_name,    // another name for this very call: its rules that are not about the tool as well
+    text_only,  // a tool that could have done the same: its rules about the text
+  };
+  RuleCall call;         // without the text
+  std::string argument;  // that has the text
+  Weight weight = Weight::whole;
+  std::string called = {};  // of another name: the tool that was called
+};
+
 class RuleFile {
  public:
   // `permissions` is that member of the configuration; nullptr: the file has none. Refuses with file:line
@@ -87,6 +113,11 @@ class RuleFile {
   // A call that was judged as a call of another tool, by the name that it was made with: only rules that are
   // about this name and not about that tool as well, and never the default.
   std::optional<Verdict> judge_by_other_name(const RuleCall& call, std::string_view judged_tool) const;
+  // Of opaque text, or a part of it: rules that allow by what they find in it are passed over.
+  // nullopt: no rule speaks.
+  std::optional<Verdict> judge_text(const TextVoice& voice, const std::string& text) const;
+  // What the file says where no rule does.
+  std::optional<Verdict> judge_unmatched() const;
   // The rule that decides, or nullptr: the default does.
   const Rule* first_match(const RuleCall& call) const;
   // The rules that may be about this call, in their order: no other is.
@@ -124,6 +155,9 @@ Verdict rules_gate(const RuleFiles& files, const RuleCall& call);
 // What rules say of a call by the name that an agent has for it, where it is judged as a call of our tool
 // `judged_tool`: an allow unless a rule names it. People write rules with the names that they see.
 Verdict rules_by_other_name(const RuleFiles& files, const RuleCall& call, std::string_view judged_tool);
+
+// The strictest of what all of them say.
+Verdict rules_on_text(const RuleFiles& files, const std::vector<TextVoice>& voices, const OpaqueText& opaque);
 
 // run_shell_command is run_shell, and its argument command is cmd.
 std::string_view canonical_tool(std::string_view tool);

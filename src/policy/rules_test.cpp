@@ -2,6 +2,9 @@
 // change.
 #include "policy/rules.hpp"
 
+#include "base/shell_parts.hpp"
+#include "base/words.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -94,10 +97,70 @@ TEST(Rules, TheVerdictSaysWhoDecidedAndWhatToDo) {
   EXPECT_NE(denied.fix.find("rules.json:3"), std::string::npos);
   const Verdict asked = rules_gate({.user = file}, shell("make"));
   EXPECT_EQ(asked.rule, "permissions.default rules.json:7");
-  EXPECT_EQ(asked.reason, "no rule of rules.json matches, and its default is ask");
+  EXPECT_EQ(asked.reason, "no rule of the operator's is about it, and the default is ask");
   const Verdict allowed = rules_gate({.user = file}, shell("git log"));
-  EXPECT_EQ(allowed.reason, "a rule says allow for run_shell, cmd matching ^(git|ls|cat|grep) ");
+  EXPECT_EQ(allowed.reason, "a rule of the operator's allows it");
   EXPECT_EQ(allowed.fix, "");
+}
+
+// Nothing passes by adding a ; to it.
+TEST(Rules, OpaqueTextIsAllowedByItsPartsAndRefusedByAnyOfIt) {
+  using Weight = TextVoice::Weight;
+  const RuleFile asks = must_read(R"({"default": "ask", "rules": [
+    {"tool": "run_shell", "args": {"cmd": "^git push"}, "action": "deny"},
+    {"tool": "run_shell", "args": {"cmd": "curl.*[|] *sh"}, "action": "deny"},
+    {"tool": "run_script", "args": {"code": "deploy"}, "action": "deny"},
+    {"tool": "run_shell", "args": {"cmd": "^(git|ls) "}, "action": "allow"}]})");
+  const RuleFile allows = must_read(R"({"default": "allow", "rules": [
+    {"tool": "run_shell", "args": {"cmd": "^git push"}, "action": "deny"}]})");
+  const RuleFile scripts = must_read(R"({"default": "deny", "rules": [
+    {"tool": "run_script", "args": {"code": "^git "}, "action": "allow"},
+    {"tool": "run_script", "args": {"interpreter": "python3"}, "action": "allow"},
+    {"tool": "run_shell", "action": "deny"}]})");
+  const struct {
+    const RuleFile& file;
+    const char* tool;
+    const char* text;
+    Decision decision;
+  } rows[] = {
+      {asks, "run_shell", "git status; ls -l", Decision::allow},
+      {asks, "run_shell", "git status; make", Decision::ask},
+      {asks, "run_shell", "git status $X", Decision::ask},  // what allows has found a part
+      {asks, "run_shell", "git status; git push", Decision::deny},
+      {asks, "run_shell", "ls -l && git push origin", Decision::deny},
+      {asks, "run_shell", "ls -l; git push \"$X\"", Decision::deny},  // no parts: by the letters
+      {asks, "run_shell", "A=1 git push", Decision::deny},
+      {asks, "run_shell", "git fetch; curl x | sh", Decision::deny},  // over two parts
+      {asks, "run_shell", "git fetch; deploy", Decision::deny},       // the rules for run_script speak
+      {asks, "run_script", "git status; git push", Decision::deny},  // and those for run_shell about the text
+      {asks, "run_script", "git status", Decision::ask},
+      {allows, "run_shell", "git status $X; ls", Decision::allow},
+      {allows, "run_shell", "x $X; git push", Decision::deny},
+      {allows, "run_script", "git push", Decision::deny},
+      {scripts, "run_script", "git status; git log", Decision::allow},
+      {scripts, "run_script", "git status; rm x", Decision::deny},
+      {scripts, "run_script", "git status; echo $X", Decision::deny},
+      {scripts, "run_shell", "git status; git log", Decision::deny},
+  };
+  for (const auto& row : rows) {
+    const std::string tool = row.tool;
+    OpaqueText opaque{.text = row.text};
+    if (const auto parts = shell_parts(row.text)) {
+      opaque.parts.emplace();
+      for (const auto& argv : parts->commands) opaque.parts->push_back(quote_words(argv));
+    } else {
+      opaque.pieces = shell_pieces(row.text).value();
+    }
+    std::vector<TextVoice> voices = {{{tool}, tool == "run_shell" ? "cmd" : "code"}};
+    voices.push_back(tool == "run_shell" ? TextVoice{{"run_script"}, "code", Weight::by_name, tool}
+                                         : TextVoice{{"run_shell"}, "cmd", Weight::text_only, tool});
+    EXPECT_EQ(rules_on_text({.user = row.file}, voices, opaque).decision, row.decision)
+        << tool << ": " << row.text;
+  }
+  const TextVoice python{{"run_script", {{"interpreter", "python3"}}}, "code"};
+  EXPECT_EQ(rules_on_text({.user = scripts}, {python}, {.text = "anything"}).decision, Decision::allow)
+      << "a rule that does not look at the text allows the tool";
+  EXPECT_EQ(rules_on_text({}, {python}, {.text = "anything"}).decision, Decision::allow);
 }
 
 TEST(Rules, TheStrictestOfAllFilesThatAskSaysWhoMayAnswer) {

@@ -16,7 +16,11 @@ constexpr ToolArgument timeout = {"timeout_s", R"(\A[1-9][0-9]{0,4}\z)", "a whol
 const std::vector<ToolArguments>& tool_arguments() {
   static const std::vector<ToolArguments> tools = {
       {"run_shell",
-       {command, {"profile", R"(\A(?:passive|full|any)\z)", "passive, full or any"}, timeout, {"stdin"}}},
+       {command,
+        {"profile", R"(\A(?:passive|full|any)\z)", "passive, full or any"},
+        timeout,
+        {"stdin"},
+        {"cwd"}}},
       {"run_python", {{"code"}, timeout}},
       {"run_script",
        {{"code"}, {"interpreter", R"(\A(?:bash|python3|node)\z)", "bash, python3 or node"}, timeout}},

@@ -139,8 +139,8 @@ Result<void> KeptCalls::spend(const std::string& id, uint64_t until_ms) const {
 }
 
 Result<KeptCall> KeptCalls::take(const std::string& id, uint64_t now_ms) const {
-  const Error unknown = refusal("there is no call '" + shown(id, 80) + "', or it was started already",
-                                "let the agent make the call again");
+  const Error unknown = refusal("there is no call '" + shown(id, 80) +
+                                "', or it was started already: the agent has to make the call again");
   if (id.size() != id_letters || !is_plain_id(id)) return unknown;
   const auto held = TRY(shelf_.lock());
   if (is_spent(id)) return unknown;
@@ -149,7 +149,7 @@ Result<KeptCall> KeptCalls::take(const std::string& id, uint64_t now_ms) const {
   // The mark first: whatever happens after it, and whoever puts a copy back, it is not given out again.
   TRY(spend(id, read.value().expires_ms));
   if (read.value().expires_ms <= now_ms)
-    return refusal("the call " + id + " was judged too long ago", "let the agent make the call again");
+    return refusal("the call " + id + " was judged too long ago: the agent has to make the call again");
   return std::move(read).value().call;
 }
 

@@ -57,6 +57,7 @@ void add_verdicts(JsonWriter& out, const std::vector<Verdict>& verdicts) {
     if (!verdict.reason.empty()) field(out, "reason", verdict.reason);
     if (!verdict.rule.empty()) field(out, "rule", verdict.rule);
     if (!verdict.fix.empty()) field(out, "fix", verdict.fix);
+    if (!verdict.instead.empty()) field(out, "instead", verdict.instead);
     if (verdict.approvers != Approvers::anyone) out.member("approver", name_of(verdict.approvers));
     out.end_object();
   }
@@ -121,7 +122,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   if (outcome.signal != 0) out.member("signal", outcome.signal);
   if (outcome.limit) out.member("limit", info_of(*outcome.limit).name);
   if (outcome.answer_fault != AnswerFault::none) out.member("failure", name_of(outcome.answer_fault));
-  if (!outcome.reason.empty()) field(out, "reason", outcome.reason);
+  if (!outcome.reason.empty()) field(out, "reason", operators_reason(outcome));
   field(out, "backend", outcome.backend);
   out.key("layers").begin_array();
   for (const auto& layer : outcome.layers)
@@ -131,7 +132,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   add_usage(out, outcome.usage);
   add_items(out, "denials", outcome.denials, [&](const Denial& denial) {
     field(out.begin_object(), "by", denial.by, max_item_bytes / 2);
-    field(out, "what", denial.what, max_item_bytes / 2).end_object();
+    field(out, "what", denial.what + denial.advice, max_item_bytes / 2).end_object();
   });
   add_network(out, outcome);
   if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
+#include "base/json_text.hpp"
+
 namespace cloche {
 namespace {
 
@@ -39,6 +42,26 @@ Result<std::string> transcript_tail(const RunPlace& place, const std::string& ta
   std::string text = TRY(read_from(file.value().get(), begin, most_bytes));
   if (begin > 0) text.erase(0, text.find('\n') == std::string::npos ? text.size() : text.find('\n') + 1);
   text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);  // one may be being written
+  return text;
+}
+
+std::string transcript_for_model(std::string_view lines) {
+  constexpr std::string_view seen[] = {"call_id",  "task_id", "role", "tool",   "args",
+                                       "decision", "outcome", "exit", "result", "timestamp"};
+  std::string text;
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    const auto line = read_json(lines.substr(0, end), "", {.bytes = lines.size()});
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (!line.ok()) continue;  // a line that cannot be read shows nothing
+    JsonWriter out;
+    out.begin_object();
+    for (const auto name : seen) {
+      const JsonValue* value = line.value().find(name);
+      if (value != nullptr) out.key(name).raw(to_json(*value));
+    }
+    text += out.end_object().take() + "\n";
+  }
   return text;
 }
 

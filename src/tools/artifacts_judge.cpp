@@ -16,8 +16,11 @@ namespace {
 constexpr size_t longest_path = 4095;  // the kernel's, less the NUL
 constexpr size_t longest_name = 255;
 
-Verdict deny(std::string reason, std::string fix) {
-  return {GateId::path, Decision::deny, std::move(reason), {}, std::move(fix)};
+// `instead` is for the model and `fix` for the operator.
+Verdict deny(std::string reason, std::string instead, std::string fix = {}) {
+  Verdict verdict{GateId::path, Decision::deny, std::move(reason), {}, std::move(fix)};
+  verdict.instead = std::move(instead);
+  return verdict;
 }
 
 std::string quoted(std::string_view path) { return "'" + shown(path) + "'"; }
@@ -73,7 +76,7 @@ std::optional<Verdict> refuse_place(const FileAction& action) {
 std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
                                     const ProtectedSet& protected_set, std::string_view workspace) {
   if (protected_set.empty())
-    return deny("nobody has loaded the protected set, so nothing can be written",
+    return deny("nobody has loaded the protected set, so nothing can be written", "tell the user",
                 "install share/ beside the programs");
   const std::string counted = std::string(meaning_of_root(workspace).counts_from) + "/" + path;
   if (const ProtectedEntry* entry =
@@ -88,7 +91,7 @@ std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
       std::find_if(names.begin(), names.end(), [](std::string_view name) { return name[0] == '.'; });
   if (dotfiles == Dotfiles::refuse && dotted != names.end()) {
     return deny(quoted(path) + " has the dot-file " + quoted(*dotted) + " in it",
-                "use a name without the dot; an operator may set dotfiles to allow");
+                "use a name without the dot", "set dotfiles to allow");
   }
   return {};
 }

@@ -176,7 +176,7 @@ TEST(ArtifactPaths, RefusedForEveryTool) {
       EXPECT_EQ(verdict.gate, GateId::path);
       EXPECT_EQ(verdict.decision, Decision::deny) << path;
       EXPECT_NE(verdict.reason.find(why), std::string::npos) << verdict.reason;
-      EXPECT_NE(verdict.fix, "") << "says what to do instead: " << verdict.reason;
+      EXPECT_NE(verdict.instead, "") << "says what to do instead: " << verdict.reason;
       EXPECT_EQ(verdict.reason.find('\x1b'), std::string::npos);
     }
   }

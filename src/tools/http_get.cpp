@@ -1,5 +1,7 @@
 #include "tools/http_get.hpp"
 
+#include "tools/model_text.hpp"
+
 #include <algorithm>
 
 #include "base/json.hpp"
@@ -135,7 +137,7 @@ std::string why_not_fetched(const Outcome& outcome, const std::optional<FetchAns
     if (denial.by == "egress") return denial.what;
   }
   if (!outcome.network_failures.empty()) return outcome.network_failures.front();
-  if (outcome.end != End::exited) return "http_get failed: " + outcome.reason;
+  if (outcome.end != End::exited) return "http_get failed: " + reason_for_model(outcome);
   if (answer && !answer->problem.empty()) return "http_get failed: " + answer->problem;
   return "http_get failed: what fetches gave no answer that can be read";
 }

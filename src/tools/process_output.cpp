@@ -6,6 +6,7 @@
 #include "base/utf8.hpp"
 #include "base/words.hpp"
 #include "model/backend.hpp"
+#include "tools/model_text.hpp"
 #include "tools/shown_ends.hpp"
 
 namespace cloche {
@@ -28,7 +29,8 @@ constexpr std::string_view worth_another_try = "; run it again";
 std::string ended(const Outcome& outcome) {
   if (outcome.end == End::exited) return "";
   constexpr std::string_view already_said = "ended ";  // the label says it
-  return outcome.reason.substr(outcome.reason.starts_with(already_said) ? already_said.size() : 0);
+  const std::string reason = reason_for_model(outcome);
+  return reason.substr(reason.starts_with(already_said) ? already_said.size() : 0);
 }
 
 Result<ShownEnds> ends_of(const Pieces& stream, size_t most_bytes) {
@@ -65,7 +67,8 @@ std::string unstarted(const Outcome& outcome, const std::string& program) {
   if (outcome.end == End::not_found) return "[INFO] tool '" + shown(program, 100) + "' not installed";
   if (outcome.end == End::refused) return outcome.reason;
   // After a look that was not complete there is something to show.
-  if (outcome.end == End::failed && outcome.look_gap.empty()) return "cloche failed: " + outcome.reason;
+  if (outcome.end == End::failed && outcome.look_gap.empty())
+    return "cloche failed: " + reason_for_model(outcome) + "; if that stays so, tell the user";
   return {};
 }
 
@@ -170,20 +173,6 @@ Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBu
   const OutputBudget of_errors = beside(output);
   const bool cut = output.size() > of_output.bytes || errors.size() > of_errors.bytes;
   return ShownStreams{output.within(of_output), errors.within(of_errors), cut ? cut_note(budget) : ""};
-}
-
-std::string refusal_text(const Verdict& verdict) {
-  return "refused by " + std::string(name_of(verdict.gate)) + ": " + verdict.reason +
-         (verdict.fix.empty() ? "" : "; " + verdict.fix);
-}
-
-Outcome refused_by(const Verdict& verdict) {
-  Outcome outcome;
-  outcome.end = End::refused;
-  outcome.exit_code = 126;
-  outcome.reason = refusal_text(verdict);
-  outcome.denials.push_back({std::string(name_of(verdict.gate)), outcome.reason});
-  return outcome;
 }
 
 void name_passed_on(Outcome& outcome) {

@@ -59,11 +59,8 @@ std::string remarks_text(const Outcome& outcome);
 // What the network gate refused while the program ran, once each, and what to do about it.
 std::string egress_text(const Outcome& outcome);
 
-std::string refusal_text(const Verdict& verdict);
-
 // Of output that went on to the caller how much it was, in its place: for the record.
 void name_passed_on(Outcome& outcome);
-Outcome refused_by(const Verdict& verdict);
 // Of a program that was started or could not be; `program` is its name.
 std::string raw_text(const Outcome& outcome, const std::string& program);
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget);

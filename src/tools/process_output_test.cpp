@@ -1,6 +1,8 @@
 // What a model gets back, to the byte.
 #include "tools/process_output.hpp"
 
+#include "tools/model_text.hpp"
+
 #include <gtest/gtest.h>
 
 #include "base/json.hpp"
@@ -30,8 +32,10 @@ TEST(ProcessOutput, TheThreeClassesAreNeverMixedUp) {
   missing.end = End::not_found;
   missing.exit_code = 127;
   EXPECT_EQ(shown_text(missing, "ruff", {}), "[INFO] tool 'ruff' not installed");
-  const Outcome refused = refused_by({GateId::path, Decision::deny, "no", "", "do this"});
+  const Outcome refused = refused_by(
+      {GateId::path, Decision::deny, "no", "id file:3", "give --x", Approvers::anyone, "do this"});
   EXPECT_EQ(shown_text(refused, "x", {}), "refused by path: no; do this");
+  EXPECT_EQ(operators_reason(refused), "refused by path: no; do this (id file:3); give --x");
   EXPECT_EQ(refused.exit_code, 126);
   // A program may print what another class looks like; the first words still tell.
   EXPECT_TRUE(shown_text(exited(0, "[INFO] tool 'x' not installed"), "x", {}).starts_with("exit_code: 0\n"));

@@ -144,7 +144,9 @@ Intent Registry::understand(const ToolCall& call, const ReadArguments& arguments
 
 Verdict Registry::schema_verdict(const ReadArguments& arguments, const Intent& intent) const {
   const auto deny = [&](std::string why) {
-    return Verdict{GateId::schema, Decision::deny, std::move(why), {}, how_to_send(intent)};
+    Verdict verdict{GateId::schema, Decision::deny, std::move(why)};
+    verdict.instead = how_to_send(intent);
+    return verdict;
   };
   const RegisteredTool* tool = find(intent.tool);
   if (tool == nullptr) return deny("there is no schema for a tool that is not known");

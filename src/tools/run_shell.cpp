@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/json.hpp"
 #include "base/json_text.hpp"
+#include "base/shell_parts.hpp"
 #include "policy/gates.hpp"
 #include "tools/process_output.hpp"
 
@@ -23,7 +25,9 @@ class Reading {
     }
     if (!intent_.problem.empty()) return;
     if (intent_.form == Intent::Form::none) return wrong("neither cmd nor argv is given");
-    if (std::string problem = problem_of(intent_.argv); !problem.empty()) wrong("argv: " + problem);
+    if (intent_.shell_text) return;
+    if (std::string problem = problem_of(intent_.argv); !problem.empty()) return wrong("argv: " + problem);
+    if (is_shell_word(intent_.argv.front())) intent_.shell_text = text_.value_or(quote_words(intent_.argv));
   }
 
  private:
@@ -35,6 +39,7 @@ class Reading {
     if (name == "profile") return take_profile(value);
     if (name == "timeout_s") return take_timeout(value);
     if (name == "stdin") return take_input(value);
+    if (name == "cwd") return take_directory(value);
     wrong("unknown argument " + shown(name, 60));
   }
 
@@ -48,10 +53,29 @@ class Reading {
     if (is_second()) return;
     if (!value.is_string()) return wrong(name + " is not a text");
     intent_.form = Intent::Form::text;
+    text_ = value.text;
+    if (value.text.find('\n') != std::string::npos) return take_lines(name, value.text);
     SplitWords split = split_words(value.text);
     if (!split.problem.empty()) return wrong(name + ": " + split.problem);
     intent_.argv = std::move(split.words);
     intent_.operators = std::move(split.operators);
+    if (!intent_.operators.empty()) intent_.shell_text = value.text;
+  }
+
+  // Line by line, which no argv is.
+  void take_lines(const std::string& name, const std::string& text) {
+    if (text.size() > max_command_bytes)
+      return wrong(name + ": it is longer than " + std::to_string(max_command_bytes) + " bytes");
+    if (std::string problem = problem_of_lines(text); !problem.empty()) return wrong(name + ": " + problem);
+    intent_.operators = {{ShellOperator::Kind::line_break, "\n", text.find('\n')}};
+    intent_.shell_text = text;
+  }
+
+  void take_directory(const JsonValue& value) {
+    const bool good = value.is_string() && !value.text.empty() && is_utf8(value.text) &&
+                      value.text.find('\0') == std::string::npos && value.text.size() <= 4096;
+    if (!good) return wrong("cwd is not a directory's path");
+    intent_.cwd = value.text;
   }
 
   void take_words(const JsonValue& value) {
@@ -82,6 +106,7 @@ class Reading {
   }
 
   Intent& intent_;
+  std::optional<std::string> text_;  // of `cmd`, as it was sent
 };
 
 }  // namespace
@@ -101,7 +126,9 @@ ToolSpec run_shell_spec() {
       "description": "the words of the command"},
     "profile": {"type": "string", "enum": ["passive", "full", "any"], "description": "which commands may run"},
     "timeout_s": {"type": "integer", "minimum": 1, "maximum": 86400, "description": "a shorter time-out"},
-    "stdin": {"type": "string", "description": "what the command reads"}}})";
+    "stdin": {"type": "string", "description": "what the command reads"},
+    "cwd": {"type": "string", "minLength": 1, "maxLength": 4096,
+      "description": "the directory to start in, relative to the workspace"}}})";
   spec.output_schema = process_output_schema();
   spec.annotations = {.read_only = false, .destructive = true, .idempotent = false, .open_world = false};
   return spec;
@@ -117,7 +144,9 @@ void understand_shell(const JsonValue& arguments, Intent& intent) { Reading(inte
 
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
   std::map<std::string, std::string, std::less<>> arguments = intent.arguments;
-  if (intent.form != Intent::Form::none) arguments["cmd"] = quote_words(intent.argv);
+  if (intent.form != Intent::Form::none)
+    arguments["cmd"] = intent.shell_text ? *intent.shell_text : quote_words(intent.argv);
+  if (intent.cwd) arguments["cwd"] = *intent.cwd;
   if (intent.profile) arguments["profile"] = name_of(*intent.profile);
   if (intent.timeout_ms) arguments["timeout_s"] = std::to_string(*intent.timeout_ms / 1000);
   if (intent.input) arguments["stdin"] = *intent.input;

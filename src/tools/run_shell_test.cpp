@@ -10,6 +10,7 @@
 #include "base/json_text.hpp"
 #include "policy/pattern.hpp"
 #include "policy/tool_arguments.hpp"
+#include "tools/scripts.hpp"
 
 namespace cloche {
 namespace {
@@ -44,6 +45,53 @@ TEST(RunShell, TheOtherArguments) {
   EXPECT_EQ(normal.size(), 4U);
 }
 
+TEST(RunShell, WhatOnlyAShellRunsIsKeptAsText) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"cmd": "ls | wc"})", "ls | wc"},
+      {R"({"cmd": "echo \"$X\""})", R"(echo "$X")"},
+      {R"({"cmd": "cd py"})", "cd py"},
+      {R"({"argv": ["cd", "a b"]})", "cd 'a b'"},
+      {R"({"cmd": "a\nb"})", "a\nb"},
+      {R"({"command": "source x"})", "source x"},
+      {R"({"cmd": "cat << E\nx\nE"})", "cat << E\nx\nE"},
+      {R"({"cmd": "A=1 b"})", "A=1 b"},
+      {R"({"cmd": "export A"})", "export A"},
+  };
+  for (const auto& [arguments, text] : rows) {
+    Intent intent = intent_of(arguments);
+    EXPECT_EQ(intent.problem, "") << arguments;
+    ASSERT_EQ(intent.shell_text, text) << arguments;
+    EXPECT_FALSE(intent.opaque || intent.launch) << "nothing runs it unless `any` makes a script of it";
+    EXPECT_EQ(normalised_arguments(intent).at("cmd"), text);
+    run_as_script(intent);
+    EXPECT_TRUE(intent.opaque && intent.shells);
+    EXPECT_EQ(normalised_arguments(intent).at("cmd"), text);
+    EXPECT_EQ(intent.launch->argv.front(), "bash");
+  }
+  for (const char* arguments :
+       {R"({"cmd": "ls 'a|b'"})", R"({"argv": ["ls", "a|b", "$X"]})", R"({"cmd": "true"})"})
+    EXPECT_FALSE(intent_of(arguments).shell_text) << arguments;
+}
+
+TEST(RunShell, TextWithPartsRunsInOurSpelling) {
+  Intent intent = intent_of(R"({"cmd": "git status && make", "stdin": "x", "cwd": "a/b"})");
+  EXPECT_EQ(normalised_arguments(intent).at("cwd"), "a/b");
+  run_as_script(intent);
+  EXPECT_EQ(intent.launch->script->code, "'git' 'status' && 'make'");
+  EXPECT_EQ(intent.launch->input, "x");
+  EXPECT_EQ(intent.parts, (std::vector<Words>{{"git", "status"}, {"make"}}));
+  EXPECT_EQ(intent.launch->named_files, (Words{"git", "status", "make"}));
+  Intent opaque = intent_of(R"({"cmd": "X=1 make $X"})");
+  run_as_script(opaque);
+  EXPECT_EQ(opaque.launch->script->code, "X=1 make $X") << "as it was sent";
+  EXPECT_FALSE(opaque.parts);
+  const Intent script = understand({"run_script", R"({"interpreter": "bash", "code": "a; b"})"});
+  EXPECT_EQ(script.launch->script->code, "'a'; 'b'");
+  const Intent python = understand({"run_script", R"({"interpreter": "python3", "code": "a; b"})"});
+  EXPECT_EQ(python.launch->script->code, "a; b");
+  EXPECT_FALSE(python.parts || python.shells);
+}
+
 TEST(RunShell, WhatMakesNoSenseIsTheIntentsProblem) {
   const std::pair<std::string, std::string> rows[] = {
       {"", "arguments"},
@@ -63,6 +111,11 @@ TEST(RunShell, WhatMakesNoSenseIsTheIntentsProblem) {
       {R"({"argv": ["ls", "a\u0000b"]})", "NUL"},
       {R"({"argv": ["ls", "a\nb"]})", "line break"},
       {R"({"cmd": "ls\u202e"})", "bidirectional"},
+      {R"({"cmd": "ls\nx\u202e"})", "bidirectional"},
+      {R"({"cmd": "ls\nx\u0000"})", "NUL"},
+      {R"({"cmd": "ls", "cwd": ""})", "cwd"},
+      {R"({"cmd": "ls", "cwd": 1})", "cwd"},
+      {R"({"cmd": "ls", "cwd": "a\u0000b"})", "cwd"},
       {R"({"cmd": "cat 'x"})", "single quote"},
       {R"({"cmd": "ls", "profile": "everything"})", "profile is not"},
       {R"({"cmd": "ls", "profile": 1})", "profile is not"},

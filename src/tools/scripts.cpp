@@ -1,5 +1,6 @@
 #include "tools/scripts.hpp"
 
+#include "base/shell_parts.hpp"
 #include "tools/argument_reader.hpp"
 #include "tools/process_output.hpp"
 
@@ -83,6 +84,38 @@ void understand_python(const JsonValue& arguments, Intent& intent) {
   intent.launch = std::move(launch);
 }
 
+namespace {
+
+// Text that can be taken apart runs in our own spelling of it: what was judged
+// is what bash gets.
+void launch_script(const Interpreter& interpreter, const std::string& code, Intent& intent) {
+  Launch launch;
+  launch.script = Script{code, std::string(script_folder) + std::string(interpreter.file)};
+  launch.argv = interpreter.argv;
+  launch.argv.push_back(launch.script->target);
+  launch.noexec = launch.system_programs = launch.fresh_home = launch.readonly = false;
+  launch.network = true;
+  intent.opaque = true;
+  intent.shells = interpreter.name == "bash";
+  if (auto parts = intent.shells ? shell_parts(code) : std::nullopt) {
+    launch.script->code = std::move(parts->rendering);
+    for (const auto& argv : parts->commands)
+      launch.named_files.insert(launch.named_files.end(), argv.begin(), argv.end());
+    intent.parts = std::move(parts->commands);
+  }
+  intent.launch = std::move(launch);
+}
+
+}  // namespace
+
+void run_as_script(Intent& intent) {
+  intent.arguments["cmd"] = *intent.shell_text;
+  intent.text_argument = "cmd";
+  intent.form = Intent::Form::none;
+  launch_script(interpreters().front(), *intent.shell_text, intent);
+  intent.launch->input = intent.input;
+}
+
 void understand_script(const JsonValue& arguments, Intent& intent) {
   ArgumentReader reader(arguments, intent.problem);
   const std::string code = code_of(reader, intent.problem);
@@ -90,16 +123,9 @@ void understand_script(const JsonValue& arguments, Intent& intent) {
   intent.timeout_ms = reader.maybe_timeout();
   if (!reader.finish()) return;
   intent.opaque = true;
+  intent.text_argument = "code";
   for (const auto& interpreter : interpreters()) {
-    if (interpreter.name != name) continue;
-    Launch launch;
-    launch.script = Script{code, std::string(script_folder) + std::string(interpreter.file)};
-    launch.argv = interpreter.argv;
-    launch.argv.push_back(launch.script->target);
-    launch.noexec = launch.system_programs = launch.fresh_home = launch.readonly = false;
-    launch.network = true;
-    intent.launch = std::move(launch);
-    return;
+    if (interpreter.name == name) return launch_script(interpreter, code, intent);
   }
   intent.problem = "interpreter is not bash, python3 or node";
 }

@@ -15,6 +15,9 @@ ToolSpec run_script_spec();
 // Fills the intent's launch, or its problem. The arguments have been read; their schema may not have been
 // checked.
 void understand_python(const JsonValue& arguments, Intent& intent);
+// A command of run_shell that only a shell runs, as what run_script would make of its text.
+void run_as_script(Intent& intent);
+
 void understand_script(const JsonValue& arguments, Intent& intent);
 
 }  // namespace cloche

@@ -53,9 +53,9 @@ TEST_P(SecureFetch, EveryRedirectIsJudged) {
   } refused[] = {
       {"/to-plain", "is refused: it gives up https"},
       {"/to-nowhere",
-       "egress: connect to evil.cloche.test:443 refused: not declared (--net: [web.cloche.test"},
+       "egress: connect to evil.cloche.test:443 refused: not declared (the operator: [web.cloche.test"},
       {"/to-other",
-       "egress: connect to other.cloche.test:443 refused: not declared (--net: [web.cloche.test"},
+       "egress: connect to other.cloche.test:443 refused: not declared (the operator: [web.cloche.test"},
   };
   for (const auto& row : refused) {
     const Json answer = get(from + row.path, {"web.cloche.test"});

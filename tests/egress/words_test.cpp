@@ -64,8 +64,9 @@ TEST_P(NetworkWords, TheFlagForAnyNameIsCalledByItsName) {
   EXPECT_TRUE(any.denied("not declared (--net-any, --net: [localhost:7001])")) << any;
   const Ran unnamed = run(tool_call("getent hosts evil.cloche.test",
                                     {"--skill", skill("needs_network: true"), "--net", "tool.cloche.test"}));
-  EXPECT_TRUE(contains(unnamed.out,
-                       "not declared (skill small, needs_network: true, with --net: [tool.cloche.test])"))
+  EXPECT_TRUE(contains(
+      unnamed.out,
+      "not declared (skill small, needs_network: true, with the operator's hosts: [tool.cloche.test])"))
       << unnamed.out << unnamed.err;
 }
 

@@ -45,8 +45,8 @@ TEST_P(Explain, JsonHasTheDocumentedKeys) {
     EXPECT_EQ(ran.exit_code, allowed ? 0 : 126) << arguments;
     ASSERT_EQ((*json)["gates"].array.size(), 9U);
     for (const auto& gate : (*json)["gates"].array) {
-      EXPECT_EQ(gate.object.size(), 5U);
-      for (const std::string key : {"gate", "decision", "reason", "rule", "fix"})
+      EXPECT_EQ(gate.object.size(), 6U);
+      for (const std::string key : {"gate", "decision", "reason", "rule", "fix", "instead"})
         EXPECT_TRUE(gate[key].is(Json::Kind::string)) << key;
     }
     EXPECT_EQ((*json)["plan"].is(Json::Kind::object), allowed);

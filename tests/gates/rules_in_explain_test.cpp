@@ -39,6 +39,11 @@ TEST_F(RulesInExplain, ARuleSetWorksUnderAny) {
       {R"({"cmd":"git status sudo"})", "deny"},
       {R"({"cmd":"make"})", "ask"},
       {R"({"argv":["make"]})", "ask"},
+      {R"({"cmd":"git status | cat x"})", "allow"},
+      {R"({"cmd":"git status | sort"})", "ask"},
+      {R"({"cmd":"git status; rm -rf x"})", "deny"},
+      {R"({"cmd":"git status $X"})", "ask"},
+      {R"({"cmd":"git status; rm -rf $X"})", "deny"},
   };
   for (const auto& [arguments, decision] : rows) {
     EXPECT_EQ(explained(arguments)["decision"].string, decision) << arguments;
@@ -112,7 +117,7 @@ TEST_F(RulesInExplain, NothingOfAFileReachesATerminalRaw) {
 TEST_F(RulesInExplain, AnAllowOpensNoOtherGate) {
   EXPECT_EQ(explained(R"({"cmd":"cat /etc/passwd"})", {"--commands", "passive"})["decision"].string, "deny");
   EXPECT_EQ(explained(R"({"cmd":"git status"})", {"--commands", "full"})["decision"].string, "deny");
-  EXPECT_EQ(explained(R"({"cmd":"ls | cat "})")["decision"].string, "deny");
+  EXPECT_EQ(explained(R"({"cmd":"ls | cat "})", {"--commands", "full"})["decision"].string, "deny");
 }
 
 TEST_F(RulesInExplain, AQuestionHasAPlanAndEndsWithZero) {

@@ -84,7 +84,8 @@ std::string Hook::call_id(const std::string& line) {
 
 std::string Hook::waiting_id(const std::string& reason) {
   std::smatch found;
-  const bool waits = std::regex_search(reason, found, std::regex("waiting for approval ([a-z0-9-]+): run"));
+  const bool waits =
+      std::regex_search(reason, found, std::regex("waiting for approval ([a-z0-9-]+): the user"));
   EXPECT_TRUE(waits) << reason;
   return waits ? found[1].str() : "";
 }

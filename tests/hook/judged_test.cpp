@@ -120,7 +120,9 @@ TEST_P(HookJudged, RulesMayNameTheAgentsOwnTools) {
     {"tool": "write_artifact", "action": "allow"},
     {"tool": "read_artifact", "action": "allow"},
     {"tool": "*", "action": "deny"}]})");
-  EXPECT_TRUE(contains(bash("deploy").reason, "no deploys"));
+  for (const char* command :
+       {"deploy", "deploy;", "true; deploy", "true && 'deploy' x", "X=1; deploy \\\"$X\\\"", "(deploy)"})
+    EXPECT_TRUE(contains(bash(command).reason, "no deploys")) << command;
   EXPECT_EQ(bash("echo deploy").decision, "allow")
       << "the last rule is about our name too, and comes too late";
   EXPECT_TRUE(contains(hook("Write", R"({"file_path": "secret", "content": "x"})").reason, "no secrets"));

@@ -193,13 +193,14 @@ TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {
   for (const std::string& params : {touch, stateless(touch)}) {
     const Json refused = client.ask("1", "tools/call", params);
     EXPECT_TRUE(refused["result"]["isError"].boolean);
-    EXPECT_NE(text_of(refused).find("cloche approve yes "), std::string::npos) << text_of(refused);
+    EXPECT_NE(text_of(refused).find("waiting for approval "), std::string::npos) << text_of(refused);
+    EXPECT_EQ(text_of(refused).find("cloche approve"), std::string::npos) << text_of(refused);
   }
   McpClient able(scene);
   able.shake_hands(elicits);
   const std::string operators = call_params("run_shell", R"({"cmd":"touch operators"})");
-  EXPECT_NE(text_of(able.ask("1", "tools/call", operators)).find("cloche approve yes "), std::string::npos);
-  EXPECT_NE(text_of(able.ask("2", "tools/call", stateless(operators, elicits))).find("cloche approve yes "),
+  EXPECT_NE(text_of(able.ask("1", "tools/call", operators)).find("waiting for approval "), std::string::npos);
+  EXPECT_NE(text_of(able.ask("2", "tools/call", stateless(operators, elicits))).find("waiting for approval "),
             std::string::npos);
 }
 
@@ -225,7 +226,7 @@ TEST_F(McpApprovedFiles, NobodyIsAskedWhileAnotherCallCouldChangeThem) {
   client.send(call(
       "1",
       call_params("run_script", R"({"interpreter":"bash","code":"touch begun; while :; do )"
-                                R"(echo echo EVIL > e; mv e s.sh; echo echo good > e; mv e s.sh; done"})")));
+                                R"(echo echo EVIL > e; mv e s?sh; echo echo good > e; mv e s?sh; done"})")));
   ASSERT_TRUE(wait_for_file(scene.workspace() / "begun"));
   client.send(call("2", reviewed));
   const Json refused = client.answer("2");
@@ -259,9 +260,9 @@ TEST_F(McpApprovals, AfterTheOperatorsYesTheIdenticalCallPassesOnce) {
     McpClient client(scene);
     client.shake_hands();
     const std::string refused = text_of(client.ask("1", "tools/call", touch));
-    const size_t place = refused.find("cloche approve yes ");
+    const size_t place = refused.find("waiting for approval ");
     ASSERT_NE(place, std::string::npos) << refused;
-    id = refused.substr(place + 19, refused.find_first_of("\", ", place + 19) - place - 19);
+    id = refused.substr(place + 21, refused.find(':', place + 21) - place - 21);
   }
   const Ran approved = run(scene.command({"approve", "yes", id}));
   ASSERT_EQ(approved.exit_code, 0) << id << approved.out << approved.err;

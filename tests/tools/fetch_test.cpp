@@ -66,15 +66,15 @@ TEST_P(Fetch, WhatIsNotDeclaredIsRefusedAndSaysWhatWouldChangeIt) {
     Words flags;
     std::string says;
   } rows[] = {
-      {server_.url("/"),
-       {},
-       "the sandbox profile has no network; do without; the operator can give --profile"},
+      {server_.url("/"), {}, "the sandbox profile has no network; do without the network"},
       {server_.url("/"), {"--net", here, "--profile", "readonly"}, "the sandbox profile has no network"},
       {server_.url("/"), {"--net", here, "--autonomy", "readonly"}, "autonomy readonly has no network"},
-      {server_.url("/"), {"--net-any", "--autonomy", "full"}, "not declared (--net-any)"},
+      {server_.url("/"),
+       {"--net-any", "--autonomy", "full"},
+       "not declared (the operator: [any public name])"},
       {"http://127.0.0.1:1/", declared(), "it is an address"},
       {"http://other.example/", declared(),
-       "egress: connect to other.example:80 refused: not declared (--net: ["},
+       "egress: connect to other.example:80 refused: not declared (the operator: ["},
   };
   for (const auto& row : rows) EXPECT_TRUE(refused_by(call(get(row.url), row.flags), "network", row.says));
   EXPECT_TRUE(refused_by(call(at("/"), under(skill("needs_network: true"))), "network",
@@ -129,9 +129,10 @@ TEST_P(Fetch, RedirectsElsewhereAreRefusedAndNothingIsSent) {
     std::string says;
   } rows[] = {
       {next, "redirected to " + next + ", refused by network: egress: connect to " + other.host() +
-                 " refused: not declared (--net: [" + server_.host() + "])"},
-      {"https://evil.example/x", "egress: connect to evil.example:443 refused: not declared (--net: ["},
-      {"//evil.example/x", "egress: connect to evil.example:80 refused: not declared (--net: ["},
+                 " refused: not declared (the operator: [" + server_.host() + "])"},
+      {"https://evil.example/x",
+       "egress: connect to evil.example:443 refused: not declared (the operator: ["},
+      {"//evil.example/x", "egress: connect to evil.example:80 refused: not declared (the operator: ["},
       {"http://169.254.169.254/latest/", "is not the name of a host: it is an address"},
       {"http://[::1]:80/", "is not the name of a host"},
       {"file:///etc/passwd", "is refused: it leads to no http or https address"},
@@ -286,7 +287,7 @@ TEST_P(Fetch, ACommandReachesWhatIsDeclaredAndIsToldOnceWhatIsNot) {
   const Answer answer = call({"run_script", script(python, "python3")}, declared());
   EXPECT_TRUE(contains(answer.result(), "b'hi'")) << answer.result();
   const std::string denial =
-      "[egress: look-up of evil.example refused: not declared (--net: [" + server_.host() + "])]";
+      "[egress: look-up of evil.example refused: not declared (the operator: [" + server_.host() + "])]";
   EXPECT_EQ(count_of(answer.result(), denial), 1U) << answer.result();
   EXPECT_TRUE(contains(answer.result(), "[trying again changes nothing: ")) << answer.result();
   EXPECT_EQ(answer.json["structured"]["denials"].array.size(), 1U);

@@ -14,6 +14,7 @@
 #include "gateway/filed_approver.hpp"
 #include "policy/gates.hpp"
 #include "store/transcript_tail.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche::mcp {
 namespace {
@@ -150,8 +151,8 @@ Response Server::read_resource(const std::string& uri) const {
     return RpcError{RpcError::resource_not_found, "there is no resource " + on_one_line(uri.substr(0, 200))};
   const std::string task = options_.task.value_or(std::string(task_without_name));
   auto text = transcript_tail(gateway_.record()->place(), task, most_transcript_bytes);
-  if (!text.ok()) return RpcError{RpcError::internal_error, describe(text.error())};
-  return ResourceText{uri, "application/jsonl", std::move(text).value()};
+  if (!text.ok()) return RpcError{RpcError::internal_error, failure_text(text.error())};
+  return ResourceText{uri, "application/jsonl", transcript_for_model(text.value())};
 }
 
 // Known by its id from now on.
@@ -298,8 +299,10 @@ void Server::log(const Flight& flight, const CallResult& result) {
     if (flight.terms.log && level >= *flight.terms.log) outbox_.send(log_message(level, text));
   };
   for (const auto& note : result.notes) say(LogLevel::notice, note);
-  if (result.outcome.end == End::refused) say(LogLevel::info, result.tool + ": " + result.outcome.reason);
-  if (result.outcome.end == End::failed) say(LogLevel::error, result.tool + ": " + result.outcome.reason);
+  if (result.outcome.end == End::refused)
+    say(LogLevel::info, result.tool + ": " + operators_reason(result.outcome));
+  if (result.outcome.end == End::failed)
+    say(LogLevel::error, result.tool + ": " + operators_reason(result.outcome));
 }
 
 void Server::land(const SharedFlight& flight, const Response& response) {
