@@ -84,9 +84,10 @@ int fail(const Error& error, bool json = false) {
 // For a terminal the text is shown as it is: it has been made harmless already.
 int show(const CallResult& result, bool json) {
   for (const auto& note : result.notes) complain("note: " + visible(note));
-  // What the model does not get: where it is decided, and what would change it.
-  if (result.outcome.end != End::exited && !result.outcome.advice.empty() && ::isatty(2) == 1)
-    complain(visible(operators_reason(result.outcome)));
+  // What the model does not get: where it is decided, what would change it, and what of ours has failed.
+  const bool failed = result.outcome.end == End::failed;
+  const bool told = result.outcome.end != End::exited && !result.outcome.advice.empty() && ::isatty(2) == 1;
+  if (failed || told) complain(visible(operators_reason(result.outcome)));
   const std::string text = json ? call_json(result) : result.result;
   return print_all(text + (text.ends_with('\n') ? "" : "\n"), result.outcome.exit_code);
 }

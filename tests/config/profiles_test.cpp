@@ -181,7 +181,8 @@ TEST_P(Profiles, AsTheDefaultItRefusesEveryCall) {
     profile("high", text);
     for (const auto& call : calls) {
       const Ran ran = cloche_words({"call", call[0], call[1]});
-      EXPECT_TRUE(exited(ran, 125) && contains(ran.out, says)) << text << call[0] << ran.out;
+      EXPECT_TRUE(exited(ran, 125) && contains(ran.err, says)) << text << call[0] << ran.out << ran.err;
+      EXPECT_TRUE(contains(ran.out, "cloche failed: ") && !contains(ran.out, "/nowhere")) << ran.out;
     }
   }
   EXPECT_FALSE(fs::exists(workspace() / "made"));

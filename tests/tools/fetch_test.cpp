@@ -78,7 +78,7 @@ TEST_P(Fetch, WhatIsNotDeclaredIsRefusedAndSaysWhatWouldChangeIt) {
   };
   for (const auto& row : rows) EXPECT_TRUE(refused_by(call(get(row.url), row.flags), "network", row.says));
   EXPECT_TRUE(refused_by(call(at("/"), under(skill("needs_network: true"))), "network",
-                         "names no host, and the operator gives none; list the hosts in needs_network"));
+                         "names no host, and the operator gives none; do without the network"));
   EXPECT_TRUE(refused_by(call(at("/"), under(skill("needs_network: false"))), "network",
                          "not declared (skill test, needs_network: [])"));
   EXPECT_TRUE(server_.requests().empty());

@@ -131,10 +131,11 @@ TEST_P(Loadout, TheThreeAnswersStayApartToTheByte) {
     const char* result;
     int exit_code;
   } rows[] = {
-      {"ls | sh",
-       "refused by no-shell: unquoted | is a pipe to a shell, and there is no shell here; make one call for "
-       "each "
-       "command, or use run_script; quote it if it is data",
+      {"ls 'x",
+       "refused by shape: the call cannot be read: cmd: a single quote is not closed; send {\"cmd\": TEXT} "
+       "or {\"argv\": [WORD, "
+       "...]}, with "
+       "profile, timeout_s, stdin or cwd if need be",
        126},
       {"no-such-program --version", "[INFO] tool 'no-such-program' not installed", 127},
       {"sh say.sh", "exit_code: 3\nstdout: to stdout\n\nstderr: to stderr\n", 3},
