@@ -99,5 +99,6 @@ int main(int argc, char** argv) {
     complain("no command; see cloche --help");
     return 2;
   }
+  if (is_agents_start(words)) return hand_over(argv, AgentEnvironment(environ, words).block());
   return hand_over(argv, environ);
 }

@@ -1,8 +1,8 @@
-// What `cloche hook` and `cloche run --call` take from their environment. An agent starts both, and a
-// repository's settings can set variables of the agent, so that the environment says nothing about where the
-// operator's configuration is, which libraries are loaded or which ids commands get. Those come from the
-// passwd database and from the flags of the installed line, which the hook passes on to the call that it
-// keeps.
+// What `cloche hook`, `cloche run --call` and `cloche mcp --home` take from their environment. An agent
+// starts them, and a repository's settings can set variables of the agent, so that the environment says
+// nothing about where the operator's configuration is, which libraries are loaded or which ids commands get.
+// Those come from the passwd database and from the flags of the installed line, which the hook passes on to
+// the call that it keeps.
 #pragma once
 
 #include <span>
@@ -13,7 +13,8 @@
 
 namespace cloche {
 
-// Whether an agent starts this: a hook's judgement, or a call that a hook has kept. `words` begin with the
+// Whether an agent starts this: a hook's judgement, a call that a hook has kept, or an MCP server whose line
+// has one of the flags. `words` begin with the
 // program's name.
 bool is_agents_start(std::span<char* const> words);
 

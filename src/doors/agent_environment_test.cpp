@@ -53,11 +53,12 @@ TEST(AgentEnvironment, TakesPlacesFromTheInstalledLine) {
 TEST(AgentEnvironment, IsForJudgementsAndKeptCalls) {
   for (const Texts& words : {Texts{"cloche", "hook"}, Texts{"cloche", "hook", "--home", "/h"},
                              Texts{"cloche", "run", "--call", "x"}, Texts{"cloche", "run", "--call=x"},
-                             Texts{"cloche", "run", "--home", "/h", "--call", "x"}})
+                             Texts{"cloche", "run", "--home", "/h", "--call", "x"},
+                             Texts{"cloche", "mcp", "--workspace", ".", "--home", "/h"}})
     EXPECT_TRUE(starts(words)) << words.back();
-  for (const Texts& words :
-       {Texts{"cloche"}, Texts{"cloche", "hook", "--install", "claude"}, Texts{"cloche", "run"},
-        Texts{"cloche", "run", "--", "x", "--call"}, Texts{"cloche", "call", "x"}})
+  for (const Texts& words : {Texts{"cloche"}, Texts{"cloche", "hook", "--install", "claude"},
+                             Texts{"cloche", "run"}, Texts{"cloche", "run", "--", "x", "--call"},
+                             Texts{"cloche", "call", "x"}, Texts{"cloche", "mcp", "--workspace", "."}})
     EXPECT_FALSE(starts(words)) << words.back();
 }
 

@@ -1,10 +1,12 @@
 // The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of the others.
 #include "doors/call_arguments.hpp"
+#include "doors/agent_environment.hpp"
 
 #include <string_view>
 #include <vector>
 
 #include "base/sys.hpp"
+#include "doors/agent_environment.hpp"
 #include "doors/arguments.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/secret_names.hpp"
@@ -204,6 +206,10 @@ Result<CallArguments> parse_call(std::span<char* const> words, CallWords expecte
       plain.push_back(word);
     } else if (word == "--") {
       only_plain = true;
+    } else if (expected == CallWords::server && is_flag_of_place(word.substr(0, word.find('=')))) {
+      // agent_environment.hpp has read it
+      if (word.find('=') == std::string::npos && ++at == words.size())
+        return usage_error(word + " needs a value");
     } else {
       TRY(take_flag(arguments, words, at));
     }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <charconv>
 
 #include "base/path.hpp"
@@ -41,7 +42,9 @@ bool is_id(std::string_view text, uid_t id) {
 }
 
 bool is_directory(const std::string& path, struct stat& seen) {
-  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+  if (::stat(path.c_str(), &seen) != 0) return false;
+  errno = ENOTDIR;
+  return S_ISDIR(seen.st_mode);
 }
 
 // sudo may keep the HOME of the user who called it.
@@ -90,14 +93,15 @@ Result<std::string> callers_home(const Environment& environment) {
   const std::string& account = environment.account_home();
   if (place == account) return place;
   struct stat seen {};
-  if (!is_directory(place, seen))
+  const bool there = is_directory(place, seen);
+  if (!there && (account.empty() || errno != ENOENT))
     return refusal(
         "HOME=" + shown(home, 200) + " is no directory, so it is not known whose configuration holds",
         "set HOME to your home directory, or unset it");
-  if (is_anothers(seen) && !account.empty() && environment.get("XDG_CONFIG_HOME").empty() &&
+  if ((!there || is_anothers(seen)) && !account.empty() && environment.get("XDG_CONFIG_HOME").empty() &&
       may_have_configuration(account))
-    return refusal("HOME=" + shown(home, 200) + " belongs to another user, and the configuration in " +
-                       account + " would not hold",
+    return refusal("HOME=" + shown(home, 200) + (there ? " belongs to another user" : " is not there") +
+                       ", and the configuration in " + account + " would not hold",
                    "set HOME to " + account + "; with sudo, use sudo -H");
   return place;
 }

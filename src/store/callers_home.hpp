@@ -28,9 +28,9 @@ bool asks_for_account(const Environment& environment);
 Environment with_home_from_file(const Environment& environment);
 Environment with_home_from_database(const Environment& environment);
 
-// HOME, or else the account's. An Error: it is not known, is not an absolute path, or names no directory and
-// is not the account's either; or it belongs to another user while the account's own home has a
-// configuration, which would be passed over.
+// HOME, or else the account's. An Error: it is not known, or is not the absolute path of a directory; or it
+// is not there or belongs to another user, while the account's own home has a configuration, which would be
+// passed over.
 Result<std::string> callers_home(const Environment& environment);
 
 }  // namespace cloche

@@ -78,5 +78,13 @@ TEST_F(CallersHome, OfAnotherUserMustNotHideTheAccounts) {
   EXPECT_FALSE(home("HOME=" + others, own).ok());
 }
 
+TEST_F(CallersHome, ThatIsNotThereMustNotHideTheAccounts) {
+  const std::string own = scratch_.path + "/own";
+  std::filesystem::create_directories(own + "/.config/cloche");
+  EXPECT_TRUE(home("HOME=" + scratch_.path + "/none", own).ok()) << "there is nothing to hide";
+  std::ofstream(own + "/.config/cloche/config.json") << "{}";
+  EXPECT_FALSE(home("HOME=" + scratch_.path + "/none", own).ok());
+}
+
 }  // namespace
 }  // namespace cloche

@@ -33,7 +33,7 @@ class CommandFiles : public testing::Test {
   }
   Environment environment() {
     block[0] = config.data();
-    return Environment(block);
+    return Environment(block, root.string());
   }
   std::string program() { return (root / "prefix/bin/cloche-full").string(); }
   Result<Shapes> load(const std::string& workspace) {

@@ -239,18 +239,20 @@ TEST(ConfigPaths, FollowTheEnvironment) {
     const auto paths = config_paths(Environment(block.data()), "/w");
     return paths.ok() ? paths.value().user : "refused";
   };
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=/h"}), "/x/cloche/config.json");
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=", "HOME=/h"}), "/h/.config/cloche/config.json");
-  EXPECT_EQ(user_of({"HOME=/h"}), "/h/.config/cloche/config.json");
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=//x/./y/", "HOME=/h"}), "/x/y/cloche/config.json");
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=h"}), "/x/cloche/config.json");
-  EXPECT_EQ(user_of({"HOME=/h/"}), "/h/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=/usr"}), "/x/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=", "HOME=/usr"}), "/usr/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"HOME=/usr"}), "/usr/.config/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=//x/./y/", "HOME=/usr"}), "/x/y/cloche/config.json");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x", "HOME=h"}), "refused");
+  EXPECT_EQ(user_of({"HOME=/usr/"}), "/usr/.config/cloche/config.json");
   EXPECT_EQ(user_of({"HOME=/"}), "/.config/cloche/config.json");
-  EXPECT_EQ(user_of({}), "");
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=x", "HOME=/h"}), "refused");
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x/../y", "HOME=/h"}), "refused");
-  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/", "HOME=/h"}), "refused");
-  EXPECT_EQ(user_of({"HOME=/h/.."}), "refused");
+  EXPECT_EQ(user_of({}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x"}), "refused");
+  EXPECT_EQ(user_of({"HOME=/nonexistent"}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=x", "HOME=/usr"}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/x/../y", "HOME=/usr"}), "refused");
+  EXPECT_EQ(user_of({"XDG_CONFIG_HOME=/", "HOME=/usr"}), "refused");
+  EXPECT_EQ(user_of({"HOME=/usr/.."}), "refused");
   EXPECT_EQ(user_of({"HOME=h"}), "refused");
 }
 

@@ -88,7 +88,9 @@ std::string seal_of(const std::string& key, const std::string& name, std::string
 }  // namespace
 
 Result<Shelf> Shelf::open(const std::string& state, const std::string& name) {
-  if (state.empty()) return refusal("there is no directory for Cloche's state", "set XDG_STATE_HOME or HOME");
+  if (state.empty())
+    return refusal("there is no directory for Cloche's state",
+                   "set XDG_STATE_HOME or HOME; a hook or a server has --state-home for it");
   std::string path = state + "/" + name;
   if (!make_private_directories(path)) return system_error("make " + path);
   if (!is_ours_alone(path)) return not_ours(path);

@@ -196,7 +196,7 @@ TEST_P(States, OfHome) {
       {.name = "not there",
        .variables = "HOME=$PWD/none XDG_STATE_HOME=$STATE",
        .holds = Holds::refused,
-       .says = "is no directory",
+       .says = "would not hold",
        .of_hook = Holds::rules},
       {.name = "not there, and the account's own", .setup = "rm -r account", .holds = Holds::nothing},
       {.name = "another directory of the caller's",

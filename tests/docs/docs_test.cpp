@@ -135,7 +135,7 @@ TEST_P(Documents, CommandsAboutApprovalsAndTheHookPrintWhatStandsThere) {
     Scene project(GetParam());
     project.write("home/.profile", "");
     expect_examples_hold(fs::path(CLOCHE_SOURCE_DIR) / name, GetParam(), project.workspace(), 8,
-                         {{"XDG_STATE_HOME", project.root() / "state"}, {"HOME", project.root() / "home"}});
+                         {{"HOME", project.root() / "home"}});
   }
 }
 
