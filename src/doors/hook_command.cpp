@@ -15,6 +15,7 @@
 #include "doors/help.hpp"
 #include "doors/hook_agent_only.hpp"
 #include "doors/hook_check.hpp"
+#include "doors/hook_front.hpp"
 #include "doors/hook_install.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/hook_reply.hpp"
@@ -232,7 +233,11 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
 
 int hook_door(std::span<char* const> words, const Environment& environment) {
   const auto arguments = parse_hook(words);
-  if (!arguments.ok()) return refuse(arguments.error());
+  if (!arguments.ok() && is_hook_judgement(words)) return refuse(arguments.error());
+  if (!arguments.ok()) {  // the operator typed it
+    complain(describe(arguments.error()));
+    return refused;
+  }
   switch (arguments.value().action) {
     case Action::help: return print_all(hook_help(), 0);
     case Action::install:

@@ -157,7 +157,8 @@ Result<Advice> advise_agent_only(Gateway& gateway, const ToolCall& asked, const 
   const RuleFiles& rules = gateway.session().rules;
   Verdict verdict = rules_gate(rules, TRY(rule_call(judged)));
   if (asked.tool != judged.tool)
-    verdict = stricter(std::move(verdict), TRY(rules_verdict_by_name(rules, asked, Intent{.tool = judged.tool})));
+    verdict =
+        stricter(std::move(verdict), TRY(rules_verdict_by_name(rules, asked, Intent{.tool = judged.tool})));
   if (verdict.decision == Decision::allow && !names_a_rule(verdict)) verdict.reason = known;
   Judgement judgement{.gates = {verdict}, .decision = verdict.decision, .by = GateId::rules};
   return finish(gateway, judgement, undecided(asked, context), asked, approver, on_ask);

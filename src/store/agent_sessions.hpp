@@ -1,6 +1,6 @@
 // What Cloche keeps of an agent's session from one hook call to the next: the workspace, which the first call
-// fixes, and the directory in which the next shell command starts. Sealed files in STATE/agent-sessions, which no
-// command sees.
+// fixes, and the directory in which the next shell command starts. Sealed files in STATE/agent-sessions,
+// which no command sees.
 #pragma once
 
 #include <cstdint>

@@ -32,8 +32,8 @@ TEST(ProcessOutput, TheThreeClassesAreNeverMixedUp) {
   missing.end = End::not_found;
   missing.exit_code = 127;
   EXPECT_EQ(shown_text(missing, "ruff", {}), "[INFO] tool 'ruff' not installed");
-  const Outcome refused = refused_by(
-      {GateId::path, Decision::deny, "no", "id file:3", "give --x", Approvers::anyone, "do this"});
+  const Outcome refused =
+      refused_by({GateId::path, Decision::deny, "no", "id file:3", "give --x", Approvers::anyone, "do this"});
   EXPECT_EQ(shown_text(refused, "x", {}), "refused by path: no; do this");
   EXPECT_EQ(operators_reason(refused), "refused by path: no; do this (id file:3); give --x");
   EXPECT_EQ(refused.exit_code, 126);

@@ -80,7 +80,7 @@ TEST_P(McpSessionHome, ACallThatWasAskedAboutHasAFreshOne) {
   said(client, leave);
   said(client, script("echo 'echo left-here' > ~/.bashrc"));
   client.send(R"({"jsonrpc":"2.0","id":"q","method":"tools/call","params":)" +
-              shell(R"("bash","-c","cat ~/a ~/.bashrc /tmp/b; echo asked > ~/asked")") + "}");
+              shell(R"("bash","-c","cat ~/a ~/.bashrc /tmp/b; echo asked > ~/after")") + "}");
   const auto question = client.receive();
   ASSERT_TRUE(question);
   client.send(R"({"jsonrpc":"2.0","id":")" + (*question)["id"].string +
@@ -88,7 +88,7 @@ TEST_P(McpSessionHome, ACallThatWasAskedAboutHasAFreshOne) {
   const std::string text = text_of(client.answer("\"q\""));
   EXPECT_NE(text.find("exit_code: 0"), std::string::npos) << text;
   EXPECT_EQ(text.find("left-here"), std::string::npos) << text;
-  EXPECT_EQ(said(client, script("ls ~/asked")).find("exit_code: 0"), std::string::npos)
+  EXPECT_EQ(said(client, script("ls ~/after")).find("exit_code: 0"), std::string::npos)
       << "and what it left, no other call has";
 }
 
