@@ -4,10 +4,12 @@ Completions and Gemini APIs do, as far as the clients need it.
 A script is a list of steps, each a list of calls {"tool": NAME, "args": {...}}; behind the last step the model says that it is done.
 Which step is due is read from the conversation that the client sends: the number of turns in which the model has called tools. So
 a client that repeats a request gets the same answer. A tool is found by the end of its name (run_shell is mcp__cloche__run_shell
-for one client and cloche_run_shell for another).
+for one client and cloche_run_shell for another). A call may wait: "after" says how many seconds. What only the client knows, such
+as the name of a file that it made, is taken from the conversation by a pattern of the scenario's `facts` and put where @NAME@ stands.
 """
 
 import json
+import re
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -159,8 +161,9 @@ def api_for(path):
 class Model:
     """Serves one script; afterwards `offered` and `results` say what the client did."""
 
-    def __init__(self, steps):
+    def __init__(self, steps, patterns=None):
         self.steps = steps
+        self.patterns = patterns or {}  # name: a pattern with one group
         self.offered = set()  # names of tools, of every request that had some
         self.results = {}  # id of a call: what the client gave back, in the order of arrival
         self.lock = threading.Lock()
@@ -243,8 +246,19 @@ class Model:
         if hidden and "tool_search" in tools and search not in json.dumps(request):  # the client keeps some tools back until asked
             query = {"id": search, "tool": "tool_search", "args": {"query": hidden[0].replace("_", " ") + " cloche", "limit": 20}}
             return api.answer(request, [query], tools, "")
-        named = [{"id": "step%d_%d" % (turn, at), "tool": find(call["tool"], tools), "args": call["args"]} for at, call in enumerate(calls)]
+        time.sleep(max([call.get("after", 0) for call in calls], default=0))
+        named = [{"id": "step%d_%d" % (turn, at), "tool": find(call["tool"], tools), "args": self.known(call["args"], request)}
+                 for at, call in enumerate(calls)]
         return api.answer(request, named, tools, "done")
+
+
+    def known(self, args, request):
+        text, said = json.dumps(args), json.dumps(request)
+        for name, pattern in self.patterns.items():
+            found = re.findall(pattern, said)
+            if found:
+                text = text.replace("@%s@" % name, found[-1])
+        return json.loads(text)
 
 
 def find(name, offered):

@@ -7,6 +7,9 @@ A scenario is a file in scenarios/:
     through   "mcp" (default): with exactly the lines that README.md gives for that client; "hook": with `cloche hook --install`
     files     path to text, made before the client starts; a path begins with home/ or project/
     variables for the client's environment
+    flags     of the client, behind its others
+    facts     name to a pattern with one group: what the model takes from the conversation for @NAME@ in its arguments (model.py)
+    starts_nothing  true: the client executes nothing that it does not execute without these calls, but Cloche (by strace)
     sandbox   of Codex through the hook: its own sandbox (default: danger-full-access, which the hook needs)
     steps     what the model calls: a list of steps, each a list of {"tool": NAME, "args": {...}} (model.py)
     expect    a list of {"step": N, "call": N (default 0), "has": TEXT or list, "lacks": TEXT or list} about what the client gave back
@@ -119,14 +122,32 @@ def environment(stage, port, variables):
     return {**own, **variables}
 
 
+def traced(scenario):
+    if not scenario.get("starts_nothing"):
+        return ""
+    return 'strace -ff -qq -s 300 -e trace=execve -e signal=none -o "$HOME/execs/of" '
+
+
+def executed(stage):
+    """Everything that the client executed but Cloche's own, without what differs from session to session."""
+    programs = set()
+    for file in (stage.home / "execs").iterdir():
+        for line in file.read_text(errors="replace").splitlines():
+            if line.endswith(" = 0") and "cloche" not in line.replace("cloche-client-", "").replace("/cloche/clients/", "/"):
+                line = line.split(", 0x")[0].replace(str(stage.home), "HOME")
+                line = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", line)
+                programs.add(re.sub(r"[0-9]{6,}", "N", line))
+    return programs
+
+
 def claude(stage, lines, port, through, scenario):
     trusted = {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True, "allowedTools": []}
     stage.write(stage.home / ".claude.json",
                 {"hasCompletedOnboarding": True, "customApiKeyResponses": {"approved": ["00000000000000000000"], "rejected": []},
                  "projects": {str(stage.project): trusted}})
-    headless = ' -p "do it" --output-format stream-json --verbose'
+    headless = ' -p "do it" --output-format stream-json --verbose ' + scenario.get("flags", "")
     if through == "hook":
-        return "cloche hook --install claude --yes && claude" + headless
+        return "cloche hook --install claude --yes && " + traced(scenario) + "claude" + headless
     return lines.strip() + headless
 
 
@@ -140,7 +161,7 @@ def codex(stage, lines, port, through, scenario):
                 'model = "gpt-5.5"\nmodel_provider = "scripted"\ncheck_for_update_on_startup = false\n' + own + "\n" + provider)
     start = 'codex exec --json --skip-git-repo-check %s"do it"'
     if through == "hook":
-        return "cloche hook --install codex --yes && " + start % "--dangerously-bypass-hook-trust "
+        return "cloche hook --install codex --yes && " + traced(scenario) + start % "--dangerously-bypass-hook-trust "
     return start % ""
 
 
@@ -205,8 +226,31 @@ def judge(scenario, stage, model, left):
 def play(scenario, client):
     through = scenario.get("through", "mcp")
     lines, left = readme_lines(client) if through == "mcp" else ("", set())
+    usual = None
+    if scenario.get("starts_nothing") and scenario["steps"]:
+        usual = run_client({**scenario, "steps": []}, client, through, lines)[0]
+    stage, model, said = run_client(scenario, client, through, lines)
+    faults = judge(scenario, stage, model, left)
+    if usual:
+        faults += ["it started " + program for program in sorted(executed(stage) - executed(usual))]
+        remove(usual)
+    if faults:
+        faults.append("the client said: " + said[-1500:])
+    remove(stage)
+    return faults
+
+
+def remove(stage):
+    if os.environ.get("KEEP"):
+        print("kept: %s" % stage.home)
+    else:
+        shutil.rmtree(stage.home, ignore_errors=True)
+
+
+def run_client(scenario, client, through, lines):
     stage = Stage(scenario, client)
-    model = Model(stage.fill(scenario["steps"]))
+    (stage.home / "execs").mkdir()
+    model = Model(stage.fill(scenario["steps"]), scenario.get("facts"))
     line = START[client](stage, lines, model.port, through, scenario)
     variables = environment(stage, model.port, stage.fill(scenario.get("variables", {})))
     with open(stage.home / "said", "w+") as said:
@@ -215,15 +259,8 @@ def play(scenario, client):
                            timeout=SECONDS)
         except subprocess.TimeoutExpired:
             pass
-        faults = judge(scenario, stage, model, left)
-        if faults:
-            said.seek(0)
-            faults.append("the client said: " + said.read()[-1500:])
-    if os.environ.get("KEEP"):
-        print("kept: %s" % stage.home)
-    else:
-        shutil.rmtree(stage.home, ignore_errors=True)
-    return faults
+        said.seek(0)
+        return stage, model, said.read()
 
 
 def main(words):
