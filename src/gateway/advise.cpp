@@ -52,7 +52,9 @@ Outcome outcome_of(const Advice& advice, const Verdict& last) {
 
 Advice advice_of(const Judgement& judgement) {
   Advice advice{.decision = judgement.decision, .approvers = approvers_of(judgement)};
-  if (advice.decision != Decision::allow) advice.reason = refusal_text(decisive(judgement));
+  // A person reads why there is a question; what a model reads is a refusal.
+  if (advice.decision == Decision::ask) advice.reason = decisive(judgement).reason;
+  if (advice.decision == Decision::deny) advice.reason = refusal_text(decisive(judgement));
   return advice;
 }
 

@@ -11,7 +11,7 @@ namespace cloche {
 
 struct Advice {
   Decision decision = Decision::deny;
-  std::string reason = {};    // of what is not allowed, for the model
+  std::string reason = {};    // of a deny for the model, of an ask for the person
   std::string approved = {};  // digest of the question that was answered with yes, or is handed back
   Approvers approvers = Approvers::anyone;
   bool isolated = false;                    // of a command: it runs in a sandbox or not at all

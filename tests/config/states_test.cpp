@@ -152,7 +152,9 @@ class States : public Configured {
       } else {
         EXPECT_EQ(contains(heard.said, R"("id":2)"), holds != Holds::refused) << heard.said;
       }
-      EXPECT_TRUE(holds != Holds::refused || contains(heard.said, row.says)) << heard.said;
+      // What the hook says reaches a model, which hears of no place and no setting.
+      const std::string says = front == "hook" ? "tell the user" : row.says;
+      EXPECT_TRUE(holds != Holds::refused || contains(heard.said, says)) << heard.said;
     }
   }
 };

@@ -97,8 +97,9 @@ printf '[filter "x"]\n\tclean = x\n' > b/config; printf '[core]\n\thooksPath = x
 TEST_P(Lesson, L17_WhatIsMissingRefuses) {
   const std::string script = "echo 0 > /proc/sys/user/max_user_namespaces && exec " + cloche() +
                              " run --workspace " + scene.workspace().string() + " -- echo RAN";
-  const Ran ran =
-      run({.argv = {"unshare", "--user", "--map-root-user", "sh", "-c", script}, .as = GetParam()});
+  const Ran ran = run({.argv = {"unshare", "--user", "--map-root-user", "sh", "-c", script},
+                       .as = GetParam(),
+                       .env = {{"HOME", scene.root()}}});
   EXPECT_EQ(ran.exit_code, 125) << ran.err;
   EXPECT_EQ(ran.out.find("RAN"), std::string::npos);
   EXPECT_NE(ran.err.find("missing layer user-ids"), std::string::npos) << ran.err;

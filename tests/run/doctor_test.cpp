@@ -17,7 +17,8 @@ class Layers : public Run {
         {.argv = {"unshare", "-U", "-r", "sh", "-c",
                   "echo 0 > /proc/sys/user/max_user_namespaces || exit 99; exec '" + cloche() + "' " + words},
          .as = as(),
-         .cwd = workspace()});
+         .cwd = workspace(),
+         .env = {{"HOME", workspace().parent_path()}}});
   }
   bool can_try() { return exited(run({.argv = {"unshare", "-U", "-r", "true"}, .as = as()}), 0); }
 };

@@ -123,7 +123,7 @@ const checks = {
     onElicit(() => assert.fail('it was asked'));
     const result = await call('run_shell', { cmd: 'touch operators-only' });
     assert.equal(result.isError, true);
-    assert.match(textOf(result), /cloche approve yes [a-z0-9-]+/);
+    assert.match(textOf(result), /waiting for approval [a-z0-9-]+: the user has to approve it/);
   },
 
   async 'the transcript as a resource'({ sdk }) {
