@@ -93,6 +93,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   add_rules(words, plan, options);
   if (plan.terminal && options.control) words.flag("--terminal");
   if (plan.debugging) words.flag("--debugging");
+  if (plan.plain_directory) words.flag("--plain-directory");
   if (options.watched) words.flag("--watched");
   if (options.around == Around::host) {
     words.flag("--alone");

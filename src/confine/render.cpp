@@ -183,7 +183,7 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   LaunchSpec spec;
   wire::PlanText& jail = spec.jail;
   jail.flags = (resources.privileged ? wire::privileged : 0U) | (plan.terminal ? wire::terminal : 0U) |
-               (plan.debugging ? wire::debugging : 0U) |
+               (plan.debugging ? wire::debugging : 0U) | (plan.plain_directory ? wire::plain_directory : 0U) |
                (plan.network == Network::of_host ? wire::host_network : 0U) |
                (resources.memory_by == "watched" ? wire::watched_memory : 0U);
   jail.inside_uid = plan.inside_uid;

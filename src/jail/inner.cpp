@@ -181,6 +181,8 @@ wire::Plan read_plan_of(wire::Words words) {
       one_more(storage.programs, plan.programs, wire::max_programs) = in.word();
     } else if (in.next_is("--debugging")) {
       plan.flags |= wire::debugging;
+    } else if (in.next_is("--plain-directory")) {
+      plan.flags |= wire::plain_directory;
     } else if (in.next_is("--watched")) {
       plan.flags |= wire::watched_memory;
     } else if (in.next_is("--alone")) {
@@ -310,7 +312,7 @@ void run_inner(wire::Words words, wire::Words environment) {
     must(static_cast<int>(::syscall(SYS_chown, given_away, nobody, nobody)), Step::seal_root);
   if (plan.inside_uid != 0) become(plan);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
-  must(::chdir(plan.directory), Step::working_directory);
+  enter_directory(plan);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal_within(plan) : -1;
   count_others(plan);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <span>
 
 #include "jail/filter.hpp"
@@ -96,6 +97,17 @@ bool set_limit(const wire::Limit& limit) {
 }
 
 }  // namespace
+
+void enter_directory(const wire::Plan& plan) {
+  if (::chdir(plan.directory) != 0) fail(Step::working_directory, errno);
+  if (!plan.has(wire::plain_directory)) return;
+  // Where we are now, by the kernel's word: a link on the way would show. Its NUL is counted.
+  char here[wire::max_path_bytes + 1];
+  const long size = ::syscall(SYS_getcwd, here, sizeof here);
+  const size_t wanted = ::strlen(plan.directory) + 1;
+  if (size < 0 || static_cast<size_t>(size) != wanted || ::memcmp(here, plan.directory, wanted) != 0)
+    fail(Step::working_directory, ELOOP);
+}
 
 void set_limits(const wire::Plan& plan) {
   for (uint32_t i = 0; i < plan.limits.size(); ++i) {

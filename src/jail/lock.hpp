@@ -8,6 +8,10 @@
 namespace cloche::jail {
 
 void drop_bounding_set();  // may come early: it changes nothing for the process itself
+// The plan's working directory. Where it was judged, another one behind a link that stands there by now
+// refuses.
+void enter_directory(const wire::Plan& plan);
+
 void set_limits(const wire::Plan& plan);
 // Those that its warden could not live with, by the process that becomes the command. False with errno.
 bool set_commands_limits(const wire::Plan& plan);

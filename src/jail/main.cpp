@@ -110,7 +110,7 @@ int close_all_but(int root, Keeper& keeper) {
   }
   ::umask(0);
   const int root = close_all_but(enter_view(plan, trees), keeper);
-  must(::chdir(plan.directory), Step::working_directory);
+  enter_directory(plan);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
   set_limits(plan);

@@ -105,11 +105,12 @@ enum PlanFlag : uint32_t {
   // The network is the host's own: with `alone` the filter that lets its sockets through. At the start as
   // well, since that is when a network namespace is made.
   host_network = 1U << 12,
-  groupless = 1U << 11,  // the host's cgroups are covered: the box refuses to see some kinds of them
+  groupless = 1U << 11,        // the host's cgroups are covered: the box refuses to see some kinds of them
+  plain_directory = 1U << 13,  // no link leads to the working directory: one that does by now refuses
 };
 inline constexpr uint32_t all_plan_flags = privileged | terminal | debugging | watched_memory | alone |
                                            staged | open | lowered | speechless | unboxed | groupless |
-                                           host_network;
+                                           host_network | plain_directory;
 
 using Words = std::span<const char*>;  // the element after the last is a null pointer
 

@@ -85,6 +85,8 @@ struct ConfinementPlan {
   unsigned umask = 022;
   bool terminal = false;   // a pseudo terminal of ours instead of pipes
   bool debugging = false;  // ptrace of the own tree
+  bool plain_directory =
+      false;  // no link leads to `directory`, which was judged: one that does by now refuses
 };
 
 // Canonical JSON: equal plans give equal bytes.
