@@ -45,8 +45,10 @@ Result<std::string> read_input() {
 
 // The protocol's own ask only where a person surely sits before it: in Claude Code's terminal program. It
 // starts hooks in a session without a terminal, so that ours says nothing about it.
-OnAsk who_answers(const HookCall& call, const Environment& environment) {
-  const bool terminal_program = environment.get("CLAUDE_CODE_ENTRYPOINT") == "cli";
+// Where the project's own settings set the variable, it says nothing either.
+OnAsk who_answers(const HookCall& call, const std::string& workspace, const Environment& environment) {
+  constexpr std::string_view entrypoint = "CLAUDE_CODE_ENTRYPOINT";
+  const bool terminal_program = environment.get(entrypoint) == "cli" && !project_sets(workspace, entrypoint);
   return call.puts_questions && terminal_program ? OnAsk::hand_back : OnAsk::file;
 }
 
@@ -78,10 +80,11 @@ class Judge {
 
  private:
   Result<std::string> reply_to_command(const HookTool& tool) {
-    const ToolCall named = with_directory(asked_, place_.workspace, place_.directory);
+    const std::vector<ToolCall> named = named_for_rules(asked_, place_.workspace, place_.directory);
     CallContext context = context_;
-    context.named = &named;
-    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context, approver_, on_ask_));
+    context.named = named;
+    const OnAsk on_ask = can_show_command(call_.input) ? on_ask_ : OnAsk::file;
+    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context, approver_, on_ask));
     if (advice.decision == Decision::deny) return reply_deny(advice.reason);
     const bool isolated = advice.isolated;
     const SessionKey session = session_key(call_);
@@ -102,8 +105,10 @@ class Judge {
                                            .session = session.id,
                                            .subagent = session.subagent,
                                            .stands = place_.stands,
-                                           .keeps_directory = place_.keeps_directory ? "yes" : "",
-                                           .note = place_.note},
+                                           .end_file = place_.end_file,
+                                           .note = place_.note,
+                                           .identity = identity_of(gateway_.session()),
+                                           .answered_by = advice.answered_by_operator ? "operator" : ""},
                                           wall_clock_ms()));
     // The agent's shell starts it, with variables that say nothing about the operator's places either.
     std::vector<std::string> words = {cloche, "run", "--call", id};
@@ -228,7 +233,7 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   TRY(sessions.fix_workspace(session_key(call), workspace, wall_clock_ms()));
   if (tool.value().kind == Kind::command) place = shell_place(std::move(place), call, sessions);
   auto gateway = TRY(Gateway::open(hook_session(place), environment));
-  return Judge(call, place, who_answers(call, environment), *gateway).reply(tool.value());
+  return Judge(call, place, who_answers(call, workspace, environment), *gateway).reply(tool.value());
 }
 
 int hook_door(std::span<char* const> words, const Environment& environment) {

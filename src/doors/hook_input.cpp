@@ -20,6 +20,14 @@ Result<std::string> text_of(const JsonValue& value, std::string_view name) {
   return member->text;
 }
 
+// Absent or null is nothing; anything else but text is not understood.
+Result<std::string> text_or_nothing(const JsonValue& value, std::string_view name) {
+  const JsonValue* member = value.find(name);
+  if (member == nullptr || member->is_null()) return std::string();
+  if (!member->is_string()) return bad("has a " + std::string(name) + " that is no text");
+  return member->text;
+}
+
 }  // namespace
 
 std::string_view name_of(Agent agent) { return agent == Agent::claude ? "claude" : "codex"; }
@@ -43,14 +51,12 @@ Result<HookCall> read_hook_call(std::string_view text) {
   if (!is_plain_absolute(call.directory)) return bad("has a cwd that is no plain absolute path");
   if (call.directory.find('\0') != std::string::npos) return bad("has a NUL in its cwd");
   call.session = TRY(text_of(value, "session_id"));
-  if (const JsonValue* subagent = value.find("agent_id"); subagent != nullptr) call.subagent = subagent->text;
-  if (const JsonValue* transcript = value.find("transcript_path"); transcript != nullptr)
-    call.transcript = transcript->text;
-  const JsonValue* mode = value.find("permission_mode");
-  if (mode == nullptr) return call;
-  call.plans_only = mode->text == "plan";
+  call.subagent = TRY(text_or_nothing(value, "agent_id"));
+  call.transcript = TRY(text_or_nothing(value, "transcript_path"));
+  const std::string mode = TRY(text_or_nothing(value, "permission_mode"));
+  call.plans_only = mode == "plan";
   // Of the other modes nobody promises that an ask reaches a person.
-  const bool asks = call.plans_only || mode->text == "default" || mode->text == "acceptEdits";
+  const bool asks = call.plans_only || mode == "default" || mode == "acceptEdits";
   call.puts_questions = asks && call.agent == Agent::claude;
   return call;
 }

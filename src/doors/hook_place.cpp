@@ -1,7 +1,12 @@
 #include "doors/hook_place.hpp"
 
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/path.hpp"
 #include "base/sha256.hpp"
@@ -36,6 +41,17 @@ bool has_dots(std::string_view path) {
   return false;
 }
 
+// No magic link on the way: /proc/self/cwd is our own directory here, and the agent's where it opens the
+// path.
+bool is_the_same_to_all(const std::string& path) {
+  open_how how{};
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_NO_MAGICLINKS;
+  const OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, AT_FDCWD, path.c_str(), &how, sizeof how)));
+  struct statfs where {};
+  return fd && ::fstatfs(fd.get(), &where) == 0 && where.f_type != PROC_SUPER_MAGIC;
+}
+
 Result<std::string> followed(const std::string& path) {
   if (path.find('\0') != std::string::npos) return refusal("the path has a NUL in it");
   std::string there = path;
@@ -43,6 +59,9 @@ Result<std::string> followed(const std::string& path) {
   // Up to what is there; what is not has no links in it.
   while (true) {
     const auto held = sys::hold(there);
+    if (held.ok() && !is_the_same_to_all(there))
+      return refusal(shown(path) + " leads through /proc, where it means something else to each process",
+                     "name the file itself");
     if (held.ok()) return rest.empty() ? held.value().path : tidied(held.value().path, rest);
     if (held.error().number != ENOENT) return held.error();
     if (is_link(there)) return refusal(shown(path) + " is a link that leads nowhere yet");
@@ -67,6 +86,12 @@ Result<std::string> root_of(const HookCall& call, const std::string& said_worksp
   }
   if (!project.empty()) return refusal("the call is of Codex and comes with CLAUDE_PROJECT_DIR");
   return TRY(sys::hold(".")).path;
+}
+
+// One for each agent of the session: none says where another's shell ended.
+std::string end_file_of(const HookCall& call) {
+  const std::string file = ".cloche-end-directory";
+  return call.subagent.empty() ? file : file + "-" + sha256(call.subagent).substr(0, 16);
 }
 
 }  // namespace
@@ -95,15 +120,12 @@ HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions
   if (call.agent != Agent::claude) return place;  // Codex starts every command where it is told to
   const JsonValue* background = call.input.find("run_in_background");
   // What else carries a command runs in the background too.
-  place.keeps_directory =
+  const bool foreground =
       call.tool == "Bash" && (background == nullptr || (background->is_boolean() && !background->truth));
+  if (foreground) place.end_file = end_file_of(call);
   const auto last = sessions.directory(session_key(call));
   if (!last || last->client != place.stands) return place;
   place.directory = last->shell;
-  return at_top_if_gone(std::move(place));
-}
-
-HookPlace at_top_if_gone(HookPlace place) {
   if (is_plain_directory(place.workspace, place.directory)) return place;
   place.note =
       "the directory " + shown(place.directory) + " is gone; the command starts in " + shown(place.workspace);
@@ -111,7 +133,27 @@ HookPlace at_top_if_gone(HookPlace place) {
   return place;
 }
 
+std::string identity_of(const Session& session) {
+  struct stat seen {};
+  if (::fstat(session.held_workspace->get(), &seen) != 0) return {};
+  return std::to_string(seen.st_dev) + ":" + std::to_string(seen.st_ino);
+}
+
+bool project_sets(const std::string& workspace, std::string_view variable) {
+  for (const char* name : {"/.claude/settings.json", "/.claude/settings.local.json"}) {
+    const auto text = sys::read_file(workspace + name);
+    if (!text.ok() && text.error().number == ENOENT) continue;
+    const auto settings = text.ok() ? read_json(text.value(), "") : Result<JsonValue>(text.error());
+    if (!settings.ok()) return true;
+    const JsonValue* variables = settings.value().find("env");
+    if (variables != nullptr && (!variables->is_object() || variables->find(variable) != nullptr))
+      return true;
+  }
+  return false;
+}
+
 bool is_plain_directory(const std::string& workspace, const std::string& directory) {
+  if (directory.find('\0') != std::string::npos) return false;
   if (directory == workspace) return true;
   if (!is_beneath(workspace, directory)) return false;
   const auto root = sys::open(workspace, O_PATH | O_DIRECTORY);
@@ -145,7 +187,7 @@ SessionOptions hook_session(const HookPlace& place) {
   options.door = Door::agent;
   options.operators.workspace = place.workspace;
   options.operators.directory = place.directory;
-  options.operators.keeps_directory = place.keeps_directory;
+  options.operators.end_file = place.end_file;
   options.operators.profile_name = place.profile;
   if (const auto shipped = shipped_profile(place.profile)) options.operators.profile = *shipped;
   // The agent has its own time-out for a command; ours is that of `cloche run`.

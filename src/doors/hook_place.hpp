@@ -12,13 +12,14 @@
 namespace cloche {
 
 struct HookPlace {
-  std::string workspace = {};    // resolved
-  std::string stands = {};       // where the agent stands: the workspace or beneath it
-  std::string directory = {};    // where a command starts
-  std::string task = {};         // calls of one session of the agent share a home and a record
-  std::string profile = {};      // of the sandbox; empty: as it is configured
-  std::string note = {};         // for the command's output: why it starts elsewhere than the agent expects
-  bool keeps_directory = false;  // a command's last directory is the next one's first
+  std::string workspace = {};  // resolved
+  std::string stands = {};     // where the agent stands: the workspace or beneath it
+  std::string directory = {};  // where a command starts
+  std::string task = {};       // calls of one session of the agent share a home and a record
+  std::string profile = {};    // of the sandbox; empty: as it is configured
+  std::string note = {};       // for the command's output: why it starts elsewhere than the agent expects
+  std::string end_file =
+      {};  // in $TMPDIR: where a command says in which directory it ended; empty: it does not
 };
 
 // The session, as Cloche keeps it from call to call.
@@ -38,8 +39,11 @@ Result<HookPlace> hook_place(const HookCall& call, const std::string& workspace)
 // and the note says so.
 HookPlace shell_place(HookPlace place, const HookCall& call, const AgentSessions& sessions);
 
-// The same place, or its top with a note where the directory is gone or lies behind a link by now.
-HookPlace at_top_if_gone(HookPlace place);
+// Which directory a session holds as its workspace: its device and inode.
+std::string identity_of(const Session& session);
+
+// Whether the settings of the project set this variable for the agent, or cannot be read.
+bool project_sets(const std::string& workspace, std::string_view variable);
 
 // Whether the directory is there, beneath the workspace, and no link leads to it.
 bool is_plain_directory(const std::string& workspace, const std::string& directory);

@@ -50,6 +50,11 @@ std::string reply_instead(const JsonValue& input, const std::string& command, co
   return reply("allow", "Cloche: " + held, with_command(input, command));
 }
 
+bool can_show_command(const JsonValue& input) {
+  const JsonValue* command = input.find("command");
+  return command != nullptr && shown(command->text, std::string_view::npos).size() <= longest_shown_command;
+}
+
 std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason) {
   const JsonValue* asked = input.find("command");
   const std::string shown_command = asked != nullptr ? shown(asked->text, longest_shown_command) : "";

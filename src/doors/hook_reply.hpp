@@ -22,6 +22,10 @@ std::string held_by(const Advice& advice);
 std::string reply_instead(const JsonValue& input, const std::string& command, const std::string& held);
 // The same of what nothing isolates: the agent's person decides, and is shown the command that was asked for,
 // because what stands in its place says nothing. For Claude alone.
+// Only of what can_show_command() says yes to: a yes to what a person was not shown would be none.
 std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason);
+
+// Whether the command can be shown whole.
+bool can_show_command(const JsonValue& input);
 
 }  // namespace cloche

@@ -137,17 +137,23 @@ Result<HookTool> understand_hook_tool(const HookCall& call) {
                   .judged = {call.tool, to_json(call.input)}};
 }
 
-ToolCall with_directory(const ToolCall& asked, const std::string& workspace, const std::string& directory) {
+std::vector<ToolCall> named_for_rules(const ToolCall& asked, const std::string& workspace,
+                                      const std::string& directory) {
+  const std::string cwd =
+      directory == workspace ? "." : directory.substr(workspace == "/" ? 1 : workspace.size() + 1);
   const auto input = read_json(asked.arguments, "", {.bytes = most_hook_bytes});
-  JsonWriter out;
-  out.begin_object();
-  if (input.ok())
-    for (const auto& member : input.value().members)
-      if (member.name != "cwd") out.key(member.name).raw(to_json(member.value));
-  out.member("cwd", directory == workspace
-                        ? "."
-                        : std::string(directory.substr(workspace == "/" ? 1 : workspace.size() + 1)));
-  return {asked.tool, out.end_object().take()};
+  JsonWriter own;
+  JsonWriter bash;
+  own.begin_object();
+  bash.begin_object();
+  for (const auto& member : input.ok() ? input.value().members : std::vector<JsonMember>()) {
+    if (member.name == "cwd") continue;
+    own.key(member.name).raw(to_json(member.value));
+    if (member.name == "command") bash.key(member.name).raw(to_json(member.value));
+  }
+  std::vector<ToolCall> names = {{asked.tool, own.member("cwd", cwd).end_object().take()}};
+  if (asked.tool != "Bash") names.push_back({"Bash", bash.member("cwd", cwd).end_object().take()});
+  return names;
 }
 
 ToolCall judged_at(const HookFile& file, const std::string& workspace, const std::string& leads_to) {

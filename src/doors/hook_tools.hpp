@@ -36,9 +36,11 @@ struct HookTool {
 // An Error where the arguments make no sense: what is judged must be what the agent does.
 Result<HookTool> understand_hook_tool(const HookCall& call);
 
-// The agent's call as rules see it: with `cwd`, where the command starts, from the workspace's top. An
-// argument of that name which the model sent is not what counts.
-ToolCall with_directory(const ToolCall& asked, const std::string& workspace, const std::string& directory);
+// The agent's command as rules see it: by its own name, and as Bash, whatever tool carries it; each with
+// `cwd`, where it starts, from the workspace's top. An argument of that name which the model sent is not what
+// counts.
+std::vector<ToolCall> named_for_rules(const ToolCall& asked, const std::string& workspace,
+                                      const std::string& directory);
 
 // What is judged for it: `leads_to` is where the path ends, every link followed.
 ToolCall judged_at(const HookFile& file, const std::string& workspace, const std::string& leads_to);

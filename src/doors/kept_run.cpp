@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <optional>
+#include <vector>
 
 #include "base/sys.hpp"
 #include "doors/hook_place.hpp"
@@ -29,28 +30,43 @@ constexpr size_t most_path_bytes = 4097;  // the kernel's longest path and a lin
 // other.
 class AnsweredBefore : public Approver {
  public:
-  explicit AnsweredBefore(std::string digest) : digest_(std::move(digest)) {}
+  explicit AnsweredBefore(const KeptCall& kept)
+      : digest_(kept.approved), by_operator_(kept.answered_by == "operator") {}
   Answer ask(const Question& question) override {
     const bool same = !digest_.empty() && question.digest == digest_;
     Answer answer = make_answer(question, same ? Reply::once : Reply::no, sys::monotonic_ms());
     if (!same) answer.reason = "what was approved is not what would run now; make the call again";
     return answer;
   }
-  bool speaks_for_operator() const override { return true; }  // who could answer was settled then
+  bool speaks_for_operator() const override { return by_operator_; }
 
  private:
   std::string digest_;
+  bool by_operator_;
 };
 
-// Where the hook said that it starts, whatever the agent's shell has done since.
-HookPlace place_of(const KeptCall& kept) {
-  return at_top_if_gone({.workspace = kept.workspace,
-                         .stands = kept.stands,
-                         .directory = kept.directory,
-                         .task = kept.task,
-                         .profile = kept.profile,
-                         .note = kept.note,
-                         .keeps_directory = !kept.keeps_directory.empty()});
+// Where the hook said that it starts, whatever the agent's shell has done since. What was judged there is not
+// run elsewhere.
+Result<HookPlace> place_of(const KeptCall& kept) {
+  if (!is_plain_directory(kept.workspace, kept.directory))
+    return refusal("the directory " + shown(kept.directory) +
+                   " is gone since the call was judged: the agent has to make the call again");
+  return HookPlace{.workspace = kept.workspace,
+                   .stands = kept.stands,
+                   .directory = kept.directory,
+                   .task = kept.task,
+                   .profile = kept.profile,
+                   .note = kept.note,
+                   .end_file = kept.end_file};
+}
+
+// Another directory that stands in the project's place by now was never judged.
+Result<void> check_workspace(const KeptCall& kept, const Session& session) {
+  if (session.workspace == kept.workspace && !kept.identity.empty() && identity_of(session) == kept.identity)
+    return {};
+  return refusal(
+      "the project's directory is another one than the call was judged for: the agent has to make the "
+      "call again");
 }
 
 SessionKey session_of(const KeptCall& kept) { return {kept.agent, kept.session, kept.subagent}; }
@@ -63,7 +79,7 @@ class ShellEnd {
     ForegroundCall call = TRY(ForegroundCall::begin(sessions, session_of(kept)));
     const TaskHome home = TRY(make_task_home(run, kept.task));
     OwnedFd tmp = TRY(sys::open(home.tmp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
-    ::unlinkat(tmp.get(), std::string(end_directory_file).c_str(), 0);  // of an earlier one
+    ::unlinkat(tmp.get(), kept.end_file.c_str(), 0);  // of an earlier one
     return ShellEnd(kept, std::move(sessions), std::move(call), std::move(tmp));
   }
 
@@ -72,8 +88,8 @@ class ShellEnd {
   Result<void> keep(const Outcome& outcome) const {
     const bool ended_well = outcome.end == End::exited && outcome.exit_code == 0;
     if (!ended_well || !call_.has_run_alone()) return {};
-    const auto file = open_beneath(tmp_.get(), std::string(end_directory_file), O_RDONLY, Links::refused,
-                                   "the shell's last directory");
+    const auto file =
+        open_beneath(tmp_.get(), kept_.end_file, O_RDONLY, Links::refused, "the shell's last directory");
     struct stat seen {};
     if (!file.ok() || ::fstat(file.value().get(), &seen) != 0 || !S_ISREG(seen.st_mode)) return {};
     auto text = sys::read_all(file.value().get(), most_path_bytes);
@@ -114,21 +130,23 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
   const Installation installation = TRY(find_installation(environment));
   const KeptCalls calls = TRY(KeptCalls::open(installation.state));
   const KeptCall kept = TRY(calls.take(id, wall_clock_ms()));
-  const HookPlace place = place_of(kept);
+  const HookPlace place = TRY(place_of(kept));
   SessionOptions options = TRY(options_of(kept, place));
   auto gateway = TRY(Gateway::open(std::move(options), environment));
+  TRY(check_workspace(kept, gateway->session()));
   // What was allowed because it is isolated does not run otherwise, whatever was switched since.
   if (!kept.isolation.empty()) TRY(gateway->set_enabled(true));
-  AnsweredBefore approver(kept.approved);
+  AnsweredBefore approver(kept);
   const OwnedFd signals = take_over_signals();
-  const ToolCall named = with_directory({kept.asked, kept.input}, place.workspace, place.directory);
+  const std::vector<ToolCall> named =
+      named_for_rules({kept.asked, kept.input}, place.workspace, place.directory);
   const CallContext context{.task = kept.task,
-                            .named = &named,
+                            .named = named,
                             .passed_on = {.output = 1, .errors = 2, .signals = signals.get()},
                             .waits = complain_of_wait};
   if (!place.note.empty()) complain(place.note);
   std::optional<ShellEnd> end;
-  if (place.keeps_directory && gateway->record() != nullptr)
+  if (!place.end_file.empty() && gateway->record() != nullptr)
     end = TRY(ShellEnd::watch(kept, gateway->record()->place(), installation.state));
   CallResult result = gateway->call({kept.tool, kept.arguments}, context, approver);
   if (end) {
@@ -163,7 +181,8 @@ int kept_run_door(const std::string& id, const Environment& environment) {
   }
   Outcome outcome = ran.ok() ? ran.value().outcome : failed(ran.error());
   if (!ran.ok()) outcome.exit_code = exit_code_of(ran.error());
-  const bool failed_here = outcome.end == End::failed;
+  // A call that is spent or not there is no matter of where it was started.
+  const bool failed_here = outcome.end == End::failed && (ran.ok() || ran.error().number != 0);
   outcome = for_model(std::move(outcome));
   if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason);
   return finish_run(outcome, "", RunArguments{});

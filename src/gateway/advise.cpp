@@ -135,7 +135,7 @@ bool names_a_rule(const Verdict& verdict) { return verdict.rule.starts_with("per
 Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                       const CallContext& context, Approver& approver, OnAsk on_ask) {
   Judged judged = TRY(judge(gateway.session(), judged_as,
-                            {.skill = context.skill, .dials = gateway.dials(), .named = &asked}));
+                            {.skill = context.skill, .dials = gateway.dials(), .named = {&asked, 1}}));
   return finish(gateway, judged.judgement, decision_of(judged, asked, context), asked, approver, on_ask);
 }
 
@@ -169,9 +169,8 @@ Result<Advice> advise_agent_only(Gateway& gateway, const ToolCall& asked, const 
 Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                      const CallContext& context, Approver& approver, OnAsk on_ask) {
   const auto home = TRY(gateway.home_of(judged_as, context));
-  Judged judged =
-      TRY(judge(gateway.session(), judged_as,
-                {context.skill, home, gateway.dials(), context.named != nullptr ? context.named : &asked}));
+  const std::span<const ToolCall> named = context.named.empty() ? std::span(&asked, 1) : context.named;
+  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), named}));
   Advice advice = advice_of(judged.judgement);
   if (const auto missing = missing_box(gateway, judged)) {  // nobody is asked about what cannot run
     advice = {.decision = Decision::deny, .reason = failure_text(*missing)};
@@ -194,6 +193,7 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     answer(judged, gateway.session(), no);
     advice = advice_of(judged.judgement);
     advice.approved = listening.approved;
+    advice.answered_by_operator = approver.speaks_for_operator();
   }
   if (advice.decision != Decision::deny && !is_isolated(judged)) {
     settle_without_isolation(judged.judgement, on_ask);

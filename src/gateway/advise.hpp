@@ -13,6 +13,7 @@ struct Advice {
   Decision decision = Decision::deny;
   std::string reason = {};    // of a deny for the model, of an ask for the person
   std::string approved = {};  // digest of the question that was answered with yes, or is handed back
+  bool answered_by_operator = false;
   Approvers approvers = Approvers::anyone;
   bool isolated = false;                    // of a command: it runs in a sandbox or not at all
   Rung rung = Rung::namespaces;             // of a command that was admitted

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +39,8 @@ struct CallContext {
   std::optional<std::string> task = {};  // calls of one task share a $HOME and a /tmp
   bool of_session = false;               // without a task: has the session's, where share_home() made them
   std::string role = "agent";
-  const Skill* skill = nullptr;     // none: what the session's options say
-  const ToolCall* named = nullptr;  // what an agent made of it with a tool of its own; none: it is ours
+  const Skill* skill = nullptr;          // none: what the session's options say
+  std::span<const ToolCall> named = {};  // what an agent made of it with tools of its own; none: it is ours
   int stop =
       -1;  // a descriptor that is readable once nobody wants the call any more; -1: it is never called off
   // What the call prints, piece by piece while it runs. On the call's own thread: it must not wait for

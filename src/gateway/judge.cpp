@@ -278,8 +278,8 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
       observe_operands(c.facts.directory(), paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
   c.schema = session.registry.schema_verdict(arguments, c.intent);
   c.rules = rules_verdict(session.rules, c, session.shapes);
-  if (view.named != nullptr)
-    c.rules = stricter(std::move(c.rules), TRY(rules_verdict_by_name(session.rules, *view.named, c.intent)));
+  for (const auto& named : view.named)
+    c.rules = stricter(std::move(c.rules), TRY(rules_verdict_by_name(session.rules, named, c.intent)));
   c.asks = asks_about(authority, c.intent.tool);
   c.unasked = is_unasked(authority, c.intent.tool);
   if (c.intent.opaque && c.intent.shell_text) {  // it needs what run_script needs

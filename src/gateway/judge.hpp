@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ struct CallersView {
   const Skill* skill = nullptr;
   std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp
   Dials dials = {};
-  const ToolCall* named = nullptr;       // as the agent has it, where that is another tool: rules may name it
+  std::span<const ToolCall> named =
+      {};  // as the agent has it, where that is another tool: rules may name these
   std::optional<uint64_t> most_ms = {};  // what is left of the time of a call that this one is a part of
 };
 

@@ -39,9 +39,6 @@ enum class View { curated, host };
 // What a command sees of the workspace: as its profile says, only to read, or nothing.
 enum class WorkspaceUse { shown, read_only, hidden };
 
-// In the command's $TMPDIR.
-inline constexpr std::string_view end_directory_file = ".cloche-end-directory";
-
 // A text of the model's that is to be run, and where the command sees it.
 struct Script {
   std::string code = {};
@@ -101,7 +98,8 @@ struct RunRequest {
   std::vector<std::string> written = {};  // where calls can write, besides what this one is granted; resolved
   bool fresh_home = false;                // even within a task: of these nothing that can be written
   std::optional<Script> script = {};
-  bool keeps_directory = false;  // a bash script that ends well leaves where it stood in end_directory_file
+  std::string end_file =
+      {};  // in $TMPDIR: a bash script that ends well leaves there where it stood; empty: none
   std::vector<std::string> allow_protected = {};  // of the protected set, what the command may change
   std::string quarantine = {};           // where of that set is put what it made; empty: in Cloche's state
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted

@@ -38,11 +38,12 @@ void leave_alone(RunRequest& request, const Fetch& fetch) {
 
 // The script as it is, in a bash that leaves its last directory behind when it ends well. A trap that the
 // script sets itself takes the place of ours, and then the directory stays what it was.
-std::vector<std::string> keeping_directory(const std::vector<std::string>& argv, const std::string& script) {
+std::vector<std::string> keeping_directory(const std::vector<std::string>& argv, const std::string& script,
+                                           const std::string& end_file) {
   std::vector<std::string> kept(argv.begin(), argv.end() - 1);
   kept.push_back("-c");
-  kept.push_back(R"(trap "[ \$? = 0 ] && builtin pwd -P >|$(printf %q "$TMPDIR/)" +
-                 std::string(end_directory_file) + R"(") 2>/dev/null" EXIT; . "$0")");
+  kept.push_back(R"(trap "[ \$? = 0 ] && builtin pwd -P >|$(printf %q "$TMPDIR/)" + end_file +
+                 R"(") 2>/dev/null" EXIT; . "$0")");
   kept.push_back(script);  // $0, as it would be without this
   return kept;
 }
@@ -63,8 +64,8 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   request.noexec = launch.noexec;
   request.fresh_home = launch.fresh_home;
   request.script = launch.script;
-  if (request.keeps_directory && is_bash_script(launch))
-    request.argv = keeping_directory(launch.argv, launch.script->target);
+  if (!request.end_file.empty() && is_bash_script(launch))
+    request.argv = keeping_directory(launch.argv, launch.script->target, request.end_file);
   request.workspace_use = std::max(request.workspace_use, launch.workspace);
   request.grants.insert(request.grants.end(), launch.grants.begin(), launch.grants.end());
   if (launch.readonly) request.profile = Profile::readonly;

@@ -32,7 +32,8 @@ constexpr Field fields[] = {
     {"isolation", &KeptCall::isolation}, {"rung", &KeptCall::rung},
     {"approved", &KeptCall::approved},   {"agent", &KeptCall::agent},
     {"session", &KeptCall::session},     {"subagent", &KeptCall::subagent},
-    {"stands", &KeptCall::stands},       {"keeps_directory", &KeptCall::keeps_directory},
+    {"stands", &KeptCall::stands},       {"end_file", &KeptCall::end_file},
+    {"identity", &KeptCall::identity},   {"answered_by", &KeptCall::answered_by},
     {"note", &KeptCall::note},
 };
 

@@ -27,9 +27,12 @@ struct KeptCall {
   std::string agent = {};      // whose session it is: see store/agent_sessions.hpp
   std::string session = {};
   std::string subagent = {};
-  std::string stands = {};           // where the client stood
-  std::string keeps_directory = {};  // "yes": where it ends, the next command of its agent starts
-  std::string note = {};             // for its output
+  std::string stands = {};    // where the client stood
+  std::string end_file = {};  // where it says in which directory it ended; empty: it moves none
+  std::string note = {};      // for its output
+  std::string identity = {};  // of the workspace: its device and inode
+  std::string answered_by =
+      {};  // "operator": a yes to what only the operator may answer counts; else it does not
 
   bool operator==(const KeptCall&) const = default;
 };

@@ -60,6 +60,18 @@ TEST_P(HookDirectory, OfTwoAtOnceNoneMovesIt) {
   EXPECT_EQ(here(), at("py")) << "one alone does";
 }
 
+TEST_P(HookDirectory, ASubagentMovesItsOwnAlone) {
+  const std::string slow =
+      bash("trap 'true' EXIT; for i in $(seq 100); do [ -e go ] && break; sleep 0.1; done").command;
+  Ran first;
+  std::thread other([&] { first = carry_out(slow); });
+  EXPECT_TRUE(exited(carry_out("sleep 1; " + said_to(of_subagent("cd py")).command), 0));
+  EXPECT_TRUE(exited(outside("touch go"), 0));
+  other.join();
+  EXPECT_TRUE(exited(first, 0));
+  EXPECT_EQ(here(), at(""));
+}
+
 TEST_P(HookDirectory, ASubagentHasItsOwn) {
   EXPECT_TRUE(exited(carry_out(said_to(of_subagent("cd py")).command), 0));
   EXPECT_EQ(here(), at(""));
@@ -74,13 +86,15 @@ TEST_P(HookDirectory, GoneMeansTheTop) {
   EXPECT_TRUE(contains(ran.err, "py/gone is gone; the command starts in")) << ran.err;
 }
 
-TEST_P(HookDirectory, GoneBetweenTheHookAndTheStartMeansTheTop) {
+// What was judged in one directory is not run in another: `rm -rf ./*` is harmless in a build directory
+// alone.
+TEST_P(HookDirectory, GoneBetweenTheHookAndTheStartRunsNothing) {
   EXPECT_TRUE(exited(agent_runs("mkdir -p py/gone && cd py/gone"), 0));
-  const std::string command = bash("pwd").command;
+  const std::string command = bash("rm -rf ./*").command;
   EXPECT_TRUE(exited(outside("rmdir py/gone"), 0));
-  const Ran ran = carry_out(command);
-  EXPECT_EQ(ran.out, at(""));
-  EXPECT_TRUE(contains(ran.err, "is gone")) << ran.err;
+  EXPECT_TRUE(refused(carry_out(command), {125}, {"is gone since the call was judged"}));
+  EXPECT_TRUE(fs::exists(workspace() / "c/main.c"));
+  EXPECT_EQ(here(), at("")) << "the next call starts at the top";
 }
 
 TEST_P(HookDirectory, ALinkInItsPlaceIsNotFollowed) {
@@ -94,6 +108,7 @@ TEST_P(HookDirectory, WhatACommandWritesForItIsJudged) {
   const std::string there = " > \"$TMPDIR/.cloche-end-directory\"";
   for (const char* bad : {"/etc", "/", "..", "py", "''", "/proc/self/cwd"})
     EXPECT_TRUE(exited(agent_runs(forge + bad + there), 0));
+  EXPECT_TRUE(exited(agent_runs("trap - EXIT; printf '%s/py\\0x\\n' \"$PWD\"" + there), 0)) << "a NUL";
   EXPECT_EQ(here(), at(""));
   EXPECT_TRUE(exited(agent_runs("trap - EXIT; ln -s /etc/passwd \"$TMPDIR/.cloche-end-directory\""), 0));
   EXPECT_EQ(here(), at(""));
@@ -127,7 +142,7 @@ TEST_P(HookDirectory, AnApprovedCommandStartsWhereItWasApproved) {
   ASSERT_TRUE(reply);
   const std::string command = (*reply)["hookSpecificOutput"]["updatedInput"]["command"].string;
   EXPECT_TRUE(exited(outside("rmdir py/gone"), 0));
-  EXPECT_TRUE(refused(carry_out(command), {126}, {"what was approved is not what would run now"}));
+  EXPECT_TRUE(refused(carry_out(command), {125}, {"is gone since the call was judged"}));
 }
 
 FOR_EVERYONE(HookDirectory);

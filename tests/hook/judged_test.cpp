@@ -200,6 +200,47 @@ TEST_P(HookJudged, AModelsCdDoesNotChooseTheWorkspace) {
   EXPECT_TRUE(contains(outside_it.reason, "outside the project")) << outside_it.reason;
 }
 
+TEST_P(HookJudged, RulesAboutBashHoldForWhateverCarriesACommand) {
+  rules(
+      R"({"default": "allow", "rules": [{"tool": "Bash", "args": {"command": "^touch"}, "action": "deny"}]})");
+  EXPECT_EQ(hook("Bash", R"({"command": "touch a"})").decision, "deny");
+  EXPECT_EQ(hook("Monitor", R"({"command": "touch a", "description": "d"})").decision, "deny");
+  EXPECT_EQ(hook("Monitor", R"({"command": "echo a", "description": "d"})").decision, "allow");
+}
+
+TEST_P(HookJudged, AQuestionThatOnlyTheOperatorMayAnswerByNowIsNotAnswered) {
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "ask"}]})");
+  const auto json = parse_json(in_terminal_program(call_of("Bash", R"({"command": "echo ran"})")));
+  ASSERT_TRUE(json);
+  const std::string line = (*json)["hookSpecificOutput"]["updatedInput"]["command"].string;
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "ask", "approver": "operator"}]})");
+  EXPECT_FALSE(contains(carry_out(line).out, "ran"));
+}
+
+TEST_P(HookJudged, WhatCannotBeShownWholeIsNotAskedInTheTerminalProgram) {
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "ask"}]})");
+  const std::string longer = "echo harmless #" + std::string(3000, 'a') + "\nrm -rf tail";
+  EXPECT_TRUE(contains(in_terminal_program(call_of("Bash", R"({"command": )" + quoted(longer) + "}")),
+                       R"("permissionDecision":"deny")"));
+}
+
+TEST_P(HookJudged, WhereTheProjectSetsTheEntrypointItSaysNothing) {
+  rules(R"({"default": "allow", "rules": [{"tool": "Bash", "action": "ask"}]})");
+  const std::string call = call_of("Bash", R"({"command": "true"})");
+  EXPECT_TRUE(contains(in_terminal_program(call), R"("permissionDecision":"ask")")) << "the control";
+  file(".claude/settings.json", R"({"env": {"CLAUDE_CODE_ENTRYPOINT": "cli"}})");
+  EXPECT_TRUE(contains(in_terminal_program(call), R"("permissionDecision":"deny")"));
+}
+
+TEST_P(HookJudged, FieldsOfAnotherTypeAreNotUnderstood) {
+  for (const char* odd : {R"("agent_id": {}, )", R"("agent_id": 7, )"})
+    EXPECT_TRUE(refused(hook_bytes(call_with(odd, "Bash", R"({"command": "true"})")), {2}, {"no text"}))
+        << odd;
+  std::string mode = call_of("Bash", R"({"command": "true"})");
+  mode.replace(mode.find("\"default\""), 9, "[\"plan\"]");
+  EXPECT_TRUE(refused(hook_bytes(mode), {2}, {"no text"}));
+}
+
 // Codex reads an ask as no answer at all, which is a yes; and it has no other answer than these.
 TEST_P(HookJudged, CodexIsNeverAskedAndNeverToldMoreThanItKnows) {
   const HookSaid unknown = said_to(call_with(R"("turn_id": "1", )", "anything", "{}"));

@@ -87,6 +87,36 @@ TEST_P(HookWorkspace, AFileOfASiblingIsRefusedToTheFileToolsToo) {
   EXPECT_EQ(said.decision, "deny");
 }
 
+// Another call can turn the directory of a workspace within its own into a link to one above both.
+TEST_P(HookWorkspace, AnotherDirectoryInItsPlaceIsNotTheOneThatWasJudged) {
+  file("secret.txt", "above\n");
+  const Command inner{.env = {{"CLAUDE_PROJECT_DIR", workspace() / "py"}}};
+  const std::string call = in_session("s-2", claude("cat secret.txt; echo made > made", workspace() / "py"));
+  for (const char* swap : {"mv py old && ln -s . py", "mv py old && mkdir py"}) {
+    const HookSaid said = said_to(call, inner);
+    EXPECT_EQ(said.decision, "allow") << said.reason;
+    EXPECT_TRUE(exited(outside(swap), 0));
+    const Ran ran = carry_out(said.command);
+    EXPECT_TRUE(refused(ran, {125}, {"another one than the call was judged for"})) << swap;
+    EXPECT_FALSE(contains(ran.out, "above"));
+    EXPECT_TRUE(exited(outside("rm -rf py && mv old py"), 0));
+  }
+  EXPECT_FALSE(fs::exists(workspace() / "made"));
+  EXPECT_TRUE(exited(carry_out(said_to(call, inner).command), 0)) << "the control";
+}
+
+// To the agent it is the agent's own directory, which is not the judge's.
+TEST_P(HookWorkspace, APathThroughProcMeansSomethingElseToTheAgent) {
+  EXPECT_TRUE(
+      exited(outside("ln -s /proc/self/cwd here; ln -s /proc/self/root/ root; ln -s /dev/fd fds"), 0));
+  for (const char* path : {"/proc/self/cwd/new.txt", "/proc/thread-self/cwd/py/calc.py", "here/new.txt",
+                           "here/py/calc.py", "root/etc/hostname", "fds/0"}) {
+    const HookSaid said = hook("Write", R"({"content": "x", "file_path": )" + quoted(path) + "}");
+    EXPECT_EQ(said.decision, "deny") << path;
+  }
+  EXPECT_EQ(hook("Write", R"({"content": "x", "file_path": "py/new.txt"})").decision, "") << "the control";
+}
+
 FOR_EVERYONE(HookWorkspace);
 
 }  // namespace
