@@ -273,6 +273,13 @@ TEST(MissingLayers, OfTheHostsNetworkTheWayOutIsNamed) {
   EXPECT_NE(missing[0].fix.find("leave --net-host out"), std::string::npos);
 }
 
+TEST(Render, TheJailIsToldThatNoLinkLeadsToTheDirectory) {
+  ConfinementPlan plan = default_plan();
+  EXPECT_EQ(render(plan, {.landlock_abi = 7}, {}).jail.flags & wire::plain_directory, 0U);
+  plan.plain_directory = true;
+  EXPECT_NE(render(plan, {.landlock_abi = 7}, {}).jail.flags & wire::plain_directory, 0U);
+}
+
 TEST(Render, TheHostsNetworkIsToldToTheJailAndIsNoLayer) {
   ConfinementPlan plan = default_plan();
   plan.network = Network::of_host;
