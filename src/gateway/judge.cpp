@@ -374,7 +374,10 @@ ApprovalSubject subject_of(const Judged& judged) {
   subject.files = files_named(named.words, named.directories);
   subject.input = launch.input.value_or("");
   // What a shape shows beside a command is no text of the model's, and stands in the plan.
-  if (judged.c.intent.launch && launch.script) subject.input = launch.script->code;
+  if (judged.c.intent.launch && launch.script) {
+    subject.script_input = std::move(subject.input);
+    subject.input = launch.script->code;
+  }
   if (launch.action) subject.input = launch.action->content;
   subject.reasons = reasons_to_ask(judged.judgement);
   subject.approvers = approvers_of(judged.judgement);

@@ -48,6 +48,31 @@ TEST_F(McpApprovals, TheHandshakesClientIsAskedWhileTheCallWaits) {
   EXPECT_TRUE(touched());
 }
 
+// A line that a shell reads, which under `any` runs as a script: its code and what it reads are two texts.
+TEST_F(McpApprovals, AYesToALineOfShellCoversWhatItReads) {
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  const auto call_with = [&](const std::string& id, const std::string& input) {
+    client.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":)" +
+                call_params("run_shell", R"({"cmd":"echo asked; cat","stdin":")" + input + R"("})") + "}");
+  };
+  call_with("1", "good");
+  const auto question = client.receive();
+  ASSERT_TRUE(question);
+  const std::string message = (*question)["params"]["message"].string;
+  EXPECT_NE(message.find("input       'echo' 'asked'; 'cat'\nstdin       good\n"), std::string::npos)
+      << message;
+  client.send(respond((*question)["id"].string, R"({"action":"accept","content":{"answer":"session"}})"));
+  EXPECT_TRUE(text_of(client.answer("1")).starts_with("exit_code: 0\nstdout: asked\ngood"));
+  call_with("2", "evil");
+  const auto again = client.receive();
+  ASSERT_TRUE(again);
+  ASSERT_EQ((*again)["method"].string, "elicitation/create") << "another input is another question";
+  EXPECT_NE((*again)["params"]["message"].string.find("stdin       evil"), std::string::npos);
+  client.send(respond((*again)["id"].string, R"({"action":"decline"})"));
+  EXPECT_TRUE(text_of(client.answer("2")).starts_with("refused by approval: "));
+}
+
 TEST_F(McpApprovals, EverythingButAYesIsANo) {
   McpClient client(scene);
   client.shake_hands(elicits);
