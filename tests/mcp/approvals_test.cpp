@@ -212,6 +212,29 @@ TEST_F(McpApprovals, TooManyQuestions) {
   EXPECT_LT(client.time_to_end(), Millis(1000));
 }
 
+// The agent's client reads them, and may show them to the model.
+TEST_F(McpApprovals, LogMessagesSayWhatTheModelReads) {
+  scene.configure(R"({"permissions":{"rules":[
+    {"tool":"run_shell","args":{"cmd":"^touch no"},"action":"deny","reason":"not this"},
+    {"tool":"run_shell","args":{"cmd":"^touch asked"},"action":"ask","reason":"it is asked about"},
+    {"tool":"*","action":"allow","reason":"the rest"}]}})");
+  McpClient client(scene);
+  client.shake_hands();
+  (void)client.ask("1", "logging/setLevel", R"({"level":"debug"})");
+  size_t messages = 0;
+  for (const std::string& params : {touch, call_params("run_shell", R"({"cmd":"touch no"})"),
+                                    call_params("run_shell", R"({"cmd":"touch x","cwd":"nowhere"})")}) {
+    client.send(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":)" + params + "}");
+    for (auto line = client.receive(); line && (*line)["id"].number != 2; line = client.receive()) {
+      const std::string said = (*line)["params"]["data"].string;
+      ++messages;
+      for (const char* secret : {"config.json", "cloche approve", "--", "(rule", "/home"})
+        EXPECT_EQ(said.find(secret), std::string::npos) << said;
+    }
+  }
+  EXPECT_GE(messages, 3U);
+}
+
 TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {
   McpClient client(scene);
   client.shake_hands();
