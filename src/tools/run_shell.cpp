@@ -142,12 +142,17 @@ std::string strict_shell_schema() {
 
 void understand_shell(const JsonValue& arguments, Intent& intent) { Reading(intent).run(arguments); }
 
+bool starts_somewhere(const Intent& intent) {
+  return intent.form != Intent::Form::none || !intent.text_argument.empty();
+}
+
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
   std::map<std::string, std::string, std::less<>> arguments = intent.arguments;
   if (intent.form != Intent::Form::none)
     arguments["cmd"] = intent.shell_text ? *intent.shell_text : quote_words(intent.argv);
-  if (intent.cwd) arguments["cwd"] = *intent.cwd;
-  if (intent.profile) arguments["profile"] = name_of(*intent.profile);
+  if (starts_somewhere(intent)) arguments["cwd"] = intent.cwd.value_or(intent.starts_in);
+  if (const auto profile = intent.in_force ? intent.in_force : intent.profile)
+    arguments["profile"] = name_of(*profile);
   if (intent.timeout_ms) arguments["timeout_s"] = std::to_string(*intent.timeout_ms / 1000);
   if (intent.input) arguments["stdin"] = *intent.input;
   return arguments;

@@ -42,7 +42,8 @@ TEST(RunShell, TheOtherArguments) {
   EXPECT_EQ(normal.at("profile"), "full");
   EXPECT_EQ(normal.at("timeout_s"), "5");
   EXPECT_EQ(normal.at("stdin"), "x");
-  EXPECT_EQ(normal.size(), 4U);
+  EXPECT_EQ(normal.at("cwd"), ".") << "where it starts, said or not";
+  EXPECT_EQ(normal.size(), 5U);
 }
 
 TEST(RunShell, WhatOnlyAShellRunsIsKeptAsText) {

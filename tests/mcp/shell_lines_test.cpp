@@ -73,6 +73,27 @@ TEST_F(ShellLines, WhereACallStartsIsInTheWorkspace) {
   }
 }
 
+// A rule is about what holds, and the call need not say it.
+TEST_F(ShellLines, RulesSeeWhereACallStartsAndItsProfileAlsoUnsaid) {
+  file("py/b.txt", "three\n");
+  scene.configure(R"({"permissions": {"default": "allow", "rules": [
+    {"tool": "run_shell", "args": {"cmd": "^id", "cwd": "^\\.$"}, "action": "deny", "reason": "not at the top",
+     "match": [{"args": {"cmd": "id"}}], "not_match": [{"args": {"cmd": "id", "cwd": "py"}}]},
+    {"tool": "run_shell", "args": {"cmd": "^ls", "profile": "^any$"}, "action": "deny", "reason": "no any"},
+    {"tool": "run_script", "args": {"code": "print", "cwd": "^\\.$"}, "action": "deny", "reason": "no code"}]}})");
+  for (const char* arguments :
+       {R"({"cmd": "id"})", R"({"cmd": "id", "cwd": "."})", R"({"cmd": "id", "cwd": "py/.."})",
+        R"({"cmd": "true; id"})", R"({"cmd": "ls"})", R"({"cmd": "ls; true"})",
+        R"({"cmd": "ls", "profile": "any"})"})
+    EXPECT_TRUE(says(arguments).starts_with("refused by rules: ")) << arguments << ": " << says(arguments);
+  for (const char* arguments :
+       {R"({"interpreter": "bash", "code": "id"})", R"({"interpreter": "bash", "code": "ls"})",
+        R"({"interpreter": "python3", "code": "print"})"})
+    EXPECT_TRUE(says(arguments, "run_script").starts_with("refused by rules: ")) << arguments;
+  for (const char* arguments : {R"({"cmd": "id", "cwd": "py"})", R"({"cmd": "ls", "profile": "passive"})"})
+    EXPECT_TRUE(says(arguments).starts_with("exit_code: 0")) << arguments << ": " << says(arguments);
+}
+
 // Nothing passes by adding a ; to it.
 TEST_F(ShellLines, TheRulesOfEveryToolThatCouldRunItSpeak) {
   scene.configure(R"({"permissions": {"default": "allow", "rules": [
