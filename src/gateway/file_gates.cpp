@@ -144,8 +144,8 @@ Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::stri
 
 Result<std::string> canonical_command(std::string_view command) {
   // What a shell runs is judged as it is written.
-  if (command.find('\n') != std::string_view::npos && problem_of_lines(command).empty())
-    return std::string(command);
+  if (has_lines(command) && problem_of_lines(command).empty()) return std::string(command);
+  if (has_tab_in_word(command)) return std::string(command);
   const SplitWords split = split_words(command);
   if (!split.problem.empty()) return refusal("it is no command: " + split.problem);
   if (!split.operators.empty() || is_shell_word(split.words.front())) return std::string(command);

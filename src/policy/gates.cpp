@@ -93,6 +93,9 @@ std::string instead_of(ShellOperator::Kind kind) {
     case Kind::glob: return "name the files (list_artifacts lists them); quote it if it is data";
     case Kind::home: return "write a path in the workspace; quote it if it is data";
     case Kind::assignment: return "leave the variable out";
+    case Kind::braces: return "write each of the words; quote it if it is data";
+    case Kind::comment: return "leave the comment out; quote it if it is data";
+    case Kind::tab: return "put such text into a file with write_artifact";
     case Kind::line_break: break;
   }
   return "make one call for each command";
@@ -112,6 +115,9 @@ std::string_view what_is(ShellOperator::Kind kind) {
     case Kind::assignment: return "an assignment";
     case Kind::group: return "a group of commands";
     case Kind::line_break: return "a second command";
+    case Kind::braces: return "a list of words in braces";
+    case Kind::comment: return "a comment";
+    case Kind::tab: return "a tab in a word";
   }
   return "shell syntax";
 }
@@ -143,6 +149,7 @@ std::string why_a_shell(const Intent& intent) {
   const ShellOperator& first = intent.operators.front();
   const std::string what(what_is(first.kind));
   if (first.kind == ShellOperator::Kind::line_break) return "a line break begins " + what + " to a shell";
+  if (first.kind == ShellOperator::Kind::tab) return what + " is for a shell to read";
   return first.quoted ? first.text + " within double quotes is " + what + " to a shell"
                       : "unquoted " + first.text + " is " + what + " to a shell";
 }

@@ -54,7 +54,12 @@ class Reading {
     if (!value.is_string()) return wrong(name + " is not a text");
     intent_.form = Intent::Form::text;
     text_ = value.text;
-    if (value.text.find('\n') != std::string::npos) return take_lines(name, value.text);
+    if (has_lines(value.text)) return take_lines(name, value.text);
+    if (has_tab_in_word(value.text)) {
+      intent_.operators = {{ShellOperator::Kind::tab, "\t", value.text.find('\t')}};
+      intent_.shell_text = value.text;
+      return;
+    }
     SplitWords split = split_words(value.text);
     if (!split.problem.empty()) return wrong(name + ": " + split.problem);
     intent_.argv = std::move(split.words);
@@ -67,7 +72,7 @@ class Reading {
     if (text.size() > max_command_bytes)
       return wrong(name + ": it is longer than " + std::to_string(max_command_bytes) + " bytes");
     if (std::string problem = problem_of_lines(text); !problem.empty()) return wrong(name + ": " + problem);
-    intent_.operators = {{ShellOperator::Kind::line_break, "\n", text.find('\n')}};
+    intent_.operators = {{ShellOperator::Kind::line_break, "\n", text.find_first_of("\r\n")}};
     intent_.shell_text = text;
   }
 

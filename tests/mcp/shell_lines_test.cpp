@@ -38,6 +38,12 @@ TEST_F(ShellLines, RunWithoutARefusalAndWithoutASecondTurn) {
       {R"({"cmd": "cat b.txt | head -n 1", "cwd": "py"})", "stdout: three\n"},
       {R"({"argv": ["pwd"], "cwd": "./py/../py"})", "/py\n"},
       {R"({"cmd": "export A=1"})", "exit_code: 0\n"},
+      {R"({"cmd": "mkdir -p {src,tests}/unit && ls -d */unit"})", "stdout: src/unit\ntests/unit\n"},
+      {R"({"cmd": "echo {a,b}"})", "stdout: a b\n"},
+      {R"({"cmd": "echo list # a comment"})", "stdout: list\n"},
+      {R"({"cmd": "echo 'a\tb'"})", "stdout: a\tb\n"},
+      {R"({"cmd": "echo one\r\ntrue"})", "stdout: one\r\n"},
+      {R"({"cmd": "find a.txt -exec echo stash@{0} {} +"})", "stdout: stash@{0} a.txt\n"},
       {R"({"cmd": "echo it\\'s \"a \\$b\" 2>/dev/null && true"})", "stdout: it's a $b\n"},
   };
   for (const auto& [arguments, shown] : rows) {
@@ -55,7 +61,8 @@ TEST_F(ShellLines, BelowAnyTheRefusalHasTheWholeCallThatWorks) {
   ASSERT_NE(refused.find(before), std::string::npos) << refused;
   const std::string call = refused.substr(refused.find(before) + before.size());
   EXPECT_TRUE(says(call, "run_script").starts_with("exit_code: 0\nstdout: 1\n")) << call;
-  for (const char* cmd : {"cd py", "export A=1", "source x", "echo \\\"$HOME\\\""}) {
+  for (const char* cmd : {"cd py", "export A=1", "source x", "echo \\\"$HOME\\\"", "mkdir {a,b}", "ls # all",
+                          "echo 'a\\tb'", "ls\\r\\n"}) {
     const std::string text = says(std::string(R"({"profile": "full", "cmd": ")") + cmd + "\"}");
     EXPECT_TRUE(text.starts_with("refused by no-shell: ")) << text;
     EXPECT_EQ(text.find("not installed"), std::string::npos) << text;
