@@ -1,4 +1,5 @@
 // The gates one by one. Those of paths and of the network have files of their own.
+#include "policy/decide.hpp"
 #include "policy/gates_fixture.hpp"
 
 namespace cloche {
@@ -157,6 +158,31 @@ TEST(LoadoutGate, ALineThatRunsAsAScriptNeedsRunScript) {
   EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
   c.ceilings.loadout = {{"run_script"}};
   EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
+}
+
+// The sentences of the other gates say how else it could be done, which the operator forbids.
+TEST(Decide, ARefusalOfTheRulesIsTheOneThatIsRead) {
+  const Verdict forbidden{GateId::rules, Decision::deny, "not that"};
+  const auto decider = [&](const std::string& cmd, const auto& change) {
+    Case c = case_of(cmd);
+    c.schema = {GateId::schema, Decision::allow};
+    c.rules = forbidden;
+    change(c);
+    const Judgement judgement = decide(c, shapes());
+    EXPECT_EQ(judgement.decision, Decision::deny) << cmd;
+    EXPECT_EQ(judgement.gates.size(), 9U) << "every gate is listed";
+    return judgement.by;
+  };
+  const auto plain = [](Case&) {};
+  for (const char* cmd : {"ls | wc", "make", "cat link", "ls"})
+    EXPECT_EQ(decider(cmd, plain), GateId::rules) << cmd;
+  EXPECT_EQ(decider("make", [](Case& c) { c.rules.decision = Decision::ask; }), GateId::shape);
+  EXPECT_EQ(decider("make", [](Case& c) { c.ceilings.loadout = {{"run_script"}}; }), GateId::loadout);
+  EXPECT_EQ(decider("make",
+                    [](Case& c) {
+                      c.schema = {GateId::schema, Decision::deny, "unreadable"};
+                    }),
+            GateId::schema);
 }
 
 TEST(PathGate, WhereACallStartsIsInTheWorkspace) {

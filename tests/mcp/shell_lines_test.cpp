@@ -69,6 +69,20 @@ TEST_F(ShellLines, BelowAnyTheRefusalHasTheWholeCallThatWorks) {
   }
 }
 
+// What else would be possible is no way around a rule.
+TEST_F(ShellLines, WhatTheOperatorForbidsIsSaidBeforeAnotherWay) {
+  scene.configure(R"({"permissions": {"default": "allow", "rules": [
+    {"tool": "run_shell", "args": {"cmd": "touch"}, "action": "deny", "reason": "no new files"}]}})");
+  for (const char* arguments :
+       {R"({"profile": "full", "cmd": "touch a | cat"})", R"({"profile": "passive", "cmd": "touch a"})",
+        R"({"cmd": "touch a", "cwd": "../elsewhere"})"}) {
+    const std::string text = says(arguments);
+    EXPECT_TRUE(text.starts_with("refused by rules: no new files")) << text;
+    EXPECT_EQ(text.find("run_script"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(says(R"({"cmd": "touch a", "unknown": 1})").starts_with("refused by schema: "));
+}
+
 TEST_F(ShellLines, WhereACallStartsIsInTheWorkspace) {
   file("py/b.txt", "three\n");
   fs::create_directory_symlink("/etc", scene.workspace() / "out");
