@@ -130,12 +130,12 @@ bool is_in_loadout(const Case& c, std::string_view tool) {
 }
 
 // The call of run_script that does the same, whole; or that there is such a
-// tool, where it may not work; or nothing.
+// tool, where no such call can be said; or nothing, where it would be refused.
 std::string as_run_script(const Case& c) {
-  if (!is_in_loadout(c, "run_script")) return {};
+  const bool works = c.ceilings.execute && c.ceilings.level != Autonomy::readonly;
+  if (!works || !is_in_loadout(c, "run_script")) return {};
   const Intent& intent = c.intent;
-  const bool works = c.ceilings.execute && c.ceilings.level != Autonomy::readonly && !intent.input;
-  if (!works || !intent.shell_text || intent.shell_text->size() > longest_repeated)
+  if (intent.input || !intent.shell_text || intent.shell_text->size() > longest_repeated)
     return ", or use run_script";
   const std::string enter = intent.cwd ? "cd -- " + quote_words({*intent.cwd}) + " || exit\n" : "";
   JsonWriter out;
@@ -320,11 +320,13 @@ const std::vector<std::string>& shipped_tools() {
   return names;
 }
 
-CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
+CommandProfile most_commands(const Ceilings& ceilings) {
   // Whoever may only read runs no code of the workspace's.
-  const CommandProfile most =
-      ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
-  return std::min(most, intent.profile.value_or(ceilings.unasked));
+  return ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
+}
+
+CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
+  return std::min(most_commands(ceilings), intent.profile.value_or(ceilings.unasked));
 }
 
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
