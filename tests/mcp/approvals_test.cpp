@@ -88,6 +88,8 @@ TEST_F(McpApprovals, EverythingButAYesIsANo) {
     const std::string text = text_of(client.answer(id));
     EXPECT_TRUE(text.starts_with("refused by approval: ")) << answers[i];
     EXPECT_EQ(text.find("waiting for approval"), std::string::npos) << "a person said no: " << answers[i];
+    EXPECT_NE(text.find("said no to this very call; do not try to do it in another way"), std::string::npos)
+        << text;
   }
   EXPECT_FALSE(touched());
 }
