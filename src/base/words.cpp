@@ -83,6 +83,7 @@ class Splitter {
     if (in_word_) split_.words.push_back(std::move(word_));
     word_.clear();
     in_word_ = false;
+    braces_.clear();
   }
 
   void single_quoted() {
@@ -152,8 +153,28 @@ class Splitter {
       case ')': return note(Kind::group, 1);
       case '~': return word_begin_ == at_ ? note(Kind::home, 1) : void();
       case '=': return note_assignment();
+      case '#': return word_begin_ == at_ ? note(Kind::comment, 1) : void();
+      case '{': braces_.push_back({at_}); return;
+      case '}': return close_brace();
+      case ',': return part_brace();
+      case '.': return next == '.' ? part_brace() : void();
       default: return;
     }
+  }
+
+  // {a,b} and {a..b} make several words, {} and {a} are data.
+  void part_brace() {
+    if (!braces_.empty()) braces_.back().parted = true;
+  }
+  void close_brace() {
+    if (braces_.empty()) return;
+    const Brace brace = braces_.back();
+    braces_.pop_back();
+    if (!brace.parted) return;
+    auto& operators = split_.operators;
+    const auto behind = std::find_if(operators.begin(), operators.end(),
+                                     [&](const ShellOperator& one) { return one.offset > brace.offset; });
+    operators.insert(behind, {Kind::braces, "{", brace.offset});
   }
 
   // NAME=value is an assignment only where the program would stand, and only with nothing of NAME quoted.
@@ -167,9 +188,15 @@ class Splitter {
     split_.problem = std::move(why);
   }
 
+  struct Brace {
+    size_t offset = 0;
+    bool parted = false;  // by a comma or two dots
+  };
+
   std::string_view text_;
   size_t at_ = 0;
   SplitWords split_;
+  std::vector<Brace> braces_;  // of this word, open so far
   std::string word_;
   size_t word_begin_ = 0;
   bool in_word_ = false;
@@ -212,11 +239,23 @@ SplitWords split_words(std::string_view text) {
 std::string problem_of_lines(std::string_view text) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (std::string problem = problem_of_text(text.substr(0, end), Tabs::blanks); !problem.empty())
-      return problem;
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);  // of a line end of two characters
+    if (std::string problem = problem_of_text(line, Tabs::blanks); !problem.empty()) return problem;
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return {};
+}
+
+bool has_lines(std::string_view text) {
+  return text.find('\n') != std::string_view::npos || text.ends_with('\r');
+}
+
+bool has_tab_in_word(std::string_view text) {
+  if (text.find('\t') == std::string_view::npos || split_words(text).problem.empty()) return false;
+  std::string blanks(text);
+  std::replace(blanks.begin(), blanks.end(), '\t', ' ');
+  return split_words(blanks).problem.empty();
 }
 
 std::string problem_of(const std::vector<std::string>& argv) {

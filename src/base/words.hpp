@@ -27,7 +27,10 @@ struct ShellOperator {
     home,
     assignment,
     group,
-    line_break
+    line_break,
+    braces,
+    comment,
+    tab
   };
   Kind kind = Kind::pipe;
   std::string text;   // as written: "&&", "$", "FOO="
@@ -53,6 +56,11 @@ SplitWords split_words(std::string_view text);
 // Why no text of several lines may be a command: what hides in it. Empty: a
 // shell may read it.
 std::string problem_of_lines(std::string_view text);
+
+// Whether it is text of lines, which no argv is.
+bool has_lines(std::string_view text);
+// Whether a tab in a word is all that keeps a text from being the words of a command: a shell may read it.
+bool has_tab_in_word(std::string_view text);
 
 // Why these words cannot be a command: what split_words would have said of any
 // spelling of them. Empty: they can, and so can what quote_words makes of them.

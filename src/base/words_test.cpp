@@ -35,7 +35,7 @@ TEST(Words, QuotingIsThatOfPosix) {
       {R"(echo "a\"b\\c\d")", {"echo", R"(a"b\c\d)"}},
       {R"(echo "\$x\`")", {"echo", "$x`"}},
       {"echo \\'x\\'", {"echo", "'x'"}},
-      {"echo a#b #c", {"echo", "a#b", "#c"}},
+      {"echo a#b '#c'", {"echo", "a#b", "#c"}},
       {"echo 'it'\"'\"'s'", {"echo", "it's"}},
       {"l's' x", {"ls", "x"}},
       {"echo \xc3\xa4", {"echo", "\xc3\xa4"}},
@@ -160,12 +160,23 @@ TEST(Words, WhatAShellWouldActOnIsReported) {
       {"ls ~/x", {{Kind::home, "~"}}},
       {"A=1 ls", {{Kind::assignment, "A="}}},
       {"A=1", {{Kind::assignment, "A="}}},
+      {"mkdir {src,tests}/unit", {{Kind::braces, "{"}}},
+      {"mkdir a{b,'c d'}", {{Kind::braces, "{"}}},
+      {"echo {1..3}", {{Kind::braces, "{"}}},
+      {"echo {a{b,c}", {{Kind::braces, "{"}}},
+      {"echo {$x,{c,d}}", {{Kind::braces, "{"}, {Kind::expansion, "$"}, {Kind::braces, "{"}}},
+      {"ls -la # list", {{Kind::comment, "#"}}},
+      {"#", {{Kind::comment, "#"}}},
       {"(ls)", {{Kind::group, "("}, {Kind::group, ")"}}},
       {"a \"$HOME\"", {{Kind::expansion, "$"}}},  // which a shell expands there as well
       {"a \"`b`\"", {{Kind::expansion, "`"}, {Kind::expansion, "`"}}},
       // And what is data.
       {"echo '|' \"&&\" \\; '$x' '`b`' \"\\$x \\`b\\`\" '*' \\~ '~'", {}},
       {"echo a=b HEAD~1 x~", {}},
+      {"find . -exec cat {} +", {}},
+      {"git show stash@{0} HEAD@{1}..HEAD a{b} {a.b} {a,b a,b} {a',b'} \\{a,b} {a\\,b} '{a,b}' \"{a,b}\"",
+       {}},
+      {"echo a#b \\#c '#d' \"#e\" ''#f", {}},
       {"'A'=1 ls", {}},
       {"A\\=1 ls", {}},
       {"1A=1 ls", {}},
@@ -176,6 +187,18 @@ TEST(Words, WhatAShellWouldActOnIsReported) {
     for (const auto& seen : split_words(row.text).operators) found.emplace_back(seen.kind, seen.text);
     EXPECT_EQ(found, row.found) << row.text;
   }
+}
+
+TEST(Words, WhatAShellMayReadIsToldFromWhatNothingMay) {
+  for (const char* text : {"echo 'a\tb'", "echo \"a\tb\" | cat", "printf a\\\tb"})
+    EXPECT_TRUE(has_tab_in_word(text)) << text;
+  for (const char* text : {"echo\ta", "ls", "echo 'a\tb", "ls 'a\tb' \u202e", "ls 'a\tb\n'"})
+    EXPECT_FALSE(has_tab_in_word(text)) << text;
+  for (const char* text : {"ls\r\nls", "ls\r", "a\r\nb\r\n", "a\nb"}) {
+    EXPECT_TRUE(has_lines(text)) << text;
+    EXPECT_EQ(problem_of_lines(text), "") << text;
+  }
+  for (const char* text : {"echo good\rrm x\n", "a\r\r\nb"}) EXPECT_NE(problem_of_lines(text), "") << text;
 }
 
 TEST(Words, WhatIsShownHidesNothing) {

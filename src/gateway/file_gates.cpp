@@ -79,7 +79,8 @@ std::vector<TextVoice> voices_of(const Intent& intent) {
     script.arguments["interpreter"] = "bash";
     voices.push_back({std::move(script), "code", Weight::by_name, intent.tool});
   } else {
-    voices.push_back({{"run_shell"}, "cmd", Weight::text_only, intent.tool});
+    RuleCall line{"run_shell", {{"cwd", called.arguments["cwd"]}, {"profile", "any"}}};
+    voices.push_back({std::move(line), "cmd", Weight::text_only, intent.tool});
   }
   return voices;
 }
@@ -107,6 +108,7 @@ Result<RuleCall> rule_call(const ToolCall& asked) {
 Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& named, const Intent& judged) {
   if (!have_rules(files)) return Verdict{GateId::rules, Decision::allow, "no permission rules are set"};
   RuleCall call = TRY(rule_call(named));
+  if (starts_somewhere(judged)) call.arguments.try_emplace("cwd", judged.cwd.value_or(judged.starts_in));
   const Verdict whole = rules_by_other_name(files, call, judged.tool);
   if (!judged.shells || !judged.problem.empty()) return whole;
   // The same text under the agent's name for it: its parts are judged by that
@@ -142,8 +144,8 @@ Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::stri
 
 Result<std::string> canonical_command(std::string_view command) {
   // What a shell runs is judged as it is written.
-  if (command.find('\n') != std::string_view::npos && problem_of_lines(command).empty())
-    return std::string(command);
+  if (has_lines(command) && problem_of_lines(command).empty()) return std::string(command);
+  if (has_tab_in_word(command)) return std::string(command);
   const SplitWords split = split_words(command);
   if (!split.problem.empty()) return refusal("it is no command: " + split.problem);
   if (!split.operators.empty() || is_shell_word(split.words.front())) return std::string(command);

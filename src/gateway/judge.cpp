@@ -256,6 +256,16 @@ void see_directory(Case& c) {
   c.intent.cwd = resolved == workspace ? "." : resolved.substr(workspace == "/" ? 1 : workspace.size() + 1);
 }
 
+// What holds where the call leaves it out: a rule that names it is about such a call as well.
+void see_unsaid(Case& c, const RunRequest& request) {
+  const std::string& workspace = c.facts.workspace;
+  if (c.intent.tool == "run_shell") c.intent.in_force = commands_for(c.ceilings, c.intent);
+  if (!request.directory || *request.directory == workspace) return;
+  const bool within = is_beneath(workspace, *request.directory);
+  c.intent.starts_in =
+      within ? request.directory->substr(workspace == "/" ? 1 : workspace.size() + 1) : *request.directory;
+}
+
 // Everything that the gates look at, as values.
 Result<void> make_case(const Session& session, const ToolCall& call, const CallersView& view,
                        const Authority& authority, Judged& judged) {
@@ -273,6 +283,7 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
     c.intent.timeout_ms = std::min(c.intent.timeout_ms.value_or(*view.most_ms), *view.most_ms);
   const std::vector<ShownTree> trees = shown_trees(judged.request, judged.seen.facts);
   c.facts.read_roots = roots_of(trees);
+  see_unsaid(c, judged.request);
   if (c.intent.cwd) see_directory(c);
   c.facts.operands =
       observe_operands(c.facts.directory(), paths_to_observe(c.intent, c.ceilings, session.shapes), trees);
@@ -374,7 +385,10 @@ ApprovalSubject subject_of(const Judged& judged) {
   subject.files = files_named(named.words, named.directories);
   subject.input = launch.input.value_or("");
   // What a shape shows beside a command is no text of the model's, and stands in the plan.
-  if (judged.c.intent.launch && launch.script) subject.input = launch.script->code;
+  if (judged.c.intent.launch && launch.script) {
+    subject.script_input = std::move(subject.input);
+    subject.input = launch.script->code;
+  }
   if (launch.action) subject.input = launch.action->content;
   subject.reasons = reasons_to_ask(judged.judgement);
   subject.approvers = approvers_of(judged.judgement);

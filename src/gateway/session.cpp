@@ -313,9 +313,9 @@ Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill*
                        .network = ceilings.network && !ceilings.hosts.empty(),
                        .hosts = ceilings.hosts,
                        .writes = may_write(terms),
-                       .commands = ceilings.commands,
-                       .unasked = std::min(ceilings.unasked, ceilings.commands),
-                       .scripts = own.may_execute,
+                       .commands = most_commands(ceilings),
+                       .unasked = commands_for(ceilings, {}),
+                       .scripts = own.may_execute && ceilings.level != Autonomy::readonly,
                        .dotfiles = dotfiles_for(session, skill) == Dotfiles::allow,
                        .tools = names});
   }

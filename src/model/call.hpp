@@ -99,10 +99,12 @@ struct Intent {
   // run_as_script() makes a script of it.
   std::optional<std::string> shell_text = {};
   std::optional<std::string> cwd = {};  // where it starts, relative to the workspace; without: at its top
-  std::optional<CommandProfile> profile = {};  // a narrower one than it could have
-  std::optional<uint64_t> timeout_ms = {};     // a shorter one than it could have
-  std::optional<std::string> input = {};       // for its stdin
-  std::vector<std::string> hosts = {};         // NAME or NAME:PORT
+  std::string starts_in = ".";          // where it starts without cwd, in the same spelling
+  std::optional<CommandProfile> profile = {};   // a narrower one than it could have
+  std::optional<CommandProfile> in_force = {};  // of run_shell: the one that it has, once that is known
+  std::optional<uint64_t> timeout_ms = {};      // a shorter one than it could have
+  std::optional<std::string> input = {};        // for its stdin
+  std::vector<std::string> hosts = {};          // NAME or NAME:PORT
   // What a tool that is no command of the model's would start or do, the same for every profile.
   std::optional<Launch> launch = {};
   std::map<std::string, std::string, std::less<>> arguments = {};  // of such a tool, as rules see them

@@ -134,10 +134,11 @@ std::string approval_digest(const ApprovalSubject& subject) {
   // Lengths before texts: no two subjects run together into the same bytes.
   Sha256 sum;
   const auto add = [&](std::string_view text) { sum.add(std::to_string(text.size()) + ":").add(text); };
-  add("cloche approval 1");
+  add("cloche approval 2");
   add(subject.tool);
   add(digest_of(subject.plan));
   add(subject.input);
+  add(subject.script_input);
   for (const auto& file : files) {
     add(file.path);
     add(file.sha256);
@@ -160,6 +161,7 @@ Result<Question> make_question(const ApprovalSubject& subject) {
   add_line(text, "tool", escape_for_person(subject.tool));
   add_line(text, "command", command_line(subject));
   if (!subject.input.empty()) add_line(text, "input", escape_for_person(subject.input));
+  if (!subject.script_input.empty()) add_line(text, "stdin", escape_for_person(subject.script_input));
   add_line(text, "in", shown_word(plan.directory));
   if (!subject.by_agent) add_confinement(text, plan);
   for (const auto& file : subject.files)

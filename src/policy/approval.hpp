@@ -27,6 +27,7 @@ struct ApprovalSubject {
   std::string tool;                       // "run_shell", or "run" for an operator's command
   ConfinementPlan plan = {};              // the normalised one: what would really run
   std::string input = {};                 // what it is fed: stdin, code, a file's new content
+  std::string script_input = {};          // what code reads from its stdin: `input` is the code then
   std::vector<ExecutedFile> files = {};   // in any order
   std::vector<std::string> reasons = {};  // why somebody has to be asked
   Approvers approvers = Approvers::anyone;

@@ -61,6 +61,20 @@ TEST(Approval, WhatTheAgentDoesItselfIsCalledThat) {
   EXPECT_NE(approval_digest(one), question.digest);
 }
 
+TEST(Approval, AScriptIsShownWithWhatItReads) {
+  ApprovalSubject one = subject();
+  one.input = "sed x | sh";
+  one.script_input = "rm -rf .\n";
+  const Question question = make_question(one).value();
+  EXPECT_NE(question.text.find("input       sed x | sh\nstdin       rm -rf .\\n\n"), std::string::npos)
+      << question.text;
+  std::swap(one.input, one.script_input);
+  EXPECT_NE(approval_digest(one), question.digest) << "which of the two is the code decides";
+  one.input = "sed x | shrm -rf .\n";
+  one.script_input.clear();
+  EXPECT_NE(approval_digest(one), question.digest) << "two texts do not run together";
+}
+
 TEST(Approval, NothingButPrintableAsciiIsShown) {
   const std::pair<std::string, const char*> rows[] = {
       {"plain text", "plain text"},
@@ -116,6 +130,7 @@ TEST(Approval, WhatCannotBeShownWholeIsNotAsked) {
   const std::function<void(ApprovalSubject&)> changes[] = {
       [](auto& s) { s.plan.argv.push_back(std::string(20'000, 'x')); },
       [](auto& s) { s.input = std::string(5000, '\x01'); },
+      [](auto& s) { s.script_input = std::string(5000, '\x01'); },
       [](auto& s) {
         s.plan.environment.assign(1000, {"NAME", std::string(20, 'v')});
       },
@@ -157,6 +172,7 @@ TEST(Approval, TheDigestCoversEverythingThatDecides) {
       [](auto& s) { s.plan.limits.wall_ms += 1; },
       [](auto& s) { s.plan.rung = Rung::subprocess; },
       [](auto& s) { s.input = "x"; },
+      [](auto& s) { s.script_input = "x"; },
       [](auto& s) { s.files[0].sha256 = sha256("print(2)"); },
       [](auto& s) { s.files[0].path = "/project/other.py"; },
       [](auto& s) { s.files.clear(); },

@@ -13,9 +13,19 @@ Verdict under(GateId gate, Verdict verdict) {
   return verdict;
 }
 
+// Whose sentence is read where several gates refuse. A call that is not offered or cannot be read comes
+// first; then what the operator forbids, because the others say how else it could be done.
+int rank(const Verdict& verdict) {
+  if (verdict.decision != Decision::deny) return 0;
+  if (verdict.gate == GateId::loadout || verdict.gate == GateId::schema) return 2;
+  return verdict.gate == GateId::rules ? 1 : 0;
+}
+
+// The first of them, where several say the same.
 const Verdict& strictest(const std::vector<Verdict>& gates) {
-  return *std::max_element(gates.begin(), gates.end(),
-                           [](const Verdict& a, const Verdict& b) { return a.decision < b.decision; });
+  return *std::max_element(gates.begin(), gates.end(), [](const Verdict& a, const Verdict& b) {
+    return a.decision != b.decision ? a.decision < b.decision : rank(a) < rank(b);
+  });
 }
 
 Verdict with_instead(Verdict verdict, std::string_view instead) {

@@ -93,6 +93,9 @@ std::string instead_of(ShellOperator::Kind kind) {
     case Kind::glob: return "name the files (list_artifacts lists them); quote it if it is data";
     case Kind::home: return "write a path in the workspace; quote it if it is data";
     case Kind::assignment: return "leave the variable out";
+    case Kind::braces: return "write each of the words; quote it if it is data";
+    case Kind::comment: return "leave the comment out; quote it if it is data";
+    case Kind::tab: return "put such text into a file with write_artifact";
     case Kind::line_break: break;
   }
   return "make one call for each command";
@@ -112,6 +115,9 @@ std::string_view what_is(ShellOperator::Kind kind) {
     case Kind::assignment: return "an assignment";
     case Kind::group: return "a group of commands";
     case Kind::line_break: return "a second command";
+    case Kind::braces: return "a list of words in braces";
+    case Kind::comment: return "a comment";
+    case Kind::tab: return "a tab in a word";
   }
   return "shell syntax";
 }
@@ -124,12 +130,12 @@ bool is_in_loadout(const Case& c, std::string_view tool) {
 }
 
 // The call of run_script that does the same, whole; or that there is such a
-// tool, where it may not work; or nothing.
+// tool, where no such call can be said; or nothing, where it would be refused.
 std::string as_run_script(const Case& c) {
-  if (!is_in_loadout(c, "run_script")) return {};
+  const bool works = c.ceilings.execute && c.ceilings.level != Autonomy::readonly;
+  if (!works || !is_in_loadout(c, "run_script")) return {};
   const Intent& intent = c.intent;
-  const bool works = c.ceilings.execute && c.ceilings.level != Autonomy::readonly && !intent.input;
-  if (!works || !intent.shell_text || intent.shell_text->size() > longest_repeated)
+  if (intent.input || !intent.shell_text || intent.shell_text->size() > longest_repeated)
     return ", or use run_script";
   const std::string enter = intent.cwd ? "cd -- " + quote_words({*intent.cwd}) + " || exit\n" : "";
   JsonWriter out;
@@ -143,6 +149,7 @@ std::string why_a_shell(const Intent& intent) {
   const ShellOperator& first = intent.operators.front();
   const std::string what(what_is(first.kind));
   if (first.kind == ShellOperator::Kind::line_break) return "a line break begins " + what + " to a shell";
+  if (first.kind == ShellOperator::Kind::tab) return what + " is for a shell to read";
   return first.quoted ? first.text + " within double quotes is " + what + " to a shell"
                       : "unquoted " + first.text + " is " + what + " to a shell";
 }
@@ -313,11 +320,13 @@ const std::vector<std::string>& shipped_tools() {
   return names;
 }
 
-CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
+CommandProfile most_commands(const Ceilings& ceilings) {
   // Whoever may only read runs no code of the workspace's.
-  const CommandProfile most =
-      ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
-  return std::min(most, intent.profile.value_or(ceilings.unasked));
+  return ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
+}
+
+CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent) {
+  return std::min(most_commands(ceilings), intent.profile.value_or(ceilings.unasked));
 }
 
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,

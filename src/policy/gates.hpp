@@ -11,6 +11,8 @@
 
 namespace cloche {
 
+// The most that any call may have.
+CommandProfile most_commands(const Ceilings& ceilings);
 // What a call may have: its ceiling, narrowed by what it asked for.
 CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent);
 

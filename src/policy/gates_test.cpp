@@ -1,4 +1,5 @@
 // The gates one by one. Those of paths and of the network have files of their own.
+#include "policy/decide.hpp"
 #include "policy/gates_fixture.hpp"
 
 namespace cloche {
@@ -136,14 +137,13 @@ TEST(NoShellGate, TheWholeCallThatWouldWorkIsGivenWhereItWould) {
             std::string::npos);
   const std::string call = "call run_script";
   const std::string tool = "run_script";
-  EXPECT_EQ(refused("ls | x", [](Case& c) { c.ceilings.loadout = {{"run_shell"}}; }).find(tool),
-            std::string::npos);
-  for (const auto& text : {refused("ls | x", [](Case& c) { c.ceilings.execute = false; }),
-                           refused("ls | x", [](Case& c) { c.ceilings.level = Autonomy::readonly; }),
-                           refused("ls | x", [](Case& c) { c.intent.input = "x"; })}) {
-    EXPECT_EQ(text.find(call), std::string::npos) << "it would not work: " << text;
-    EXPECT_NE(text.find(tool), std::string::npos) << text;
-  }
+  for (const auto& text : {refused("ls | x", [](Case& c) { c.ceilings.loadout = {{"run_shell"}}; }),
+                           refused("ls | x", [](Case& c) { c.ceilings.execute = false; }),
+                           refused("ls | x", [](Case& c) { c.ceilings.level = Autonomy::readonly; })})
+    EXPECT_EQ(text.find(tool), std::string::npos) << "it would be refused: " << text;
+  const std::string fed = refused("ls | x", [](Case& c) { c.intent.input = "x"; });
+  EXPECT_EQ(fed.find(call), std::string::npos) << "it would not do the same: " << fed;
+  EXPECT_NE(fed.find(tool), std::string::npos) << fed;
 }
 
 TEST(LoadoutGate, ALineThatRunsAsAScriptNeedsRunScript) {
@@ -157,6 +157,31 @@ TEST(LoadoutGate, ALineThatRunsAsAScriptNeedsRunScript) {
   EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
   c.ceilings.loadout = {{"run_script"}};
   EXPECT_EQ(loadout_gate(c).decision, Decision::deny);
+}
+
+// The sentences of the other gates say how else it could be done, which the operator forbids.
+TEST(Decide, ARefusalOfTheRulesIsTheOneThatIsRead) {
+  const Verdict forbidden{GateId::rules, Decision::deny, "not that"};
+  const auto decider = [&](const std::string& cmd, const auto& change) {
+    Case c = case_of(cmd);
+    c.schema = {GateId::schema, Decision::allow};
+    c.rules = forbidden;
+    change(c);
+    const Judgement judgement = decide(c, shapes());
+    EXPECT_EQ(judgement.decision, Decision::deny) << cmd;
+    EXPECT_EQ(judgement.gates.size(), 9U) << "every gate is listed";
+    return judgement.by;
+  };
+  const auto plain = [](Case&) {};
+  for (const char* cmd : {"ls | wc", "make", "cat link", "ls"})
+    EXPECT_EQ(decider(cmd, plain), GateId::rules) << cmd;
+  EXPECT_EQ(decider("make", [](Case& c) { c.rules.decision = Decision::ask; }), GateId::shape);
+  EXPECT_EQ(decider("make", [](Case& c) { c.ceilings.loadout = {{"run_script"}}; }), GateId::loadout);
+  EXPECT_EQ(decider("make",
+                    [](Case& c) {
+                      c.schema = {GateId::schema, Decision::deny, "unreadable"};
+                    }),
+            GateId::schema);
 }
 
 TEST(PathGate, WhereACallStartsIsInTheWorkspace) {

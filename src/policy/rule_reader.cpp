@@ -115,6 +115,14 @@ class RuleReader {
     return examples;
   }
 
+  // A command without a directory starts at the top of the workspace, as rules see every call of it.
+  static RuleExample at_top(RuleExample example) {
+    const std::string& tool = example.call.tool;
+    if (tool == "run_shell" || tool == "run_script" || tool == "Bash")
+      example.call.arguments.try_emplace("cwd", ".");
+    return example;
+  }
+
   // "text" for the rule's only argument, or {"tool": name, "args": {name: text}}, both optional.
   Result<RuleExample> read_example(const JsonValue& item, const Rule& rule) const {
     RuleExample example{.call = {.tool = sample_name(rule.tool)}, .line = item.line};
@@ -123,7 +131,7 @@ class RuleReader {
         return fail(item.line,
                     "the rule has not exactly one argument: write the example as {\"args\": {...}}");
       TRY(add_text(example.call, rule.arguments[0].name, item));
-      return example;
+      return at_top(std::move(example));
     }
     if (!item.is_object())
       return fail(item.line, "an example is a string or {\"tool\": ..., \"args\": {...}}");
@@ -137,7 +145,7 @@ class RuleReader {
       if (!args->is_object()) return fail(args->line, "args must be an object: argument name to text");
       for (const auto& member : args->members) TRY(add_text(example.call, member.name, member.value));
     }
-    return example;
+    return at_top(std::move(example));
   }
 
   Result<void> add_text(RuleCall& call, const std::string& argument, const JsonValue& value) const {

@@ -54,7 +54,12 @@ class Reading {
     if (!value.is_string()) return wrong(name + " is not a text");
     intent_.form = Intent::Form::text;
     text_ = value.text;
-    if (value.text.find('\n') != std::string::npos) return take_lines(name, value.text);
+    if (has_lines(value.text)) return take_lines(name, value.text);
+    if (has_tab_in_word(value.text)) {
+      intent_.operators = {{ShellOperator::Kind::tab, "\t", value.text.find('\t')}};
+      intent_.shell_text = value.text;
+      return;
+    }
     SplitWords split = split_words(value.text);
     if (!split.problem.empty()) return wrong(name + ": " + split.problem);
     intent_.argv = std::move(split.words);
@@ -67,7 +72,7 @@ class Reading {
     if (text.size() > max_command_bytes)
       return wrong(name + ": it is longer than " + std::to_string(max_command_bytes) + " bytes");
     if (std::string problem = problem_of_lines(text); !problem.empty()) return wrong(name + ": " + problem);
-    intent_.operators = {{ShellOperator::Kind::line_break, "\n", text.find('\n')}};
+    intent_.operators = {{ShellOperator::Kind::line_break, "\n", text.find_first_of("\r\n")}};
     intent_.shell_text = text;
   }
 
@@ -142,12 +147,17 @@ std::string strict_shell_schema() {
 
 void understand_shell(const JsonValue& arguments, Intent& intent) { Reading(intent).run(arguments); }
 
+bool starts_somewhere(const Intent& intent) {
+  return intent.form != Intent::Form::none || !intent.text_argument.empty();
+}
+
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent) {
   std::map<std::string, std::string, std::less<>> arguments = intent.arguments;
   if (intent.form != Intent::Form::none)
     arguments["cmd"] = intent.shell_text ? *intent.shell_text : quote_words(intent.argv);
-  if (intent.cwd) arguments["cwd"] = *intent.cwd;
-  if (intent.profile) arguments["profile"] = name_of(*intent.profile);
+  if (starts_somewhere(intent)) arguments["cwd"] = intent.cwd.value_or(intent.starts_in);
+  if (const auto profile = intent.in_force ? intent.in_force : intent.profile)
+    arguments["profile"] = name_of(*profile);
   if (intent.timeout_ms) arguments["timeout_s"] = std::to_string(*intent.timeout_ms / 1000);
   if (intent.input) arguments["stdin"] = *intent.input;
   return arguments;

@@ -22,8 +22,11 @@ ToolSpec run_shell_spec();
 std::string strict_shell_schema();
 void understand_shell(const JsonValue& arguments, Intent& intent);
 
+// Whether it is a command or a script, which starts in a directory of the workspace.
+bool starts_somewhere(const Intent& intent);
+
 // For rules: the arguments as text in their one spelling, whichever was sent. `cmd` is the quoting of the
-// argv.
+// argv. What holds counts, also where the call leaves it out: `cwd` and, where it is known, `profile`.
 std::map<std::string, std::string, std::less<>> normalised_arguments(const Intent& intent);
 
 }  // namespace cloche

@@ -42,7 +42,8 @@ TEST(RunShell, TheOtherArguments) {
   EXPECT_EQ(normal.at("profile"), "full");
   EXPECT_EQ(normal.at("timeout_s"), "5");
   EXPECT_EQ(normal.at("stdin"), "x");
-  EXPECT_EQ(normal.size(), 4U);
+  EXPECT_EQ(normal.at("cwd"), ".") << "where it starts, said or not";
+  EXPECT_EQ(normal.size(), 5U);
 }
 
 TEST(RunShell, WhatOnlyAShellRunsIsKeptAsText) {
@@ -56,6 +57,11 @@ TEST(RunShell, WhatOnlyAShellRunsIsKeptAsText) {
       {R"({"cmd": "cat << E\nx\nE"})", "cat << E\nx\nE"},
       {R"({"cmd": "A=1 b"})", "A=1 b"},
       {R"({"cmd": "export A"})", "export A"},
+      {R"({"cmd": "mkdir -p {src,tests}/unit"})", "mkdir -p {src,tests}/unit"},
+      {R"({"cmd": "ls -la # list"})", "ls -la # list"},
+      {R"({"cmd": "printf '%s' 'a\tb'"})", "printf '%s' 'a\tb'"},
+      {R"({"cmd": "echo a\r\necho b\r\n"})", "echo a\r\necho b\r\n"},
+      {R"({"cmd": "ls\r"})", "ls\r"},
   };
   for (const auto& [arguments, text] : rows) {
     Intent intent = intent_of(arguments);

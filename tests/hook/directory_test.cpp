@@ -133,6 +133,17 @@ TEST_P(HookDirectory, RulesSeeIt) {
   EXPECT_EQ(hook("Bash", R"({"command": "true", "cwd": "c"})").decision, "deny") << "the model's own word";
 }
 
+TEST_P(HookDirectory, RulesAboutOurToolsSeeItToo) {
+  for (const char* rule : {R"("run_script", "args": {"code": "^true", "cwd": "^py$"})",
+                           R"("run_shell", "args": {"cmd": "^true", "cwd": "^py$"})"}) {
+    rules(R"({"default": "allow", "rules": [{"tool": )" + std::string(rule) + R"(, "action": "deny"}]})");
+    EXPECT_TRUE(exited(agent_runs("cd " + workspace().string()), 0));
+    EXPECT_EQ(bash("true").decision, "allow") << rule;
+    EXPECT_TRUE(exited(agent_runs("cd py"), 0));
+    EXPECT_EQ(bash("true").decision, "deny") << rule;
+  }
+}
+
 TEST_P(HookDirectory, AnApprovedCommandStartsWhereItWasApproved) {
   rules(
       R"({"default": "allow", "rules": [{"tool": "Bash", "args": {"command": "^echo asked"}, "action": "ask"}]})");

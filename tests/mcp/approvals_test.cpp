@@ -48,6 +48,31 @@ TEST_F(McpApprovals, TheHandshakesClientIsAskedWhileTheCallWaits) {
   EXPECT_TRUE(touched());
 }
 
+// A line that a shell reads, which under `any` runs as a script: its code and what it reads are two texts.
+TEST_F(McpApprovals, AYesToALineOfShellCoversWhatItReads) {
+  McpClient client(scene);
+  client.shake_hands(elicits);
+  const auto call_with = [&](const std::string& id, const std::string& input) {
+    client.send(R"({"jsonrpc":"2.0","id":)" + id + R"(,"method":"tools/call","params":)" +
+                call_params("run_shell", R"({"cmd":"echo asked; cat","stdin":")" + input + R"("})") + "}");
+  };
+  call_with("1", "good");
+  const auto question = client.receive();
+  ASSERT_TRUE(question);
+  const std::string message = (*question)["params"]["message"].string;
+  EXPECT_NE(message.find("input       'echo' 'asked'; 'cat'\nstdin       good\n"), std::string::npos)
+      << message;
+  client.send(respond((*question)["id"].string, R"({"action":"accept","content":{"answer":"session"}})"));
+  EXPECT_TRUE(text_of(client.answer("1")).starts_with("exit_code: 0\nstdout: asked\ngood"));
+  call_with("2", "evil");
+  const auto again = client.receive();
+  ASSERT_TRUE(again);
+  ASSERT_EQ((*again)["method"].string, "elicitation/create") << "another input is another question";
+  EXPECT_NE((*again)["params"]["message"].string.find("stdin       evil"), std::string::npos);
+  client.send(respond((*again)["id"].string, R"({"action":"decline"})"));
+  EXPECT_TRUE(text_of(client.answer("2")).starts_with("refused by approval: "));
+}
+
 TEST_F(McpApprovals, EverythingButAYesIsANo) {
   McpClient client(scene);
   client.shake_hands(elicits);
@@ -63,6 +88,8 @@ TEST_F(McpApprovals, EverythingButAYesIsANo) {
     const std::string text = text_of(client.answer(id));
     EXPECT_TRUE(text.starts_with("refused by approval: ")) << answers[i];
     EXPECT_EQ(text.find("waiting for approval"), std::string::npos) << "a person said no: " << answers[i];
+    EXPECT_NE(text.find("said no to this very call; do not try to do it in another way"), std::string::npos)
+        << text;
   }
   EXPECT_FALSE(touched());
 }
@@ -185,6 +212,29 @@ TEST_F(McpApprovals, TooManyQuestions) {
   EXPECT_EQ(refused, questions - most);
   client.process().close_input();
   EXPECT_LT(client.time_to_end(), Millis(1000));
+}
+
+// The agent's client reads them, and may show them to the model.
+TEST_F(McpApprovals, LogMessagesSayWhatTheModelReads) {
+  scene.configure(R"({"permissions":{"rules":[
+    {"tool":"run_shell","args":{"cmd":"^touch no"},"action":"deny","reason":"not this"},
+    {"tool":"run_shell","args":{"cmd":"^touch asked"},"action":"ask","reason":"it is asked about"},
+    {"tool":"*","action":"allow","reason":"the rest"}]}})");
+  McpClient client(scene);
+  client.shake_hands();
+  (void)client.ask("1", "logging/setLevel", R"({"level":"debug"})");
+  size_t messages = 0;
+  for (const std::string& params : {touch, call_params("run_shell", R"({"cmd":"touch no"})"),
+                                    call_params("run_shell", R"({"cmd":"touch x","cwd":"nowhere"})")}) {
+    client.send(R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":)" + params + "}");
+    for (auto line = client.receive(); line && (*line)["id"].number != 2; line = client.receive()) {
+      const std::string said = (*line)["params"]["data"].string;
+      ++messages;
+      for (const char* secret : {"config.json", "cloche approve", "--", "(rule", "/home"})
+        EXPECT_EQ(said.find(secret), std::string::npos) << said;
+    }
+  }
+  EXPECT_GE(messages, 3U);
 }
 
 TEST_F(McpApprovals, WhoCannotAskGetsAnIdForTheOperator) {

@@ -38,6 +38,12 @@ TEST_F(ShellLines, RunWithoutARefusalAndWithoutASecondTurn) {
       {R"({"cmd": "cat b.txt | head -n 1", "cwd": "py"})", "stdout: three\n"},
       {R"({"argv": ["pwd"], "cwd": "./py/../py"})", "/py\n"},
       {R"({"cmd": "export A=1"})", "exit_code: 0\n"},
+      {R"({"cmd": "mkdir -p {src,tests}/unit && ls -d */unit"})", "stdout: src/unit\ntests/unit\n"},
+      {R"({"cmd": "echo {a,b}"})", "stdout: a b\n"},
+      {R"({"cmd": "echo list # a comment"})", "stdout: list\n"},
+      {R"({"cmd": "echo 'a\tb'"})", "stdout: a\tb\n"},
+      {R"({"cmd": "echo one\r\ntrue"})", "stdout: one\r\n"},
+      {R"({"cmd": "find a.txt -exec echo stash@{0} {} +"})", "stdout: stash@{0} a.txt\n"},
       {R"({"cmd": "echo it\\'s \"a \\$b\" 2>/dev/null && true"})", "stdout: it's a $b\n"},
   };
   for (const auto& [arguments, shown] : rows) {
@@ -55,11 +61,26 @@ TEST_F(ShellLines, BelowAnyTheRefusalHasTheWholeCallThatWorks) {
   ASSERT_NE(refused.find(before), std::string::npos) << refused;
   const std::string call = refused.substr(refused.find(before) + before.size());
   EXPECT_TRUE(says(call, "run_script").starts_with("exit_code: 0\nstdout: 1\n")) << call;
-  for (const char* cmd : {"cd py", "export A=1", "source x", "echo \\\"$HOME\\\""}) {
+  for (const char* cmd : {"cd py", "export A=1", "source x", "echo \\\"$HOME\\\"", "mkdir {a,b}", "ls # all",
+                          "echo 'a\\tb'", "ls\\r\\n"}) {
     const std::string text = says(std::string(R"({"profile": "full", "cmd": ")") + cmd + "\"}");
     EXPECT_TRUE(text.starts_with("refused by no-shell: ")) << text;
     EXPECT_EQ(text.find("not installed"), std::string::npos) << text;
   }
+}
+
+// What else would be possible is no way around a rule.
+TEST_F(ShellLines, WhatTheOperatorForbidsIsSaidBeforeAnotherWay) {
+  scene.configure(R"({"permissions": {"default": "allow", "rules": [
+    {"tool": "run_shell", "args": {"cmd": "touch"}, "action": "deny", "reason": "no new files"}]}})");
+  for (const char* arguments :
+       {R"({"profile": "full", "cmd": "touch a | cat"})", R"({"profile": "passive", "cmd": "touch a"})",
+        R"({"cmd": "touch a", "cwd": "../elsewhere"})"}) {
+    const std::string text = says(arguments);
+    EXPECT_TRUE(text.starts_with("refused by rules: no new files")) << text;
+    EXPECT_EQ(text.find("run_script"), std::string::npos) << text;
+  }
+  EXPECT_TRUE(says(R"({"cmd": "touch a", "unknown": 1})").starts_with("refused by schema: "));
 }
 
 TEST_F(ShellLines, WhereACallStartsIsInTheWorkspace) {
@@ -71,6 +92,27 @@ TEST_F(ShellLines, WhereACallStartsIsInTheWorkspace) {
       EXPECT_TRUE(text.starts_with("refused by path: cwd ")) << cwd << ": " << text;
     }
   }
+}
+
+// A rule is about what holds, and the call need not say it.
+TEST_F(ShellLines, RulesSeeWhereACallStartsAndItsProfileAlsoUnsaid) {
+  file("py/b.txt", "three\n");
+  scene.configure(R"({"permissions": {"default": "allow", "rules": [
+    {"tool": "run_shell", "args": {"cmd": "^id", "cwd": "^\\.$"}, "action": "deny", "reason": "not at the top",
+     "match": [{"args": {"cmd": "id"}}], "not_match": [{"args": {"cmd": "id", "cwd": "py"}}]},
+    {"tool": "run_shell", "args": {"cmd": "^ls", "profile": "^any$"}, "action": "deny", "reason": "no any"},
+    {"tool": "run_script", "args": {"code": "print", "cwd": "^\\.$"}, "action": "deny", "reason": "no code"}]}})");
+  for (const char* arguments :
+       {R"({"cmd": "id"})", R"({"cmd": "id", "cwd": "."})", R"({"cmd": "id", "cwd": "py/.."})",
+        R"({"cmd": "true; id"})", R"({"cmd": "ls"})", R"({"cmd": "ls; true"})",
+        R"({"cmd": "ls", "profile": "any"})"})
+    EXPECT_TRUE(says(arguments).starts_with("refused by rules: ")) << arguments << ": " << says(arguments);
+  for (const char* arguments :
+       {R"({"interpreter": "bash", "code": "id"})", R"({"interpreter": "bash", "code": "ls"})",
+        R"({"interpreter": "python3", "code": "print"})"})
+    EXPECT_TRUE(says(arguments, "run_script").starts_with("refused by rules: ")) << arguments;
+  for (const char* arguments : {R"({"cmd": "id", "cwd": "py"})", R"({"cmd": "ls", "profile": "passive"})"})
+    EXPECT_TRUE(says(arguments).starts_with("exit_code: 0")) << arguments << ": " << says(arguments);
 }
 
 // Nothing passes by adding a ; to it.

@@ -108,6 +108,22 @@ TEST_P(McpSwitches, AValueThatMeansNothingRefuses) {
   EXPECT_NE(ran.err.find("CLOCHE_SANDBOX=perhaps means nothing"), std::string::npos) << ran.err;
 }
 
+// Where a session only reads, run_shell has what is passive, whatever the front end would let it have.
+TEST_P(McpSwitches, UnderReadonlyTheToolsSayWhatRuns) {
+  McpClient client(scene, {"--autonomy", "readonly"});
+  client.shake_hands();
+  const Json list = client.ask("1", "tools/list");
+  const std::string shell = tool_in(list, "run_shell")["description"].string;
+  EXPECT_TRUE(shell.starts_with("Runs one command that runs nothing of the workspace")) << shell;
+  EXPECT_EQ(shell.find("run_script"), std::string::npos) << shell;
+  EXPECT_EQ(shell.find("`profile`"), std::string::npos) << shell;
+  EXPECT_NE(tool_in(list, "run_script")["description"].string.find("Scripts are refused"), std::string::npos);
+  const std::string refused =
+      text_of(client.ask("2", "tools/call", call_params("run_shell", R"({"cmd":"ls | wc"})")));
+  EXPECT_TRUE(refused.starts_with("refused by no-shell: ")) << refused;
+  EXPECT_EQ(refused.find("run_script"), std::string::npos) << refused;
+}
+
 TEST_P(McpSwitches, AToolThatReachesAHostSaysSo) {
   McpClient client(scene, {"--profile", "workspace-write", "--net", "x.invalid"});
   client.shake_hands();

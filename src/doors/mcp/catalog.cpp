@@ -30,8 +30,7 @@ std::string resource_json(const std::string& uri) {
       .member("uri", uri)
       .member("name", "transcript")
       .member("title", "Transcript of this task");
-  out.member("description",
-             "One JSON line for each call: what was asked, what every gate said, what came of it");
+  out.member("description", "One JSON line for each call: what was asked, and what came of it");
   return out.member("mimeType", "application/jsonl").end_object().take();
 }
 

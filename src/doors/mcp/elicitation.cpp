@@ -30,7 +30,10 @@ Answer answer_to(const Question& question, Reply reply, std::string reason = {})
 Answer said(const Question& question, Reply reply) {
   switch (reply) {
     case Reply::none: return answer_to(question, reply, "the client put the question away unanswered");
-    case Reply::no: return answer_to(question, reply, "the client's user said no to this very call");
+    case Reply::no:
+      return answer_to(question, reply,
+                       "the client's user said no to this very call; do not try to do it in another way: "
+                       "go on without it, or ask the user what to do instead");
     case Reply::once:
     case Reply::session: break;
   }

@@ -294,15 +294,16 @@ Response Server::response_to(CallResult result) const {
   return response;
 }
 
+// An agent's client reads it: it says no more than the result does. The operator's text is in the record.
 void Server::log(const Flight& flight, const CallResult& result) {
   const auto say = [&](LogLevel level, std::string_view text) {
     if (flight.terms.log && level >= *flight.terms.log) outbox_.send(log_message(level, text));
   };
-  for (const auto& note : result.notes) say(LogLevel::notice, note);
+  for (const auto& note : result.notes) say(LogLevel::notice, without_places(note));
   if (result.outcome.end == End::refused)
-    say(LogLevel::info, result.tool + ": " + operators_reason(result.outcome));
+    say(LogLevel::info, result.tool + ": " + reason_for_model(result.outcome));
   if (result.outcome.end == End::failed)
-    say(LogLevel::error, result.tool + ": " + operators_reason(result.outcome));
+    say(LogLevel::error, result.tool + ": " + reason_for_model(result.outcome));
 }
 
 void Server::land(const SharedFlight& flight, const Response& response) {
