@@ -232,6 +232,41 @@ TEST_P(HookInstall, TheAgentsOwnSandboxIsOnlyGivenUpAfterACallHasArrived) {
   EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << "it was changed since, and trusted by nobody";
 }
 
+// Every call would be refused.
+TEST_P(HookInstall, NotWithATimeThatTheHookItselfRefuses) {
+  for (const char* time : {"2m", "51s", "0", "x"}) {
+    EXPECT_TRUE(refused(hook_words({"--install", "claude", "--timeout", time, "--yes"}), {2}, {"time"}))
+        << time;
+    EXPECT_FALSE(fs::exists(claude())) << time;
+  }
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--timeout", "50s", "--yes"}), 0));
+}
+
+TEST_P(HookInstall, WhatUndoesItIsSaidWhole) {
+  const std::string file = (home() / "my settings.json").string();
+  const Ran in = hook_words({"--install", "codex", "--settings", file, "--yes"});
+  EXPECT_TRUE(exited(in, 0));
+  EXPECT_TRUE(contains(in.out, "`cloche hook --uninstall codex --settings '" + file + "'`")) << in.out;
+  EXPECT_TRUE(contains(in.out, "cloche hook --check codex --settings '" + file + "'\n")) << in.out;
+  const Ran unseen = hook_words({"--check", "codex", "--settings", file});
+  EXPECT_TRUE(contains(unseen.out, "cloche hook --check codex --settings '" + file + "'\n")) << unseen.out;
+}
+
+// The settings of the home are those of the user, and the home is no workspace.
+TEST_P(HookInstall, TheAdviceAboutAWorkspaceWorks) {
+  for (const char* agent : {"claude", "codex"}) {
+    const Ran ran = hook_words({"--install", agent, "--workspace", home().string(), "--yes"});
+    EXPECT_TRUE(refused(ran, {125}, {"is your home directory", "name a directory below it"}));
+    EXPECT_FALSE(contains(ran.err, "--settings")) << ran.err;
+  }
+  Command users = words({"hook", "--install", "claude", "--workspace", workspace().string(), "--yes"});
+  users.env["CLAUDE_CONFIG_DIR"] = (workspace() / ".claude").string();
+  const std::string other = (workspace() / ".claude/settings.local.json").string();
+  EXPECT_TRUE(refused(run(users), {125}, {"--settings " + other}));
+  users.argv.insert(users.argv.end(), {"--settings", other});
+  EXPECT_TRUE(exited(run(users), 0));
+}
+
 FOR_EVERYONE(HookInstall);
 
 }  // namespace
