@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include <algorithm>
+
 #include "base/sys.hpp"
 #include "doors/hook_install.hpp"
 #include "doors/hook_place.hpp"
@@ -42,11 +44,18 @@ std::string shown_time(uint64_t ms) {
   return {text, ::strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &local)};
 }
 
+uint64_t in_ms(const struct timespec& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1000 + static_cast<uint64_t>(time.tv_nsec) / 1'000'000;
+}
+
+// An older file that was put in the place (mv, cp -p, tar x) keeps its time of writing, and so does what a
+// link leads to that was put there; the time of the change of the file or the link itself does not lie.
 uint64_t changed_ms(const std::string& file) {
+  uint64_t latest = 0;
   struct stat seen {};
-  if (::stat(file.c_str(), &seen) != 0) return 0;
-  return static_cast<uint64_t>(seen.st_mtim.tv_sec) * 1000 +
-         static_cast<uint64_t>(seen.st_mtim.tv_nsec) / 1'000'000;
+  for (const auto look : {::stat, ::lstat})
+    if (look(file.c_str(), &seen) == 0) latest = std::max({latest, in_ms(seen.st_mtim), in_ms(seen.st_ctim)});
+  return latest;
 }
 
 int not_seen(const HookArguments& arguments, const std::string& file, const std::optional<FirstCall>& older) {

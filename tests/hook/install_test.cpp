@@ -232,6 +232,28 @@ TEST_P(HookInstall, TheAgentsOwnSandboxIsOnlyGivenUpAfterACallHasArrived) {
   EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << "it was changed since, and trusted by nobody";
 }
 
+// With its time of writing, which says nothing about when it came there.
+TEST_P(HookInstall, AnOldFileThatWasPutInTheirPlaceIsAChange) {
+  EXPECT_TRUE(exited(hook_words({"--install", "codex", "--yes"}), 0));
+  const std::string file = codex().string();
+  const std::string old = file + ".old";
+  const Words ways = {"mv " + old + " " + file, "cp -p " + old + " " + file,
+                      "rm " + file + " && tar -C / -xf " + file + ".tar", "ln -sf " + old + " " + file};
+  std::string session = "s-1";
+  for (const auto& way : ways) {
+    EXPECT_TRUE(
+        exited(outside("cp -p " + file + " " + old + " && touch -d 2020-01-01 " + old + " && tar -C / -cf " +
+                       file + ".tar " + old.substr(1) + " --transform s/.old$// && sleep 0.1"),
+               0));
+    std::string call = call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})");
+    call.replace(call.find("s-1"), 3, session += "1");
+    EXPECT_EQ(said_to(call).decision, "allow");
+    EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 0)) << way;
+    EXPECT_TRUE(exited(outside("sleep 0.1; " + way), 0));
+    EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << way;
+  }
+}
+
 // Every call would be refused.
 TEST_P(HookInstall, NotWithATimeThatTheHookItselfRefuses) {
   for (const char* time : {"2m", "51s", "0", "x"}) {
