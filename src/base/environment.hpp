@@ -28,8 +28,8 @@ class Environment {
   std::string account_home_;
 };
 
-// What a variable names, without the slashes and dots that say nothing; empty: it is not set. Whoever names a
-// place believes that it is used, so what cannot be one is refused, and another one is not taken in silence.
+// What HOME or a place of XDG names; find() leaves out slashes and dots that say nothing. Empty: it is not
+// set. A caller who names a place believes that it is used, so what cannot be one is refused.
 Result<std::string> directory_in(const Environment& environment, std::string_view variable);
 
 }  // namespace cloche

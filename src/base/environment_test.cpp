@@ -28,6 +28,28 @@ TEST(Environment, FindsWholeNamesOnly) {
   EXPECT_EQ(environment.find(std::string_view("PATHOLOGY").substr(0, 4)), "/bin:/usr/bin");
 }
 
+TEST(Environment, TidiesPlaces) {
+  for (const std::string name : {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"}) {
+    const std::pair<const char*, const char*> rows[] = {{"/home/me/", "/home/me"},
+                                                        {"//home//me", "/home/me"},
+                                                        {"/home/./me/.", "/home/me"},
+                                                        {"//", "/"},
+                                                        {"/a/../b/", "/a/../b/"},
+                                                        {"a//b", "a//b"},
+                                                        {"/a/..", "/a/.."},
+                                                        {"/a/...", "/a/..."},
+                                                        {"", ""}};
+    for (const auto& [given, meant] : rows) {
+      std::string text = name + "=" + given;
+      char* block[] = {text.data(), nullptr};
+      EXPECT_EQ(Environment(block).find(name), meant) << text;
+    }
+  }
+  char other[] = "PATH=/a/:/b";
+  char* block[] = {other, nullptr};
+  EXPECT_EQ(Environment(block).get("PATH"), "/a/:/b");
+}
+
 TEST(Environment, MayBeEmpty) {
   char* block[] = {nullptr};
   EXPECT_EQ(Environment(block).find("HOME"), std::nullopt);

@@ -124,7 +124,9 @@ JsonValue plain_scalar(const std::string& text, int line) {
 
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  explicit TreeBuilder(const YamlLimits& limits) : limits_(limits) { root_.line = limits.first_line; }
+  TreeBuilder(const std::string& text, const YamlLimits& limits) : text_(text), limits_(limits) {
+    root_.line = limits.first_line;
+  }
 
   JsonValue take() { return std::move(root_); }
 
@@ -168,6 +170,10 @@ class TreeBuilder final : public YAML::EventHandler {
   int count(const YAML::Mark& mark) {
     if (++values_ > limits_.values)
       throw Stop{line_of(mark), "there are more than " + std::to_string(limits_.values) + " values"};
+    // Of a quoted text the parser says the same as of one with the tag `!`; a value with a tag begins there.
+    const auto at = static_cast<size_t>(std::max(mark.pos, 0));
+    if (limits_.tags == YamlTags::none && at < text_.size() && text_[at] == '!')
+      throw Stop{line_of(mark), "tags are not read here"};
     return line_of(mark);
   }
 
@@ -224,11 +230,13 @@ class TreeBuilder final : public YAML::EventHandler {
     Level& level = levels_.back();
     if (!key.is_string())
       throw Stop{key.line, "a key must be a string, not " + std::string(name_of(key.kind)) + ": quote it"};
+    if (key.text == "<<") throw Stop{key.line, "merge keys (<<) are not read here"};
     if (!level.names.insert(key.text).second)
       throw Stop{key.line, "the key " + json_quote(key.text) + " is given twice"};
     level.member = JsonMember{key.text, key.line, {}};
   }
 
+  const std::string& text_;
   const YamlLimits& limits_;
   JsonValue root_ = {};
   std::vector<Level> levels_ = {};
@@ -263,9 +271,10 @@ std::string with_end(std::string_view text) {
 Result<JsonValue> read_yaml(std::string_view text, const std::string& source, const YamlLimits& limits) {
   if (const auto objection = objection_to_bytes(text, limits))
     return json_error(source, objection->line, objection->what);
-  TreeBuilder tree(limits);
+  const std::string whole = with_end(text);
+  TreeBuilder tree(whole, limits);
   try {
-    std::istringstream in(with_end(text));
+    std::istringstream in(whole);
     YAML::Parser parser(in);
     while (parser.HandleNextDocument(tree)) {
     }

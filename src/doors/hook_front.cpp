@@ -26,18 +26,14 @@ int refuse(const std::string& why) {
 }
 
 // --timeout, which is ours: the judge only passes over it.
-Result<uint64_t> judging_ms(std::span<char* const> words) {
+Result<uint64_t> judging_ms_in(std::span<char* const> words) {
   constexpr std::string_view flag = "--timeout";
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string_view word = words[at];
     const bool glued = word.starts_with("--timeout=");
     if (word != flag && !glued) continue;
     if (!glued && at + 1 == words.size()) return usage_error("the time that the hook is given has no value");
-    const auto asked = parse_duration_ms(flag, glued ? word.substr(flag.size() + 1) : words[at + 1]);
-    if (!asked.ok()) return usage_error("the time that the hook is given is no time");
-    if (asked.value() <= longest_ms) return asked.value();
-    return usage_error("the time that the hook is given is more than " + show_duration_ms(longest_ms) +
-                       ", and agents go on without a hook that takes longer");
+    return judging_ms(glued ? word.substr(flag.size() + 1) : std::string_view(words[at + 1]));
   }
   return standard_ms;
 }
@@ -62,6 +58,14 @@ bool is_whole(std::string_view reply) {
 
 }  // namespace
 
+Result<uint64_t> judging_ms(std::string_view given) {
+  const auto asked = parse_duration_ms("--timeout", given);
+  if (!asked.ok()) return usage_error("the time that the hook is given is no time");
+  if (asked.value() <= longest_ms) return asked.value();
+  return usage_error("the time that the hook is given is more than " + show_duration_ms(longest_ms) +
+                     ", and agents go on without a hook that takes longer");
+}
+
 bool is_hook_judgement(std::span<char* const> words) {
   for (const std::string_view word : words)
     if (word == "--help" || word == "-h" || word.starts_with("--install") ||
@@ -74,7 +78,7 @@ int hook_front(const std::string& full, std::span<char* const> words, char* cons
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);
   ::signal(SIGCHLD, SIG_DFL);  // ignored, the kernel would forget how the judge ended
-  const auto time_ms = judging_ms(words);
+  const auto time_ms = judging_ms_in(words);
   if (!time_ms.ok()) return refuse(describe(time_ms.error()));
   const WatchedProgram judge{.path = full,
                              .arguments = {words.begin(), words.end()},

@@ -4,10 +4,17 @@
 // sentence here.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
+
+#include "base/result.hpp"
 
 namespace cloche {
+
+// How long judging may take, from the value of --timeout. An Error: it is no time, or longer than agents wait.
+Result<uint64_t> judging_ms(std::string_view given);
 
 // Whether these words (after "hook") ask for a judgement, and not for help or an installation.
 bool is_hook_judgement(std::span<char* const> words);

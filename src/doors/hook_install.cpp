@@ -14,14 +14,17 @@
 #include "base/path.hpp"
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
+#include "base/words.hpp"
 #include "doors/agent_environment.hpp"
+#include "doors/hook_front.hpp"
 #include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
-#include "model/limits.hpp"
+#include "policy/plan_run.hpp"
 #include "store/callers_home.hpp"
 #include "store/installed_hooks.hpp"
+#include "store/system_facts.hpp"
 
 namespace cloche {
 namespace {
@@ -213,28 +216,29 @@ Result<void> take_out(const AgentSettings& settings, const std::optional<std::st
 }
 
 // Where an agent looks for the settings of one project.
-bool belongs_to_project(const AgentSettings& settings, const std::string& agent, const std::string& project) {
-  if (agent == "codex") return settings.file == project + "/.codex/hooks.json";
-  return settings.file == project + "/.claude/settings.json" ||
-         settings.file == project + "/.claude/settings.local.json";
+std::vector<std::string> settings_of_project(const std::string& agent, const std::string& project) {
+  if (agent == "codex") return {project + "/.codex/hooks.json"};
+  return {project + "/.claude/settings.json", project + "/.claude/settings.local.json"};
 }
 
 // A workspace that stands in the user's own settings would be that of every project: what the agent does in
 // another one would be judged as if it were done here, or refused.
 Result<void> check_workspace(const HookArguments& arguments, const AgentSettings& settings,
                              const Environment& environment) {
-  const std::string project = TRY(sys::hold(arguments.workspace)).path;
+  const sys::Held project = TRY(sys::hold(arguments.workspace));
+  struct stat seen {};
+  if (::fstat(project.fd.get(), &seen) != 0) return system_error("look at " + project.path);
+  TRY(judge_workspace(fact_from(seen, project.path), environment.get("HOME")));
   HookArguments users = arguments;
   users.settings.clear();
   const auto of_user = agent_settings_file(users, environment);
-  const bool own = belongs_to_project(settings, arguments.agent, project) &&
-                   (!of_user.ok() || TRY(resolved(of_user.value())) != settings.file);
-  if (own) return {};
-  const std::string file = arguments.agent == "codex" ? "/.codex/hooks.json" : "/.claude/settings.json";
+  auto files = settings_of_project(arguments.agent, project.path);
+  if (of_user.ok()) std::erase(files, TRY(resolved(of_user.value())));
+  if (std::find(files.begin(), files.end(), settings.file) != files.end()) return {};
+  const std::string other =
+      files.empty() ? "" : "; or name the project's own settings: --settings " + files[0];
   return refusal("--workspace would fix one project for every session that uses " + settings.file,
-                 "leave it out: each session works in its own project; or name the project's own settings: "
-                 "--settings " +
-                     project + file);
+                 "leave it out: each session works in its own project" + other);
 }
 
 // Of the installed line: what the operator asked for and --install can promise.
@@ -246,7 +250,7 @@ Result<std::vector<std::string>> flags_of(const HookArguments& arguments, const 
     flags = {"--workspace", TRY(sys::hold(arguments.workspace)).path};
   }
   if (!arguments.timeout.empty()) {
-    TRY(parse_duration_ms("--timeout", arguments.timeout));
+    TRY(judging_ms(arguments.timeout));
     flags.insert(flags.end(), {"--timeout", arguments.timeout});
   }
   // Where the operator's places are not those of the account, the line says so: the hook does not take them
@@ -271,11 +275,14 @@ constexpr std::string_view better_for_codex =
     "    shell_tool = false\n"
     "    view_image = false\n\n";
 
-constexpr std::string_view next_for_codex =
-    "Codex passes over a hook that is not trusted, without a word. So, in this order:\n"
-    "1. trust it: /hooks in Codex;\n"
-    "2. let Codex run a command, and see whether it arrived: cloche hook --check codex\n"
-    "3. then, and not before, do what --check says about Codex's own sandbox.\n";
+std::string next_for_codex(const HookArguments& arguments) {
+  return "Codex passes over a hook that is not trusted, without a word. So, in this order:\n"
+         "1. trust it: /hooks in Codex;\n"
+         "2. let Codex run a command, and see whether it arrived: " +
+         hook_words("--check", arguments) +
+         "\n"
+         "3. then, and not before, do what --check says about Codex's own sandbox.\n";
+}
 
 Result<int> install(const HookArguments& arguments, const AgentSettings& settings, const std::string& cloche,
                     const std::vector<std::string>& flags, const InstalledHooks& installed) {
@@ -285,9 +292,9 @@ Result<int> install(const HookArguments& arguments, const AgentSettings& setting
   print(visible(settings.file) + ":\n" + difference(settings.text, with));
   if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
   TRY(put_in(settings, with, installed));
-  const std::string undo = "cloche hook --uninstall " + arguments.agent;
+  const std::string undo = hook_words("--uninstall", arguments);
   return print_all("The hook is set up. Sessions that begin now use it; undo it with `" + undo + "`.\n" +
-                       std::string(codex ? next_for_codex : ""),
+                       (codex ? next_for_codex(arguments) : ""),
                    0);
 }
 
@@ -332,6 +339,16 @@ Result<std::string> agent_settings_file(const HookArguments& arguments, const En
     folder = home + "/" + std::string(row->folder);
   }
   return folder + "/" + std::string(row->file);
+}
+
+std::string hook_words(const std::string& action, const HookArguments& arguments) {
+  std::vector<std::string> words = {"cloche", "hook", action, arguments.agent};
+  if (!arguments.settings.empty()) {
+    const auto here = sys::hold(".");
+    words.insert(words.end(), {"--settings", here.ok() ? tidied(here.value().path, arguments.settings)
+                                                       : arguments.settings});
+  }
+  return visible(quote_words(words));
 }
 
 int install_hook(const HookArguments& arguments, const Environment& environment) {

@@ -38,8 +38,12 @@ Result<OwnedFd> input_of(const std::string& text) {
 }
 
 Result<RunPlace> make_place(const SessionOptions& options, const Environment& environment) {
-  const std::string state = TRY(find_installation(environment, options.programs)).state;
+  const Installation installation = TRY(find_installation(environment, options.programs));
+  const std::string& state = installation.state;
   if (options.run) return place_given_run(*options.run, state);
+  if (state.empty())
+    return refusal("there is no state directory to keep a run in: " + installation.no_state,
+                   "name one with --run DIR, or set XDG_STATE_HOME");
   TRY(judge_state(state, options.operators));
   return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
 }
@@ -150,7 +154,8 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
 
 Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& callers) {
   const Environment environment = with_home_from_database(callers);
-  std::optional<RunPlace> place;  // first, because the workspace may lie in it
+  TRY(callers_home(environment));  // before what depends on it is missed
+  std::optional<RunPlace> place;   // first, because the workspace may lie in it
   if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
   const RunRequest& said = options.operators;
   const Installation installation = TRY(find_installation(environment, options.programs));

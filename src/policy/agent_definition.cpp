@@ -15,10 +15,14 @@ std::string_view without_mark(std::string_view text) {
   return text;
 }
 
+// White space of any alphabet, for all that is known: bytes that are no visible ASCII.
+bool is_visible(char byte) { return byte > 0x20 && byte < 0x7f; }
+
 // Between two lines that begin with ---; none: there is no head. An open one is all of the text, which is no
 // YAML then, or else has every key in it.
 std::optional<std::string_view> head_of(std::string_view text) {
-  const size_t start = text.find_first_not_of(" \t\r\n");
+  const auto first = std::find_if(text.begin(), text.end(), is_visible);
+  const auto start = first == text.end() ? std::string_view::npos : static_cast<size_t>(first - text.begin());
   if (start == std::string_view::npos || !text.substr(start).starts_with("---")) return std::nullopt;
   const size_t line_end = text.find('\n', start);
   if (line_end == std::string_view::npos) return std::string_view{};
@@ -26,11 +30,34 @@ std::optional<std::string_view> head_of(std::string_view text) {
   return text.substr(line_end + 1, end == std::string_view::npos ? end : end - line_end);
 }
 
+// What another reader may take for the end of the head or of a line.
+bool may_end_elsewhere(std::string_view head) {
+  for (const std::string_view mark : {"---", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"})
+    if (head.find(mark) != std::string_view::npos) return true;
+  for (size_t at = head.find('\r'); at != std::string_view::npos; at = head.find('\r', at + 1))
+    if (!head.substr(at + 1).starts_with('\n')) return true;
+  return false;
+}
+
+// A key by which an object of JavaScript, which is what agents make of a head, may get others.
+bool has_prototype(const JsonValue& value) {
+  for (const auto& member : value.members)
+    if (member.name == "__proto__" || has_prototype(member.value)) return true;
+  return std::any_of(value.items.begin(), value.items.end(), has_prototype);
+}
+
+std::string_view trimmed(std::string_view name) {
+  const auto is_space = [](char byte) { return static_cast<unsigned char>(byte) <= ' '; };
+  while (!name.empty() && is_space(name.front())) name.remove_prefix(1);
+  while (!name.empty() && is_space(name.back())) name.remove_suffix(1);
+  return name;
+}
+
 // "a:b" is called by "b" as well, for all that is known.
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind(':') + 1); }
 
 bool same_name(std::string_view one, std::string_view other) {
-  return ascii::same_without_case(last_part(one), last_part(other));
+  return ascii::same_without_case(trimmed(last_part(one)), trimmed(last_part(other)));
 }
 
 }  // namespace
@@ -47,8 +74,9 @@ AgentDefinition read_agent_definition(std::string_view text) {
     definition.understood = true;
     return definition;
   }
-  const auto read = read_yaml(*head, "");
-  if (!read.ok() || !read.value().is_object()) return definition;
+  if (may_end_elsewhere(*head)) return definition;
+  const auto read = read_yaml(*head, "", {.tags = YamlTags::none});
+  if (!read.ok() || !read.value().is_object() || has_prototype(read.value())) return definition;
   definition.understood = true;
   for (const auto& member : read.value().members) {
     definition.keys.push_back(member.name);

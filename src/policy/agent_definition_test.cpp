@@ -24,8 +24,30 @@ TEST(AgentDefinition, WhatItMayBeCalled) {
 TEST(AgentDefinition, WhatIsNotUnderstoodMayBeAnything) {
   for (const char* text :
        {"---\nname: [a\n---\n", "---\nname: [deploy]\n---\n", "---\n- a\n---\n", "---\nname: &a x\n---\n",
-        "---\nname: a\nName: b\n---\n", "---\nname: a: b: c\n---\n"})
+        "---\nname: a\nName: b\n---\n", "---\nname: a: b: c\n---\n",
+        // keys that another reader merges, or finds by way of a prototype
+        "---\n<<: {name: deploy, description: d}\n---\n", "---\n\"<<\": {name: deploy}\n---\n",
+        "---\n'<<': {name: deploy}\n---\n", "---\n\"\\x3c<\": {name: deploy}\n---\n",
+        "---\n<<: [{name: deploy}, {description: d}]\n---\n", "---\n<<:\n  name: deploy\n---\n",
+        "---\n? <<\n: {name: deploy}\n---\n", "---\n{<<: {name: deploy}}\n---\n",
+        "---\na: {b: [{<<: {name: c}}]}\n---\n", "---\n__proto__: {name: deploy}\n---\n",
+        // anchors, aliases and tags
+        "---\na: &x {name: deploy}\nb: *x\n---\n", "---\n!!str name: a\n---\n", "---\nname: !!str a\n---\n",
+        "---\nname: ! a\n---\n", "---\n!!map {name: a}\n---\n", "---\n! {name: a}\n---\n",
+        "---\na: ! [b]\n---\n", "---\na: [! b]\n---\n", "---\na: !\n---\n",
+        "---\n\xc3\xa4: \"\xe2\x82\xac\"\nname: ! a\n---\n",
+        // where the head, or a line of it, may end for another reader
+        "---\nx: \"\nname: deploy\ny: --- \"\n---\n", "---\nx: |\n name: a\n --- \nname: b\n---\n",
+        "---\nq: 1\rname: deploy\n---\n", "---\nq: 1\xc2\x85name: deploy\n---\n",
+        "---\nq: 1\xe2\x80\xa8name: deploy\n---\n", "---\nq: 1\n...\nname: deploy\n---\n"})
     EXPECT_TRUE(called(text, {"review"}, "deploy")) << text;
+  for (const char* text :
+       {"\f---\nname: deploy\n---\n", "\xc2\xa0---\nname: deploy\n---\n", "---\nname: |\n  deploy\n---\n"})
+    EXPECT_TRUE(called(text, {"review"}, "deploy")) << text;
+  for (const char* text :
+       {"---\nname: a\ndescription: \"wow! it < 3 & * 4\"\nmodel: 'x'\n---\n",
+        "---\r\nname: a\r\ntools:\r\n  - Read\r\n---\r\ntext\r\n---\r\n", "---\nname: a\nb: d << !x\n---\n"})
+    EXPECT_FALSE(called(text, {"review"}, "deploy")) << "understood: " << text;
 }
 
 TEST(AgentDefinition, WhatStartsSomethingIsNotHarmless) {

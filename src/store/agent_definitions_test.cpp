@@ -78,6 +78,18 @@ TEST_F(AgentDefinitions, OneInTheWorkspaceAsks) {
   EXPECT_EQ(skill("review"), "") << "another one";
 }
 
+TEST_F(AgentDefinitions, ASubagentInTheWorkspaceAsksByWhateverItsHeadMayMean) {
+  for (const char* head : {"<<: {name: general-purpose, description: d}", "\"<<\": {name: general-purpose}",
+                           "<<: [{name: general-purpose}, {description: d}]", "<<:\n  name: general-purpose",
+                           "name: !!str other", "a: &b c\nname: other"}) {
+    EXPECT_EQ(subagent("general-purpose"), "") << "the control";
+    const fs::path file = workspace() / ".claude/agents/z.md";
+    write(file, "---\n" + std::string(head) + "\nhooks: {}\n---\ntext");
+    EXPECT_NE(subagent("general-purpose").find("in the workspace"), std::string::npos) << head;
+    fs::remove(file);
+  }
+}
+
 TEST_F(AgentDefinitions, APipeIsNotWaitedFor) {
   write(config() / "skills/review/SKILL.md");
   fs::create_directories(workspace() / "a");

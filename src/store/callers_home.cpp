@@ -1,6 +1,8 @@
 #include "store/callers_home.hpp"
 
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -56,7 +58,44 @@ Error unknown_home() {
                  "set HOME to your home directory");
 }
 
+// What lies there is another process's, and by most names each process sees something else.
+bool is_in_proc(const std::string& place) {
+  struct statfs seen {};
+  return is_beneath("/proc", place) ||
+         (::statfs(place.c_str(), &seen) == 0 && seen.f_type == PROC_SUPER_MAGIC);
+}
+
+// Whether XDG_CONFIG_HOME is a directory of another user's, or would be made in one; root is no other user.
+bool config_home_is_anothers(const Environment& environment) {
+  struct stat seen {};
+  const std::string given = environment.get("XDG_CONFIG_HOME");
+  if (given.empty() || given == "/" || !is_plain_absolute(given)) return false;
+  for (std::string_view at = given; at != "/"; at = parent_of(at)) {
+    if (::stat(std::string(at).c_str(), &seen) == 0) return seen.st_uid != 0 && is_anothers(seen);
+    if (errno != ENOENT) return false;  // cannot be read, which is refused
+  }
+  return false;
+}
+
+// sudo may keep XDG_CONFIG_HOME as well.
+Result<void> check_config_home(const Environment& environment, const std::string& home) {
+  if (!config_home_is_anothers(environment)) return {};
+  const std::string given = environment.get("XDG_CONFIG_HOME");
+  for (const std::string& own : {environment.account_home(), home}) {
+    if (own.empty() || given == (own == "/" ? "" : own) + "/.config" || !may_have_configuration(own))
+      continue;
+    return refusal("XDG_CONFIG_HOME=" + shown(given, 200) +
+                       " belongs to another user, and the configuration in " + own + " would not hold",
+                   "unset it; with sudo, use sudo -H without -E");
+  }
+  return {};
+}
+
 }  // namespace
+
+std::string plain_home(std::string_view written) {
+  return written.starts_with('/') ? tidied("/", std::string(written)) : "";
+}
 
 std::string home_of_id(std::string_view passwd, uid_t id) {
   for (size_t at = 0; at < passwd.size();) {
@@ -64,8 +103,7 @@ std::string home_of_id(std::string_view passwd, uid_t id) {
     const auto account = account_in(passwd.substr(at, end - at));
     at = end + 1;
     if (!account || !is_id(account->id, id)) continue;
-    std::string home(account->home);
-    return home == "/" || is_plain_absolute(home) ? home : "";
+    return plain_home(account->home);
   }
   return {};
 }
@@ -78,7 +116,8 @@ std::string home_in_file() {
 bool asks_for_account(const Environment& environment) {
   struct stat seen {};
   const std::string home = environment.get("HOME");
-  return home.empty() || !is_directory(home, seen) || is_anothers(seen);
+  return home.empty() || !is_directory(home, seen) || is_anothers(seen) ||
+         config_home_is_anothers(environment);
 }
 
 Environment with_home_from_file(const Environment& environment) {
@@ -90,6 +129,11 @@ Result<std::string> callers_home(const Environment& environment) {
   const std::string home = environment.get("HOME");
   if (home.empty()) return unknown_home();
   const std::string place = home == "/" ? home : TRY(directory_in(environment, "HOME"));
+  if (is_in_proc(place))
+    return refusal(
+        "HOME=" + shown(home, 200) + " lies in /proc, so it is not known whose configuration holds",
+        "set HOME to your home directory");
+  TRY(check_config_home(environment, place));
   const std::string& account = environment.account_home();
   if (place == account) return place;
   struct stat seen {};

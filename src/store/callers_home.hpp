@@ -12,8 +12,10 @@
 
 namespace cloche {
 
-// The home of the first account with this id in the text of a passwd file; empty: none, or not the absolute
-// path of a directory.
+// What an entry of the passwd database calls a home, as a plain path; empty: it is relative or empty.
+std::string plain_home(std::string_view written);
+
+// The home of the first account with this id in the text of a passwd file; empty: none, or no absolute path.
 std::string home_of_id(std::string_view passwd, uid_t id);
 
 // The caller's account in /etc/passwd, or in every source of the passwd database. Empty: it does not tell.
@@ -21,16 +23,17 @@ std::string home_of_id(std::string_view passwd, uid_t id);
 std::string home_in_file();
 std::string home_of_account();
 
-// Whether HOME alone does not settle it: unset, empty, not a directory, or a directory of another user's.
+// Whether the variables alone do not settle it: HOME is unset, empty, not a directory, or a directory of
+// another user's, or XDG_CONFIG_HOME lies with another user.
 bool asks_for_account(const Environment& environment);
 
-// The same environment; with the account's home, where HOME alone does not settle it.
+// The same environment; with the account's home, where the variables alone do not settle it.
 Environment with_home_from_file(const Environment& environment);
 Environment with_home_from_database(const Environment& environment);
 
-// HOME, or else the account's. An Error: it is not known, or is not the absolute path of a directory; or it
-// is not there or belongs to another user, while the account's own home has a configuration, which would be
-// passed over.
+// HOME, or else the account's. An Error: it is not known, or is not the absolute path of a directory, or lies
+// in /proc; or it is not there or belongs to another user, or XDG_CONFIG_HOME does, while the account's own
+// home has a configuration, which would be passed over.
 Result<std::string> callers_home(const Environment& environment);
 
 }  // namespace cloche

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "base/scratch.hpp"
 
@@ -25,27 +26,34 @@ TEST(HomeOfId, IsTheFirstWholeAccountsWithIt) {
       "dots:x:9:9:g:/home/../x:/bin/sh\n"
       "none:x:10:10:g::/bin/sh\n"
       "top:x:11:11:g:/:/bin/sh\n"
+      "slash:x:14:14:g:/home/slash/:/bin/sh\n"
+      "twice:x:15:15:g://home//twice:/bin/sh\n"
+      "dot:x:16:16:g:/home/./dot/.:/bin/sh\n"
       "last:x:12:12:g:/home/last:";
   const struct {
     uid_t id;
     const char* home;
-  } rows[] = {{0, "/root"}, {7, "/home/seven"}, {8, ""},  {9, ""},          {10, ""},
-              {11, "/"},    {12, "/home/last"}, {13, ""}, {4294967295U, ""}};
+  } rows[] = {{0, "/root"},      {7, "/home/seven"}, {8, ""},  {9, "/x"},           {10, ""},
+              {11, "/"},         {12, "/home/last"}, {13, ""}, {14, "/home/slash"}, {15, "/home/twice"},
+              {16, "/home/dot"}, {4294967295U, ""}};
   for (const auto& [id, home] : rows) EXPECT_EQ(home_of_id(passwd, id), home) << id;
   EXPECT_EQ(home_of_id("", 0), "");
 }
 
 class CallersHome : public testing::Test {
  protected:
-  Result<std::string> home(const std::string& variable, const std::string& account) {
-    text_ = variable;
-    char* block[] = {text_.data(), nullptr};
-    char* nothing[] = {nullptr};
-    return callers_home(Environment(variable.empty() ? nothing : block, account));
+  Result<std::string> home(const std::string& variable, const std::string& account,
+                           const std::string& second = "") {
+    texts_ = {variable, second};
+    std::vector<char*> block;
+    for (auto& text : texts_)
+      if (!text.empty()) block.push_back(text.data());
+    block.push_back(nullptr);
+    return callers_home(Environment(block.data(), account));
   }
 
   Scratch scratch_;
-  std::string text_;
+  std::vector<std::string> texts_;
 };
 
 TEST_F(CallersHome, IsHomeOrTheAccounts) {
@@ -64,6 +72,13 @@ TEST_F(CallersHome, IsRefusedWhereItIsNotKnown) {
        {std::string(""), std::string("HOME="), std::string("HOME=relative"),
         "HOME=" + scratch_.path + "/none", "HOME=" + file, "HOME=" + scratch_.path + "/../x"})
     EXPECT_FALSE(home(variable, "").ok()) << variable;
+  const std::string link = scratch_.path + "/link";
+  std::filesystem::create_symlink("/proc/self", link);
+  for (const std::string& place :
+       {std::string("/proc"), std::string("/proc/self"), std::string("//proc/1/cwd"), link}) {
+    EXPECT_FALSE(home("HOME=" + place, "").ok()) << place;
+    EXPECT_FALSE(home("HOME=" + place, place).ok()) << place;
+  }
 }
 
 TEST_F(CallersHome, OfAnotherUserMustNotHideTheAccounts) {
@@ -76,6 +91,37 @@ TEST_F(CallersHome, OfAnotherUserMustNotHideTheAccounts) {
   EXPECT_TRUE(home("HOME=" + others, own).ok()) << "there is nothing to hide";
   std::ofstream(own + "/.config/cloche/config.json") << "{}";
   EXPECT_FALSE(home("HOME=" + others, own).ok());
+}
+
+TEST_F(CallersHome, APlaceOfConfigurationOfAnotherUserMustNotHideTheAccounts) {
+  if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give a directory away";
+  const std::string others = scratch_.path + "/others";
+  const std::string own = scratch_.path + "/own";
+  const std::string plain = scratch_.path + "/plain";
+  for (const auto& made : {others + "/.config", own + "/.config/cloche", plain})
+    std::filesystem::create_directories(made);
+  for (const auto& given : {others, others + "/.config"}) ASSERT_EQ(::chown(given.c_str(), 12345, 12345), 0);
+  for (const auto& place : {others, others + "/.config", others + "/none", others + "/no/ne", others + "/"}) {
+    const std::string variable = "XDG_CONFIG_HOME=" + place;
+    for (const auto& name : {others, plain, own})
+      EXPECT_TRUE(home("HOME=" + name, own, variable).ok()) << "there is nothing to hide";
+  }
+  std::ofstream(own + "/.config/cloche/config.json") << "{}";
+  for (const auto& place : {others, others + "/.config", others + "/none", others + "/no/ne", others + "/"}) {
+    const std::string variable = "XDG_CONFIG_HOME=" + place;
+    for (const auto& name : {others, plain, own}) {
+      EXPECT_FALSE(home("HOME=" + name, own, variable).ok()) << name << " " << variable;
+    }
+    EXPECT_FALSE(home("HOME=" + own, "", variable).ok()) << "HOME's own would be passed over";
+    std::string texts[] = {"HOME=" + plain, variable};
+    char* block[] = {texts[0].data(), texts[1].data(), nullptr};
+    EXPECT_TRUE(asks_for_account(Environment(block))) << variable;
+  }
+  EXPECT_TRUE(home("HOME=" + others, own, "XDG_CONFIG_HOME=" + plain).ok()) << "the caller's own choice";
+  EXPECT_TRUE(home("HOME=" + own, own, "XDG_CONFIG_HOME=" + own + "/.config/").ok());
+  ASSERT_EQ(::chown((own + "/.config").c_str(), 12345, 12345), 0);
+  EXPECT_TRUE(home("HOME=" + own, own, "XDG_CONFIG_HOME=" + own + "/.config").ok())
+      << "it is not passed over";
 }
 
 TEST_F(CallersHome, ThatIsNotThereMustNotHideTheAccounts) {

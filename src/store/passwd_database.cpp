@@ -4,7 +4,6 @@
 
 #include <vector>
 
-#include "base/path.hpp"
 #include "store/callers_home.hpp"
 
 namespace cloche {
@@ -19,8 +18,7 @@ std::string home_in_database(uid_t id) {
     const int error = ::getpwuid_r(id, &entry, buffer.data(), buffer.size(), &found);
     if (error == ERANGE) continue;
     if (error != 0 || found == nullptr || found->pw_dir == nullptr) return {};
-    std::string home(found->pw_dir);
-    return home == "/" || is_plain_absolute(home) ? home : "";
+    return plain_home(found->pw_dir);
   }
   return {};
 }

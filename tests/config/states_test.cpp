@@ -67,9 +67,16 @@ hear() {
   test -e workspace/made && echo MADE
   rm -f workspace/made
 }
+# As a client does: its end of the talk stays open until the answer is there, or the server has ended.
+converse() {
+  rm -f ended
+  : > answers
+  { cat workspace/talk; until test -e ended || grep -q '"id":2' answers; do sleep 0.02; done; } |
+    { cloche mcp > answers 2>&1; code=$?; : > ended; cat answers; exit $code; }
+}
 hear run cloche run -- touch made
 hear call cloche call run_shell '{"argv": ["touch", "made"]}' --commands any
-hear mcp cloche mcp < workspace/talk
+hear mcp converse
 hear explain cloche explain run -- touch made
 hear doctor cloche doctor
 VARIABLES="$VARIABLES CLAUDE_PROJECT_DIR=$PWD/workspace"
@@ -95,7 +102,9 @@ class States : public Configured {
     for (const char* name : {"base/other/.keep", "base/config/.keep"}) scene().write(name, "");
     const std::string id = as() == As::nobody ? "65534" : "0";
     const Ran copied = run({.argv = {"sh", "-c",
-                                     "set -e; cp -a /etc base/etc; rm -rf base/etc/cloche; "
+                                     "set -e; mkdir base/etc; "  // what a command needs; all would take long
+                                     "for name in group hosts ld.so.cache ld.so.conf ld.so.conf.d; do "
+                                     "if test -e /etc/$name; then cp -a /etc/$name base/etc; fi; done; "
                                      "echo passwd: files > base/etc/nsswitch.conf; "
                                      "awk -F: -v OFS=: -v id=" +
                                          id + " -v home=\"$PWD/row/account\" " +
@@ -180,6 +189,32 @@ TEST_P(States, OfHome) {
        .variables = "XDG_STATE_HOME=$STATE",
        .holds = Holds::refused,
        .says = "not known whose configuration holds"},
+      {.name = "absent, and the account's has slashes and dots that say nothing",
+       .administrator = "sed -i 's,:\\([^:]*\\)/account:,:/\\1/./account/:,' etc/passwd",
+       .variables = "XDG_STATE_HOME=$STATE"},
+      {.name = "another user's, and the account's has a slash at its end",
+       .administrator = "chown 12345 other; sed -i 's,/account:,/account/:,' etc/passwd",
+       .variables = "HOME=$PWD/other XDG_STATE_HOME=$STATE",
+       .holds = Holds::refused,
+       .says = "belongs to another user",
+       .of_hook = Holds::rules},
+      {.name = "the account's own, with slashes and dots that say nothing",
+       .variables = "HOME=/$PWD/./account/"},
+      {.name = "in /proc",
+       .variables = "HOME=/proc/self XDG_STATE_HOME=$STATE",
+       .holds = Holds::refused,
+       .says = "lies in /proc",
+       .of_hook = Holds::rules},
+      {.name = "relative, and no place of state",
+       .variables = "HOME=../account",
+       .holds = Holds::refused,
+       .says = "HOME=../account",
+       .of_hook = Holds::rules},
+      {.name = "not there, and no place of state",
+       .variables = "HOME=$PWD/none",
+       .holds = Holds::refused,
+       .says = "would not hold",
+       .of_hook = Holds::rules},
       {.name = "relative",
        .variables = "HOME=../account XDG_STATE_HOME=$STATE",
        .holds = Holds::refused,
@@ -256,6 +291,29 @@ TEST_P(States, OfThePlaceOfConfiguration) {
        .holds = Holds::refused,
        .says = "XDG_CONFIG_HOME=",
        .of_hook = Holds::rules},
+      {.name = "with slashes and dots that say nothing", .setup = own, .variables = base + "/$PWD/./config/"},
+      {.name = "another user's",
+       .administrator = "chown 12345 config",
+       .variables = "HOME=$PWD/account XDG_STATE_HOME=$STATE XDG_CONFIG_HOME=$PWD/config",
+       .holds = Holds::refused,
+       .says = "belongs to another user",
+       .of_hook = Holds::rules},
+      {.name = "another user's, who has the home as well",
+       .administrator = "mkdir other/.config; chown -R 12345 other",
+       .variables = base + "$PWD/other/.config",
+       .holds = Holds::refused,
+       .says = "belongs to another user",
+       .of_hook = Holds::rules},
+      {.name = "not there, in another user's home",
+       .administrator = "chown 12345 other",
+       .variables = base + "$PWD/other/.config",
+       .holds = Holds::refused,
+       .says = "belongs to another user",
+       .of_hook = Holds::rules},
+      {.name = "another user's, and there is nothing to pass over",
+       .administrator = "rm -r account/.config; chown 12345 config",
+       .variables = "HOME=$PWD/account XDG_STATE_HOME=$STATE XDG_CONFIG_HOME=$PWD/config",
+       .holds = Holds::nothing},
       {.name = "a file",
        .variables = base + "$PWD/file",
        .holds = Holds::refused,
@@ -293,6 +351,7 @@ TEST_P(States, OfThePlaceOfState) {
   const Row rows[] = {
       {.name = "absent", .variables = "HOME=$PWD/account"},
       {.name = "empty", .variables = base},
+      {.name = "with slashes and dots that say nothing", .variables = base + "/$PWD/./account/state/"},
       {.name = "relative",
        .variables = base + "../state",
        .holds = Holds::refused,

@@ -232,6 +232,63 @@ TEST_P(HookInstall, TheAgentsOwnSandboxIsOnlyGivenUpAfterACallHasArrived) {
   EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << "it was changed since, and trusted by nobody";
 }
 
+// With its time of writing, which says nothing about when it came there.
+TEST_P(HookInstall, AnOldFileThatWasPutInTheirPlaceIsAChange) {
+  EXPECT_TRUE(exited(hook_words({"--install", "codex", "--yes"}), 0));
+  const std::string file = codex().string();
+  const std::string old = file + ".old";
+  const Words ways = {"mv " + old + " " + file, "cp -p " + old + " " + file,
+                      "rm " + file + " && tar -C / -xf " + file + ".tar", "ln -sf " + old + " " + file};
+  std::string session = "s-1";
+  for (const auto& way : ways) {
+    EXPECT_TRUE(
+        exited(outside("cp -p " + file + " " + old + " && touch -d 2020-01-01 " + old + " && tar -C / -cf " +
+                       file + ".tar " + old.substr(1) + " --transform s/.old$// && sleep 0.1"),
+               0));
+    std::string call = call_with(R"("turn_id": "1", )", "Bash", R"({"command": "true"})");
+    call.replace(call.find("s-1"), 3, session += "1");
+    EXPECT_EQ(said_to(call).decision, "allow");
+    EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 0)) << way;
+    EXPECT_TRUE(exited(outside("sleep 0.1; " + way), 0));
+    EXPECT_TRUE(exited(hook_words({"--check", "codex"}), 1)) << way;
+  }
+}
+
+// Every call would be refused.
+TEST_P(HookInstall, NotWithATimeThatTheHookItselfRefuses) {
+  for (const char* time : {"2m", "51s", "0", "x"}) {
+    EXPECT_TRUE(refused(hook_words({"--install", "claude", "--timeout", time, "--yes"}), {2}, {"time"}))
+        << time;
+    EXPECT_FALSE(fs::exists(claude())) << time;
+  }
+  EXPECT_TRUE(exited(hook_words({"--install", "claude", "--timeout", "50s", "--yes"}), 0));
+}
+
+TEST_P(HookInstall, WhatUndoesItIsSaidWhole) {
+  const std::string file = (home() / "my settings.json").string();
+  const Ran in = hook_words({"--install", "codex", "--settings", file, "--yes"});
+  EXPECT_TRUE(exited(in, 0));
+  EXPECT_TRUE(contains(in.out, "`cloche hook --uninstall codex --settings '" + file + "'`")) << in.out;
+  EXPECT_TRUE(contains(in.out, "cloche hook --check codex --settings '" + file + "'\n")) << in.out;
+  const Ran unseen = hook_words({"--check", "codex", "--settings", file});
+  EXPECT_TRUE(contains(unseen.out, "cloche hook --check codex --settings '" + file + "'\n")) << unseen.out;
+}
+
+// The settings of the home are those of the user, and the home is no workspace.
+TEST_P(HookInstall, TheAdviceAboutAWorkspaceWorks) {
+  for (const char* agent : {"claude", "codex"}) {
+    const Ran ran = hook_words({"--install", agent, "--workspace", home().string(), "--yes"});
+    EXPECT_TRUE(refused(ran, {125}, {"is your home directory", "name a directory below it"}));
+    EXPECT_FALSE(contains(ran.err, "--settings")) << ran.err;
+  }
+  Command users = words({"hook", "--install", "claude", "--workspace", workspace().string(), "--yes"});
+  users.env["CLAUDE_CONFIG_DIR"] = (workspace() / ".claude").string();
+  const std::string other = (workspace() / ".claude/settings.local.json").string();
+  EXPECT_TRUE(refused(run(users), {125}, {"--settings " + other}));
+  users.argv.insert(users.argv.end(), {"--settings", other});
+  EXPECT_TRUE(exited(run(users), 0));
+}
+
 FOR_EVERYONE(HookInstall);
 
 }  // namespace
