@@ -13,7 +13,8 @@
 
 namespace cloche {
 
-// How long judging may take, from the value of --timeout. An Error: it is no time, or longer than agents wait.
+// How long judging may take, from the value of --timeout. An Error: it is no time, or longer than agents
+// wait.
 Result<uint64_t> judging_ms(std::string_view given);
 
 // Whether these words (after "hook") ask for a judgement, and not for help or an installation.
