@@ -87,16 +87,32 @@ TEST(CommandsFor, WhoMayOnlyReadRunsNoCode) {
 
 TEST(NoShellGate, EachOperatorRefusesAndSaysWhatToDo) {
   const std::pair<const char*, const char*> rows[] = {
-      {"ls | cat", "run_script"},     {"ls > x", "write_artifact"},   {"cat < x", "write_artifact"},
-      {"ls && ls", "run_script"},     {"ls || ls", "run_script"},     {"ls ; ls", "run_script"},
-      {"ls &", "run_script"},         {"ls $HOME", "run_script"},     {"ls `x`", "run_script"},
-      {"cat << E", "write_artifact"}, {"ls *.py", "list_artifacts"},  {"ls a?", "list_artifacts"},
-      {"ls [a]", "list_artifacts"},   {"ls ~", "workspace"},          {"A=1 ls", "run_script"},
-      {"(ls)", "run_script"},         {"ls \"$X\"", "single quotes"}, {"ls \"`x`\"", "single quotes"},
+      {"ls | cat", "run_script"},
+      {"ls > x", "write_artifact"},
+      {"cat < x", "write_artifact"},
+      {"ls && ls", "run_script"},
+      {"ls || ls", "run_script"},
+      {"ls ; ls", "run_script"},
+      {"ls &", "run_script"},
+      {"ls $HOME", "run_script"},
+      {"ls `x`", "run_script"},
+      {"cat << E", "write_artifact"},
+      {"ls *.py", "list_artifacts"},
+      {"ls a?", "list_artifacts"},
+      {"ls [a]", "list_artifacts"},
+      {"ls ~", "workspace"},
+      {"A=1 ls", "run_script"},
+      {"(ls)", "run_script"},
+      {"ls \"$X\"", "single quotes"},
+      {"ls \"`x`\"", "single quotes"},
+      {"ls {a,b}", "each of the words"},
+      {"ls # x", "leave the comment out"},
   };
   for (const auto& [cmd, fix] : rows) {
     for (auto profile : {CommandProfile::passive, CommandProfile::full, CommandProfile::any}) {
-      const Verdict verdict = no_shell_gate(case_of(cmd, profile));
+      Case c = case_of(cmd, profile);
+      c.ceilings.execute = true;
+      const Verdict verdict = no_shell_gate(c);
       EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
       EXPECT_NE(verdict.instead.find(fix), std::string::npos) << verdict.instead;
     }

@@ -55,11 +55,7 @@ class Reading {
     intent_.form = Intent::Form::text;
     text_ = value.text;
     if (has_lines(value.text)) return take_lines(name, value.text);
-    if (has_tab_in_word(value.text)) {
-      intent_.operators = {{ShellOperator::Kind::tab, "\t", value.text.find('\t')}};
-      intent_.shell_text = value.text;
-      return;
-    }
+    if (has_tab_in_word(value.text)) return take_tab(value.text);
     SplitWords split = split_words(value.text);
     if (!split.problem.empty()) return wrong(name + ": " + split.problem);
     intent_.argv = std::move(split.words);
@@ -73,6 +69,13 @@ class Reading {
       return wrong(name + ": it is longer than " + std::to_string(max_command_bytes) + " bytes");
     if (std::string problem = problem_of_lines(text); !problem.empty()) return wrong(name + ": " + problem);
     intent_.operators = {{ShellOperator::Kind::line_break, "\n", text.find_first_of("\r\n")}};
+    intent_.shell_text = text;
+  }
+
+  // A word with a tab in it is for a shell, however it was sent.
+  void take_tab(const std::string& text) {
+    intent_.argv.clear();
+    intent_.operators = {{ShellOperator::Kind::tab, "\t", text.find('\t')}};
     intent_.shell_text = text;
   }
 
@@ -91,6 +94,7 @@ class Reading {
                                         [](const JsonValue& item) { return item.is_string(); });
     if (!texts) return wrong("argv is not a list of texts");
     for (const auto& item : value.items) intent_.argv.push_back(item.text);
+    if (const std::string text = quote_words(intent_.argv); has_tab_in_word(text)) take_tab(text);
   }
 
   void take_profile(const JsonValue& value) {

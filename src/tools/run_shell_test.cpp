@@ -60,6 +60,7 @@ TEST(RunShell, WhatOnlyAShellRunsIsKeptAsText) {
       {R"({"cmd": "mkdir -p {src,tests}/unit"})", "mkdir -p {src,tests}/unit"},
       {R"({"cmd": "ls -la # list"})", "ls -la # list"},
       {R"({"cmd": "printf '%s' 'a\tb'"})", "printf '%s' 'a\tb'"},
+      {R"({"argv": ["printf", "%s", "a\tb"]})", "printf %s 'a\tb'"},
       {R"({"cmd": "echo a\r\necho b\r\n"})", "echo a\r\necho b\r\n"},
       {R"({"cmd": "ls\r"})", "ls\r"},
   };
