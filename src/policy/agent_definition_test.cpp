@@ -36,6 +36,8 @@ TEST(AgentDefinition, WhatIsNotUnderstoodMayBeAnything) {
         "---\nname: ! a\n---\n", "---\n!!map {name: a}\n---\n", "---\n! {name: a}\n---\n",
         "---\na: ! [b]\n---\n", "---\na: [! b]\n---\n", "---\na: !\n---\n",
         "---\n\xc3\xa4: \"\xe2\x82\xac\"\nname: ! a\n---\n",
+        "---\r\na: b\r\nc:\r\n  - d\r\nname: ! a\r\n---\r\n",
+        "---\na: |\n  b\n\n  c\nd: \"e\n  f\"\nname: !!str a\n---\n",
         // where the head, or a line of it, may end for another reader
         "---\nx: \"\nname: deploy\ny: --- \"\n---\n", "---\nx: |\n name: a\n --- \nname: b\n---\n",
         "---\nq: 1\rname: deploy\n---\n", "---\nq: 1\xc2\x85name: deploy\n---\n",
