@@ -160,6 +160,12 @@ Result<CallResult> run_kept(const std::string& id, const Environment& environmen
 // thing.
 bool is_in_another_sandbox() { return ::prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1; }
 
+bool lacks_state(const Environment& environment) {
+  const auto installation = find_installation(environment);
+  return !installation.ok() || installation.value().state.empty() ||
+         ::access(installation.value().state.c_str(), W_OK) != 0;
+}
+
 // For a model, which can do nothing about it.
 std::string blame_other_sandbox(const std::string& why) {
   return "nothing was run: this command was started inside another sandbox, most likely the agent's own, and "
@@ -182,7 +188,8 @@ int kept_run_door(const std::string& id, const Environment& environment) {
   Outcome outcome = ran.ok() ? ran.value().outcome : failed(ran.error());
   if (!ran.ok()) outcome.exit_code = exit_code_of(ran.error());
   // A call that is spent or not there is no matter of where it was started.
-  const bool failed_here = outcome.end == End::failed && (ran.ok() || ran.error().number != 0);
+  const bool failed_here =
+      outcome.end == End::failed && (ran.ok() || ran.error().number != 0 || lacks_state(environment));
   outcome = for_model(std::move(outcome));
   if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason);
   return finish_run(outcome, "", RunArguments{});

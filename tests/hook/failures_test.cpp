@@ -210,11 +210,17 @@ TEST_P(HookFailures, WordsThatMakeNoSense) {
 // As Codex and Claude Code do it: no new privileges, and a view of their own in which the state is read-only.
 TEST_P(HookFailures, InsideTheAgentsOwnSandboxTheCommandSaysSo) {
   const std::string line = bash("echo ran > made").command;
-  const Ran ran = carry_out("bwrap --dev-bind / / --ro-bind " + state().string() + " " + state().string() +
-                            " -- " + line);
-  EXPECT_TRUE(refused(ran, {125}, {"inside another sandbox", "Only the user can change it"}));
+  const std::string parent = state().parent_path().string();
+  for (const std::string& view :
+       {"--ro-bind " + parent + " " + parent, "--tmpfs " + parent + " --remount-ro " + parent}) {
+    const Ran ran = carry_out("bwrap --dev-bind / / " + view + " -- " + line);
+    EXPECT_TRUE(refused(ran, {125}, {"inside another sandbox", "Only the user can change it"})) << view;
+  }
   EXPECT_FALSE(fs::exists(workspace() / "made"));
   EXPECT_TRUE(exited(carry_out(line), 0)) << "the control";
+  const Ran spent = carry_out("setpriv --no-new-privs " + line);
+  EXPECT_TRUE(refused(spent, {125}, {"was started already"}));
+  EXPECT_FALSE(contains(spent.err, "another sandbox")) << spent.err;
 }
 
 FOR_EVERYONE(HookFailures);
