@@ -197,9 +197,10 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
   }
   if (advice.decision != Decision::deny && !is_isolated(judged)) {
     settle_without_isolation(judged.judgement, on_ask);
-    const std::string approved = std::move(advice.approved);
-    advice = advice_of(judged.judgement);
-    advice.approved = approved;
+    Advice unheld = advice_of(judged.judgement);
+    unheld.approved = std::move(advice.approved);
+    unheld.answered_by_operator = advice.answered_by_operator;
+    advice = std::move(unheld);
   }
   advice.isolated = is_isolated(judged);
   if (judged.plan) advice.rung = judged.plan->rung;

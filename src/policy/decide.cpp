@@ -18,7 +18,7 @@ Verdict under(GateId gate, Verdict verdict) {
 int rank(const Verdict& verdict) {
   if (verdict.decision != Decision::deny) return 0;
   if (verdict.gate == GateId::loadout || verdict.gate == GateId::schema) return 2;
-  return verdict.gate == GateId::rules ? 1 : 0;
+  return verdict.gate == GateId::rules && !verdict.rule.empty() ? 1 : 0;
 }
 
 // The first of them, where several say the same.

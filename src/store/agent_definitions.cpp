@@ -206,8 +206,10 @@ std::optional<std::string> why_ask_about_definition(const DefinitionSearch& sear
   if (auto unsure = unsure_by_settings(search.workspace)) return unsure;
   Search inside(search.kind);
   inside.walk(search.workspace);
+  // A subagent is called what its head says to the client, whose reader of heads is not ours: the project's
+  // text is not taken apart for it. A skill is called what its place says.
   for (const auto& one : inside.candidates())
-    if (may_be_called(definition_in(one.path), one.names, search.name))
+    if (search.kind == Check::subagent || may_be_called(definition_in(one.path), one.names, search.name))
       return "its definition may be " + one.path + ", in the workspace";
   if (!inside.unsure().empty()) return "it may be defined in the workspace: " + inside.unsure();
 

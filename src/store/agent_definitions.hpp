@@ -5,8 +5,9 @@
 // Looked at are, in the workspace, each SKILL.md and each Markdown file beneath a directory called commands
 // or agents, at any depth, because a plug-in or a nested project may lie anywhere; outside, the configuration
 // directory with its plug-ins, the machine's own in /etc/claude-code, and .claude in the directories above
-// the workspace. The client has read them when the session began; a sandboxed command cannot take one away
-// from the workspace, because .claude is in the protected set.
+// the workspace. In the workspace a subagent's file counts whatever name it gives itself: two readers of its
+// head need not agree. The client has read them when the session began; a sandboxed command cannot take one
+// away from the workspace, because .claude is in the protected set.
 #pragma once
 
 #include <optional>

@@ -81,7 +81,9 @@ TEST_F(AgentDefinitions, OneInTheWorkspaceAsks) {
 TEST_F(AgentDefinitions, ASubagentInTheWorkspaceAsksByWhateverItsHeadMayMean) {
   for (const char* head : {"<<: {name: general-purpose, description: d}", "\"<<\": {name: general-purpose}",
                            "<<: [{name: general-purpose}, {description: d}]", "<<:\n  name: general-purpose",
-                           "name: !!str other", "a: &b c\nname: other"}) {
+                           "name: !!str other", "a: &b c\nname: other", "name: other",
+                           // one long text to us, and to a reader that refuses it and tries again, keys
+                           "description: \"a {\nname: general-purpose\nhooks: {}\ntail: }b\""}) {
     EXPECT_EQ(subagent("general-purpose"), "") << "the control";
     const fs::path file = workspace() / ".claude/agents/z.md";
     write(file, "---\n" + std::string(head) + "\nhooks: {}\n---\ntext");
@@ -148,6 +150,7 @@ TEST_F(AgentDefinitions, SubagentsThatComeWithTheAgentPass) {
   write(workspace() / ".claude/agents/x.md", "---\nname: Explore\nhooks: {}\n---\n");
   EXPECT_NE(subagent("Explore").find("in the workspace"), std::string::npos)
       << "one of the project's takes its place";
+  fs::remove(workspace() / ".claude/agents/x.md");
   EXPECT_EQ(subagent("general-purpose"), "");
   write(config() / "agents/general.md", "---\nname: general-purpose\nisolation: worktree\n---\n");
   EXPECT_NE(subagent("general-purpose"), "");

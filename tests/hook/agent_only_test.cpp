@@ -214,7 +214,10 @@ TEST_P(HookAgentOnly, ASubagentOfTheProjectAsks) {
   file(".claude/agents/x.md", "---\nname: general-purpose\nhooks: {}\n---\n");
   EXPECT_EQ(claude("Agent", R"({"prompt": "a"})").decision, "deny") << "it is the one that is meant";
   EXPECT_EQ(claude("Agent", R"({"prompt": "a", "subagent_type": "general-purpose"})").decision, "deny");
-  EXPECT_EQ(claude("Agent", R"({"prompt": "a", "subagent_type": "Explore"})").decision, "");
+  EXPECT_EQ(claude("Agent", R"({"prompt": "a", "subagent_type": "Explore"})").decision, "deny")
+      << "its head may say another name to the client";
+  fs::remove_all(workspace() / ".claude/agents");
+  EXPECT_EQ(claude("Agent", R"({"prompt": "a", "subagent_type": "Explore"})").decision, "") << "the control";
 }
 
 TEST_P(HookAgentOnly, StoredOutputIsReadBack) {
