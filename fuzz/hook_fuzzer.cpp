@@ -43,11 +43,12 @@ void check_call(const HookCall& call) {
 }
 
 void check_settings(const std::string& text) {
-  const std::string command = hook_command_line("/bin/cloche");
-  const auto with = with_hook(text, command);
+  const std::string cloche = "/bin/cloche";
+  const std::string command = hook_command_line(cloche);
+  const auto with = with_hook(text, cloche, command);
   if (!with.ok()) return;
-  require(has_hook(with.value(), command));
-  const auto without = without_hook(with.value(), command);
+  require(has_hook(with.value(), cloche));
+  const auto without = without_hook(with.value(), cloche);
   require(without.ok() && without.value() == (is_blank(text) ? empty_settings : text));
 }
 
