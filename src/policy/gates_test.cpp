@@ -177,7 +177,7 @@ TEST(LoadoutGate, ALineThatRunsAsAScriptNeedsRunScript) {
 
 // The sentences of the other gates say how else it could be done, which the operator forbids.
 TEST(Decide, ARefusalOfTheRulesIsTheOneThatIsRead) {
-  const Verdict forbidden{GateId::rules, Decision::deny, "not that"};
+  const Verdict forbidden{GateId::rules, Decision::deny, "not that", "permissions.rules[0] config.json:1"};
   const auto decider = [&](const std::string& cmd, const auto& change) {
     Case c = case_of(cmd);
     c.schema = {GateId::schema, Decision::allow};
