@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 
 namespace cloche::bench {
 

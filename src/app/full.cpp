@@ -12,7 +12,6 @@
 #include "doors/config_command.hpp"
 #include "doors/explain_command.hpp"
 #include "doors/hook_command.hpp"
-#include "doors/judged_run.hpp"
 #include "doors/log_command.hpp"
 #include "doors/mcp_command.hpp"
 #include "doors/new_command.hpp"
@@ -46,7 +45,7 @@ int main(int argc, char** argv) {
   if (command == "run") {
     TerminalApprover terminal;
     FiledApprover approver({.state = state_of(environment), .inner = &terminal});
-    return judged_run_door(words.subspan(2), environment, {}, approver);
+    return run_door(words.subspan(2), environment, {}, approver);
   }
   if (command == "call") {
     TerminalApprover terminal;

@@ -106,15 +106,16 @@ std::vector<std::string> switch_notes(const Wish& wish) {
 }
 
 Result<Choice> choose(const Wish& wish, const Offers& offers) {
-  if (may_be_off(wish)) return Choice{Backend::none, switch_notes(wish)};
+  if (may_be_off(wish)) return Choice{.backend = Backend::none, .notes = switch_notes(wish)};
   TRY(judge(wish));
   Choice choice;
   choice.notes = switch_notes(wish);
   // The one candidate of a wish is not tried out: the call itself does that, and refuses.
   const std::vector<Backend> candidates = candidates_of(wish);
   const bool degrades = may_have_less(wish) && next_below(wish.rung, wish.lowest).has_value();
-  if (candidates.size() == 1 && !degrades) {
+  if (!degrades && (candidates.size() == 1 || wish.untried)) {
     choice.backend = candidates.front();
+    choice.untried = candidates.size() > 1;
     return choice;
   }
   std::optional<Error> wanted;

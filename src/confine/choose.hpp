@@ -26,6 +26,7 @@ struct Wish {
   bool overruled = false;          // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
   bool off_allowed = false;        // a managed or user file lets agents' doors honour that
   Door door = Door::command_line;
+  bool untried = false;  // take the best of the level without trying it: the call itself does, and comes back
 };
 
 struct Offer {
@@ -40,6 +41,7 @@ using Offers = std::function<Offer(Backend)>;
 
 struct Choice {
   Backend backend = Backend::native;
+  bool untried = false;                 // another one of its level was not looked at
   std::vector<std::string> notes = {};  // for stderr, doctor and the record: less than was asked for, and why
 };
 

@@ -47,7 +47,7 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   }
   arguments[1] = std::to_string(flags);
   fds.insert(fds.end(), start.kept.begin(), start.kept.end());
-  jail.keeper = TRY(spawn(start.program, std::move(arguments), fds));
+  jail.keeper = TRY(spawn(waiting_jail(), start.program, std::move(arguments), fds));
   jail.input = std::move(in.write);
   jail.output = std::move(out.read);
   jail.errors = std::move(err.read);
@@ -62,7 +62,7 @@ JailProcess::~JailProcess() {
   ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED);
 }
 
-Result<void> JailProcess::go(const std::string& plan, const Cgroup* cgroup) {
+Result<void> JailProcess::go(const Startable&, const std::string& plan, const Cgroup* cgroup) {
   TRY(sys::write_all(plan_.get(), plan));
   TRY(sys::seal(plan_.get()));
   plan_.reset();

@@ -11,6 +11,7 @@
 #include "base/result.hpp"
 #include "confine/cgroup.hpp"
 #include "confine/spawn.hpp"
+#include "confine/startable.hpp"
 
 namespace cloche {
 
@@ -35,7 +36,7 @@ class JailProcess {
   ~JailProcess();
 
   // The plan's bytes, sealed, and the word that they are there, with the ways into the cgroup of version 1.
-  Result<void> go(const std::string& plan, const Cgroup* cgroup);
+  Result<void> go(const Startable& what, const std::string& plan, const Cgroup* cgroup);
 
   // What the supervisor takes over.
   Spawned keeper;

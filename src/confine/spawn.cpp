@@ -70,8 +70,8 @@ Error error_of(const std::string& program, const Failure& failure) {
 
 }  // namespace
 
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds,
-                      char* const* environment) {
+Result<Spawned> spawn(const OwnProcess&, const std::string& program, std::vector<std::string> arguments,
+                      std::vector<int> fds, char* const* environment) {
   std::vector<char*> argv;
   argv.reserve(arguments.size() + 1);
   for (auto& argument : arguments) argv.push_back(argument.data());

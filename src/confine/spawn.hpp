@@ -8,6 +8,7 @@
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
+#include "confine/own_process.hpp"
 
 namespace cloche {
 
@@ -16,9 +17,9 @@ struct Spawned {
   OwnedFd pidfd;
 };
 
-// Executes `program` with these arguments, an empty environment unless one is given, and `fds[i]` as
-// descriptor i; nothing else is open.
-Result<Spawned> spawn(const std::string& program, std::vector<std::string> arguments, std::vector<int> fds,
-                      char* const* environment = nullptr);
+// Executes `program`, which is one of Cloche's own, with these arguments, an empty environment unless one is
+// given, and `fds[i]` as descriptor i; nothing else is open.
+Result<Spawned> spawn(const OwnProcess& right, const std::string& program, std::vector<std::string> arguments,
+                      std::vector<int> fds, char* const* environment = nullptr);
 
 }  // namespace cloche

@@ -19,19 +19,20 @@ namespace cloche {
 
 class SupervisedCall {
  public:
-  SupervisedCall(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec, const Cgroup* cgroup,
+  SupervisedCall(JailProcess& jail, const Startable& what, const LaunchSpec& spec, const Cgroup* cgroup,
                  const Streams& streams, NetworkGate* network)
       : jail_(jail),
-        plan_(plan),
+        what_(what),
+        plan_(spec.as_run ? *spec.as_run : what.plan()),
         spec_(spec),
         streams_(streams),
         network_(network),
         cgroup_(cgroup),
         start_ms_(sys::monotonic_ms()),
         now_ms_(start_ms_),
-        deadline_ms_(start_ms_ + plan.limits.wall_ms),
-        watch_(plan, cgroup, start_ms_),
-        raw_terminal_(plan.terminal ? streams.terminal : -1) {}
+        deadline_ms_(start_ms_ + plan_.limits.wall_ms),
+        watch_(plan_, cgroup, start_ms_),
+        raw_terminal_(plan_.terminal ? streams.terminal : -1) {}
 
   Result<Outcome> run() {
     // What fills a task's home once would otherwise fill it a little more by each call. The jail ends when it
@@ -92,6 +93,7 @@ class SupervisedCall {
   Result<Outcome> conclude();
 
   JailProcess& jail_;
+  const Startable& what_;
   const ConfinementPlan& plan_;
   const LaunchSpec& spec_;
   const Streams& streams_;

@@ -45,7 +45,8 @@ std::vector<OwnedFd> descriptors_of(const msghdr& message) {
 }  // namespace
 
 Result<void> SupervisedCall::start() {
-  TRY(jail_.go(wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
+  TRY(jail_.go(what_,
+               wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
                cgroup_));
   keeper_ = std::move(jail_.keeper);
   control_ = std::move(jail_.control);
@@ -272,9 +273,9 @@ void SupervisedCall::take_stop() {
   end_everything();
 }
 
-Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
+Result<Outcome> supervise(JailProcess& jail, const Startable& what, const LaunchSpec& spec,
                           const Cgroup* cgroup, const Streams& streams, NetworkGate* network) {
-  return SupervisedCall(jail, plan, spec, cgroup, streams, network).run();
+  return SupervisedCall(jail, what, spec, cgroup, streams, network).run();
 }
 
 }  // namespace cloche

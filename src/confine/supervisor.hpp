@@ -16,6 +16,7 @@
 #include "confine/cgroup.hpp"
 #include "confine/jail_process.hpp"
 #include "confine/launch.hpp"
+#include "confine/startable.hpp"
 #include "model/network_gate.hpp"
 #include "model/outcome.hpp"
 
@@ -41,7 +42,7 @@ struct Streams {
 // `network` answers for a plan that has hosts; without one nobody does.
 // An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is
 // watched.
-Result<Outcome> supervise(JailProcess& jail, const ConfinementPlan& plan, const LaunchSpec& spec,
+Result<Outcome> supervise(JailProcess& jail, const Startable& what, const LaunchSpec& spec,
                           const Cgroup* cgroup, const Streams& streams, NetworkGate* network = nullptr);
 
 }  // namespace cloche

@@ -92,7 +92,8 @@ Result<WatchedEnd> run_watched(const WatchedProgram& program) {
   if (!signals) return system_error("watch for signals");
   Pipe pipe = TRY(sys::make_pipe());
   if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return system_error("set up a pipe");
-  Spawned child = TRY(spawn(program.path, program.arguments, {0, pipe.write.get(), 2}, program.environment));
+  Spawned child = TRY(
+      spawn(hook_judge(), program.path, program.arguments, {0, pipe.write.get(), 2}, program.environment));
   pipe.write.reset();
   return Watch(std::move(child), std::move(pipe.read), std::move(signals), program).run();
 }

@@ -9,7 +9,7 @@
 #include "doors/approve_watch.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "jail/wire.hpp"
 
 namespace cloche {

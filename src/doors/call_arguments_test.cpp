@@ -116,16 +116,16 @@ TEST(CallArguments, AGrantIsWrittenAsForRun) {
   EXPECT_EQ(result.value().options.operators.grants.at(0).target, "/c");
 }
 
-Explanation denied() {
-  Explanation explanation;
-  explanation.judgement.gates = {
+Judged denied() {
+  Judged judged;
+  judged.judgement.gates = {
       {GateId::shape, Decision::allow, "passive: cat FILE...", "cat share/commands/passive.json:41"},
       {GateId::path, Decision::deny, "\"x\" leaves", "", "stay"}};
-  explanation.judgement.by = GateId::path;
-  return explanation;
+  judged.judgement.by = GateId::path;
+  return judged;
 }
 
-TEST(Explanation, AsText) {
+TEST(Explain, AsText) {
   EXPECT_EQ(explain_text(denied()),
             "shape     allow   passive: cat FILE...                                    "
             "share/commands/passive.json:41\n"
@@ -134,24 +134,27 @@ TEST(Explanation, AsText) {
             "verdict   DENY by path\n");
 }
 
-TEST(Explanation, AsJsonWithTheDocumentedKeys) {
+TEST(Explain, AsJsonWithTheDocumentedKeys) {
   EXPECT_EQ(
       explain_json(denied()),
       R"({"decision":"deny","reason":"\"x\" leaves","gates":[{"gate":"shape","decision":"allow","reason":"passive: cat FILE...",)"
       R"("rule":"cat share/commands/passive.json:41","fix":"","instead":""},{"gate":"path","decision":"deny",)"
       R"("reason":"\"x\" leaves","rule":"","fix":"stay","instead":""}],"plan":null,"plan_digest":null,"notes":[]})"
       "\n");
-  Explanation allowed;
-  allowed.judgement.decision = Decision::allow;
-  allowed.plan = ConfinementPlan{};
-  allowed.plan->argv = {"ls", "a b"};
-  EXPECT_EQ(explain_json(allowed), R"({"decision":"allow","reason":"","gates":[],"plan":)" +
-                                       to_json(*allowed.plan) + R"(,"plan_digest":")" +
-                                       digest_of(*allowed.plan) + "\",\"notes\":[]}\n");
-  EXPECT_NE(explain_text(allowed).find("runs      ls 'a b'\n"), std::string::npos);
+  Judged asked;
+  asked.judgement.decision = Decision::ask;
+  asked.judgement.gates = {{GateId::rules, Decision::ask, "why"}};
+  asked.judgement.by = GateId::rules;
+  asked.judgement.waiting = Prepared{.digest = "sha256:0"};
+  ConfinementPlan& plan = asked.judgement.waiting->plan;
+  plan.argv = {"ls", "a b"};
+  EXPECT_TRUE(explain_json(asked).ends_with(R"(,"plan":)" + to_json(plan) +
+                                            R"(,"plan_digest":"sha256:0","notes":[]})" + "\n"))
+      << explain_json(asked);
+  EXPECT_NE(explain_text(asked).find("runs      ls 'a b'\n"), std::string::npos);
 }
 
-TEST(Explanation, AnErrorHasTheSameKeysAndIsADenial) {
+TEST(Explain, AnErrorHasTheSameKeysAndIsADenial) {
   EXPECT_EQ(
       explain_json(refusal("c.json:3: unknown key \"x\"", "leave it out")),
       R"({"decision":"deny","reason":"c.json:3: unknown key \"x\"; leave it out","gates":[],"plan":null,)"

@@ -5,7 +5,7 @@
 #include "doors/call_arguments.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
-#include "doors/recorded_run.hpp"
+#include "doors/run_command.hpp"
 #include "gateway/configuration.hpp"
 #include "policy/authority.hpp"
 #include "tools/model_text.hpp"
@@ -39,13 +39,14 @@ std::string gate_line(const Verdict& verdict) {
   return line;
 }
 
-std::string plan_lines(const ConfinementPlan& plan) {
+std::string plan_lines(const Prepared& prepared) {
+  const ConfinementPlan& plan = prepared.plan;
   std::string text = plan.argv.empty() ? "does      " + on_one_line(plan.action) + "\n"
                                        : "runs      " + on_one_line(quote_words(plan.argv)) + "\n";
   text += "in        " + on_one_line(plan.directory) + "\n";
   for (const auto& [name, value] : plan.environment)
     text += "env       " + on_one_line(name + "=" + value) + "\n";
-  return text + "plan      " + digest_of(plan) + "\n";
+  return text + "plan      " + prepared.digest + "\n";
 }
 
 int fail(const Error& error, bool json) {
@@ -63,11 +64,10 @@ bool ask_for_json(std::span<char* const> words) {
   return false;
 }
 
-int show(const Result<Explanation>& explained, bool json) {
-  if (!explained.ok()) return fail(explained.error(), json);
-  const Explanation& explanation = explained.value();
-  print(json ? explain_json(explanation) : explain_text(explanation));
-  return explanation.judgement.decision == Decision::deny ? 126 : 0;
+int show(const Result<Judged>& judged, bool json) {
+  if (!judged.ok()) return fail(judged.error(), json);
+  print(json ? explain_json(judged.value()) : explain_text(judged.value()));
+  return judged.value().judgement.decision == Decision::deny ? 126 : 0;
 }
 
 int explain_a_call(std::span<char* const> words, const Environment& environment) {
@@ -79,19 +79,7 @@ int explain_a_call(std::span<char* const> words, const Environment& environment)
     return 0;
   }
   if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), arguments.json);
-  return show(explain_call(arguments.options, arguments.call, arguments.skill, environment), arguments.json);
-}
-
-Result<Explanation> explain_operators(RunArguments& arguments, const Environment& environment,
-                                      const Installation& installation) {
-  std::vector<OwnedFd> held;
-  std::optional<Skill> skill;
-  if (arguments.skill) skill = TRY(add_skill(arguments, environment, held));
-  auto notes = TRY(configure_run(arguments.request, environment, installation));
-  if (skill) take_limits(arguments.request, *skill);
-  Explanation explanation = TRY(explain_run(arguments.request, environment, installation));
-  explanation.notes = std::move(notes);
-  return explanation;
+  return show(judge_alone(arguments.options, arguments.call, arguments.skill, environment), arguments.json);
 }
 
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
@@ -101,22 +89,21 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
     print(explain_help());
     return 0;
   }
-  const auto installation = find_installation(environment);
-  if (!installation.ok()) return fail(installation.error(), parsed.value().json);
-  return show(explain_operators(parsed.value(), environment, installation.value()), parsed.value().json);
+  return show(judge_run(parsed.value(), environment), parsed.value().json);
 }
 
 }  // namespace
 
-std::string explain_text(const Explanation& explanation) {
+std::string explain_text(const Judged& judged) {
   std::string text;
-  for (const auto& verdict : explanation.judgement.gates) text += gate_line(verdict);
-  const Decision decision = explanation.judgement.decision;
+  for (const auto& verdict : judged.judgement.gates) text += gate_line(verdict);
+  const Decision decision = judged.judgement.decision;
   text += padded("verdict", 10) + shouted(decision);
-  if (decision != Decision::allow) text += " by " + std::string(name_of(explanation.judgement.by));
+  if (decision != Decision::allow) text += " by " + std::string(name_of(judged.judgement.by));
   text += "\n";
-  for (const auto& note : explanation.notes) text += "note      " + on_one_line(note) + "\n";
-  return explanation.plan ? text + plan_lines(*explanation.plan) : text;
+  for (const auto& note : judged.notes) text += "note      " + on_one_line(note) + "\n";
+  const Prepared* prepared = judged.judgement.prepared();
+  return prepared != nullptr ? text + plan_lines(*prepared) : text;
 }
 
 void write_gates(JsonWriter& out, const Judgement& judgement) {
@@ -131,18 +118,19 @@ void write_gates(JsonWriter& out, const Judgement& judgement) {
   out.end_array();
 }
 
-std::string explain_json(const Explanation& explanation) {
-  const Judgement& judgement = explanation.judgement;
+std::string explain_json(const Judged& judged) {
+  const Judgement& judgement = judged.judgement;
+  const Prepared* prepared = judgement.prepared();
   JsonWriter out;
   out.begin_object().member("decision", name_of(judgement.decision));
   out.member("reason", judgement.decision == Decision::allow ? "" : decisive(judgement).reason);
   write_gates(out, judgement);
   out.key("plan");
-  explanation.plan ? out.raw(to_json(*explanation.plan)) : out.null();
+  prepared != nullptr ? out.raw(to_json(prepared->plan)) : out.null();
   out.key("plan_digest");
-  explanation.plan ? out.value(digest_of(*explanation.plan)) : out.null();
+  prepared != nullptr ? out.value(prepared->digest) : out.null();
   out.key("notes").begin_array();
-  for (const auto& note : explanation.notes) out.value(note);
+  for (const auto& note : judged.notes) out.value(note);
   out.end_array();
   return out.end_object().text() + "\n";
 }

@@ -8,16 +8,16 @@
 #include "base/environment.hpp"
 #include "base/json.hpp"
 #include "base/result.hpp"
-#include "gateway/explain.hpp"
+#include "gateway/judge.hpp"
 
 namespace cloche {
 
 // Every gate a line, then the verdict, then what would run.
-std::string explain_text(const Explanation& explanation);
+std::string explain_text(const Judged& judged);
 // "gates": [...], into an object that is open.
 void write_gates(JsonWriter& out, const Judgement& judgement);
 // {"decision", "reason", "gates", "plan", "plan_digest"}
-std::string explain_json(const Explanation& explanation);
+std::string explain_json(const Judged& judged);
 // The same keys for what could not be judged at all: denied, with the error for a reason and no gate's
 // answer.
 std::string explain_json(const Error& error);

@@ -10,7 +10,7 @@
 #include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "store/agent_sessions.hpp"
 
 namespace cloche {

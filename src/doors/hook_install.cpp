@@ -20,7 +20,7 @@
 #include "doors/hook_place.hpp"
 #include "doors/hook_settings.hpp"
 #include "doors/print.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "policy/plan_run.hpp"
 #include "store/callers_home.hpp"
 #include "store/installed_hooks.hpp"

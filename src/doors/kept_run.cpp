@@ -192,7 +192,7 @@ int kept_run_door(const std::string& id, const Environment& environment) {
       outcome.end == End::failed && (ran.ok() || ran.error().number != 0 || lacks_state(environment));
   outcome = for_model(std::move(outcome));
   if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason);
-  return finish_run(outcome, "", RunArguments{});
+  return finish_run(CallResult{.outcome = std::move(outcome)}, RunArguments{});
 }
 
 }  // namespace cloche

@@ -9,7 +9,7 @@
 #include "base/words.hpp"
 #include "doors/help.hpp"
 #include "doors/print.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "model/limits.hpp"
 #include "store/kept_head.hpp"
 #include "store/prune.hpp"

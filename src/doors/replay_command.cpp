@@ -5,8 +5,8 @@
 #include "base/sys.hpp"
 #include "doors/print.hpp"
 #include "gateway/file_gates.hpp"
+#include "gateway/installation.hpp"
 #include "gateway/replay.hpp"
-#include "gateway/run.hpp"
 
 namespace cloche {
 namespace {

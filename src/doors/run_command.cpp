@@ -14,11 +14,14 @@
 #include "confine/escape_filter.hpp"
 #include "confine/verdict.hpp"
 #include "doors/arguments.hpp"
+#include "doors/explain_command.hpp"
 #include "doors/help.hpp"
+#include "doors/kept_run.hpp"
 #include "doors/print.hpp"
-#include "gateway/run.hpp"
-#include "policy/plan_run.hpp"
-#include "store/share_memory.hpp"
+#include "gateway/gateway.hpp"
+#include "model/network.hpp"
+#include "policy/declared_hosts.hpp"
+#include "tools/model_text.hpp"
 
 namespace cloche {
 int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
@@ -33,23 +36,12 @@ OwnedFd take_over_signals() {
 
 void complain_of_wait(std::string_view why) { complain("waiting: " + std::string(why)); }
 
-Outcome outcome_of(const Error& error, const RunRequest& request) {
-  Outcome outcome;
-  outcome.backend = name_of(backend_of(request));
-  outcome.end =
-      error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
-  outcome.exit_code = exit_code_of(error);
-  outcome.reason = error.what;
-  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
-  return outcome;
-}
-
 namespace {
 
-// For a person; as JSON it comes with every gate's answer, from doors/judged_run.cpp.
-void show_dry_run(const ConfinementPlan& plan) {
-  const std::string digest = digest_of(plan);
-  std::string text = "plan " + digest + "\n";
+// For a person; as JSON it comes with every gate's answer.
+void show_dry_run(const Prepared& prepared) {
+  const ConfinementPlan& plan = prepared.plan;
+  std::string text = "plan " + prepared.digest + "\n";
   for (const auto& word : plan.argv) text += "  argv       " + word + "\n";
   text += "  directory  " + plan.directory + "\n";
   for (const auto& entry : plan.view) {
@@ -66,17 +58,33 @@ void show_dry_run(const ConfinementPlan& plan) {
   print(visible(text));
 }
 
-Streams streams_for(const RunArguments& arguments, const CallersDescriptors& callers, int signals) {
-  Streams streams;
-  streams.input = callers.input ? 0 : -1;
+// The operator's flags in the words that skills are held against.
+std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
+  std::vector<std::string> words;
+  for (const auto& host : hosts) words.push_back(host_entry(host).is_any() ? std::string(any_host) : host);
+  return words;
+}
+
+SessionOptions session_for(const RunArguments& arguments) {
+  SessionOptions options = default_session();
+  options.serves = Asks::operators;
+  options.operators = arguments.request;
+  options.ceilings.hosts = words_of(arguments.request.hosts);
+  options.run = arguments.run;
+  if (arguments.task) options.run_name = run_of_task(*arguments.task, arguments.request);
+  const bool recorded = arguments.run || arguments.task;
+  options.record = recorded ? Registry::Record::kept : Registry::Record::none;
+  return options;
+}
+
+PassedOn passed_on_to(const RunArguments& arguments, const CallersDescriptors& callers, int signals) {
+  PassedOn passed_on{.input = callers.input ? 0 : -1, .signals = signals, .raw = arguments.raw};
   if (!arguments.json) {
-    streams.output = 1;
-    streams.errors = 2;
+    passed_on.output = 1;
+    passed_on.errors = 2;
   }
-  streams.terminal = arguments.request.terminal ? 0 : -1;
-  streams.raw = arguments.raw;
-  streams.signals = signals;
-  return streams;
+  if (arguments.request.terminal) passed_on.terminal = 0;
+  return passed_on;
 }
 
 Result<void> check_descriptors(const RunArguments& arguments, const CallersDescriptors& callers) {
@@ -90,15 +98,54 @@ Result<void> check_descriptors(const RunArguments& arguments, const CallersDescr
   return {};
 }
 
-}  // namespace
-
-void say_notes(const std::vector<std::string>& notes, RunArguments& arguments) {
-  for (const auto& note : notes) complain("note: " + visible(note));
-  arguments.notes.insert(arguments.notes.end(), notes.begin(), notes.end());
+int refuse_run(const Error& error, const RunArguments& arguments) {
+  CallResult result;
+  result.outcome = failed_command(error, arguments.request);
+  return finish_run(result, arguments);
 }
 
-int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments) {
-  const auto json = [&] { return to_json(outcome, digest, arguments.notes) + "\n"; };
+int dry_run(const RunArguments& arguments, const Environment& environment) {
+  const auto judged = judge_run(arguments, environment);
+  if (arguments.json) {
+    print(judged.ok() ? explain_json(judged.value()) : explain_json(judged.error()));
+    if (!judged.ok()) return exit_code_of(judged.error());
+    return judged.value().judgement.decision == Decision::deny ? 126 : 0;
+  }
+  if (!judged.ok()) return refuse_run(judged.error(), arguments);
+  for (const auto& note : judged.value().notes) complain("note: " + visible(note));
+  if (const Prepared* prepared = judged.value().judgement.prepared()) {
+    show_dry_run(*prepared);
+    return 0;
+  }
+  CallResult result;
+  result.outcome = refused_command(decisive(judged.value().judgement));
+  return finish_run(result, arguments);
+}
+
+Result<CallResult> run(const RunArguments& arguments, const Environment& environment,
+                       const CallersDescriptors& callers, Approver& approver) {
+  auto gateway = TRY(Gateway::open(session_for(arguments), environment));
+  const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
+  const OwnedFd signals = take_over_signals();
+  const CallContext context{.task = arguments.task,
+                            .role = "operator",
+                            .skill = skill ? &*skill : nullptr,
+                            .passed_on = passed_on_to(arguments, callers, signals.get()),
+                            .starts_early = true,
+                            .noted =
+                                [](const auto& notes) {
+                                  for (const auto& note : notes) complain("note: " + visible(note));
+                                },
+                            .waits = complain_of_wait};
+  return gateway->call(operators_command(arguments.request.argv), context, approver);
+}
+
+}  // namespace
+
+int finish_run(const CallResult& result, const RunArguments& arguments) {
+  const Outcome& outcome = result.outcome;
+  const bool ran = outcome.end != End::refused && outcome.end != End::failed;
+  const auto json = [&] { return to_json(outcome, ran ? result.plan_digest : "", result.notes) + "\n"; };
   if (arguments.json) print(json());
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
   // A variable that was left out has ended nothing.
@@ -118,67 +165,40 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   return outcome.exit_code;
 }
 
+Result<Judged> judge_run(const RunArguments& arguments, const Environment& environment) {
+  SessionOptions options = session_for(arguments);
+  const ToolCall call = operators_command(arguments.request.argv);
+  return judge_alone(std::move(options), call, arguments.skill, environment);
+}
+
 int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
-             const std::function<int()>& otherwise) {
+             Approver& approver) {
   auto parsed = parse_run(words);
   if (!parsed.ok()) {
     complain(describe(parsed.error()));
     return exit_code_of(parsed.error());
   }
-  return run_parsed(std::move(parsed).value(), environment, callers, nullptr, otherwise);
-}
-
-int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
-               RunWitness* witness, const std::function<int()>& otherwise) {
+  RunArguments& arguments = parsed.value();
   if (arguments.help) {
     print(run_help());
     return 0;
   }
-  auto installation = find_installation(environment);
-  // What comes with Cloche is judged by whoever can read it; from then on that is known.
-  const ShareJudged share = otherwise && installation.ok()
-                                ? share_judged(installation.value().jail, installation.value().state)
-                                : ShareJudged::remembered;
-  if (share == ShareJudged::no) return otherwise();
+  if (arguments.call) return kept_run_door(*arguments.call, environment);
+  if (arguments.run && arguments.request.workspace)
+    return refuse_run(usage_error("--run has its workspace in it: give --run or --workspace"), arguments);
   arguments.request.umask =
       ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
-  // In the background the terminal is somebody else's: touching its settings would stop us.
+  // In the background the terminal is another job's: touching its settings would stop us.
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
   if (!arguments.json) {
     for (const auto& denial : left_out_of(arguments.request)) complain(denial.what);
   }
-  const auto answer = [&](const Error& error) {
-    return finish_run(outcome_of(error, arguments.request), "", arguments);
-  };
-  if (auto ready = check_descriptors(arguments, callers); !ready.ok()) return answer(ready.error());
-  if (!installation.ok()) return answer(installation.error());
-  if (arguments.dry_run) {
-    auto plan = plan_only(arguments.request, environment, installation.value());
-    if (!plan.ok()) return answer(plan.error());
-    show_dry_run(plan.value());
-    return 0;
-  }
-  if (witness != nullptr) {
-    if (auto ready = witness->before(); !ready.ok()) return answer(ready.error());
-  }
-  const OwnedFd signals = take_over_signals();
-  auto ran = run(arguments.request, environment, installation.value(),
-                 streams_for(arguments, callers, signals.get()));
-  if (witness != nullptr) {
-    ran.ok() ? witness->after(ran.value().outcome, &ran.value().plan)
-             : witness->after(outcome_of(ran.error(), arguments.request), nullptr);
-  }
-  if (!ran.ok() && otherwise && ran.error().fault == Fault::missing_layer) {
-    ::umask(arguments.request.umask);
-    return otherwise();
-  }
-  if (!ran.ok()) return answer(ran.error());
-  // Not before: the state directory itself was judged by now. And only what nobody changed meanwhile.
-  if (share == ShareJudged::as_built)
-    note_share_as_built(installation.value().jail, installation.value().state);
-  const bool wants_digest = arguments.json || arguments.status_fd >= 0;
-  return finish_run(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);
+  if (auto ready = check_descriptors(arguments, callers); !ready.ok())
+    return refuse_run(ready.error(), arguments);
+  if (arguments.dry_run) return dry_run(arguments, environment);
+  const auto ran = run(arguments, environment, callers, approver);
+  return ran.ok() ? finish_run(ran.value(), arguments) : refuse_run(ran.error(), arguments);
 }
 
 }  // namespace cloche

@@ -2,15 +2,14 @@
 // here.
 #pragma once
 
-#include <functional>
 #include <span>
+#include <string_view>
 
 #include "base/environment.hpp"
 #include "base/fd.hpp"
 #include "doors/arguments.hpp"
-#include "gateway/run.hpp"
-#include "model/outcome.hpp"
-#include "model/plan.hpp"
+#include "gateway/gateway.hpp"
+#include "policy/approval.hpp"
 
 namespace cloche {
 
@@ -22,31 +21,19 @@ struct CallersDescriptors {
 };
 
 int exit_code_of(const Error& error);
-// An error of our own machinery as the end of a run.
-Outcome outcome_of(const Error& error, const RunRequest& request);
-// Says them on stderr, and keeps them for --json.
-void say_notes(const std::vector<std::string>& notes, RunArguments& arguments);
 // What the caller's terminal or another process sends us is for the command: a signalfd with all of it.
 OwnedFd take_over_signals();
 // Says on stderr that it waits, and why.
 void complain_of_wait(std::string_view why);
-// Says how it went, on the channels that the words asked for, and gives the exit code.
-int finish_run(const Outcome& outcome, const std::string& digest, const RunArguments& arguments);
 
-// Who writes a run down.
-class RunWitness {
- public:
-  virtual ~RunWitness() = default;
-  virtual Result<void> before() = 0;  // an error: nothing starts
-  virtual void after(const Outcome& outcome, const ConfinementPlan* plan) = 0;
-};
+// How it ended and why, on the channels that the words asked for; the exit code.
+int finish_run(const CallResult& result, const RunArguments& arguments);
 
-// Words that were parsed and judged.
-int run_parsed(RunArguments arguments, const Environment& environment, const CallersDescriptors& callers,
-               RunWitness* witness = nullptr, const std::function<int()>& otherwise = {});
-// `otherwise` answers instead when this host cannot keep a layer; the command was not started then.
+// What would happen to the command, without letting it happen: for `explain` and --dry-run.
+Result<Judged> judge_run(const RunArguments& arguments, const Environment& environment);
+
 int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
-             const std::function<int()>& otherwise = {});
+             Approver& approver);
 
 int doctor_door(std::span<char* const> words, const Environment& environment);
 

@@ -16,6 +16,7 @@
 #include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "gateway/box_plan.hpp"
+#include "gateway/gateway.hpp"
 #include "store/box_files.hpp"
 
 namespace cloche {
@@ -262,23 +263,23 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
   if (!installation.ok()) return fail(installation.error(), json);
   const BoxRequest asked{
       .request = arguments.run.request, .skill = arguments.run.skill, .executor = arguments.executor};
-  const auto explained = explain_box(asked, environment, installation.value());
-  if (!explained.ok()) return fail(explained.error(), json);
-  const Explanation& explanation = explained.value();
-  if (explanation.judgement.decision == Decision::deny) {
-    const Verdict& no = decisive(explanation.judgement);
+  const auto planned = plan_box(asked, environment);
+  if (!planned.ok()) return fail(planned.error(), json);
+  const BoxPlan& box = planned.value();
+  if (!box.plan) {
+    const Verdict& no = decisive(box.judged.judgement);
     const std::string reason = "refused by " + std::string(name_of(no.gate)) + ": " + on_one_line(no.reason);
     if (json) print(as_json(reason));
     complain(reason);
     return 126;
   }
   for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
-  const auto wrapped = wrap(arguments, *explanation.plan, installation.value());
+  const auto wrapped = wrap(arguments, *box.plan, installation.value());
   if (!wrapped.ok()) return fail(wrapped.error(), json);
   if (const auto sayable = check_sayable_in_json(wrapped.value()); json && !sayable.ok())
     return fail(sayable.error(), json);
-  std::vector<std::string> notes = explanation.notes;
-  add_what_is_not_done(*explanation.plan, notes);
+  std::vector<std::string> notes = box.notes;
+  add_what_is_not_done(*box.plan, notes);
   show(wrapped.value(), notes, json);
   return 0;
 }

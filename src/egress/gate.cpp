@@ -90,7 +90,7 @@ Result<void> EgressGate::start() {
     arguments.push_back(std::to_string(start_.uid));
     arguments.push_back(std::to_string(start_.gid));
   }
-  process_ = TRY(spawn(start_.program, std::move(arguments), fds));
+  process_ = TRY(spawn(network_gate(), start_.program, std::move(arguments), fds));
   control_ = std::move(ours);
   return {};
 }

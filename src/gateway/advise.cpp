@@ -10,24 +10,6 @@
 namespace cloche {
 namespace {
 
-// Keeps which question was answered with yes.
-class Listening : public Approver {
- public:
-  explicit Listening(Approver& inner) : inner_(inner) {}
-  Answer ask(const Question& question) override {
-    Answer answer = inner_.ask(question);
-    if (answer.decision == Decision::allow) approved = question.digest;
-    return answer;
-  }
-  bool can_ask() const override { return inner_.can_ask(); }
-  bool speaks_for_operator() const override { return inner_.speaks_for_operator(); }
-
-  std::string approved;
-
- private:
-  Approver& inner_;
-};
-
 Result<void> write_down(Gateway& gateway, DecisionRecord decided, const Advice& advice,
                         const Outcome& outcome) {
   Run* run = gateway.record();
@@ -80,7 +62,9 @@ void settle(Judgement& judgement, const std::optional<Verdict>& no) {
   judgement.decision = no ? Decision::deny : Decision::allow;
 }
 
-bool is_isolated(const Judged& judged) { return judged.plan && judged.plan->backend != Backend::none; }
+bool is_isolated(const Judged& judged) {
+  return judged.plan() != nullptr && judged.plan()->backend != Backend::none;
+}
 
 // No yes of the gates is one to a command that nothing holds.
 void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
@@ -99,7 +83,7 @@ void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
 // What the command itself would end with. Whoever hears a yes believes that it runs.
 std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
   if (!is_isolated(judged)) return std::nullopt;
-  const Offer offer = gateway.session().ladder->offer(judged.plan->backend);
+  const Offer offer = gateway.session().ladder->offer(judged.plan()->backend);
   if (offer.works || !offer.tried) return std::nullopt;
   return Error{Fault::missing_layer, offer.why, 0, offer.fix, offer.layer};
 }
@@ -107,13 +91,14 @@ std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
 // Only ever asked about by name and words: what would happen, nobody here can know.
 Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
                 const std::string& task, Approver& approver) {
-  Listening listening(approver);
+  std::string approved;
+  RememberingApprover listening(approver, approved);
   const auto subject = [&] { return subject_by_agent(asked, judgement, workspace, task); };
   const auto no = Questions().ask(subject, listening);
   std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
   settle(judgement, no);
   Advice advice = advice_of(judgement);
-  advice.approved = listening.approved;
+  advice.approved = approved;
   return advice;
 }
 
@@ -187,12 +172,13 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
       advice = advice_of(judged.judgement);
     }
   } else if (advice.decision == Decision::ask) {
-    Listening listening(approver);
+    std::string approved;
+    RememberingApprover listening(approver, approved);
     Questions questions;
     const auto no = ask_about(judged, questions, listening, gateway.session().installation.state, context);
     answer(judged, gateway.session(), no);
     advice = advice_of(judged.judgement);
-    advice.approved = listening.approved;
+    advice.approved = approved;
     advice.answered_by_operator = approver.speaks_for_operator();
   }
   if (advice.decision != Decision::deny && !is_isolated(judged)) {
@@ -203,7 +189,7 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     advice = std::move(unheld);
   }
   advice.isolated = is_isolated(judged);
-  if (judged.plan) advice.rung = judged.plan->rung;
+  if (judged.plan() != nullptr) advice.rung = judged.plan()->rung;
   advice.box_notes = judged.box_notes;
   if (advice.decision == Decision::deny)
     TRY(write_down(gateway, decision_of(judged, asked, context), advice,

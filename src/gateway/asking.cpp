@@ -109,6 +109,14 @@ std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
   return hasher.files();
 }
 
+Answer RememberingApprover::ask(const Question& question) {
+  if (!approved_.empty() && question.digest == approved_)
+    return make_answer(question, Reply::once, sys::monotonic_ms());
+  Answer answer = inner_.ask(question);
+  if (answer.decision == Decision::allow) approved_ = question.digest;
+  return answer;
+}
+
 bool Questions::spend(const std::string& digest) {
   const std::lock_guard held(lock_);
   return book_.spend(digest, sys::monotonic_ms());

@@ -26,6 +26,20 @@ Approvers approvers_of(const Judgement& judgement);
 std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
                                       const std::vector<std::string>& directories);
 
+// Knows which question was answered with yes, and does not ask that one again: the plan may be void and the
+// call judged once more before it starts.
+class RememberingApprover : public Approver {
+ public:
+  RememberingApprover(Approver& inner, std::string& approved) : inner_(inner), approved_(approved) {}
+  Answer ask(const Question& question) override;
+  bool can_ask() const override { return inner_.can_ask(); }
+  bool speaks_for_operator() const override { return inner_.speaks_for_operator(); }
+
+ private:
+  Approver& inner_;
+  std::string& approved_;  // the digest of that question
+};
+
 // The answers of one session, for all of its threads.
 class Questions {
  public:

@@ -11,8 +11,6 @@ namespace {
 
 struct Declared {
   RunRequest request;
-  std::optional<Skill> skill = {};
-  std::optional<Executor> executor = {};
   std::vector<std::string> hosts = {};
   std::vector<std::string> notes = {};
 };
@@ -55,31 +53,27 @@ Result<ToolTerms> terms_of(const Session& session, const Executor& executor) {
   return terms;
 }
 
-Result<Declared> with_declarations(const BoxRequest& asked, const Environment& environment) {
+// What the executor's manifest declares, as if the operator had said it by flags.
+Result<Declared> with_executor(const BoxRequest& asked, const Environment& environment) {
   Declared declared{.request = asked.request};
   SessionOptions options = default_session();
   options.operators = asked.request;
   const Session session = TRY(load_session(std::move(options), environment));
   const auto skill = TRY(skill_for(session, asked.skill));
-  Authority authority;
-  if (asked.executor) {
-    const Executor executor = TRY(named_executor(session, *asked.executor, declared));
-    const auto terms = TRY(terms_of(session, executor));
-    authority = TRY(authority_for(session, skill ? &*skill : nullptr, executor, terms));
-    declared.request = TRY(request_of(executor, std::move(declared.request)));
-    declared.executor = executor;
-  } else {
-    authority = TRY(authority_of_command(session, &*skill));
-  }
-  const HostNames names = names_under(session, skill ? &*skill : nullptr);
+  const Skill* under = skill ? &*skill : nullptr;
+  const Executor executor = TRY(named_executor(session, *asked.executor, declared));
+  Authority authority = TRY(authority_for(session, under, executor, TRY(terms_of(session, executor))));
+  declared.request = TRY(request_of(executor, std::move(declared.request)));
+  const HostNames names = names_under(session, under);
   authority = TRY(settle_grants(std::move(authority), names)).authority;
   declared.request.written = names.written;
-  declared.skill = skill;
   auto& grants = declared.request.grants;
   grants.insert(grants.end(), authority.grants.begin(), authority.grants.end());
   for (const auto& name : authority.ceilings.pass_env) declared.request.environment.push_back({name});
   if (authority.ceilings.network) declared.hosts = authority.ceilings.hosts;
   declared.notes.insert(declared.notes.end(), authority.notes.begin(), authority.notes.end());
+  TRY(raise_rung(declared.request, executor, declared.notes));
+  if (skill) take_limits(declared.request, *skill);
   return declared;
 }
 
@@ -96,19 +90,24 @@ void open_network(ConfinementPlan& plan, std::vector<std::string> hosts, std::ve
 
 }  // namespace
 
-Result<Explanation> explain_box(const BoxRequest& asked, const Environment& environment,
-                                const Installation& installation) {
+Result<BoxPlan> plan_box(const BoxRequest& asked, const Environment& environment) {
   Declared declared{.request = asked.request};
-  if (asked.skill || asked.executor) declared = TRY(with_declarations(asked, environment));
-  const auto notes = TRY(configure_command(declared.request, environment, installation));
-  if (declared.executor) TRY(raise_rung(declared.request, *declared.executor, declared.notes));
-  declared.notes.insert(declared.notes.end(), notes.begin(), notes.end());
-  if (declared.skill) take_limits(declared.request, *declared.skill);
-  Explanation explanation =
-      TRY(explain_run(declared.request, environment, installation, HostMounts::covered));
-  explanation.notes.insert(explanation.notes.end(), declared.notes.begin(), declared.notes.end());
-  if (explanation.plan) open_network(*explanation.plan, std::move(declared.hosts), explanation.notes);
-  return explanation;
+  if (asked.executor) declared = TRY(with_executor(asked, environment));
+  SessionOptions options = default_session();
+  options.serves = Asks::operators;
+  options.operators = std::move(declared.request);
+  BoxPlan box;
+  box.judged =
+      TRY(judge_alone(std::move(options), operators_command(asked.request.argv),
+                      asked.executor ? std::nullopt : asked.skill, environment, {.mounts_below = true}));
+  box.notes = std::move(declared.notes);
+  box.notes.insert(box.notes.end(), box.judged.notes.begin(), box.judged.notes.end());
+  if (box.judged.plan() == nullptr) return box;
+  box.plan = *box.judged.plan();
+  const auto& reached = box.judged.request.hosts;
+  if (!asked.executor && reached != asked.request.hosts) declared.hosts = reached;  // what a skill declares
+  open_network(*box.plan, std::move(declared.hosts), box.notes);
+  return box;
 }
 
 }  // namespace cloche

@@ -5,8 +5,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "gateway/explain.hpp"
+#include "gateway/judge.hpp"
 
 namespace cloche {
 
@@ -16,8 +17,13 @@ struct BoxRequest {
   std::optional<std::string> executor = {};  // its manifest: it sees what it declares, and no workspace
 };
 
+struct BoxPlan {
+  Judged judged;
+  std::optional<ConfinementPlan> plan = {};  // unless it is denied; with the network that such a box has
+  std::vector<std::string> notes = {};
+};
+
 // A box brings the host's mounts along with each tree, so the plan covers those in the operator's own.
-Result<Explanation> explain_box(const BoxRequest& asked, const Environment& environment,
-                                const Installation& installation);
+Result<BoxPlan> plan_box(const BoxRequest& asked, const Environment& environment);
 
 }  // namespace cloche

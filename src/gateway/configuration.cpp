@@ -170,14 +170,6 @@ void keep_directories(RunRequest& request, const Settings& settings) {
   }
 }
 
-// Autonomy readonly over an operator's own command, as over a call: what it would write it only reads, and
-// the network gate refuses what it would reach. The other levels ask, and his flags are the answer.
-void cap_by_autonomy(RunRequest& request, const Settings& settings, std::vector<std::string>& notes) {
-  if (settings.autonomy.value != Autonomy::readonly) return;
-  request.profile = Profile::readonly;
-  show_read_only(request, "autonomy readonly of " + text_of(settings.autonomy.origin), notes);
-}
-
 }  // namespace
 
 Result<Configuration> load_configuration(const Environment& environment, const Installation& installation,
@@ -306,6 +298,12 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
   return settle_rung(request, text_of(settings.isolation.origin));
 }
 
+void cap_by_autonomy(RunRequest& request, const Settings& settings, std::vector<std::string>& notes) {
+  if (settings.autonomy.value != Autonomy::readonly) return;
+  request.profile = Profile::readonly;
+  show_read_only(request, "autonomy readonly of " + text_of(settings.autonomy.origin), notes);
+}
+
 Result<void> configure_command(RunRequest& request, const Configuration& configuration,
                                std::vector<std::string>& notes) {
   TRY(configure(request, configuration.settings, notes));
@@ -314,62 +312,6 @@ Result<void> configure_command(RunRequest& request, const Configuration& configu
   apply_profile(request, chosen.profile);
   cap_by_autonomy(request, configuration.settings, notes);
   return settle_rung(request, "the profile " + chosen.profile.name);
-}
-
-namespace {
-
-struct Configured {
-  std::vector<std::string> notes = {};
-  std::optional<Settings> settings = {};  // none: there is no workspace to have any
-};
-
-Result<Configured> configured(RunRequest& request, const Environment& environment,
-                              const Installation& installation) {
-  const auto held = sys::hold(request.workspace.value_or("."));
-  if (!held.ok()) {  // for the planner to explain, with the name that was given
-    if (request.profile_name.empty() || shipped_profile(request.profile_name)) return Configured{};
-    return refusal("the workspace " + request.workspace.value_or(".") + " cannot be opened");
-  }
-  struct stat seen {};
-  if (::fstat(held.value().fd.get(), &seen) != 0) return system_error("look at " + held.value().path);
-  TRY(judge_workspace(fact_from(seen, held.value().path), environment.get("HOME")));
-  const Configuration configuration = TRY(load_configuration(environment, installation, held.value().path));
-  Configured result{.settings = configuration.settings};
-  TRY(configure_command(request, configuration, result.notes));
-  TRY(judge_state(installation.state, request));  // what is tried out is remembered there
-  return result;
-}
-
-// Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
-// is broken there refuses everything all the same.
-Result<void> judge_share(const Installation& installation, const std::string& identity) {
-  if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
-  TRY(load_protected_file(installation.jail, ""));
-  TRY(load_agent_tools(installation.jail, ""));
-  const auto shapes = TRY(shipped_command_files(installation.jail));  // the user's own are for calls alone
-  TRY(load_command_files(shapes, installation.jail, ""));
-  remember_judged_share(installation.jail, installation.state, identity);
-  return {};
-}
-
-}  // namespace
-
-Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
-                                                   const Installation& installation) {
-  return TRY(configured(request, environment, installation)).notes;
-}
-
-Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
-                                               const Installation& installation) {
-  const std::string share = share_identity(installation.jail);  // before anything of it is read
-  Configured known = TRY(configured(request, environment, installation));
-  if (!known.settings) return known.notes;
-  TRY(judge_share(installation, share));
-  Ladder ladder(environment, installation);
-  const Wish wish = TRY(wish_for(*known.settings, environment, Door::command_line));
-  Choice choice = TRY(take_box(request, wish, ladder));
-  for (auto& note : choice.notes) known.notes.push_back(std::move(note));
-  return known.notes;
 }
 
 void show_read_only(RunRequest& request, const std::string& why, std::vector<std::string>& notes) {

@@ -9,7 +9,7 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "model/run_request.hpp"
 #include "model/skill.hpp"
 #include "policy/profiles.hpp"
@@ -71,13 +71,11 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
 // All of it, for a command of the operator's, which is judged as run_shell is; whatever this host can build.
 Result<void> configure_command(RunRequest& request, const Configuration& configuration,
                                std::vector<std::string>& notes);
-// The same with what the files of the request's workspace come to.
-Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
-                                                   const Installation& installation);
 
-// The same for `cloche run`, and the box that it will run in.
-Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
-                                               const Installation& installation);
+// Autonomy readonly over an operator's own command, as over a call: what it would write it only reads, and
+// the network gate refuses what it would reach. The other levels ask, and the operator's flags are the
+// answer.
+void cap_by_autonomy(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
 
 // What the operator's trees come to under autonomy readonly: they are shown, and a note says why nothing is
 // written there.

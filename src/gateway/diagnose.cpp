@@ -8,6 +8,7 @@
 #include "gateway/configuration.hpp"
 #include "gateway/ladder.hpp"
 #include "gateway/misconfiguration.hpp"
+#include "gateway/own_run.hpp"
 #include "gateway/profile_check.hpp"
 #include "gateway/throwaway.hpp"
 
@@ -55,7 +56,7 @@ std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environm
     request.grants.push_back({.source = installation.probe});
     request.limits.memory_bytes = 256ULL << 20;
     request.limits.wall_ms = 20'000;
-    auto ran = run(request, environment, installation, Streams{});
+    auto ran = run_own(request, environment, installation);
     if (!ran.ok() || ran.value().outcome.limit != LimitId::memory) continue;
     worst = std::max(worst.value_or(0), ran.value().outcome.usage.memory_overshoot_bytes.value_or(0));
   }
@@ -172,7 +173,7 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
     diagnosis.problem = describe(scratch.why_not());
     return diagnosis;
   }
-  auto ran = run(in_throwaway(scratch, {"/bin/true"}), environment, installation, Streams{}, Proving::always);
+  auto ran = run_own(in_throwaway(scratch, {"/bin/true"}), environment, installation, Proving::always);
   if (!ran.ok()) {
     const Error& error = ran.error();
     diagnosis.problem = describe(error);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "confine/choose.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 
 namespace cloche {
 

@@ -73,16 +73,19 @@ Outcome refuse_redirect(std::string why) {
 }  // namespace
 
 // The answer, unless there is none: then the outcome says why.
-Gateway::Hop Gateway::fetch_once(Judged& judged, Journey& journey, CallRecord record) {
+Gateway::Hop Gateway::fetch_once(const Permit& permit, Judged& judged, Journey& journey, CallRecord record) {
   Hop hop{.record = std::move(record)};
-  const Launch& permitted = judged.judgement.permit->launch();
-  journey.url = permitted.fetch->url;
-  auto ran = launch(judged, permitted, journey.context, hop.record.call_id);
+  journey.url = permit.launch().fetch->url;
+  auto ended = launch(permit, judged, journey.context, hop.record.call_id);
   Outcome& outcome = hop.record.outcome;
-  outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
-  if (ran.ok()) {
-    const ConfinementPlan& plan = ran.value().plan;
-    hop.record.decided.plan_digest = fast_digest_of(plan);
+  if (!ended.ok()) {
+    outcome = failed(ended.error());
+  } else if (auto* voided = std::get_if<Voided>(&ended.value())) {
+    outcome =
+        failed(voided->why);  // it shows nothing of the workspace, so that there is nothing to look at again
+  } else {
+    outcome = std::move(std::get<Ran>(ended.value()).outcome);
+    const ConfinementPlan& plan = permit.plan();
     if (journey.redirects == 0) journey.hop_ms = plan.limits.wall_ms;
     if (outcome.end == End::timeout && plan.limits.wall_ms < journey.hop_ms)
       outcome.reason = redirects_were_late();
@@ -163,10 +166,9 @@ std::optional<Outcome> Gateway::stop_before(const std::string& next, const Journ
   return outcome;
 }
 
-Gateway::Effect Gateway::fetch(Judged& judged, const Asker& asker, CallRecord& record) {
+Gateway::Effect Gateway::fetch(const Permit& permit, Judged& judged, const Asker& asker, CallRecord& record) {
   Journey journey{.context = asker.context, .call_id = record.call_id};
-  Hop hop = fetch_once(judged, journey, record);
-  record.decided.plan_digest = hop.record.decided.plan_digest;
+  Hop hop = fetch_once(permit, judged, journey, record);
   while (hop.answer && is_redirect(*hop.answer)) {
     const std::string next = hop.answer->location;
     if (auto stopped = stop_before(next, journey)) return journey_ended(journey, std::move(*stopped));
@@ -181,7 +183,7 @@ Gateway::Effect Gateway::fetch(Judged& judged, const Asker& asker, CallRecord& r
       end_hop(there.record, judged.notes);
       return journey_ended(journey, std::move(there.record.outcome));
     }
-    hop = fetch_once(there.judged, journey, std::move(there.record));
+    hop = fetch_once(*there.judged.judgement.permit, there.judged, journey, std::move(there.record));
     end_hop(hop.record, judged.notes);
   }
   Effect effect = journey_ended(journey, std::nullopt);

@@ -11,9 +11,10 @@
 #include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
+#include "gateway/caller.hpp"
 #include "gateway/guarded_function.hpp"
 #include "gateway/unlooked_configuration.hpp"
-#include "policy/plan_call.hpp"
+#include "policy/plan_run.hpp"
 #include "store/callers_home.hpp"
 #include "store/spill.hpp"
 #include "store/task_home.hpp"
@@ -37,8 +38,7 @@ Result<OwnedFd> input_of(const std::string& text) {
   return fd;
 }
 
-Result<RunPlace> make_place(const SessionOptions& options, const Environment& environment) {
-  const Installation installation = TRY(find_installation(environment, options.programs));
+Result<RunPlace> make_place(const SessionOptions& options, const Installation& installation) {
   const std::string& state = installation.state;
   if (options.run) return place_given_run(*options.run, state);
   if (state.empty())
@@ -98,9 +98,18 @@ Outcome failed(const Error& error) {
   return outcome;
 }
 
+Outcome failed_command(const Error& error, const RunRequest& request) {
+  Outcome outcome = failed(error);
+  outcome.backend = name_of(backend_of(request));
+  if (error.fault == Fault::configuration || error.fault == Fault::usage) outcome.end = End::refused;
+  if (error.fault == Fault::usage) outcome.exit_code = 2;
+  return outcome;
+}
+
 std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
                                  const std::string& state, const CallContext& context) {
-  FilesHeld held(state, *judged.plan, named_files_of(judged), context.patience(judged.plan->limits.wall_ms));
+  const ConfinementPlan& plan = *judged.plan();
+  FilesHeld held(state, plan, named_files_of(judged), context.patience(plan.limits.wall_ms));
   auto no = questions.ask([&] { return subject_of(judged); }, approver, held);
   if (!no) judged.turn = held.take();
   return no;
@@ -119,11 +128,21 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
   DecisionRecord record = undecided(asked, context);
   record.decision = judged.judgement.decision;
   record.verdicts = judged.judgement.gates;
-  record.plan_digest = judged.plan_digest;
-  if (judged.plan && !judged.plan->argv.empty()) record.runs = quote_words(judged.plan->argv);
+  record.plan_digest = judged.plan_digest();
+  if (const auto* plan = judged.plan(); plan != nullptr && !plan->argv.empty())
+    record.runs = quote_words(plan->argv);
   record.opaque = judged.c.intent.opaque;
   record.notes = judged.notes;
   return record;
+}
+
+std::vector<Denial> left_out_of(const RunRequest& request) {
+  std::vector<Denial> denials;
+  for (const auto& name : secrets_left_out(request)) {
+    denials.push_back(
+        {"env", name + " is left out: it looks like a secret; -e " + name + "=VALUE gives it knowingly"});
+  }
+  return denials;
 }
 
 WriteOptions write_options(const Settings& settings) {
@@ -155,13 +174,13 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
 Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& callers) {
   const Environment environment = with_home_from_database(callers);
   TRY(callers_home(environment));  // before what depends on it is missed
-  std::optional<RunPlace> place;   // first, because the workspace may lie in it
-  if (options.record == Registry::Record::kept) place = TRY(make_place(options, environment));
-  const RunRequest& said = options.operators;
   const Installation installation = TRY(find_installation(environment, options.programs));
+  std::optional<RunPlace> place;  // first, because the workspace may lie in it
+  if (options.record == Registry::Record::kept) place = TRY(make_place(options, installation));
+  const RunRequest& said = options.operators;
   TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
                                   installation));
-  Session session = TRY(load_session(std::move(options), environment));
+  Session session = TRY(load_session(std::move(options), environment, installation));
   const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
   if (place) {
@@ -195,23 +214,37 @@ Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
 
 Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) const {
   Judged judged = TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, dials()}));
-  if (!judged.plan) return std::vector<std::string>{};  // no command runs here
-  TRY(prove_planned(*judged.plan, judged.seen.facts.caller, session_.installation));
+  const Prepared* prepared = judged.judgement.prepared();
+  if (prepared == nullptr) return std::vector<std::string>{};  // no command runs here
+  TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation));
   return std::move(judged.box_notes);
 }
 
 CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Approver& approver) {
+  Tries tries;
+  for (;;) {
+    Attempt once = attempt(asked, context, approver, tries);
+    if (!once.voided) return std::move(once.result);
+    tries.learnt.add(std::move(once.voided->learnt));
+  }
+}
+
+Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& context, Approver& approver,
+                                  Tries& tries) {
   CallResult result{.tool = asked.tool};
   if (run_) result.run_id = run_->place().run_id();
-  const auto fail = [&](const Error& error) {
-    result.outcome = failed(error);
-    result.result = shown_text(result.outcome, asked.tool, {});
-    return std::move(result);
+  const auto as_outcome = [&](const Error& error) {
+    return asked.by == Asks::operators ? failed_command(error, session_.options.operators) : failed(error);
   };
-  // What could not be judged is written down all the same: somebody has asked for it.
+  const auto fail = [&](const Error& error) {
+    result.outcome = as_outcome(error);
+    result.result = shown_text(result.outcome, asked.tool, {});
+    return Attempt{std::move(result)};
+  };
+  // What could not be judged is written down all the same: it was asked for.
   const auto give_up = [&](const Error& error) {
     CallRecord record{.decided = undecided(asked, context)};
-    record.outcome = failed(error);
+    record.outcome = as_outcome(error);
     record.result = shown_text(record.outcome, asked.tool, {});
     if (auto call_id = write_down(record); call_id.ok()) {
       result.call_id = std::move(call_id).value();
@@ -220,16 +253,27 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     }
     return fail(error);
   };
+  std::optional<Seat> seat;
+  const auto take_seat = [&](const RunRequest& request, const CallerFact& caller) {
+    if (!judge_caller(request, caller).ok()) return;  // said once the request has its box
+    auto taken =
+        Seat::take(caller, request.limits, session_.installation, {backend_of(request), request.network});
+    if (taken.ok()) seat.emplace(std::move(taken).value());
+  };
+  CallersView view{.skill = context.skill, .dials = dials(), .named = context.named, .learnt = tries.learnt};
+  if (context.starts_early) view.early = take_seat;
   AtHome at_home;
-  auto judging = judge_at_home(asked, context, at_home);
+  auto judging = judge_at_home(asked, std::move(view), context, at_home);
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
-    const auto no = ask_about(judged, questions_, approver, session_.installation.state, context);
+    RememberingApprover remembering(approver, tries.approved);
+    const auto no = ask_about(judged, questions_, remembering, session_.installation.state, context);
     answer(judged, session_, no);
   }
 
+  if (context.noted && tries.learnt.times == 0) context.noted(judged.notes);
   CallRecord record{.decided = decision_of(judged, asked, context)};
   if (run_) {  // no record, no effect
     auto begun = run_->begin(record.decided);
@@ -237,8 +281,8 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     record.call_id = result.call_id = std::move(begun).value();
   }
   Effect effect;
-  if (judged.judgement.permit) {
-    effect = carry_out(judged, {context, approver, at_home.own}, record);
+  if (auto permit = std::exchange(judged.judgement.permit, std::nullopt)) {
+    effect = execute(*std::move(permit), judged, {context, approver, at_home.own}, record, std::move(seat));
     if (at_home.use.granted() && effect.outcome.limit == LimitId::tmp) {
       home_->start_over(at_home.generation);
       effect.shown += "\n[$HOME and /tmp had become too large and are emptied: the next call has new ones]";
@@ -247,9 +291,13 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     effect.outcome = refused_by(decisive(judged.judgement));
     effect.raw = effect.shown = effect.outcome.reason;
   }
-  if (!effect.plan_digest.empty()) record.decided.plan_digest = effect.plan_digest;
+  const bool again = effect.voided && tries.learnt.times < most_judged_again;
+  if (!again) add_found(effect.outcome, std::move(tries.learnt.found));
   record.result = effect.shown;
   record.outcome = std::move(effect.outcome);
+  if (again)
+    record.decided.notes.push_back(
+        "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (run_) {
     if (const auto kept = run_->finish(record, raw_of(effect, record.outcome)); !kept.ok())
       judged.notes.push_back("the record is not complete: " + describe(kept.error()));
@@ -262,7 +310,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
   result.notes = std::move(judged.notes);
   result.box_notes = std::move(judged.box_notes);
   result.judgement = std::move(judged.judgement);
-  return result;
+  return {std::move(result), again ? std::move(effect.voided) : std::nullopt};
 }
 
 Result<std::string> Gateway::write_down(CallRecord& record) {
@@ -286,37 +334,42 @@ bool Gateway::may_have_shared_home(const ToolCall& asked, const CallContext& con
 
 // With the session's home where the call may have it. A call that needs an approval has none of it: what
 // other calls have left there is no part of the question.
-Result<Judged> Gateway::judge_with_shared_home(const ToolCall& asked, const CallContext& context,
-                                               AtHome& at_home) {
-  const auto judged_with = [&](const std::vector<Grant>& own) {
-    return judge(session_, asked, {context.skill, own, dials(), context.named});
+Result<Judged> Gateway::judge_with_shared_home(const ToolCall& asked, const CallersView& view,
+                                               const CallContext& context, AtHome& at_home) {
+  const auto judged_with = [&](std::vector<Grant> own) {
+    CallersView with = view;
+    with.own = std::move(own);
+    return judge(session_, asked, with);
   };
   SharedHome::Offer offer = TRY(home_->offer());
   Judged judged = TRY(judged_with(offer.grants));
   // Where something that is shown lies in /tmp, others could move it away: then only the home is shared.
-  if (judged.plan && company_of(*judged.plan, offer.grants, pinned(context)) == Company::alone) {
+  if (const auto* plan = judged.plan();
+      plan != nullptr && company_of(*plan, offer.grants, pinned(context)) == Company::alone) {
     std::erase_if(offer.grants, [](const Grant& grant) { return grant.target == "/tmp"; });
     judged = TRY(judged_with(offer.grants));
   }
-  const auto& launch = judged.judgement.launch;
-  if (!launch || launch->fresh_home) return judged;
+  const Prepared* prepared = judged.judgement.prepared();
+  if (prepared == nullptr || prepared->launch.fresh_home) return judged;
   if (judged.judgement.decision == Decision::allow)
-    at_home.use = home_->enter(rights_of(*launch, judged.request), offer.generation);
+    at_home.use = home_->enter(rights_of(prepared->launch, judged.request), offer.generation);
   if (!at_home.use.granted()) return judged_with({});
   at_home.own = std::move(offer.grants);
   at_home.generation = offer.generation;
   return judged;
 }
 
-Result<Judged> Gateway::judge_at_home(const ToolCall& asked, const CallContext& context, AtHome& at_home) {
-  if (may_have_shared_home(asked, context)) return judge_with_shared_home(asked, context, at_home);
-  at_home.own = TRY(home_of(asked, context));
-  return judge(session_, asked, {context.skill, at_home.own, dials(), context.named});
+Result<Judged> Gateway::judge_at_home(const ToolCall& asked, CallersView view, const CallContext& context,
+                                      AtHome& at_home) {
+  if (may_have_shared_home(asked, context)) return judge_with_shared_home(asked, view, context, at_home);
+  view.own = at_home.own = TRY(home_of(asked, context));
+  return judge(session_, asked, view);
 }
 
 // Made before anything is judged, because the plan names them; they are Cloche's own and private.
 Result<std::vector<Grant>> Gateway::home_of(const ToolCall& asked, const CallContext& context) const {
   if (!context.task || !run_) return std::vector<Grant>{};
+  if (asked.by == Asks::operators) return task_grants(TRY(make_task_home(run_->place(), *context.task)));
   // For what will be refused at the door nothing is made.
   const RegisteredTool* tool = session_.registry.find(asked.tool);
   if (tool == nullptr || !is_in_loadout(TRY(authority_for(session_, context.skill)), *tool))
@@ -326,35 +379,40 @@ Result<std::vector<Grant>> Gateway::home_of(const ToolCall& asked, const CallCon
   return task_grants(home);
 }
 
-Gateway::Effect Gateway::carry_out(Judged& judged, const Asker& asker, CallRecord& record) {
-  const Launch& launch = judged.judgement.permit->launch();
+Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Asker& asker, CallRecord& record,
+                                 std::optional<Seat> seat) {
+  const Launch& launch = permit.launch();
   if (is_called_off(asker.context)) {
     Effect effect{.outcome = called_off()};
     effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
     return effect;
   }
-  if (launch.function) return ask_function(*launch.function, record.call_id);
-  if (launch.argv.empty()) return act(launch, judged, asker.context, record.decided.task_id);
-  return launch.fetch ? fetch(judged, asker, record) : start(judged, launch, asker.context, record.call_id);
+  if (launch.function) return ask_function(permit, record.call_id);
+  if (launch.argv.empty()) return act(permit, judged, asker.context, record.decided.task_id);
+  if (launch.fetch) return fetch(permit, judged, asker, record);
+  return start(permit, judged, asker.context, record.call_id, std::move(seat));
 }
 
 // An approved call has it already.
-Result<OwnedFd> Gateway::turn_of(Judged& judged, std::vector<std::string> changes,
+Result<OwnedFd> Gateway::turn_of(const Permit& permit, Judged& judged, std::vector<std::string> changes,
                                  const CallContext& context) const {
-  if (judged.turn) return std::move(judged.turn);
+  if (judged.turn || judged.c.call.by == Asks::operators) return std::move(judged.turn);
   return take_turn(session_.installation.state, {.changes = std::move(changes)},
-                   context.patience(judged.plan->limits.wall_ms));
+                   context.patience(permit.plan().limits.wall_ms));
 }
 
-Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallContext& context,
-                            const std::string& call_id, const Spilled& spilled) {
+Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& judged,
+                                                  const CallContext& context, const std::string& call_id,
+                                                  const Spilled& spilled, std::optional<Seat> seat) {
+  const Launch& launch = permit.launch();
+  const ConfinementPlan& plan = permit.plan();
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
   // Both are held until it has ended, and everybody takes them in this order.
-  const OwnedFd turn = TRY(turn_of(judged, trees_changed_by(*judged.plan), context));
-  const OwnedFd in_task = TRY(enter_task(*judged.plan, judged.request.own, context.waits, pinned(context)));
+  const OwnedFd turn = TRY(turn_of(permit, judged, trees_changed_by(plan), context));
+  const OwnedFd in_task = TRY(enter_task(plan, judged.request.own, context.waits, pinned(context)));
   Streams streams;
   streams.input = input.get();
-  streams.keep_most = judged.plan->limits.output_bytes;
+  streams.keep_most = plan.limits.output_bytes;
   streams.stop = context.stop;
   streams.in_memory = context.output_in_memory;
   streams.output_spill = spilled.output.get();
@@ -365,30 +423,50 @@ Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallCont
     streams.signals = context.passed_on.signals;
     streams.heard = context.heard;
   }
-  if (run_) judged.seen.quarantine = run_->place().quarantine(call_id);
-  const Replan replan = [&](const Facts& facts) { return plan_launch(launch, judged.request, facts); };
-  return run_planned(*judged.plan, judged.seen, session_.installation, streams, replan);
+  if (judged.c.call.by == Asks::operators) {
+    streams.input = context.passed_on.input;
+    streams.terminal = context.passed_on.terminal;
+    streams.raw = context.passed_on.raw;
+    streams.keep_most = Streams{}.keep_most;
+  }
+  return start_program(permit, permit.facts(),
+                       {.installation = session_.installation,
+                        .streams = streams,
+                        .quarantine = run_ ? run_->place().quarantine(call_id) : "",
+                        .seat = std::move(seat)});
 }
 
-Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallContext& context,
-                               const std::string& call_id) {
+Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallContext& context,
+                               const std::string& call_id, std::optional<Seat> seat) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
-  const RegisteredTool* tool = session_.registry.find(judged.c.call.tool);
+  const bool by_operator = judged.c.call.by == Asks::operators;
+  const RegisteredTool* tool = by_operator ? nullptr : session_.registry.find(judged.c.call.tool);
   const bool by_executor = tool != nullptr && tool->executor;  // its answer is read whole
-  if (!by_executor && context.output_in_memory < judged.plan->limits.output_bytes) {
+  if (!by_executor && context.output_in_memory < permit.plan().limits.output_bytes) {
     const std::string& state = session_.installation.state;
     effect.spilled = {open_spill(state), open_spill(state)};
   }
-  auto ran = this->launch(judged, launch, context, call_id, effect.spilled);
-  effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
+  auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(seat));
+  if (!ended.ok() && ended.error().fault == Fault::missing_layer && judged.other_backends)
+    ended = std::variant<Ran, Voided>(Voided{ended.error(), Learnt{.other_backend = true}});
+  if (!ended.ok()) {
+    effect.outcome = by_operator ? failed_command(ended.error(), judged.request) : failed(ended.error());
+  } else if (auto* ran = std::get_if<Ran>(&ended.value())) {
+    effect.outcome = std::move(ran->outcome);
+  } else {
+    effect.voided = std::get<Voided>(std::move(ended).value());
+    effect.outcome = failed(effect.voided->why);
+  }
+  if (by_operator) {
+    for (auto& denial : left_out_of(judged.request)) effect.outcome.denials.push_back(std::move(denial));
+  }
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
-  if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
   if (by_executor && take_answer(*tool, effect, budget)) {
     effect.shown += egress_text(effect.outcome) + remarks_text(effect.outcome);
     return effect;
   }
-  effect.program = launch.argv[0];
+  effect.program = permit.launch().argv[0];
   const auto streams = shown_streams(all_printed(effect.outcome, effect.spilled), budget);
   if (!streams.ok()) effect.outcome = failed(streams.error());
   const ShownStreams shown = streams.ok() ? streams.value() : ShownStreams();
@@ -410,11 +488,12 @@ Pieces Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
 }
 
 // Its answer is held to its own schema, as an executor's is.
-Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::string& call_id) {
+Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& call_id) {
+  const FunctionCall& call = *permit.launch().function;
   Effect effect;
   effect.outcome.backend = "in-process";
   const RegisteredTool* tool = session_.registry.find(call.name);
-  auto answer = tool != nullptr && tool->function ? guarded_run(*tool->function, call.arguments)
+  auto answer = tool != nullptr && tool->function ? guarded_run(*tool->function, permit)
                                                   : Result<std::string>(refusal("there is no such function"));
   if (answer.ok()) {
     effect.outcome.end = End::exited;
@@ -431,29 +510,29 @@ Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::strin
   return effect;
 }
 
-ToolReply Gateway::act_on_file(const FileAction& action, Judged& judged, const CallContext& context) {
-  const std::string& workspace = judged.seen.facts.workspace.path;
+ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context) {
+  const FileAction& action = *permit.launch().action;
   OwnedFd turn;
   std::unique_lock changing(changing_files_, std::defer_lock);
   if (changes_files(action.kind)) {
-    auto taken = turn_of(judged, {workspace}, context);
+    auto taken = turn_of(permit, judged, {permit.plan().workspace}, context);
     if (!taken.ok()) return failed_reply(failure_text(taken.error()));
     turn = std::move(taken).value();
     changing.lock();
   }
-  auto files = HeldWorkspace::open(workspace, write_options(session_.settings));
+  auto files = HeldWorkspace::open(permit, write_options(session_.settings));
   return files.ok() ? perform(action, files.value()) : failed_reply(failure_text(files.error()));
 }
 
-Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallContext& context,
+Gateway::Effect Gateway::act(const Permit& permit, Judged& judged, const CallContext& context,
                              const std::string& task) {
   Effect effect;
   ToolReply reply = failed_reply("there is nothing that could do it");
-  if (launch.action) {
-    reply = act_on_file(*launch.action, judged, context);
-  } else if (launch.recall && run_) {
+  if (permit.launch().action) {
+    reply = act_on_file(permit, judged, context);
+  } else if (permit.launch().recall && run_) {
     TaskResults results(*run_, task);
-    const Recall& wanted = *launch.recall;
+    const Recall& wanted = *permit.launch().recall;
     reply = perform(RecallCall{wanted.call_id, wanted.offset, wanted.limit}, results);
   }
   effect.outcome = acted(reply);

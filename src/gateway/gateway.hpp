@@ -27,11 +27,14 @@
 
 namespace cloche {
 
-// Where a program's output goes when it is not kept for a model. -1: it is kept.
+// What of a program's input and output is the caller's own, when it is not kept for a model. -1: it is kept.
 struct PassedOn {
+  int input = -1;  // -1: what the call itself says
   int output = -1;
   int errors = -1;
-  int signals = -1;  // a signalfd with what should reach the command
+  int signals = -1;   // a signalfd with what should reach the command
+  int terminal = -1;  // the caller's, when the plan has one of ours
+  bool raw = false;   // pass every escape sequence to it
 };
 
 // Whose call it is.
@@ -47,9 +50,12 @@ struct CallContext {
   // anybody.
   std::function<void(std::string_view)> heard = {};
   PassedOn passed_on = {};
+  bool starts_early = false;  // the jail starts while the call is judged: for one that is seldom refused
   // How much of each stream of its output the outcome holds. More is in a file until the call has ended,
   // which the record and the result are made from: for whoever has many calls at once.
   size_t output_in_memory = ~size_t{0};
+  // What was dropped or tightened, once it is decided and before anything starts.
+  std::function<void(const std::vector<std::string>& notes)> noted = {};
   // Why the call waits for others, once it has for a second. On the call's own thread.
   std::function<void(std::string_view why)> waits = {};
 
@@ -60,6 +66,9 @@ struct CallContext {
 std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
                                  const std::string& state, const CallContext& context);
 
+// What the environment gate keeps from an operator's command, one sentence each.
+std::vector<Denial> left_out_of(const RunRequest& request);
+
 // Whose transcript calls without a task are in.
 inline constexpr std::string_view task_without_name = "main";
 
@@ -69,7 +78,8 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
 
 // How a call went that our own machinery could not carry out.
 Outcome failed(const Error& error);
-// A model can raise no limit, and some are the tool's own: it is not told to.
+// The same of an operator's command, which is refused where its words or the configuration are wrong.
+Outcome failed_command(const Error& error, const RunRequest& request);
 
 // How the file tools write: with `durable` a file is on the disk before the call's line says so.
 WriteOptions write_options(const Settings& settings);
@@ -151,8 +161,10 @@ class Gateway {
     return context.of_session && !context.task ? session_.workspace : std::string_view();
   }
   bool may_have_shared_home(const ToolCall& asked, const CallContext& context) const;
-  Result<Judged> judge_with_shared_home(const ToolCall& asked, const CallContext& context, AtHome& at_home);
-  Result<Judged> judge_at_home(const ToolCall& asked, const CallContext& context, AtHome& at_home);
+  Result<Judged> judge_with_shared_home(const ToolCall& asked, const CallersView& view,
+                                        const CallContext& context, AtHome& at_home);
+  Result<Judged> judge_at_home(const ToolCall& asked, CallersView view, const CallContext& context,
+                               AtHome& at_home);
 
   struct Effect {
     Outcome outcome = {};
@@ -160,25 +172,41 @@ class Gateway {
     std::string raw = {};
     std::string structured = {};
     ShownImage image = {};
-    std::string plan_digest = {};
-    std::string program = {};  // of a command: `raw` is made of the outcome and of
-    Spilled spilled = {};      // what it does not hold
+    std::string program = {};           // of a command: `raw` is made of the outcome and of
+    Spilled spilled = {};               // what it does not hold
+    std::optional<Voided> voided = {};  // nothing was started: the permit no longer fitted the world
   };
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Pieces raw_of(const Effect& effect, const Outcome& outcome);
   // A call that had no effect: its decision and its end. The id, empty without a record.
   Result<std::string> write_down(CallRecord& record);
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
+  // What earlier decisions about this call came to, when their permits were void.
+  struct Tries {
+    Learnt learnt = {};
+    std::string approved = {};  // the digest of the question that was answered with yes
+  };
+  struct Attempt {
+    CallResult result = {};
+    std::optional<Voided> voided = {};  // it is to be judged again
+  };
+  // Judged, asked about, written down, carried out, written down again: once.
+  Attempt attempt(const ToolCall& asked, const CallContext& context, Approver& approver, Tries& tries);
+
   // Whose call it is and who is asked, for what a call leads to.
   struct Asker {
     const CallContext& context;
     Approver& approver;
     const std::vector<Grant>& home;
   };
-  Effect carry_out(Judged& judged, const Asker& asker, CallRecord& record);
-  Result<Ran> launch(Judged& judged, const Launch& launch, const CallContext& context,
-                     const std::string& call_id, const Spilled& spilled = {});
-  Effect start(Judged& judged, const Launch& launch, const CallContext& context, const std::string& call_id);
+  // The only way from a decision to a process or a file.
+  Effect execute(Permit permit, Judged& judged, const Asker& asker, CallRecord& record,
+                 std::optional<Seat> seat);
+  Result<std::variant<Ran, Voided>> launch(const Permit& permit, Judged& judged, const CallContext& context,
+                                           const std::string& call_id, const Spilled& spilled = {},
+                                           std::optional<Seat> seat = {});
+  Effect start(const Permit& permit, Judged& judged, const CallContext& context, const std::string& call_id,
+               std::optional<Seat> seat);
   // http_get, redirect by redirect (fetch.cpp).
   struct Journey {
     const CallContext& context;
@@ -197,18 +225,19 @@ class Gateway {
     Judged judged;
     CallRecord record = {};
   };
-  Effect fetch(Judged& judged, const Asker& asker, CallRecord& record);
-  Hop fetch_once(Judged& judged, Journey& journey, CallRecord record);
+  Effect fetch(const Permit& permit, Judged& judged, const Asker& asker, CallRecord& record);
+  Hop fetch_once(const Permit& permit, Judged& judged, Journey& journey, CallRecord record);
   Result<Redirect> redirect(const std::string& url, const Asker& asker, const Journey& journey);
   static std::optional<Outcome> stop_before(const std::string& next, const Journey& journey);
   static Effect journey_ended(Journey& journey, std::optional<Outcome> last);
   Result<Judged> judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms);
   Result<void> begin_hop(CallRecord& hop);
   void end_hop(CallRecord& hop, std::vector<std::string>& notes);
-  Effect act(const Launch& launch, Judged& judged, const CallContext& context, const std::string& task);
-  ToolReply act_on_file(const FileAction& action, Judged& judged, const CallContext& context);
-  Result<OwnedFd> turn_of(Judged& judged, std::vector<std::string> changes, const CallContext& context) const;
-  Effect ask_function(const FunctionCall& call, const std::string& call_id);
+  Effect act(const Permit& permit, Judged& judged, const CallContext& context, const std::string& task);
+  ToolReply act_on_file(const Permit& permit, Judged& judged, const CallContext& context);
+  Result<OwnedFd> turn_of(const Permit& permit, Judged& judged, std::vector<std::string> changes,
+                          const CallContext& context) const;
+  Effect ask_function(const Permit& permit, const std::string& call_id);
 
   Session session_;
   mutable std::mutex dialling_;

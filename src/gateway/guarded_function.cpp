@@ -4,9 +4,9 @@
 
 namespace cloche {
 
-Result<std::string> guarded_run(const Function& function, const std::string& arguments) noexcept {
+Result<std::string> guarded_run(const Function& function, const Permit& permit) noexcept {
   try {
-    return function.run(arguments);
+    return function.run(permit.launch().function->arguments);
   } catch (const std::exception& thrown) {
     return Error{Fault::internal, std::string("it threw: ") + thrown.what(), 0, {}};
   } catch (...) {

@@ -4,11 +4,13 @@
 #include <string>
 
 #include "base/result.hpp"
+#include "policy/permit.hpp"
 #include "tools/function.hpp"
 
 namespace cloche {
 
 // Compiled with exceptions, as guarded_ask() is.
-Result<std::string> guarded_run(const Function& function, const std::string& arguments) noexcept;
+// With what the permitted call gives it.
+Result<std::string> guarded_run(const Function& function, const Permit& permit) noexcept;
 
 }  // namespace cloche

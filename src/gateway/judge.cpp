@@ -5,16 +5,20 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/json.hpp"
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "gateway/asking.hpp"
+#include "gateway/caller.hpp"
 #include "gateway/file_gates.hpp"
+#include "gateway/not_found.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/gates.hpp"
 #include "policy/guarded.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/secret_names.hpp"
+#include "policy/system_view.hpp"
 #include "policy/view_guards.hpp"
 #include "store/operands.hpp"
 #include "store/system_facts.hpp"
@@ -50,14 +54,14 @@ bool is_place_of(const Session& session, const FileFact& workspace) {
          held.st_ino == workspace.inode;
 }
 
-Result<Observation> look(const Session& session, const RunRequest& request, const Authority& authority) {
-  Facts host = *TRY(session.host->now(request, session.environment, session.installation));
+Result<Observation> look(const Session& session, const RunRequest& request, const Authority& authority,
+                         const CallersView& view) {
+  Facts host = *TRY(session.host->now(request, session.environment, session.installation, view.early));
   for (const auto& name : authority.ceilings.pass_env) {
     const auto value = why_dropped(name).empty() ? session.environment.find(name) : std::nullopt;
     if (value) host.caller.environment[name] = *value;  // passed by the launch
   }
   Observation seen = TRY(observe_named(request, std::move(host)));
-  TRY(judge_workspace(seen.facts.workspace, seen.facts.caller.home));
   if (!is_place_of(session, seen.facts.workspace))
     return refusal("the workspace " + session.workspace + " is not the one that the session began with",
                    "start again");
@@ -141,15 +145,26 @@ Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
   return {};
 }
 
+// Which tool it is, on what terms, and with which authority: what the steps of a judgement share.
+struct Standing {
+  const Executor* executor = nullptr;  // of the tool, when it has one
+  ToolTerms terms;
+  HostNames names;
+  Settled settled;
+  Observation seen = {};  // with what was judged held open
+
+  const Authority& authority() const { return settled.authority; }
+};
+
 // The program that fetches, as it lies there now; held, so that it is this one that runs.
-Result<void> add_fetcher(const Session& session, Judged& judged) {
+Result<void> add_fetcher(const Session& session, Standing& standing, Judged& judged) {
   auto held = sys::hold(session.installation.fetch);
   struct stat seen {};
   if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0)
     return refusal("there is no " + session.installation.fetch, "cloche-fetch belongs beside cloche");
   judged.request.program = Grant{.source = held.value().path, .target = std::string(fetcher_inside)};
   judged.request.program->judged = fact_from(seen, held.value().path);
-  judged.seen.held.push_back(std::move(held.value().fd));
+  standing.seen.held.push_back(std::move(held.value().fd));
   return {};
 }
 
@@ -162,23 +177,28 @@ Result<Authority> authority_now(const Session& session, const Skill* skill, cons
 // What the program will run in. Less than was asked for, by the operator's own word, is noted with every
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
-  Choice choice = TRY(take_box(judged.request, wish_of(session, view.dials), *session.ladder));
+  Wish wish = wish_of(session, view.dials);
+  wish.untried = !view.learnt.other_backend;
+  Choice choice = TRY(take_box(judged.request, std::move(wish), *session.ladder));
+  judged.other_backends = choice.untried;
   judged.notes.insert(judged.notes.end(), choice.notes.begin(), choice.notes.end());
   judged.box_notes = std::move(choice.notes);
   return {};
 }
 
-// Which tool it is, on what terms, and with which authority: what the steps of a judgement share.
-struct Standing {
-  const Executor* executor = nullptr;  // of the tool, when it has one
-  ToolTerms terms;
-  HostNames names;
-  Settled settled;
-
-  const Authority& authority() const { return settled.authority; }
-};
+// An operator's command is judged as run_shell is; only a skill that was named with it declares anything.
+Result<Standing> standing_of_command(const Session& session, const CallersView& view) {
+  Standing standing;
+  standing.terms = TRY(terms_for(session, "run_shell", view.dials));
+  if (view.skill == nullptr) return standing;
+  standing.names = names_under(session, view.skill);
+  Authority declared = TRY(authority_for(session, view.skill, standing.terms));
+  standing.settled = TRY(settle_grants(std::move(declared), standing.names));
+  return standing;
+}
 
 Result<Standing> standing_of(const Session& session, const ToolCall& call, const CallersView& view) {
+  if (call.by == Asks::operators) return standing_of_command(session, view);
   Standing standing;
   const RegisteredTool* tool = session.registry.find(call.tool);
   if (tool != nullptr) standing.executor = tool->executor.get();
@@ -209,6 +229,41 @@ void take_profile(RunRequest& request, const ToolTerms& terms) {
   apply_profile(request, profile);
 }
 
+// The skill's hosts, beside those of --net. Where the profile has no network the authority's notes say so.
+Result<void> add_skills_hosts(RunRequest& request, const Ceilings& ceilings) {
+  const bool declares = ceilings.declared_by != Ceilings{}.declared_by && !ceilings.hosts.empty();
+  if (!declares || !ceilings.network || request.network == Network::of_host) return {};
+  const std::vector<std::string> given = request.hosts;
+  for (const auto& host : ceilings.hosts)
+    TRY(host == any_host ? declare_any_host(request.hosts) : declare_host(request.hosts, host));
+  if (request.hosts == given) return {};  // all of it is the operator's own already
+  request.declared = (given.empty() ? "" : describe_declared(net_flag, given) + "; ") +
+                     describe_declared(ceilings.declared_by, ceilings.hosts);
+  return {};
+}
+
+// What an operator's command is given: by flags and configuration, with what a skill declares; then what
+// profile and autonomy leave of it. The operator named the skill, so what it declares is granted; what it
+// leaves out the command has anyway.
+Result<void> make_command_request(const Session& session, const CallersView& view, const Standing& standing,
+                                  Judged& judged) {
+  RunRequest& request = judged.request;
+  request = session.options.operators;
+  request.own.insert(request.own.end(), view.own.begin(), view.own.end());
+  if (view.skill != nullptr) {
+    const Authority& authority = standing.authority();
+    request.grants.insert(request.grants.end(), authority.grants.begin(), authority.grants.end());
+    TRY(add_skills_hosts(request, authority.ceilings));
+    for (const auto& name : authority.ceilings.pass_env) request.environment.push_back({name});
+    request.written = standing.names.written;
+  }
+  apply_profile(request, standing.terms.profile);
+  cap_by_autonomy(request, session.settings, judged.notes);
+  TRY(settle_rung(request, "the profile " + standing.terms.profile.name));
+  if (view.skill != nullptr) take_limits(request, *view.skill);
+  return {};
+}
+
 // What the call would be given: by the operator, then the profile, the skill and the executor.
 Result<void> make_request(const Session& session, const CallersView& view, Standing& standing,
                           Judged& judged) {
@@ -235,11 +290,13 @@ Result<void> make_request(const Session& session, const CallersView& view, Stand
   return {};
 }
 
-Result<void> look_around(const Session& session, Standing& standing, Judged& judged) {
-  judged.seen = TRY(look(session, judged.request, standing.authority()));
-  std::move(standing.settled.held.begin(), standing.settled.held.end(), std::back_inserter(judged.seen.held));
-  const auto& common = judged.seen.facts.git_common;
-  if (common && view::is_own_file(judged.seen.facts, *common))
+Result<void> look_around(const Session& session, const CallersView& view, Standing& standing,
+                         Judged& judged) {
+  Observation& seen = standing.seen;
+  seen = TRY(look(session, judged.request, standing.authority(), view));
+  std::move(standing.settled.held.begin(), standing.settled.held.end(), std::back_inserter(seen.held));
+  const auto& common = seen.facts.git_common;
+  if (common && view::is_own_file(seen.facts, *common))
     judged.notes.push_back("the repository " + shown(common->path) +
                            " that .git points to is one of Cloche's own files and is left out");
   return {};
@@ -266,22 +323,68 @@ void see_unsaid(Case& c, const RunRequest& request) {
       within ? request.directory->substr(workspace == "/" ? 1 : workspace.size() + 1) : *request.directory;
 }
 
+constexpr const char* network_is_shared =
+    "network isolation is off by the operator's own --net-host: the command has the host's whole network, "
+    "its "
+    "loopback services and private addresses too, and none of it is judged or counted";
+
+std::string reach_of(const RunRequest& request) {
+  if (request.network == Network::of_host)
+    return "the operator gives it the host's whole network (--net-host)";
+  return request.hosts.empty() ? "" : "it may reach what is declared (" + declared_for(request) + ")";
+}
+
+// An operator's flags are the answer to what autonomy would ask; they are none to readonly, which has no
+// network.
+void take_reach(Case& c, const RunRequest& request, const Setting<Autonomy>& level) {
+  c.reach = reach_of(request);
+  if (c.reach.empty() || level.value != Autonomy::readonly) return;
+  c.ceilings.level = level.value;
+  c.intent.hosts =
+      request.network == Network::of_host ? std::vector<std::string>{"--net-host"} : request.hosts;
+  c.reach = text_of(level.origin) + " says so";
+}
+
+void make_command_case(const Session& session, const ToolCall& call, const Standing& standing,
+                       Judged& judged) {
+  const RunRequest& request = judged.request;
+  Case& c = judged.c;
+  c.call = call;
+  c.intent.form = Intent::Form::words;
+  c.intent.argv = request.argv;
+  c.intent.opaque = true;  // only the sandbox answers for it
+  c.ceilings.commands = c.ceilings.unasked = CommandProfile::any;
+  for (const auto& pass : request.environment) {
+    if (!pass.value) c.ceilings.pass_env.push_back(pass.name);  // what has a value is nothing of the caller's
+  }
+  c.facts.workspace = standing.seen.facts.workspace.path;
+  c.schema = {GateId::schema, Decision::allow, "not a tool call"};
+  take_reach(c, request, session.settings.autonomy);
+  c.rules = rules_verdict_of_run(session.rules, request.argv);
+}
+
 // Everything that the gates look at, as values.
 Result<void> make_case(const Session& session, const ToolCall& call, const CallersView& view,
-                       const Authority& authority, Judged& judged) {
+                       const Standing& standing, Judged& judged) {
+  if (call.by == Asks::operators) {
+    make_command_case(session, call, standing, judged);
+    return {};
+  }
   Case& c = judged.c;
+  const Authority& authority = standing.authority();
+  const Facts& facts = standing.seen.facts;
   const ReadArguments arguments = read_arguments(call);
   c.call = call;
   c.ceilings = authority.ceilings;
   c.ceilings.execute = authority.may_execute;
-  c.facts.workspace = judged.seen.facts.workspace.path;
+  c.facts.workspace = facts.workspace.path;
   c.intent = session.registry.understand(call, arguments, c.facts.workspace);
   if (c.intent.problem.empty() && c.intent.shell_text &&
       commands_for(c.ceilings, c.intent) == CommandProfile::any)
     run_as_script(c.intent);
   if (view.most_ms)
     c.intent.timeout_ms = std::min(c.intent.timeout_ms.value_or(*view.most_ms), *view.most_ms);
-  const std::vector<ShownTree> trees = shown_trees(judged.request, judged.seen.facts);
+  const std::vector<ShownTree> trees = shown_trees(judged.request, facts);
   c.facts.read_roots = roots_of(trees);
   see_unsaid(c, judged.request);
   if (c.intent.cwd) see_directory(c);
@@ -298,8 +401,7 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
     c.unasked = c.unasked && is_unasked(authority, "run_script");
   }
   if (c.intent.launch && c.intent.launch->action)
-    c.action = TRY(
-        judge_action(*c.intent.launch->action, session, view.skill, authority, judged.seen.facts.guard.git));
+    c.action = TRY(judge_action(*c.intent.launch->action, session, view.skill, authority, facts.guard.git));
   return {};
 }
 
@@ -320,58 +422,127 @@ Result<void> judge_rung_of(const SandboxProfile& profile, const Session& session
 
 // A profile that cannot be enforced here refuses every call that has it, also one that starts nothing or
 // sees nothing of what the profile shows: otherwise it would seem to hold until the first command.
-Result<void> judge_enforceable(const SandboxProfile& profile, const Session& session, const CallersView& view,
+Result<void> judge_enforceable(const Standing& standing, const Session& session, const CallersView& view,
                                const Judged& judged) {
+  const SandboxProfile& profile = standing.terms.profile;
   if (shipped_profile(profile.name)) return {};
   TRY(judge_rung_of(profile, session, view, judged));
   const Launch any_command{.argv = {"true"}, .noexec = false, .fresh_home = false, .readonly = false};
-  const auto planned = session.plans->plan(any_command, judged.request, judged.seen.facts);
+  const auto planned = session.plans->plan(any_command, judged.request, standing.seen.facts);
   if (planned.ok()) return {};
   Error error = planned.error();
   error.what = "the profile " + profile.name + " cannot be had here: " + error.what;
   return error;
 }
 
-Result<void> make_plan(const Session& session, const CallersView& view, const Launch& launch,
-                       Judged& judged) {
-  if (launch.fetch) TRY(add_fetcher(session, judged));
-  if (!launch.argv.empty()) {
-    TRY(judge_box(session, view, judged));
-    TRY(judge_caller(judged.request, judged.seen.facts.caller));
-    TRY(observe_protected(request_for(launch, judged.request), judged.seen));
+// What a command will run in, and what of the protected set lies in the trees that it can write to.
+Result<void> settle_box(const Session& session, const CallersView& view, const Launch& launch,
+                        Standing& standing, Judged& judged) {
+  const std::optional<Backend> asked = judged.request.backend;
+  TRY(judge_box(session, view, judged));
+  auto able = judge_caller(judged.request, standing.seen.facts.caller);
+  if (!able.ok() && able.error().fault == Fault::missing_layer && judged.other_backends) {
+    CallersView others = view;
+    others.learnt.other_backend = true;
+    judged.request.backend = asked;
+    TRY(judge_box(session, others, judged));
+    able = judge_caller(judged.request, standing.seen.facts.caller);
   }
-  Planned planned = TRY(session.plans->plan(launch, judged.request, judged.seen.facts));
-  judged.plan = std::move(planned.plan);
-  judged.plan_digest = std::move(planned.digest);
-  return {};
+  TRY(std::move(able));
+  const bool by_operator = judged.c.call.by == Asks::operators;
+  TRY(observe_protected(by_operator ? judged.request : request_for(launch, judged.request), standing.seen));
+  return apply(view.learnt, standing.seen.facts);
+}
+
+Result<Planned> plan_of(const Session& session, const Launch& launch, const Standing& standing,
+                        const Judged& judged) {
+  if (judged.c.call.by == Asks::model)
+    return session.plans->plan(launch, judged.request, standing.seen.facts);
+  ConfinementPlan plan = TRY(plan_run(judged.request, standing.seen.facts));
+  std::string digest = fast_digest_of(plan);
+  return Planned{std::move(plan), std::move(digest)};
+}
+
+// All that the call needs if it is permitted.
+Result<Prepared> prepare(const Session& session, const CallersView& view, const Launch& launch,
+                         Standing& standing, Judged& judged) {
+  if (launch.argv.empty() || launch.fetch) TRY(judge_enforceable(standing, session, view, judged));
+  if (launch.fetch) TRY(add_fetcher(session, standing, judged));
+  if (!launch.argv.empty()) TRY(settle_box(session, view, launch, standing, judged));
+  Planned planned = TRY(plan_of(session, launch, standing, judged));
+  return Prepared{launch, std::move(planned.plan), std::move(planned.digest), std::move(standing.seen)};
 }
 
 }  // namespace
+
+ToolCall operators_command(const std::vector<std::string>& argv) {
+  JsonWriter out;
+  out.begin_object().key("argv").begin_array();
+  for (const auto& word : argv) out.value(word);
+  return {"run", out.end_array().end_object().text(), Asks::operators};
+}
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view) {
   Standing standing = TRY(standing_of(session, call, view));
   Judged judged;
   judged.notes = first_notes(session, view, standing.authority());
-  TRY(make_request(session, view, standing, judged));
-  TRY(look_around(session, standing, judged));
-  TRY(make_case(session, call, view, standing.authority(), judged));
+  if (call.by == Asks::operators) {
+    TRY(make_command_request(session, view, standing, judged));
+  } else {
+    TRY(make_request(session, view, standing, judged));
+  }
+  TRY(look_around(session, view, standing, judged));
+  TRY(make_case(session, call, view, standing, judged));
   judged.judgement = decide(judged.c, session.shapes);
   if (!judged.judgement.launch) return judged;
-  const Launch& launch = *judged.judgement.launch;
-  if (launch.argv.empty() || launch.fetch)
-    TRY(judge_enforceable(standing.terms.profile, session, view, judged));
-  TRY(make_plan(session, view, launch, judged));
+  Prepared prepared = TRY(prepare(session, view, *judged.judgement.launch, standing, judged));
+  judged.judgement = decide(judged.c, session.shapes, std::move(prepared));
+  if (judged.request.network == Network::of_host) judged.notes.emplace_back(network_is_shared);
   return judged;
+}
+
+Result<Judged> judge_alone(SessionOptions options, const ToolCall& call,
+                           const std::optional<std::string>& skill_file, const Environment& environment,
+                           Learnt learnt) {
+  const Session session = TRY(load_session(std::move(options), environment));
+  const auto skill = TRY(skill_for(session, skill_file));
+  return judge(session, call, {.skill = skill ? &*skill : nullptr, .learnt = std::move(learnt)});
 }
 
 void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no) {
   judged.c.answer = no ? Decision::deny : Decision::allow;
-  judged.judgement = decide(judged.c, session.shapes);
+  judged.judgement = decide(judged.c, session.shapes, std::move(*judged.judgement.waiting));
   if (no && judged.judgement.gates.back().gate == GateId::approval) judged.judgement.gates.back() = *no;
 }
 
+namespace {
+
+// Of a program that lies outside the system's own trees what it is: an answer covers the one that was there.
+void add_program(ApprovalSubject& subject) {
+  const auto program = program_on_host(subject.plan);
+  const auto holds = [&](const ShownPath& row) { return is_beneath(row.path, *program); };
+  if (!program || std::any_of(std::begin(system_paths), std::end(system_paths), holds)) return;
+  const auto is_it = [&](const ExecutedFile& file) { return file.path == *program; };
+  if (std::any_of(subject.files.begin(), subject.files.end(), is_it)) return;
+  auto found = files_named({*program}, {std::string(parent_of(*program))});
+  subject.files.insert(subject.files.end(), found.begin(), found.end());
+}
+
+// Which directory it starts in, however that is called by now.
+std::string place_of_start(const ConfinementPlan& plan) {
+  const auto directory = directory_on_host(plan);
+  struct stat seen {};
+  if (!directory || ::stat(directory->c_str(), &seen) != 0) return {};
+  return std::to_string(seen.st_dev) + ":" + std::to_string(seen.st_ino);
+}
+
+}  // namespace
+
 NamedFiles named_files_of(const Judged& judged) {
-  NamedFiles named{judged.judgement.launch->named_files, {judged.seen.facts.workspace.path}};
+  const Prepared& prepared = *judged.judgement.prepared();
+  NamedFiles named{prepared.launch.named_files, {prepared.seen.facts.workspace.path}};
+  if (judged.c.call.by == Asks::operators)
+    named.directories.insert(named.directories.begin(), prepared.plan.directory);
   if (judged.c.intent.cwd) named.directories.insert(named.directories.begin(), judged.c.facts.directory());
   // Of an executor its own code as well.
   if (judged.request.code) named.directories.push_back(judged.request.code->source);
@@ -379,8 +550,11 @@ NamedFiles named_files_of(const Judged& judged) {
 }
 
 ApprovalSubject subject_of(const Judged& judged) {
-  const Launch& launch = *judged.judgement.launch;
-  ApprovalSubject subject{.tool = judged.c.intent.tool, .plan = *judged.plan};
+  const Prepared& prepared = *judged.judgement.prepared();
+  const Launch& launch = prepared.launch;
+  const bool by_operator = judged.c.call.by == Asks::operators;
+  ApprovalSubject subject{.tool = by_operator ? judged.c.call.tool : judged.c.intent.tool,
+                          .plan = prepared.plan};
   const NamedFiles named = named_files_of(judged);
   subject.files = files_named(named.words, named.directories);
   subject.input = launch.input.value_or("");
@@ -390,6 +564,8 @@ ApprovalSubject subject_of(const Judged& judged) {
     subject.input = launch.script->code;
   }
   if (launch.action) subject.input = launch.action->content;
+  add_program(subject);
+  subject.place = place_of_start(prepared.plan);
   subject.reasons = reasons_to_ask(judged.judgement);
   subject.approvers = approvers_of(judged.judgement);
   return subject;

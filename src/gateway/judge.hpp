@@ -1,5 +1,5 @@
-// One call judged: understood, looked at, decided and planned, and nothing done. `explain`, dry runs and the
-// real call all come here.
+// One request judged: understood, looked at, planned and decided, and nothing done. A model's call, an
+// operator's command, `explain`, dry runs and `wrap` all come here.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 
 #include "gateway/files_held.hpp"
 #include "gateway/session.hpp"
+#include "gateway/start_program.hpp"
 #include "policy/approval.hpp"
 #include "policy/decide.hpp"
 
@@ -16,14 +17,20 @@ namespace cloche {
 
 struct Judged {
   Case c;
-  Judgement judgement;
-  Observation seen;                          // with what was judged held open
-  RunRequest request = {};                   // what the plan was made from, less the launch
-  std::optional<ConfinementPlan> plan = {};  // unless it is denied
-  std::string plan_digest = {};              // of that plan
-  std::vector<std::string> notes = {};       // what was dropped or tightened on the way, for the record
-  std::vector<std::string> box_notes = {};   // of these, what is less about the box than was asked for
-  OwnedFd turn = {};  // of an approved call: nobody changes the files that it names until it has ended
+  Judgement judgement;                      // with what was prepared for it, or the Permit
+  RunRequest request = {};                  // what the plan was made from, less the launch
+  std::vector<std::string> notes = {};      // what was dropped or tightened on the way, for the record
+  std::vector<std::string> box_notes = {};  // of these, what is less about the box than was asked for
+  bool other_backends = false;              // its level has some that were not tried
+  OwnedFd turn = {};  // of an approved call: no other call changes the files that it names until it has ended
+
+  // Of what would run or may run; none where it is denied.
+  const ConfinementPlan* plan() const {
+    return judgement.prepared() != nullptr ? &judgement.prepared()->plan : nullptr;
+  }
+  std::string plan_digest() const {
+    return judgement.prepared() != nullptr ? judgement.prepared()->digest : std::string();
+  }
 };
 
 struct CallersView {
@@ -33,9 +40,20 @@ struct CallersView {
   std::span<const ToolCall> named =
       {};  // as the agent has it, where that is another tool: rules may name these
   std::optional<uint64_t> most_ms = {};  // what is left of the time of a call that this one is a part of
+  Learnt learnt = {};                    // by a permit that was void
+  // Told of the request and of the caller before anything else is looked at: a jail can start meanwhile.
+  HostLook::Early early = {};
 };
 
+// The request of `cloche run`. The session has the command itself: its words may be any bytes.
+ToolCall operators_command(const std::vector<std::string>& argv);
+
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view);
+
+// The same in a session of its own: what would happen, for who only wants to know.
+Result<Judged> judge_alone(SessionOptions options, const ToolCall& call,
+                           const std::optional<std::string>& skill_file, const Environment& environment,
+                           Learnt learnt = {});
 
 // The same case with an answer: nothing is yes, a verdict says why not.
 void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no);

@@ -10,6 +10,7 @@
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
 #include "confine/cut_short.hpp"
+#include "gateway/own_run.hpp"
 #include "gateway/seat.hpp"
 #include "gateway/throwaway.hpp"
 
@@ -107,7 +108,7 @@ Offer Ladder::try_out(Backend backend) const {
   RunRequest request = in_throwaway(place, {"/bin/true"});
   request.rung = rung_of(backend);
   request.backend = backend;
-  const auto ran = run(request, environment_, installation_, Streams{});
+  const auto ran = run_own(request, environment_, installation_);
   if (!ran.ok() && was_cut_short(ran.error())) return cut_short(ran.error().what);
   if (!ran.ok()) return {.why = ran.error().what, .fix = ran.error().fix, .layer = ran.error().layer};
   const Outcome& outcome = ran.value().outcome;

@@ -12,7 +12,7 @@
 #include "base/environment.hpp"
 #include "base/result.hpp"
 #include "confine/choose.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "model/run_request.hpp"
 #include "store/settings.hpp"
 

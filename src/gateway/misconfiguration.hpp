@@ -6,7 +6,7 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "gateway/session.hpp"
 
 namespace cloche {

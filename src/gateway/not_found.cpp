@@ -57,6 +57,20 @@ std::string path_of(const ConfinementPlan& plan) {
 
 }  // namespace
 
+std::optional<std::string> program_on_host(const ConfinementPlan& plan) {
+  if (plan.argv.empty()) return std::nullopt;
+  for (const auto& place : candidates_in(plan)) {
+    const auto shown = shown_at(plan, place);
+    if (shown && ::access(shown->on_host.c_str(), X_OK) == 0) return shown->on_host;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> directory_on_host(const ConfinementPlan& plan) {
+  const auto shown = shown_at(plan, plan.directory);
+  return shown ? std::optional(shown->on_host) : std::nullopt;
+}
+
 NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
   const std::string& name = plan.argv.front();
   if (name.empty()) return {};

@@ -2,6 +2,7 @@
 // interpret it. Looks at the host, and at nothing that the command has made.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "model/plan.hpp"
@@ -15,5 +16,9 @@ struct NotFound {
 
 // `callers_path` is the PATH outside.
 NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path);
+
+// Where on the host the plan's program and its first directory lie. None: the host has nothing there.
+std::optional<std::string> program_on_host(const ConfinementPlan& plan);
+std::optional<std::string> directory_on_host(const ConfinementPlan& plan);
 
 }  // namespace cloche

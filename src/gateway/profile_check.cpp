@@ -7,6 +7,7 @@
 #include "base/sys.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/ladder.hpp"
+#include "gateway/own_run.hpp"
 #include "gateway/throwaway.hpp"
 
 namespace cloche {
@@ -70,7 +71,7 @@ Result<Outcome> try_example(const Terms& terms, const ProfileExample& example) {
     request.backend.reset();
     TRY(settle_rung(request, terms.profile.source));
   }
-  return std::move(TRY(run(request, terms.environment, terms.installation, Streams{})).outcome);
+  return std::move(TRY(run_own(request, terms.environment, terms.installation)).outcome);
 }
 
 }  // namespace
@@ -95,7 +96,7 @@ Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
   if (workspace.path().empty()) return workspace.why_not();
   const RunRequest request =
       TRY(request_under({profile, settings, environment, installation}, workspace, {"true"}));
-  TRY(plan_only(request, environment, installation));
+  TRY(plan_own(request, environment, installation));
   return {};
 }
 

@@ -7,7 +7,8 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
+#include "model/outcome.hpp"
 #include "policy/profiles.hpp"
 #include "store/settings.hpp"
 

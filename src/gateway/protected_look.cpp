@@ -20,8 +20,8 @@ namespace cloche {
 namespace {
 
 // Of its own for each call: a name that sorts by time.
-std::string quarantine_for(const Observation& seen, const std::string& state) {
-  if (!seen.quarantine.empty()) return seen.quarantine;
+std::string quarantine_for(const std::string& named, const std::string& state) {
+  if (!named.empty()) return named;
   if (state.empty()) return {};
   return state + "/quarantine/" + std::to_string(::time(nullptr)) + "-" + std::to_string(::getpid());
 }
@@ -44,11 +44,11 @@ void save_members(SavedMembers& saved, const HeldRoot& root, const GuardFacts& g
 
 }  // namespace
 
-Result<ProtectedLook> ProtectedLook::begin(const Observation& seen, const std::string& state,
-                                           Afterwards afterwards) {
-  const std::string& workspace = seen.facts.workspace.path;
-  ProtectedLook look(quarantine_for(seen, state), state, workspace);
-  const GuardFacts& guard = seen.facts.guard;
+Result<ProtectedLook> ProtectedLook::begin(const Facts& facts, const std::string& quarantine,
+                                           const std::string& state, Afterwards afterwards) {
+  const std::string& workspace = facts.workspace.path;
+  ProtectedLook look(quarantine_for(quarantine, state), state, workspace);
+  const GuardFacts& guard = facts.guard;
   const ChangeTime now = change_time_now();
   for (const auto& path : guard.roots) {
     HeldRoot root{path, TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW))};

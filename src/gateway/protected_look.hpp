@@ -20,7 +20,9 @@ class ProtectedLook {
   // Whether anybody will use the workspace after this call, and make up for its look where that is missing.
   // Without anybody there is no mark of it: nobody would ever take that away.
   enum class Afterwards { somebody_comes, nobody_comes };
-  static Result<ProtectedLook> begin(const Observation& seen, const std::string& state,
+  // `quarantine` is where what it made is put; empty: a directory of its own in the state.
+  static Result<ProtectedLook> begin(const Facts& facts, const std::string& quarantine,
+                                     const std::string& state,
                                      Afterwards afterwards = Afterwards::somebody_comes);
 
   // Whether there was one to make up for, and so what was observed before it may not be so any more.

@@ -16,6 +16,7 @@
 #include "confine/oci.hpp"
 #include "confine/staged.hpp"
 #include "confine/subprocess.hpp"
+#include "gateway/caller.hpp"
 #include "gateway/throwaway_notes.hpp"
 #include "store/tree_steps.hpp"
 
@@ -136,17 +137,6 @@ Result<void> write_entry(const ScratchEntry& entry) {
 
 }  // namespace
 
-Error describe_missing(const std::vector<MissingLayer>& missing) {
-  Error error{Fault::missing_layer, {}, 0, {}};
-  for (const auto& layer : missing) {
-    if (error.layer.empty()) error.layer = name_of(layer.id);
-    error.what += (error.what.empty() ? "missing layer " : "; missing layer ") +
-                  std::string(name_of(layer.id)) + ": " + layer.why;
-    error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
-  }
-  return error;
-}
-
 std::string program_of(Backend backend) {
   for (const char* directory :
        {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
@@ -161,6 +151,8 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   Seat seat;
   const Backend backend = box.backend;
   seat.backend_ = backend;
+  seat.network_ = box.network;
+  seat.limits_ = limits;
   seat.caller_ = caller;
   seat.resources_.privileged = caller.privileged;
   seat.resources_.outside_uid = caller.uid;
@@ -238,8 +230,9 @@ void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& stat
   if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
 }
 
-Result<LaunchSpec> Seat::render(const ConfinementPlan& plan, const HostProbe& probe,
+Result<LaunchSpec> Seat::render(const Startable& what, const HostProbe& probe,
                                 const Installation& installation) {
+  const ConfinementPlan& plan = what.plan();
   switch (backend_) {
     case Backend::native:
       lean_on_skeleton(plan, installation.state);

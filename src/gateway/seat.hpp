@@ -9,8 +9,9 @@
 #include "confine/jail_process.hpp"
 #include "confine/launch.hpp"
 #include "confine/outside_id.hpp"
+#include "confine/startable.hpp"
 #include "egress/gate.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 #include "model/facts.hpp"
 #include "store/skeleton.hpp"
 
@@ -28,8 +29,7 @@ class Seat {
                            SeatBox box = {});
 
   // How the plan is started on this seat's backend. An error names the layers that it cannot keep.
-  Result<LaunchSpec> render(const ConfinementPlan& plan, const HostProbe& probe,
-                            const Installation& installation);
+  Result<LaunchSpec> render(const Startable& what, const HostProbe& probe, const Installation& installation);
 
   // Who answers for the plan's network.
   EgressStart egress_start(const ConfinementPlan& plan, const Installation& installation) const;
@@ -40,7 +40,10 @@ class Seat {
   Seat& operator=(const Seat&) = delete;
   ~Seat();
 
-  Backend backend() const { return backend_; }
+  // Whether a plan with this box and these limits can be started on it.
+  bool fits(SeatBox box, const Limits& limits) const {
+    return box.backend == backend_ && box.network == network_ && limits == limits_;
+  }
   const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
   JailProcess& jail() { return *jail_; }
 
@@ -62,6 +65,8 @@ class Seat {
                                   const Installation& installation);
 
   Backend backend_ = Backend::native;
+  Network network_ = Network::own;
+  Limits limits_ = {};
   CallerFact caller_ = {};
   CallResources resources_;
   std::optional<Cgroup> cgroup_;
@@ -70,8 +75,6 @@ class Seat {
   Scratch scratch_;
   std::optional<JailProcess> jail_;
 };
-
-Error describe_missing(const std::vector<MissingLayer>& missing);
 
 // The program of a backend, from the system's own directories and never from the caller's PATH; empty: not
 // installed.

@@ -1,5 +1,7 @@
 #include "gateway/session.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 
 #include "base/path.hpp"
@@ -7,11 +9,15 @@
 #include "base/sys.hpp"
 #include "gateway/file_gates.hpp"
 #include "policy/gates.hpp"
+#include "policy/plan_run.hpp"
 #include "policy/system_view.hpp"
+#include "store/agent_tools_file.hpp"
 #include "store/command_files.hpp"
 #include "store/protected_file.hpp"
 #include "store/run_place.hpp"
 #include "store/second_name.hpp"
+#include "store/share_memory.hpp"
+#include "store/system_facts.hpp"
 #include "tools/surroundings.hpp"
 
 namespace cloche {
@@ -143,6 +149,18 @@ bool is_in_approvals(const Executor& executor, const std::vector<std::string>& a
   });
 }
 
+// Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
+// is broken there refuses everything all the same.
+Result<void> judge_share(const Installation& installation, const std::string& identity) {
+  if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
+  TRY(load_protected_file(installation.jail, ""));
+  TRY(load_agent_tools(installation.jail, ""));
+  const auto shapes = TRY(shipped_command_files(installation.jail));  // the user's own are for calls alone
+  TRY(load_command_files(shapes, installation.jail, ""));
+  remember_judged_share(installation.jail, installation.state, identity);
+  return {};
+}
+
 }  // namespace
 
 Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
@@ -183,19 +201,29 @@ std::string run_of_task(const std::string& task, const RunRequest& operators) {
 }
 
 Result<Session> load_session(SessionOptions options, const Environment& environment) {
-  Session session{.environment = environment, .options = std::move(options)};
+  Installation installation = TRY(find_installation(environment, options.programs));
+  return load_session(std::move(options), environment, std::move(installation));
+}
+
+Result<Session> load_session(SessionOptions options, const Environment& environment,
+                             Installation installation) {
+  Session session{
+      .environment = environment, .installation = std::move(installation), .options = std::move(options)};
   SessionOptions& said = session.options;
-  session.installation = TRY(find_installation(environment, said.programs));
+  const bool has_tools = said.serves == Asks::model;
   if (said.run) {
     said.operators.workspace = *said.run + "/artifacts";
   }
   sys::Held workspace = TRY(hold_workspace(said.operators.workspace.value_or(".")));
+  struct stat seen {};
+  if (::fstat(workspace.fd.get(), &seen) != 0) return system_error("look at " + workspace.path);
+  TRY(judge_workspace(fact_from(seen, workspace.path), environment.get("HOME")));
   session.workspace = std::move(workspace.path);
   session.held_workspace = std::make_shared<const OwnedFd>(std::move(workspace.fd));
   if (said.run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
-  session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
+  if (has_tools) session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
   Configuration configuration = TRY(load_configuration(environment, session.installation, session.workspace));
   session.settings = std::move(configuration.settings);
   session.rules = std::move(configuration.rules);
@@ -206,10 +234,16 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.wish.lowest = std::max(session.wish.lowest, said.lowest);
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
-  session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
-  TRY(protect_parts(session));
+  if (has_tools) {
+    session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
+    TRY(protect_parts(session));
+  } else {
+    TRY(judge_state(session.installation.state, said.operators));  // what is tried out is remembered there
+    TRY(judge_share(session.installation, share_identity(session.installation.jail)));
+  }
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
+  if (!has_tools) return session;
   std::vector<Executor> executors = TRY(executors_of(session));
   for (const auto& executor : executors) {
     if (executor.trust == Trust::operators)
@@ -246,10 +280,6 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
 
 Result<Authority> authority_for(const Session& session, const Skill* skill) {
   return authority_for(session, skill, TRY(terms_for(session, "")));
-}
-
-Result<Authority> authority_of_command(const Session& session, const Skill* skill) {
-  return authority_for(session, skill, TRY(terms_for(session, "run_shell")));
 }
 
 Result<Authority> authority_for(const Session& session, const Skill* skill, const Executor& executor,

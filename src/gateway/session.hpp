@@ -11,9 +11,9 @@
 #include "base/result.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/host_look.hpp"
+#include "gateway/installation.hpp"
 #include "gateway/ladder.hpp"
 #include "gateway/plan_memo.hpp"
-#include "gateway/run.hpp"
 #include "model/call.hpp"
 #include "model/skill.hpp"
 #include "policy/authority.hpp"
@@ -36,6 +36,7 @@ struct AskedWords {
 // What the operator says, by flags, configuration or in C++. Where a file of the configuration has spoken as
 // well, the stricter word holds.
 struct SessionOptions {
+  Asks serves = Asks::model;  // calls of a model; or one command of the operator's, which needs no tools
   RunRequest operators = {};  // workspace, profile, grants and limits; no command
   Ceilings ceilings = {};     // the most that any call may have
   AskedWords asked = {};
@@ -78,6 +79,8 @@ std::string run_of_task(const std::string& task, const RunRequest& operators);
 
 // Makes nothing: the record is opened by whoever lets calls happen.
 Result<Session> load_session(SessionOptions options, const Environment& environment);
+Result<Session> load_session(SessionOptions options, const Environment& environment,
+                             Installation installation);
 
 // The shapes for this workspace: the files beside the programs and the user's own.
 Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
@@ -106,8 +109,6 @@ Result<Authority> authority_for(const Session& session, const Skill* skill, cons
                                 const ToolTerms& terms);
 // The same where no tool is called yet: as for one about which no rule says anything.
 Result<Authority> authority_for(const Session& session, const Skill* skill);
-// Of an operator's own command, which is judged as run_shell is, whether Cloche runs it or prints it.
-Result<Authority> authority_of_command(const Session& session, const Skill* skill);
 
 bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
 // Whether the file tools may write names that begin with a dot: as the key `dotfiles` says. Without the key

@@ -30,8 +30,11 @@ bool is_in(const std::vector<ProtectedFact>& known, const std::string& path, con
 // one may be edited by whoever owns it.
 bool may_be_a_commands(const std::string& state, const std::string& workspace) {
   struct stat seen {};
+  // Without a file nothing is read from it.
   const std::string path = project_folder(workspace);
-  if (::lstat(path.c_str(), &seen) != 0) return false;
+  if (::lstat((workspace + "/" + std::string(project_config)).c_str(), &seen) != 0 ||
+      ::lstat(path.c_str(), &seen) != 0)
+    return false;
   const auto root = sys::open(workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   const auto unlooked = root.ok() ? find_unlooked(state, root.value().get()) : std::nullopt;
   if (!unlooked || is_in(unlooked->known, path, seen)) return false;
@@ -57,13 +60,13 @@ Result<void> take_unlooked_configuration(const WorkspaceWords& said, const Envir
   const auto held = sys::hold(said.run ? *said.run + "/artifacts" : said.workspace.value_or("."));
   if (!held.ok() || !may_be_a_commands(installation.state, held.value().path)) return {};
   const std::string& workspace = held.value().path;
-  Observation seen;
-  seen.facts.workspace.path = workspace;
-  GuardFacts& guard = seen.facts.guard;
+  Facts facts;
+  facts.workspace.path = workspace;
+  GuardFacts& guard = facts.guard;
   guard.roots = {workspace};
   guard.git = find_git_sources(environment, environment.get("HOME"));
   guard.allowed = TRY(allowed_paths(said.allow_protected, workspace, guard.roots));
-  const ProtectedLook look = TRY(ProtectedLook::begin(seen, installation.state));
+  const ProtectedLook look = TRY(ProtectedLook::begin(facts, "", installation.state));
   std::string others;
   const Quarantined* configuration = nullptr;
   for (const auto& taken : look.taken_so_far()) {

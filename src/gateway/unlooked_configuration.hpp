@@ -10,7 +10,7 @@
 
 #include "base/environment.hpp"
 #include "base/result.hpp"
-#include "gateway/run.hpp"
+#include "gateway/installation.hpp"
 
 namespace cloche {
 

@@ -20,10 +20,15 @@
 
 namespace cloche {
 
+// Who asks. An operator's own command (`cloche run`) is no tool call: some gates have nothing to say about
+// it.
+enum class Asks { model, operators };
+
 // As it came, not yet understood and never changed.
 struct ToolCall {
   std::string tool = {};
   std::string arguments = {};  // JSON
+  Asks by = Asks::model;
 };
 
 // Which argv shapes a command may have, narrowest first.
@@ -156,10 +161,6 @@ struct CallFacts {
 };
 
 struct Case {
-  // `cloche run` is an operator's command and no tool call: some gates have nothing to say about it.
-  enum class Origin { tool_call, operators_command };
-
-  Origin origin = Origin::tool_call;
   std::string reach = {};  // of an operator's command: what of the network it has, for those who read
   ToolCall call = {};
   Intent intent = {};

@@ -134,7 +134,7 @@ std::string approval_digest(const ApprovalSubject& subject) {
   // Lengths before texts: no two subjects run together into the same bytes.
   Sha256 sum;
   const auto add = [&](std::string_view text) { sum.add(std::to_string(text.size()) + ":").add(text); };
-  add("cloche approval 2");
+  add("cloche approval 3");
   add(subject.tool);
   add(digest_of(subject.plan));
   add(subject.input);
@@ -143,6 +143,7 @@ std::string approval_digest(const ApprovalSubject& subject) {
     add(file.path);
     add(file.sha256);
   }
+  if (!subject.place.empty()) add("starts in " + subject.place);
   if (subject.by_agent) add("by the agent itself");
   if (!subject.session.empty()) add("in the session " + subject.session);
   return "sha256:" + sum.finish();

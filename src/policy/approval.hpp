@@ -32,6 +32,7 @@ struct ApprovalSubject {
   std::vector<std::string> reasons = {};  // why somebody has to be asked
   Approvers approvers = Approvers::anyone;
   std::string session = {};  // of an agent, where no plan says it: another session's call is another question
+  std::string place = {};    // device and inode of the directory that it starts in; empty: none of the host's
   bool by_agent = false;     // the agent does it itself: `input` is all that is known, and no plan holds
 };
 

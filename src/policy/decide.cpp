@@ -1,6 +1,7 @@
 #include "policy/decide.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "policy/gates.hpp"
 
@@ -73,7 +74,7 @@ Launch launch_for(const Case& c, const Shapes& shapes) {
   if (c.intent.cwd && launch.directory.empty()) launch.directory = c.facts.directory();
   launch.named_files = c.intent.argv;
   launch.input = c.intent.input;
-  launch.readonly = c.origin == Case::Origin::tool_call && c.ceilings.level == Autonomy::readonly;
+  launch.readonly = c.call.by == Asks::model && c.ceilings.level == Autonomy::readonly;
   add_what_was_asked(launch, c);
   return launch;
 }
@@ -103,7 +104,18 @@ Judgement decide(const Case& c, const Shapes& shapes) {
   const bool acts = c.intent.form != Intent::Form::none || c.intent.launch.has_value();
   if (judgement.decision == Decision::deny || !acts) return judgement;
   judgement.launch = launch_for(c, shapes);
-  if (judgement.decision == Decision::allow) judgement.permit = Permit(*judgement.launch);
+  return judgement;
+}
+
+Judgement decide(const Case& c, const Shapes& shapes, Prepared prepared) {
+  Judgement judgement = decide(c, shapes);
+  if (!judgement.launch) return judgement;
+  prepared.launch = *std::exchange(judgement.launch, std::nullopt);
+  if (judgement.decision == Decision::allow) {
+    judgement.permit = Permit(std::move(prepared));
+  } else {
+    judgement.waiting = std::move(prepared);
+  }
   return judgement;
 }
 

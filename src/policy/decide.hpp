@@ -6,36 +6,27 @@
 #include <vector>
 
 #include "model/call.hpp"
+#include "policy/permit.hpp"
 #include "policy/shapes.hpp"
 
 namespace cloche {
-
-struct Judgement;
-Judgement decide(const Case& c, const Shapes& shapes);
-
-// The only thing that lets a command run. It comes from decide() and cannot be copied or read from anywhere.
-class Permit {
- public:
-  Permit(Permit&&) = default;
-  Permit& operator=(Permit&&) = default;
-  Permit(const Permit&) = delete;
-  Permit& operator=(const Permit&) = delete;
-
-  const Launch& launch() const { return launch_; }
-
- private:
-  explicit Permit(Launch launch) : launch_(std::move(launch)) {}
-  friend Judgement decide(const Case& c, const Shapes& shapes);
-  Launch launch_;
-};
 
 struct Judgement {
   std::vector<Verdict> gates = {};  // all nine, in the order of explanation
   Decision decision = Decision::deny;
   GateId by = GateId::loadout;        // the first of the strictest
-  std::optional<Launch> launch = {};  // what would run; there is none for what is denied
-  std::optional<Permit> permit = {};  // only with Decision::allow, and only for a command
+  std::optional<Launch> launch = {};  // before anything is prepared: what would run; none where it is denied
+  std::optional<Prepared> waiting = {};  // with Decision::ask: what an answer would let happen
+  std::optional<Permit> permit = {};     // only with Decision::allow, and only for what acts
+
+  // What would happen or may happen; none where it is denied.
+  const Prepared* prepared() const { return permit ? &permit->prepared() : (waiting ? &*waiting : nullptr); }
 };
+
+// What the gates say, and what would run if they let it.
+Judgement decide(const Case& c, const Shapes& shapes);
+// The decision about what was made ready for this very case. Where it is refused, what was held is let go.
+Judgement decide(const Case& c, const Shapes& shapes, Prepared prepared);
 
 // The gate that settled it.
 const Verdict& decisive(const Judgement& judgement);

@@ -36,7 +36,7 @@ Verdict unreadable(GateId gate, const Intent& intent) {
 
 // What a gate says when there is no command text to judge, or nothing at all.
 std::optional<Verdict> without_command(GateId gate, const Case& c) {
-  if (c.origin == Case::Origin::operators_command) return allow(gate, "not a tool call");
+  if (c.call.by == Asks::operators) return allow(gate, "not a tool call");
   if (!c.intent.problem.empty()) return unreadable(gate, c.intent);
   if (c.intent.tool.empty())
     return deny(gate, "the tool is not known, so nothing can be said of its arguments",
@@ -285,8 +285,7 @@ bool starts_something(const Intent& intent) {
 }
 
 Verdict judge_shape(const Case& c, const Shapes& shapes) {
-  if (c.origin == Case::Origin::tool_call && c.intent.opaque && c.intent.problem.empty())
-    return opaque_gate(c);
+  if (c.call.by == Asks::model && c.intent.opaque && c.intent.problem.empty()) return opaque_gate(c);
   if (auto verdict = without_command(GateId::shape, c)) return *verdict;
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
   if (c.intent.shell_text) return allow(GateId::shape, "it needs a shell: no-shell answers");
@@ -344,7 +343,7 @@ std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& 
 
 std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes) {
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
-  if (c.origin == Case::Origin::operators_command || profile == CommandProfile::any) return {};
+  if (c.call.by == Asks::operators || profile == CommandProfile::any) return {};
   return find_shape(shapes, profile, c.intent.argv);
 }
 
@@ -354,7 +353,7 @@ std::vector<std::string> final_argv(const Case& c, const Shapes& shapes) {
 }
 
 Verdict loadout_gate(const Case& c) {
-  if (c.origin == Case::Origin::operators_command) return allow(GateId::loadout, "not a tool call");
+  if (c.call.by == Asks::operators) return allow(GateId::loadout, "not a tool call");
   const std::string& tool = c.intent.tool;
   const auto& loadout = c.ceilings.loadout;
   std::vector<std::string> tools = loadout ? *loadout : shipped_tools();
@@ -412,7 +411,7 @@ std::optional<Verdict> refuse_directory(const Case& c) {
 }  // namespace
 
 Verdict path_gate(const Case& c, const Shapes& shapes) {
-  if (c.origin == Case::Origin::operators_command)
+  if (c.call.by == Asks::operators)
     return allow(GateId::path, "an operator's command: paths are the kernel's");
   if (c.intent.problem.empty() && c.intent.launch && c.intent.launch->action) return action_gate(c);
   if (auto refused = refuse_directory(c)) return *refused;
@@ -432,7 +431,7 @@ Verdict path_gate(const Case& c, const Shapes& shapes) {
 }
 
 std::string_view why_left_out(const Case& c, std::string_view name) {
-  if (c.origin == Case::Origin::tool_call) return why_dropped(name);
+  if (c.call.by == Asks::model) return why_dropped(name);
   return looks_secret(name) ? "it looks like a secret" : "";
 }
 
@@ -447,7 +446,7 @@ Verdict env_gate(const Case& c) {
   }
   if (dropped.empty()) return allow(GateId::env, "passed: " + join(passed));
   Verdict verdict = allow(GateId::env, "left out: " + join(dropped));
-  if (c.origin == Case::Origin::operators_command) verdict.fix = "give it knowingly: -e NAME=VALUE";
+  if (c.call.by == Asks::operators) verdict.fix = "give it knowingly: -e NAME=VALUE";
   return verdict;
 }
 
@@ -475,7 +474,7 @@ bool asks_for_network(const Case& c) { return c.ceilings.level == Autonomy::supe
 // The hosts that a command of this call may reach; which of them it will is not known beforehand.
 Verdict reach_of_command(const Case& c, const Shapes& shapes) {
   if (!c.reach.empty()) return allow(GateId::network, c.reach);
-  if (c.origin == Case::Origin::operators_command || !runs_with_network(c, shapes))
+  if (c.call.by == Asks::operators || !runs_with_network(c, shapes))
     return allow(GateId::network, "the call needs no network");
   const std::string reach =
       "it may reach what is declared (" + describe_declared(c.ceilings.declared_by, c.ceilings.hosts) + ")";
@@ -485,7 +484,7 @@ Verdict reach_of_command(const Case& c, const Shapes& shapes) {
 // Of an operator's own command there is no flag that would raise it: the place that says so is named.
 Verdict no_network_at_all(const Case& c) {
   const std::string no = "autonomy readonly has no network";
-  if (c.origin == Case::Origin::tool_call)
+  if (c.call.by == Asks::model)
     return deny(GateId::network, no, "do without the network", "raise --autonomy");
   return deny(GateId::network, no + ": " + c.reach, {}, "leave the network out, or raise autonomy there");
 }

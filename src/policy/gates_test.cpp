@@ -238,7 +238,7 @@ TEST(EnvGate, NamesWhatIsLeftOut) {
 
 TEST(EnvGate, AnOperatorsSecretsStayOutsideTooWhileTheRestIsHisChoice) {
   Case c = case_of("ls");
-  c.origin = Case::Origin::operators_command;
+  c.call.by = Asks::operators;
   c.ceilings.pass_env = {"EDITOR", "LD_LIBRARY_PATH"};
   EXPECT_EQ(env_gate(c).reason, "passed: EDITOR, LD_LIBRARY_PATH");
   c.ceilings.pass_env = {"EDITOR", "GITHUB_TOKEN"};
@@ -261,7 +261,7 @@ TEST(Gates, AParseErrorRefusesEverywhere) {
 
 TEST(Gates, AnOperatorsCommandIsNoToolCall) {
   Case c;
-  c.origin = Case::Origin::operators_command;
+  c.call.by = Asks::operators;
   c.intent.form = Intent::Form::words;
   c.intent.argv = {"/bin/sh", "-c", "ls | cat"};
   for (const Verdict& verdict :

@@ -34,7 +34,7 @@ TEST(NetworkGate, HostsAgainstWhatWasDeclared) {
 
 TEST(NetworkGate, AutonomyReadonlyCapsAnOperatorsCommandToo) {
   Case c = case_of("ls");
-  c.origin = Case::Origin::operators_command;
+  c.call.by = Asks::operators;
   c.ceilings.level = Autonomy::readonly;
   EXPECT_EQ(network_gate(c, shapes()).decision, Decision::allow) << "it needs none";
   c.intent.hosts = {"localhost:80"};
@@ -158,7 +158,7 @@ TEST(NetworkGate, SupervisedAsksForEveryCallThatRunsWithANetwork) {
   };
   const Start operators = [](CommandProfile most) {
     Case c = case_of("python3 x.py", most);
-    c.origin = Case::Origin::operators_command;
+    c.call.by = Asks::operators;
     return c;
   };
   const struct {

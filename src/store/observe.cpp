@@ -333,7 +333,7 @@ std::vector<std::string> trees_of(const Facts& facts) {
 }  // namespace
 
 Result<Observation> observe_named(const RunRequest& request, Facts host) {
-  Observation seen{std::move(host), {}, request.quarantine};
+  Observation seen{std::move(host), {}};
   Facts& facts = seen.facts;
   facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant, seen.held)));

@@ -5,9 +5,8 @@
 #include <vector>
 
 #include "base/environment.hpp"
-#include "base/fd.hpp"
 #include "base/result.hpp"
-#include "model/facts.hpp"
+#include "model/observation.hpp"
 #include "model/run_request.hpp"
 
 namespace cloche {
@@ -24,12 +23,6 @@ struct OwnPlaces {
   std::vector<std::string> parts = {};          // its programs, and what they read
   std::vector<std::string> configuration = {};  // the directories of the operator's
   std::vector<std::string> trusted = {};        // of both what is run or read, which must have one name only
-};
-
-struct Observation {
-  Facts facts;
-  std::vector<OwnedFd> held;
-  std::string quarantine = {};  // of the request
 };
 
 // Who calls. Asked first, because a jail can be started knowing just this.

@@ -48,8 +48,9 @@ Result<struct stat> status_of(int fd, const std::string& path) {
 
 }  // namespace
 
-Result<HeldWorkspace> HeldWorkspace::open(const std::string& directory, const WriteOptions& options) {
-  auto root = TRY(sys::open(directory, O_PATH | O_DIRECTORY));
+Result<HeldWorkspace> HeldWorkspace::open(const Permit& permit, const WriteOptions& options) {
+  OwnedFd root(::fcntl(permit.prepared().seen.workspace(), F_DUPFD_CLOEXEC, 0));
+  if (!root) return system_error("hold the workspace");
   return HeldWorkspace(std::move(root), options);
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/fd.hpp"
+#include "policy/permit.hpp"
 #include "store/file_replacement.hpp"
 #include "tools/hands.hpp"
 
@@ -18,9 +19,8 @@ namespace cloche {
 
 class HeldWorkspace : public WorkspaceFiles {
  public:
-  static Result<HeldWorkspace> open(const std::string& directory, const WriteOptions& options = {});
-  explicit HeldWorkspace(OwnedFd root, const WriteOptions& options = {})
-      : root_(std::move(root)), options_(options) {}
+  // The workspace that was judged, whatever stands at its path by now.
+  static Result<HeldWorkspace> open(const Permit& permit, const WriteOptions& options = {});
 
   Result<FilePart> read(const std::string& path, uint64_t offset, uint64_t most) override;
   Result<Replaced> replace(const std::string& path, std::string_view bytes,
@@ -28,6 +28,9 @@ class HeldWorkspace : public WorkspaceFiles {
   Result<Walked> walk(const std::string& path, const WalkLimits& limits, const Visit& visit) override;
 
  private:
+  explicit HeldWorkspace(OwnedFd root, const WriteOptions& options = {})
+      : root_(std::move(root)), options_(options) {}
+
   struct Found {
     OwnedFd fd;
     std::string place;  // relative to the workspace, every link resolved

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/scratch.hpp"
+#include "policy/permit_fixture.hpp"
 #include "store/workspace_files.hpp"
 
 namespace cloche {
@@ -48,7 +49,7 @@ class WorkspaceFixture {
   static unsigned mode_of(const std::string& path) { return status_of(path).st_mode & 07777; }
 
   HeldWorkspace open(FreshFile fresh = FreshFile::unnamed) const {
-    auto opened = HeldWorkspace::open(root, {fresh});
+    auto opened = HeldWorkspace::open(test::permit_in(root), {fresh});
     EXPECT_TRUE(opened.ok());
     return std::move(opened).value();
   }

@@ -192,7 +192,7 @@ TEST_F(WorkspaceFilesTest, AFileThatIsCutOrGrowsWhileItIsReadIsNoTrouble) {
 }
 
 TEST_F(WorkspaceFilesTest, AnotherMountIsOutside) {
-  auto opened = HeldWorkspace::open("/");
+  auto opened = HeldWorkspace::open(test::permit_in("/"));
   ASSERT_TRUE(opened.ok());
   const auto part = opened.value().read("proc/version", 0, plenty);
   ASSERT_FALSE(part.ok());
@@ -214,7 +214,7 @@ TEST_P(Replacing, MakesAFileWithItsDirectories) {
 }
 
 TEST_P(Replacing, WritesItOutAtOnceWhenAsked) {
-  auto files = HeldWorkspace::open(root, {GetParam(), FileSync::at_once});
+  auto files = HeldWorkspace::open(test::permit_in(root), {GetParam(), FileSync::at_once});
   ASSERT_TRUE(files.ok());
   EXPECT_TRUE(files.value().replace("f", "content").ok());
   EXPECT_TRUE(files.value().replace("f", "other").ok());

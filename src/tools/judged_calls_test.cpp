@@ -18,7 +18,7 @@ namespace {
 using Words = std::vector<std::string>;
 
 static_assert(!std::is_copy_constructible_v<Permit> && !std::is_default_constructible_v<Permit> &&
-              !std::is_constructible_v<Permit, Launch>);
+              !std::is_constructible_v<Permit, Prepared>);
 
 const Shapes& shapes() { return shipped_shapes(); }
 
@@ -83,11 +83,15 @@ TEST(Decide, TheStrictestWinsAndOnlyAllowGivesAPermit) {
         Case c = case_of(cmd(text));
         c.schema.decision = schema;
         c.rules.decision = rules;
-        const Judgement judgement = decide(c, shapes());
+        const Judgement asked = decide(c, shapes());
+        const Judgement judgement = decide(c, shapes(), Prepared{.digest = "d"});
         const Decision expected = std::max({schema, rules, text == "ls" ? Decision::allow : Decision::deny});
         EXPECT_EQ(judgement.decision, expected);
         EXPECT_EQ(judgement.permit.has_value(), expected == Decision::allow);
-        EXPECT_EQ(judgement.launch.has_value(), expected != Decision::deny);
+        EXPECT_EQ(judgement.waiting.has_value(), expected == Decision::ask);
+        EXPECT_EQ(asked.decision, expected);
+        EXPECT_EQ(asked.launch.has_value(), expected != Decision::deny);
+        EXPECT_FALSE(asked.permit) << "nothing was prepared for it";
       }
     }
   }
@@ -111,9 +115,10 @@ TEST(Decide, AnAnswerSettlesAQuestionAndNothingElse) {
   EXPECT_EQ(decide(c, shapes()).decision, Decision::deny);
   EXPECT_EQ(decide(c, shapes()).by, GateId::approval);
   c.answer = Decision::allow;
-  const Judgement approved = decide(c, shapes());
+  const Judgement approved = decide(c, shapes(), Prepared{.digest = "d"});
   EXPECT_EQ(approved.decision, Decision::allow);
   EXPECT_EQ(approved.permit->launch().argv, (Words{"ls"}));
+  EXPECT_EQ(approved.permit->digest(), "d");
   c.rules.decision = Decision::deny;
   EXPECT_EQ(decide(c, shapes()).decision, Decision::deny) << "a yes does not undo a no";
   c.answer = Decision::deny;
@@ -122,11 +127,11 @@ TEST(Decide, AnAnswerSettlesAQuestionAndNothingElse) {
 }
 
 TEST(Decide, ThePermitCarriesTheHardenedCommand) {
-  const Judgement judgement = decide(case_of(cmd("mypy a.py"), CommandProfile::passive), shapes());
+  const Judgement judgement = decide(case_of(cmd("mypy a.py"), CommandProfile::passive), shapes(), {});
   ASSERT_TRUE(judgement.permit);
   EXPECT_EQ(quote_words(judgement.permit->launch().argv),
             "mypy --config-file= --cache-dir=/dev/null -- a.py");
-  const Judgement any = decide(case_of(cmd("mypy a.py"), CommandProfile::any), shapes());
+  const Judgement any = decide(case_of(cmd("mypy a.py"), CommandProfile::any), shapes(), {});
   ASSERT_TRUE(any.permit);
   EXPECT_EQ(quote_words(any.permit->launch().argv), "mypy a.py");
   EXPECT_FALSE(any.permit->launch().noexec);
@@ -142,7 +147,7 @@ TEST(Decide, EveryWordMayNameAFileThatAnApprovalCovers) {
 TEST(Decide, OnlyHarmlessNamesOfTheEnvironmentPass) {
   Case c = case_of(cmd("ls"));
   c.ceilings.pass_env = {"CI", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "LANG"};
-  const Judgement judgement = decide(c, shapes());
+  const Judgement judgement = decide(c, shapes(), {});
   ASSERT_TRUE(judgement.permit);
   EXPECT_EQ(judgement.permit->launch().pass_env, (Words{"CI", "LANG"}));
 }

@@ -4,6 +4,7 @@
 // this test hears nothing.
 #include <gtest/gtest.h>
 
+#include "gateway/own_run.hpp"
 #include "harness/harness.hpp"
 #include "judged_call.hpp"
 
@@ -249,7 +250,7 @@ TEST_F(Hostile, APassivePlanExecutesNothingOfTheWorkspace) {
   Installation installation;
   installation.jail = CLOCHE_TEST_BIN_DIR "/cloche-jail";
   installation.probe = CLOCHE_TEST_BIN_DIR "/cloche-probe";
-  const auto ran_plan = cloche::run(request, Environment(environ), installation, Streams{});
+  const auto ran_plan = run_own(request, Environment(environ), installation);
   ASSERT_TRUE(ran_plan.ok()) << describe(ran_plan.error());
   EXPECT_EQ(ran_plan.value().outcome.output, "") << ran_plan.value().outcome.errors;
   EXPECT_EQ(song(), "");

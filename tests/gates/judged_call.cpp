@@ -19,12 +19,12 @@ Called call_run_shell(const std::filesystem::path& workspace, const std::string&
   options.operators.limits.wall_ms = 120'000;
   const Environment environment(environ);
   const ToolCall call{"run_shell", "{\"cmd\":" + json_quote(cmd) + "}"};
-  auto explained = explain_call(options, call, std::nullopt, environment);
+  auto explained = judge_alone(options, call, std::nullopt, environment);
   EXPECT_TRUE(explained.ok()) << describe(explained.error());
   if (!explained.ok()) return called;
   called.explanation = std::move(explained).value();
   if (!called.explanation.judgement.permit) return called;
-  called.planned_digest = digest_of(*called.explanation.plan);
+  called.planned_digest = called.explanation.plan_digest();
   auto gateway = Gateway::open(options, environment);
   EXPECT_TRUE(gateway.ok()) << describe(gateway.error());
   if (!gateway.ok()) return called;

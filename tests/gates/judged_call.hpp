@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "gateway/explain.hpp"
+#include "gateway/judge.hpp"
 
 namespace cloche::test {
 
 struct Called {
-  Explanation explanation;
+  Judged explanation;
   std::optional<Outcome> outcome;  // unless it was refused
   std::string planned_digest;
   std::string run_digest;

@@ -91,9 +91,9 @@ TEST_F(GateLesson, L11_EnvironmentAndDirectoryBelongToThePlan) {
   ::setenv("PYTHONSTARTUP", "/evil", 1);
   const Called called = call_run_shell(scene.workspace(), "ls");
   ::unsetenv("PYTHONSTARTUP");
-  ASSERT_TRUE(called.explanation.plan);
-  for (const auto& [name, value] : called.explanation.plan->environment) EXPECT_NE(value, "/evil") << name;
-  EXPECT_EQ(called.explanation.plan->directory, fs::canonical(scene.workspace()));
+  ASSERT_TRUE(called.explanation.plan());
+  for (const auto& [name, value] : called.explanation.plan()->environment) EXPECT_NE(value, "/evil") << name;
+  EXPECT_EQ(called.explanation.plan()->directory, fs::canonical(scene.workspace()));
 }
 
 TEST_F(GateLesson, L12_AParseErrorDeniesInEveryProfile) {

@@ -1,0 +1,18 @@
+#include "confine/own_process.hpp"
+
+#include "confine/proof.hpp"
+
+namespace cloche {
+
+OwnProcess waiting_jail() { return OwnProcess(); }
+OwnProcess network_gate() { return OwnProcess(); }
+OwnProcess hook_judge() { return OwnProcess(); }
+
+Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
+                              Backend backend) {
+  return OwnProcess(TRY(proof_plan(of, probe, hold_ms, backend)));
+}
+
+OwnProcess check(ConfinementPlan plan) { return OwnProcess(std::move(plan)); }
+
+}  // namespace cloche

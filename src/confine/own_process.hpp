@@ -1,0 +1,48 @@
+// A process that no call asked for: a jail that waits for a plan, the network gate, the judge behind a hook,
+// a self-proof, a check of `doctor`. Its right to start is this token, as a call's is its Permit; the
+// functions below, all of them in own_process.cpp, are the only ones that make it.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+class OwnProcess {
+ public:
+  OwnProcess(OwnProcess&&) = default;
+  OwnProcess& operator=(OwnProcess&&) = default;
+  OwnProcess(const OwnProcess&) = delete;
+  OwnProcess& operator=(const OwnProcess&) = delete;
+
+  // Of a proof or a check; the others have the strictest of all, which runs nothing.
+  const ConfinementPlan& plan() const { return plan_; }
+
+ private:
+  explicit OwnProcess(ConfinementPlan plan = {}) : plan_(std::move(plan)) {}
+  friend OwnProcess waiting_jail();
+  friend OwnProcess network_gate();
+  friend OwnProcess hook_judge();
+  friend Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
+                                       Backend backend);
+  friend OwnProcess check(ConfinementPlan plan);
+
+  ConfinementPlan plan_;
+};
+
+// cloche-jail without a plan, which can do nothing but end.
+OwnProcess waiting_jail();
+// cloche-egress, for a call whose plan has hosts.
+OwnProcess network_gate();
+// Cloche itself, watched by the front of `cloche hook`.
+OwnProcess hook_judge();
+// cloche-probe in place of the plan's command (confine/proof.hpp).
+Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
+                              Backend backend);
+// What Cloche tries in a scratch directory: whether a backend works, what a limit does, or an example that a
+// profile of the operator's carries.
+OwnProcess check(ConfinementPlan plan);
+
+}  // namespace cloche

@@ -1,0 +1,23 @@
+// What may be started: a call that has a Permit, or a process of Cloche's own. Everything that turns a plan
+// into a process takes one of these, and a bare plan is none. It refers to what it was made from.
+#pragma once
+
+#include "confine/own_process.hpp"
+#include "policy/permit.hpp"
+
+namespace cloche {
+
+class Startable {
+ public:
+  Startable(const Permit& permit) : plan_(permit.plan()) {}  // NOLINT: implicit by design
+  Startable(const OwnProcess& own) : plan_(own.plan()) {}    // NOLINT: implicit by design
+  Startable(Permit&&) = delete;
+  Startable(OwnProcess&&) = delete;
+
+  const ConfinementPlan& plan() const { return plan_; }
+
+ private:
+  const ConfinementPlan& plan_;
+};
+
+}  // namespace cloche
