@@ -19,13 +19,14 @@ std::string profile_with(const std::string& more) {
   return R"({"extends": "workspace-write-no-network")" + more + "}";
 }
 
-std::string configuration(const std::string& action, const std::string& open_files) {
+std::string configuration(const std::string& action, const std::string& open_files,
+                          const std::string& enabled = "true") {
   const std::string rule = R"("action": ")" + action + R"(", "reason": "it is )" + action + R"("})";
   return R"({"permissions": {"default": "allow", "rules": [{"tool": "run_shell", )" + rule +
          R"(, {"tool": "run_script", )" + rule +
          R"(]}, "commands": "any", "tool_path": ["@/tools"], "profiles_dir": "@/profiles",
          "default_profile": "mine", "limits": {"nofile": )" +
-         open_files + "}}";
+         open_files + R"(}, "enabled": )" + enabled + "}";
 }
 
 Words joined(Words words, const Words& more) {
@@ -204,19 +205,22 @@ Stage::Stage(As as) : as_(as), scene_(as) {
   scene_.set("XDG_STATE_HOME", state_home(as));
   for (const std::string word : {"original", "swapped"}) {
     const fs::path top = word == "original" ? "" : word;
-    for (const char* place : {"workspace", "workspace/sub", "granted"})
+    for (const char* place : {"workspace", "workspace/sub", "outer/granted"})
       scene_.write(top / place / "who", word + "\n");
     for (const char* program : {"workspace/tool", "workspace/script.sh", "tools/helper"})
       fs::permissions(scene_.write(top / program, "#!/bin/sh\necho " + word + " > ran\n"), fs::perms(0755));
   }
+  fs::create_symlink("outer/granted", path("link"));
   const auto write = [&](const std::string& name, const std::string& text) {
     scene_.write(name, placed(text));
   };
   write("home/.config/cloche/config.json", configuration("ask", "512"));
   write("swapped/deny.json", configuration("deny", "512"));
   write("swapped/limit.json", configuration("ask", "256"));
+  write("swapped/open.json", configuration("ask", "512", "false"));
+  write("swapped/project.json", R"({"permissions": {"rules": [{"tool": "*", "action": "deny"}]}})");
   write("profiles/mine.json", profile_with(""));
-  write("swapped/mine.json", profile_with(R"(, "rw": ["@/granted"])"));
+  write("swapped/mine.json", profile_with(R"(, "rw": ["@/outer/granted"])"));
   write("skill/SKILL.md", skill_with("one.example"));
   write("swapped/skill/SKILL.md", skill_with("one.example, two.example"));
 }
