@@ -108,8 +108,10 @@ Went mcp_elicitation(Stage& stage, const Asked& asked, const Window& window) {
   session.client().shake_hands(elicits);
   session.send(session.params());
   const auto question = session.client().receive();
-  if (!question || (*question)["method"].string != "elicitation/create")
-    return {true, "not asked: " + session.client().last_line()};
+  if (!question || (*question)["method"].string != "elicitation/create") {
+    ADD_FAILURE() << "not asked: " << session.client().last_line();
+    return {};
+  }
   window();
   session.client().send(R"({"jsonrpc":"2.0","id":")" + (*question)["id"].string + R"(","result":)" + yes +
                         "}");
