@@ -29,9 +29,9 @@ std::string id_of(const Json& message) {
 
 std::map<std::string, std::string> McpScene::environment() const {
   const std::string home = scene_.root() / "home";
-  std::map<std::string, std::string> variables = {
-      {"HOME", home}, {"XDG_STATE_HOME", home + "/state"}, {"XDG_CONFIG_HOME", home + "/.config"}};
-  variables.insert(more_.begin(), more_.end());
+  std::map<std::string, std::string> variables = more_;
+  variables.insert(
+      {{"HOME", home}, {"XDG_STATE_HOME", home + "/state"}, {"XDG_CONFIG_HOME", home + "/.config"}});
   return variables;
 }
 
