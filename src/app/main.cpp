@@ -70,7 +70,7 @@ int main(int argc, char** argv) {
     ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
     ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
     ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how the jail ended
-    const Environment environment = with_home_from_file(Environment(environ));
+    const Environment environment = with_home_from_database(Environment(environ));
     // Without a stdout nothing will run anyway, and only we know that.
     if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv, environ);
     // What this host cannot build here, another backend of the same rung may, or a rung that the operator

@@ -84,7 +84,8 @@ int hook_front(const std::string& full, std::span<char* const> words, char* cons
                              .arguments = {words.begin(), words.end()},
                              .environment = environment,
                              .deadline_ms = sys::monotonic_ms() + time_ms.value(),
-                             .most_output = most_reply};
+                             .most_output = most_reply,
+                             .ties = WatchedProgram::Ties::callers};
   const auto end = run_watched(judge);
   if (!end.ok()) return refuse(describe(end.error()));
   if (end.value().how != How::exited || end.value().number != 0 || !is_whole(end.value().output))
