@@ -1,25 +1,40 @@
-// The front: puts the caller's descriptors in order, runs, and executes cloche-full for every other command.
+// cloche: puts the caller's descriptors and signals in order and opens the door that the first word names.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "base/path.hpp"
-#include "base/sys.hpp"
 #include "doors/agent_environment.hpp"
+#include "doors/approve_command.hpp"
 #include "doors/arguments.hpp"
+#include "doors/call_command.hpp"
+#include "doors/config_command.hpp"
+#include "doors/explain_command.hpp"
 #include "doors/help.hpp"
+#include "doors/hook_command.hpp"
 #include "doors/hook_front.hpp"
+#include "doors/judged_run.hpp"
+#include "doors/log_command.hpp"
+#include "doors/mcp_command.hpp"
+#include "doors/new_command.hpp"
 #include "doors/print.hpp"
+#include "doors/profiles_command.hpp"
 #include "doors/run_command.hpp"
+#include "doors/terminal_approver.hpp"
+#include "doors/wrap_command.hpp"
+#include "gateway/filed_approver.hpp"
 #include "store/callers_home.hpp"
 #include "store/config_paths.hpp"
 
 namespace {
 
 using namespace cloche;
+
+using Words = std::span<char* const>;
 
 // A descriptor that is closed would be given to the next file we open, and the command's output could end up
 // in it.
@@ -29,22 +44,25 @@ bool was_open(int fd) {
   return false;
 }
 
-std::string path_of_full() {
-  const auto own = sys::read_link("/proc/self/exe");
-  return std::string(own.ok() ? parent_of(own.value()) : "") + "/cloche-full";
-}
+// The operator at the terminal, or the one who answers filed questions.
+class Operator {
+ public:
+  explicit Operator(const Environment& environment)
+      : filed_({.state = state_of(environment), .inner = &terminal_}) {}
+  Approver& approver() { return filed_; }
 
-// The other commands need more libraries than fit into a start of microseconds.
-int hand_over(char** argv, char** environment) {
-  const std::string full = path_of_full();
-  ::execve(full.c_str(), argv, environment);
-  complain(describe(system_error("execute " + full)) + "; it belongs beside cloche: build or install both");
-  return 125;
-}
+ private:
+  // None: then the operator cannot be asked, and the approver says so.
+  static std::string state_of(const Environment& environment) {
+    const auto installation = find_installation(environment);
+    return installation.ok() ? installation.value().state : "";
+  }
 
-// Rules, and whoever wants to see the gates' answers, need cloche-full; and what is off is said and recorded
-// there.
-bool must_be_judged(std::span<char* const> words, const Environment& environment) {
+  TerminalApprover terminal_;
+  FiledApprover filed_;
+};
+
+bool must_be_judged(Words words, const Environment& environment) {
   const auto parsed = parse_run(words);
   if (!parsed.ok() || parsed.value().help) return false;
   const RunArguments& arguments = parsed.value();
@@ -54,6 +72,36 @@ bool must_be_judged(std::span<char* const> words, const Environment& environment
          may_be_configured(environment, arguments.request.workspace.value_or("."));
 }
 
+int open_run(Words words, const Environment& environment, const CallersDescriptors& callers) {
+  if (!callers.output) return run_door(words, environment, callers);  // which refuses
+  const auto judged = [&] {
+    Operator asked(environment);
+    return judged_run_door(words, environment, callers, asked.approver());
+  };
+  if (must_be_judged(words, environment)) return judged();
+  // What this host cannot build here, another backend of the same rung may, or a rung that the operator
+  // allows.
+  return run_door(words, environment, callers, judged);
+}
+
+int open_call(Words words, const Environment& environment) {
+  Operator asked(environment);
+  return call_door(words, environment, asked.approver());
+}
+
+int open_new(Words words, const Environment&) { return new_door(words); }
+
+struct Command {
+  std::string_view name;
+  int (*open)(Words words, const Environment& environment);
+};
+constexpr Command commands[] = {
+    {"call", open_call},     {"approve", approve_door}, {"hook", hook_door},     {judge_word, hook_door},
+    {"tools", tools_door},   {"mcp", mcp_door},         {"doctor", doctor_door}, {"profiles", profiles_door},
+    {"config", config_door}, {"explain", explain_door}, {"log", log_door},       {"test", test_door},
+    {"wrap", wrap_door},     {"new", open_new},
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -61,27 +109,21 @@ int main(int argc, char** argv) {
   callers.input = was_open(0);
   callers.output = was_open(1);
   callers.errors = was_open(2);
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
+  ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
+  ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how a child ended
 
-  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  const Words words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
-  if (command == "run" && callers.output && is_agents_start(words))
-    return hand_over(argv, AgentEnvironment(environ, words).block());
-  if (command == "run") {
-    ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
-    ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
-    ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how the jail ended
-    const Environment environment = with_home_from_database(Environment(environ));
-    // Without a stdout nothing will run anyway, and only we know that.
-    if (callers.output && must_be_judged(words.subspan(2), environment)) return hand_over(argv, environ);
-    // What this host cannot build here, another backend of the same rung may, or a rung that the operator
-    // allows.
-    return run_door(words.subspan(2), environment, callers, [&] { return hand_over(argv, environ); });
-  }
+  std::optional<AgentEnvironment> agents;
+  if (is_agents_start(words)) environ = agents.emplace(environ, words).block();
   if (command == "hook" && is_hook_judgement(words.subspan(2))) {
-    if (callers.output) return hook_front(path_of_full(), words, AgentEnvironment(environ, words).block());
-    complain("stdout is closed and nobody could hear the answer, so the call is refused");
+    if (callers.output) return hook_front("/proc/self/exe", words, environ);
+    complain("stdout is closed: the answer cannot be given, so the call is refused");
     return 2;
   }
+  if (command == "run")
+    return open_run(words.subspan(2), with_home_from_database(Environment(environ)), callers);
   // Every other command is there to print something. The number is taken by now, so only we can tell.
   if (!callers.output) {
     complain("stdout is closed: there is nowhere to print the result, so nothing is done");
@@ -95,10 +137,12 @@ int main(int argc, char** argv) {
     print(main_help());
     return 0;
   }
-  if (command.empty()) {
-    complain("no command; see cloche --help");
+  const auto* found = std::find_if(std::begin(commands), std::end(commands),
+                                   [&](const Command& one) { return one.name == command; });
+  if (command.empty() || found == std::end(commands)) {
+    complain(command.empty() ? "no command; see cloche --help"
+                             : "unknown command '" + std::string(command) + "'; see cloche --help");
     return 2;
   }
-  if (is_agents_start(words)) return hand_over(argv, AgentEnvironment(environ, words).block());
-  return hand_over(argv, environ);
+  return found->open(words.subspan(2), with_home_from_database(Environment(environ)));
 }
