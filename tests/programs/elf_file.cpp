@@ -1,8 +1,7 @@
 #include "programs/elf_file.hpp"
 
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
 namespace cloche::test {
 
@@ -14,9 +13,7 @@ std::vector<Row> ElfFile::rows(uint64_t offset, uint64_t count) const {
   return read;
 }
 
-ElfFile::ElfFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  bytes_.assign(std::istreambuf_iterator<char>(file), {});
+ElfFile::ElfFile(std::string bytes) : bytes_(std::move(bytes)) {
   const auto head = rows<Elf64_Ehdr>(0, 1);
   if (head.empty() || std::memcmp(head[0].e_ident, ELFMAG, SELFMAG) != 0 || head[0].e_machine != EM_X86_64)
     return;

@@ -19,7 +19,7 @@ struct Function {
 
 class ElfFile {
  public:
-  explicit ElfFile(const std::string& path);
+  explicit ElfFile(std::string bytes);
 
   bool is_readable() const { return readable_; }
   uint16_t type() const { return head_.e_type; }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -14,8 +16,26 @@ namespace {
 
 using Missing = std::set<std::string>;
 
-std::string installed(const std::string& name) { return std::string(CLOCHE_TEST_BIN_DIR) + "/" + name; }
-std::string control(const std::string& name) { return std::string(CLOCHE_TEST_TESTS_DIR) + "/" + name; }
+std::string content(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+std::string installed(const std::string& name) { return content(CLOCHE_TEST_BIN_DIR "/" + name); }
+std::string control(const std::string& name) { return content(CLOCHE_TEST_TESTS_DIR "/" + name); }
+
+// The same program with all rights to every segment of the type.
+std::string opened(std::string bytes, uint32_t type) {
+  Elf64_Ehdr head{};
+  std::memcpy(&head, bytes.data(), sizeof head);
+  for (size_t i = 0; i < head.e_phnum; ++i) {
+    char* const at = bytes.data() + head.e_phoff + i * sizeof(Elf64_Phdr);
+    Elf64_Phdr part{};
+    std::memcpy(&part, at, sizeof part);
+    if (part.p_type == type) part.p_flags = PF_R | PF_W | PF_X;
+    std::memcpy(at, &part, sizeof part);
+  }
+  return bytes;
+}
 
 // Without a C library: there is no thread control block that could hold a stack protector's secret.
 bool is_bare(const std::string& name) { return name == "cloche-jail" || name == "cloche-egress"; }
@@ -93,7 +113,9 @@ TEST(Programs, AreHardened) {
   for (std::string name; names >> name; ++count) {
     const ElfFile file(installed(name));
     ASSERT_TRUE(file.is_readable()) << name;
-    EXPECT_EQ(is_bare(name) ? missing_of_bare(file) : missing_of_hardened(file), Missing{}) << name;
+    // The fetcher calls no function that the compiler could check: it has no buffers.
+    const Missing expected = name == "cloche-fetch" ? Missing{"fortified calls"} : Missing{};
+    EXPECT_EQ(is_bare(name) ? missing_of_bare(file) : missing_of_hardened(file), expected) << name;
   }
   EXPECT_EQ(count, 5U);
 }
@@ -109,7 +131,7 @@ TEST(Programs, HaveAStackProtectorInEveryRoom) {
   EXPECT_GT(std::count_if(ours.begin(), ours.end(),
                           [](const Function& function) { return reads_canary(function.code); }),
             500);
-  for (const char* word : {"sha256", "parse_json", "Rules", "observe", "spawn", "Gateway", "hook"})
+  for (const char* word : {"sha256", "JsonSchema", "rules_gate", "observe", "spawn", "Gateway", "hook"})
     EXPECT_TRUE(protects(word)) << word;
 }
 
@@ -118,9 +140,15 @@ TEST(Programs, LoadNoLibraryIntoTheProgramThatJudges) {
   EXPECT_EQ(file.segment(PT_INTERP), nullptr);
   EXPECT_EQ(file.dynamic(DT_NEEDED), 0U);
   ASSERT_TRUE(file.defines("main"));
-  for (const char* loads : {"getpwuid_r", "getpwnam_r", "getgrgid_r", "getaddrinfo", "gethostbyname_r",
-                            "getservbyname_r", "dlopen", "iconv_open"})
-    EXPECT_FALSE(file.defines(loads)) << loads;
+  for (const char* database :
+       {"getpwuid_r", "getpwnam_r", "getgrgid_r", "getaddrinfo", "gethostbyname_r", "getservbyname_r"})
+    EXPECT_FALSE(file.defines(database)) << database;
+  // The C library has these for itself.
+  std::set<uint64_t> loaders;
+  for (const auto& function : file.functions())
+    if (function.name == "dlopen" || function.name == "iconv_open") loaders.insert(function.address);
+  for (const auto& function : file.functions_of_ours())
+    EXPECT_FALSE(reaches(function, loaders)) << function.name;
 }
 
 // src/app/no_streams.cpp: nothing makes them.
@@ -134,17 +162,20 @@ TEST(Programs, HaveNoStandardStreamsThatNothingMakes) {
 TEST(Programs, ThatLackItAreFound) {
   const ElfFile dynamic(control("soft_dynamic"));
   ASSERT_TRUE(dynamic.is_readable());
-  EXPECT_EQ(missing_of_hardened(dynamic),
-            (Missing{"a stack without code", "position-independent", "read-only relocations", "bound at once",
-                     "stack protector", "fortified calls"}));
-  EXPECT_EQ(missing_of_bare(dynamic), (Missing{"a stack without code", "static"}));
+  EXPECT_EQ(missing_of_hardened(dynamic), (Missing{"position-independent", "read-only relocations",
+                                                   "bound at once", "stack protector", "fortified calls"}));
+  EXPECT_EQ(missing_of_bare(dynamic), Missing{"static"});
   const ElfFile whole(control("soft_static"));
   ASSERT_TRUE(whole.is_readable());
-  EXPECT_EQ(missing_of_bare(whole), (Missing{"a stack without code", "no segment to write and to execute",
-                                             "no thread-local storage"}));
+  EXPECT_EQ(missing_of_bare(whole), Missing{"no thread-local storage"});
   EXPECT_TRUE(missing_of_hardened(whole).contains("stack protector"))
       << "the C library's own functions have one, ours have not";
-  EXPECT_FALSE(ElfFile("/etc/passwd").is_readable());
+  const ElfFile stack(opened(installed("cloche"), PT_GNU_STACK));
+  EXPECT_EQ(missing_of_hardened(stack), Missing{"a stack without code"});
+  const ElfFile loads(opened(installed("cloche-jail"), PT_LOAD));
+  EXPECT_EQ(missing_of_bare(loads), Missing{"no segment to write and to execute"});
+  EXPECT_FALSE(ElfFile(content("/etc/passwd")).is_readable());
+  EXPECT_FALSE(ElfFile("").is_readable());
 }
 
 }  // namespace
