@@ -58,12 +58,11 @@ Result<Scene> Scene::create(Programs programs) {
   if (programs == Programs::copied) {
     scene.programs_ = scene.root_ + "/bin";
     TRY(make_directory(scene.programs_));
-    for (const char* program : {"cloche", "cloche-full", "cloche-jail", "cloche-probe", "cloche-egress"}) {
+    for (const char* program : {"cloche", "cloche-jail", "cloche-probe", "cloche-egress"}) {
       TRY(copy_program(CLOCHE_BIN_DIR "/" + std::string(program), scene.program(program)));
     }
     TRY(copy_program(self, scene.program("cloche-bench")));
     TRY(make_directory(scene.root_ + "/share"));
-    // Only cloche-full reads it.
     if (::symlink(CLOCHE_BIN_DIR "/../share/cloche", (scene.root_ + "/share/cloche").c_str()) != 0)
       return system_error("link share/");
   }

@@ -1,21 +1,37 @@
-// The front: puts the caller's descriptors in order, runs, and executes cloche-full for every other command.
+// cloche: puts the caller's descriptors and signals in order and opens the door that the first word names.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <optional>
 #include <span>
 #include <string_view>
 
-#include "base/path.hpp"
-#include "base/sys.hpp"
 #include "doors/agent_environment.hpp"
+#include "doors/approve_command.hpp"
+#include "doors/call_command.hpp"
+#include "doors/config_command.hpp"
+#include "doors/explain_command.hpp"
 #include "doors/help.hpp"
+#include "doors/hook_command.hpp"
 #include "doors/hook_front.hpp"
+#include "doors/log_command.hpp"
+#include "doors/mcp_command.hpp"
+#include "doors/new_command.hpp"
 #include "doors/print.hpp"
+#include "doors/profiles_command.hpp"
+#include "doors/run_command.hpp"
+#include "doors/terminal_approver.hpp"
+#include "doors/wrap_command.hpp"
+#include "gateway/filed_approver.hpp"
+#include "store/callers_home.hpp"
 
 namespace {
 
 using namespace cloche;
+
+using Words = std::span<char* const>;
 
 // A descriptor that is closed would be given to the next file we open, and the command's output could end up
 // in it.
@@ -25,37 +41,77 @@ bool was_open(int fd) {
   return false;
 }
 
-std::string path_of_full() {
-  const auto own = sys::read_link("/proc/self/exe");
-  return std::string(own.ok() ? parent_of(own.value()) : "") + "/cloche-full";
+// The operator at the terminal, or who answers filed questions. Most commands ask nothing: it is made when one does.
+class Operator : public Approver {
+ public:
+  explicit Operator(const Environment& environment) : environment_(environment) {}
+  Answer ask(const Question& question) override { return inner().ask(question); }
+  bool can_ask() const override { return inner().can_ask(); }
+  bool speaks_for_operator() const override { return inner().speaks_for_operator(); }
+
+ private:
+  FiledApprover& inner() const {
+    if (!filed_) {
+      const auto installation = find_installation(environment_);
+      // No state: then questions cannot be filed, and the approver says so.
+      filed_.emplace(FiledApprover::Options{.state = installation.ok() ? installation.value().state : "",
+                                            .inner = &terminal_});
+    }
+    return *filed_;
+  }
+
+  const Environment& environment_;
+  mutable TerminalApprover terminal_;
+  mutable std::optional<FiledApprover> filed_;
+};
+
+int open_run(Words words, const Environment& environment, const CallersDescriptors& callers) {
+  Operator asked(environment);
+  return run_door(words, environment, callers, asked);
 }
 
-// The other commands need more libraries than fit into a start of microseconds.
-int hand_over(char** argv, char** environment) {
-  const std::string full = path_of_full();
-  ::execve(full.c_str(), argv, environment);
-  complain(describe(system_error("execute " + full)) + "; it belongs beside cloche: build or install both");
-  return 125;
+int open_call(Words words, const Environment& environment) {
+  Operator asked(environment);
+  return call_door(words, environment, asked);
 }
+
+int open_new(Words words, const Environment&) { return new_door(words); }
+
+struct Command {
+  std::string_view name;
+  int (*open)(Words words, const Environment& environment);
+};
+constexpr Command commands[] = {
+    {"call", open_call},     {"approve", approve_door}, {"hook", hook_door},     {judge_word, hook_door},
+    {"tools", tools_door},   {"mcp", mcp_door},         {"doctor", doctor_door}, {"profiles", profiles_door},
+    {"config", config_door}, {"explain", explain_door}, {"log", log_door},       {"test", test_door},
+    {"wrap", wrap_door},     {"new", open_new},
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  (void)was_open(0);
-  const bool has_output = was_open(1);
-  (void)was_open(2);
+  CallersDescriptors callers;
+  callers.input = was_open(0);
+  callers.output = was_open(1);
+  callers.errors = was_open(2);
+  ::signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an ordinary end of output
+  ::signal(SIGXFSZ, SIG_IGN);  // the caller's limit on files is an error of ours to report, not our end
+  ::signal(SIGCHLD, SIG_DFL);  // a caller that ignores it would have the kernel forget how a child ended
 
-  const std::span<char* const> words(argv, static_cast<size_t>(argc));
+  const Words words(argv, static_cast<size_t>(argc));
   const std::string_view command = words.size() < 2 ? "" : words[1];
-  if (command == "run" && has_output && is_agents_start(words))
-    return hand_over(argv, AgentEnvironment(environ, words).block());
+  std::optional<AgentEnvironment> agents;
+  if (is_agents_start(words)) environ = agents.emplace(environ, words).block();
   if (command == "hook" && is_hook_judgement(words.subspan(2))) {
-    if (has_output) return hook_front(path_of_full(), words, AgentEnvironment(environ, words).block());
-    complain("stdout is closed and nobody could hear the answer, so the call is refused");
+    if (callers.output) return hook_front("/proc/self/exe", words, environ);
+    complain("stdout is closed: the answer cannot be given, so the call is refused");
     return 2;
   }
+  if (command == "run")
+    return open_run(words.subspan(2), with_home_from_database(Environment(environ)), callers);
   // Every other command is there to print something. The number is taken by now, so only we can tell.
-  if (!has_output) {
+  if (!callers.output) {
     complain("stdout is closed: there is nowhere to print the result, so nothing is done");
     return 125;
   }
@@ -67,10 +123,12 @@ int main(int argc, char** argv) {
     print(main_help());
     return 0;
   }
-  if (command.empty()) {
-    complain("no command; see cloche --help");
+  const auto* found = std::find_if(std::begin(commands), std::end(commands),
+                                   [&](const Command& one) { return one.name == command; });
+  if (command.empty() || found == std::end(commands)) {
+    complain(command.empty() ? "no command; see cloche --help"
+                             : "unknown command '" + std::string(command) + "'; see cloche --help");
     return 2;
   }
-  if (is_agents_start(words)) return hand_over(argv, AgentEnvironment(environ, words).block());
-  return hand_over(argv, environ);
+  return found->open(words.subspan(2), with_home_from_database(Environment(environ)));
 }

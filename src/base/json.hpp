@@ -1,4 +1,4 @@
-// Writes JSON, and nothing else: the front of `cloche run` starts in microseconds because it links no parser.
+// Writes JSON, and nothing else: the network gate, which has no C library, links no parser.
 // Objects keep the order in which keys are written, so equal values give equal bytes and a digest can be
 // taken.
 #pragma once

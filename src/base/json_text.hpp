@@ -1,7 +1,7 @@
 // Reads JSON that people and models write: every value knows its line, so that a refusal can say file:line.
 // Strict where a lenient reader would hide something: a key given twice, a trailing comma, bytes that are not
 // UTF-8, half a surrogate pair and numbers that do not fit are errors. Comments, // and /* */, are for
-// configuration. Not linked into the front, which only writes JSON (base/json.hpp).
+// configuration.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4), for digests of plans and programs. Our own, because the front of `cloche run` is
-// static and starts in microseconds; tested against published vectors and sha256sum.
+// SHA-256 (FIPS 180-4), for digests of plans and programs. Our own,
+// tested against published vectors and sha256sum.
 #pragma once
 
 #include <array>

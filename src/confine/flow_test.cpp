@@ -19,7 +19,7 @@ constexpr uint64_t unlimited = ~0ULL;
 class FlowTest : public testing::Test {
  protected:
   void SetUp() override {
-    before_ = ::signal(SIGPIPE, SIG_IGN);  // as the front does
+    before_ = ::signal(SIGPIPE, SIG_IGN);  // as main() does
     source_ = sys::make_pipe().value();
     sink_ = sys::make_pipe().value();
     ::fcntl(sink_.read.get(), F_SETFL, O_NONBLOCK);

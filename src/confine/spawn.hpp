@@ -1,4 +1,4 @@
-// Starting the jail, or cloche-full where it is watched: the only place that makes a process.
+// Starting the jail, the network gate, or a program that is watched: the only place that makes a process.
 #pragma once
 
 #include <sys/types.h>

@@ -88,12 +88,21 @@ class Watch {
 }  // namespace
 
 Result<WatchedEnd> run_watched(const WatchedProgram& program) {
-  OwnedFd signals = hold_signals();
-  if (!signals) return system_error("watch for signals");
+  OwnedFd signals;
+  OwnedFd null;
+  const bool tied = program.ties == WatchedProgram::Ties::callers;
+  if (tied) {
+    signals = hold_signals();
+    if (!signals) return system_error("watch for signals");
+  } else {
+    null = OwnedFd(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    if (!null) return system_error("open /dev/null");
+  }
   Pipe pipe = TRY(sys::make_pipe());
   if (::fcntl(pipe.read.get(), F_SETFL, O_NONBLOCK) != 0) return system_error("set up a pipe");
-  Spawned child = TRY(
-      spawn(hook_judge(), program.path, program.arguments, {0, pipe.write.get(), 2}, program.environment));
+  Spawned child =
+      TRY(spawn(hook_judge(), program.path, program.arguments,
+                {tied ? 0 : null.get(), pipe.write.get(), tied ? 2 : null.get()}, program.environment));
   pipe.write.reset();
   return Watch(std::move(child), std::move(pipe.read), std::move(signals), program).run();
 }

@@ -1,5 +1,5 @@
-// A program of ours that may crash, hang or say too much, watched by one that does not: the small front of
-// `cloche hook` starts the judge and answers for it whatever happens.
+// A program that may crash, hang or say too much, watched by a process that does not: `cloche hook` starts
+// the judge and answers for it whatever happens; getent is asked for an account.
 //
 // Theory of operation. run_watched() starts the program with a pipe for its stdout and sits in one poll loop
 // over the pipe, its pidfd and the signals that would end us. It returns when the program has ended and what
@@ -28,9 +28,12 @@ struct WatchedProgram {
   char* const* environment = nullptr;
   uint64_t deadline_ms = 0;  // on the clock of sys::monotonic_ms()
   size_t most_output = 0;
+  // callers: its stdin and stderr are ours, and a signal that would end us ends it instead.
+  // none: both are /dev/null, and signals do to us what they did before.
+  enum class Ties { callers, none } ties = Ties::none;
 };
 
-// An Error when it could not be started. Its stdin and stderr are ours.
+// An Error when it could not be started.
 Result<WatchedEnd> run_watched(const WatchedProgram& program);
 
 }  // namespace cloche

@@ -46,7 +46,7 @@ bool is_flag_of_place(std::string_view flag) { return row_of(flag) != nullptr; }
 
 bool is_agents_start(std::span<char* const> words) {
   const std::string_view command = words.size() < 2 ? "" : words[1];
-  if (command == "hook") return is_hook_judgement(words.subspan(2));
+  if (command == "hook" || command == judge_word) return is_hook_judgement(words.subspan(2));
   // A server whose line says where the operator's places are does not take them from its client.
   if (command == "mcp")
     return std::any_of(words.begin() + 2, words.end(), [](std::string_view word) {

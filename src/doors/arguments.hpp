@@ -18,7 +18,7 @@ struct RunArguments {
   int status_fd = -1;
   std::optional<Rung> isolation = {};  // as said; request.rung is what follows from it and the backend
   bool oci = false;                    // --backend oci: crun or runc
-  // What makes it a recorded run; the front leaves these to cloche-full.
+  // What makes it a recorded run.
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};
   std::optional<std::string> skill = {};
@@ -31,12 +31,11 @@ struct RunArguments {
   size_t flags = 0;   // how many there are in all
 
   bool is_recorded() const { return run || task || skill || call; }
-  // What the front can plan without reading anything.
+  // What can be planned without reading anything.
   bool has_shipped_profile() const {
     return request.profile_name.empty() || shipped_profile(request.profile_name);
   }
-  // One of several tools, of which only trying tells which one works: the front leaves that to cloche-full.
-  // The glass is simply tried first.
+  // One of several tools, of which only trying tells which one works. The glass is simply tried first.
   bool leaves_a_choice() const {
     return !request.backend && request.rung != Rung::namespaces && backends_of(request.rung).size() > 1;
   }

@@ -1,7 +1,6 @@
 // The judge behind `cloche hook`: one PreToolUse call from stdin to an answer on stdout. A shell command is
 // kept here and comes back as `cloche run --call ID`; what the agent does itself is judged and recorded as
-// advisory. Everything that goes wrong is exit 2 with a sentence; the front (hook_front.hpp) sees to the
-// rest.
+// advisory. Everything that goes wrong is exit 2 with a sentence; hook_front.hpp sees to the rest.
 #pragma once
 
 #include <span>
@@ -19,7 +18,7 @@ struct HookArguments {
   std::string workspace = {};  // --workspace: else as hook_place() has it
   std::string agent = {};      // of an installation: claude or codex
   std::string settings = {};   // --settings: which file; else the user's own
-  std::string timeout = {};    // --timeout: the front's
+  std::string timeout = {};    // --timeout: hook_front.hpp reads it
   bool names_places = false;   // --home and the like: agent_environment.hpp reads them
   bool yes = false;            // --yes: do not ask before it is changed
 };

@@ -1,7 +1,5 @@
 #include "doors/hook_front.hpp"
 
-#include <signal.h>
-
 #include <string_view>
 
 #include "base/sys.hpp"
@@ -74,17 +72,17 @@ bool is_hook_judgement(std::span<char* const> words) {
   return true;
 }
 
-int hook_front(const std::string& full, std::span<char* const> words, char* const* environment) {
-  ::signal(SIGPIPE, SIG_IGN);
-  ::signal(SIGXFSZ, SIG_IGN);
-  ::signal(SIGCHLD, SIG_DFL);  // ignored, the kernel would forget how the judge ended
+int hook_front(const std::string& program, std::span<char* const> words, char* const* environment) {
   const auto time_ms = judging_ms_in(words);
   if (!time_ms.ok()) return refuse(describe(time_ms.error()));
-  const WatchedProgram judge{.path = full,
-                             .arguments = {words.begin(), words.end()},
+  std::vector<std::string> arguments(words.begin(), words.end());
+  arguments[1] = judge_word;
+  const WatchedProgram judge{.path = program,
+                             .arguments = std::move(arguments),
                              .environment = environment,
                              .deadline_ms = sys::monotonic_ms() + time_ms.value(),
-                             .most_output = most_reply};
+                             .most_output = most_reply,
+                             .ties = WatchedProgram::Ties::callers};
   const auto end = run_watched(judge);
   if (!end.ok()) return refuse(describe(end.error()));
   if (end.value().how != How::exited || end.value().number != 0 || !is_whole(end.value().output))

@@ -1,6 +1,6 @@
-// The front of `cloche hook`: small and static, so that somebody is left to say no. Agents take every end of
-// a hook but an answer and exit 2 for a yes: a crash, a time-out, a missing program, an exit of 1. So the
-// judge is a process of its own, and whatever becomes of it but a whole answer in time is exit 2 with a
+// The process that an agent starts as `cloche hook`. Agents take every end of a hook but an answer and exit 2
+// for a yes: a crash, a time-out, a missing program, an exit of 1. So the judge, which reads what the model
+// wrote, is a process of its own, and whatever becomes of it but a whole answer in time is exit 2 with a
 // sentence here.
 #pragma once
 
@@ -20,7 +20,10 @@ Result<uint64_t> judging_ms(std::string_view given);
 // Whether these words (after "hook") ask for a judgement, and not for help or an installation.
 bool is_hook_judgement(std::span<char* const> words);
 
-// `full` is where cloche-full is; `words` are all of argv.
-int hook_front(const std::string& full, std::span<char* const> words, char* const* environment);
+// The command of the judge, which no other caller needs: `hook` without this process before it.
+inline constexpr std::string_view judge_word = "hook-judge";
+
+// `program` is cloche; `words` are all of argv.
+int hook_front(const std::string& program, std::span<char* const> words, char* const* environment);
 
 }  // namespace cloche

@@ -14,7 +14,7 @@ namespace {
 
 constexpr JsonLimits settings_limits{.comments = JsonComments::refused};
 constexpr std::string_view line_end = " || exit 2";
-constexpr int agents_seconds = 60;  // more than the front of the hook takes at most
+constexpr int agents_seconds = 60;  // more than the hook takes at most
 
 std::string indented(int depth) { return "\n" + std::string(static_cast<size_t>(depth) * 2, ' '); }
 

@@ -72,7 +72,7 @@ std::vector<std::string> Installation::parts() const {
 OwnPlaces Installation::places(const Environment& environment) const {
   OwnPlaces own{.state = state, .parts = parts()};
   const std::string folder(parent_of(jail));
-  for (const auto& program : {jail, probe, egress, fetch, folder + "/cloche", folder + "/cloche-full"}) {
+  for (const auto& program : {jail, probe, egress, fetch, folder + "/cloche"}) {
     own.parts.push_back(program);
     own.trusted.push_back(program);
   }

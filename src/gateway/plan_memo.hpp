@@ -16,7 +16,7 @@
 
 namespace cloche {
 
-// As digest_of(), by whoever links more than the front does.
+// As digest_of(), with the processor's own instructions.
 std::string fast_digest_of(const ConfinementPlan& plan);
 
 struct Planned {

@@ -1,4 +1,4 @@
-// nolibc: what Cloche's static programs use of a C library, and nothing else. glibc's own start asks the
+// nolibc: what cloche-jail and cloche-egress use of a C library, and nothing else. glibc's own start asks the
 // processor about itself dozens of times, and in a virtual machine each question is a trap: a third of a
 // millisecond before main(), more than everything the jail does to lock itself in.
 //

@@ -1,8 +1,6 @@
 // System calls under their usual names.
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
-#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -10,17 +8,13 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 
 #include "nolibc/call.hpp"
@@ -75,9 +69,6 @@ int prctl(int option, ...) noexcept {
 int close(int fd) { return static_cast<int>(call(SYS_close, fd)); }
 ssize_t read(int fd, void* to, size_t size) { return call(SYS_read, fd, to, size); }
 ssize_t pread(int fd, void* to, size_t size, off_t offset) { return call(SYS_pread64, fd, to, size, offset); }
-ssize_t pwrite(int fd, const void* from, size_t size, off_t offset) {
-  return call(SYS_pwrite64, fd, from, size, offset);
-}
 ssize_t write(int fd, const void* from, size_t size) { return call(SYS_write, fd, from, size); }
 int fstat(int fd, struct stat* seen) noexcept { return static_cast<int>(call(SYS_fstat, fd, seen)); }
 int mkdirat(int dir, const char* path, mode_t mode) noexcept {
@@ -90,12 +81,6 @@ int symlinkat(const char* says, int dir, const char* path) noexcept {
   return static_cast<int>(call(SYS_symlinkat, says, dir, path));
 }
 int fchmod(int fd, mode_t mode) noexcept { return static_cast<int>(call(SYS_fchmod, fd, mode)); }
-int futimens(int fd, const timespec* times) noexcept {
-  return static_cast<int>(call(SYS_utimensat, fd, nullptr, times, 0));
-}
-int utimensat(int dir, const char* path, const timespec* times, int flags) noexcept {
-  return static_cast<int>(call(SYS_utimensat, dir, path, times, flags));
-}
 off_t lseek(int fd, off_t offset, int whence) noexcept { return call(SYS_lseek, fd, offset, whence); }
 int rmdir(const char* path) noexcept { return static_cast<int>(call(SYS_rmdir, path)); }
 int chdir(const char* path) noexcept { return static_cast<int>(call(SYS_chdir, path)); }
@@ -140,43 +125,9 @@ int setrlimit(__rlimit_resource_t resource, const rlimit* wanted) noexcept {
 // ---- files by name ----
 
 int access(const char* path, int mode) noexcept { return static_cast<int>(call(SYS_access, path, mode)); }
-int mkdir(const char* path, mode_t mode) noexcept { return static_cast<int>(call(SYS_mkdir, path, mode)); }
-int stat(const char* path, struct stat* seen) noexcept {
-  return static_cast<int>(call(SYS_stat, path, seen));
-}
-int lstat(const char* path, struct stat* seen) noexcept {
-  return static_cast<int>(call(SYS_lstat, path, seen));
-}
-int fstatat(int dir, const char* path, struct stat* seen, int flags) noexcept {
-  return static_cast<int>(call(SYS_newfstatat, dir, path, seen, flags));
-}
-int statx(int dir, const char* path, int flags, unsigned mask, struct statx* seen) noexcept {
-  return static_cast<int>(call(SYS_statx, dir, path, flags, mask, seen));
-}
 ssize_t readlink(const char* path, char* to, size_t size) noexcept {
   return call(SYS_readlink, path, to, size);
 }
-ssize_t readlinkat(int dir, const char* path, char* to, size_t size) noexcept {
-  return call(SYS_readlinkat, dir, path, to, size);
-}
-int symlink(const char* says, const char* path) noexcept {
-  return static_cast<int>(call(SYS_symlink, says, path));
-}
-int unlink(const char* path) noexcept { return static_cast<int>(call(SYS_unlink, path)); }
-int unlinkat(int dir, const char* path, int flags) noexcept {
-  return static_cast<int>(call(SYS_unlinkat, dir, path, flags));
-}
-int rename(const char* from, const char* to) noexcept { return static_cast<int>(call(SYS_rename, from, to)); }
-int renameat2(int from_dir, const char* from, int to_dir, const char* to, unsigned flags) noexcept {
-  return static_cast<int>(call(SYS_renameat2, from_dir, from, to_dir, to, flags));
-}
-int mknod(const char* path, mode_t mode, dev_t device) noexcept {
-  return static_cast<int>(call(SYS_mknod, path, mode, device));
-}
-int statfs(const char* path, struct statfs* seen) noexcept {
-  return static_cast<int>(call(SYS_statfs, path, seen));
-}
-int chmod(const char* path, mode_t mode) noexcept { return static_cast<int>(call(SYS_chmod, path, mode)); }
 
 // ---- descriptors ----
 
@@ -187,64 +138,17 @@ int fcntl(int fd, int command, ...) {
   va_end(list);
   return static_cast<int>(call(SYS_fcntl, fd, command, argument));
 }
-int fchown(int fd, uid_t user, gid_t group) noexcept {
-  return static_cast<int>(call(SYS_fchown, fd, user, group));
-}
-int flock(int fd, int operation) noexcept { return static_cast<int>(call(SYS_flock, fd, operation)); }
-int fstatfs(int fd, struct statfs* seen) noexcept { return static_cast<int>(call(SYS_fstatfs, fd, seen)); }
-int memfd_create(const char* name, unsigned flags) noexcept {
-  return static_cast<int>(call(SYS_memfd_create, name, flags));
-}
-int socketpair(int family, int type, int protocol, int* ends) noexcept {
-  return static_cast<int>(call(SYS_socketpair, family, type, protocol, ends));
-}
 ssize_t recvmsg(int fd, msghdr* message, int flags) { return call(SYS_recvmsg, fd, message, flags); }
 int shutdown(int fd, int how) noexcept { return static_cast<int>(call(SYS_shutdown, fd, how)); }
 ssize_t getrandom(void* to, size_t size, unsigned flags) { return call(SYS_getrandom, to, size, flags); }
 
-// ---- terminals ----
-
-// The kernel's structure ends after 19 control characters; the speeds that glibc keeps beside are in c_cflag.
-struct KernelTermios {
-  tcflag_t flags[4];
-  cc_t line;
-  cc_t characters[19];
-};
-int tcgetattr(int fd, termios* seen) noexcept {
-  KernelTermios now{};
-  if (call(SYS_ioctl, fd, TCGETS, &now) != 0) return -1;
-  memset(seen, 0, sizeof *seen);
-  memcpy(seen, &now, offsetof(termios, c_line));
-  seen->c_line = now.line;
-  memcpy(seen->c_cc, now.characters, sizeof now.characters);
-  return 0;
-}
-int tcsetattr(int fd, int when, const termios* wanted) noexcept {
-  KernelTermios next{};
-  memcpy(&next, wanted, offsetof(termios, c_line));
-  next.line = wanted->c_line;
-  memcpy(next.characters, wanted->c_cc, sizeof next.characters);
-  return static_cast<int>(call(SYS_ioctl, fd, TCSETS + when, &next));
-}
-int isatty(int fd) noexcept {
-  KernelTermios unused{};
-  return call(SYS_ioctl, fd, TCGETS, &unused) == 0 ? 1 : 0;
-}
-pid_t tcgetpgrp(int fd) noexcept {
-  pid_t group = -1;
-  return call(SYS_ioctl, fd, TIOCGPGRP, &group) == 0 ? group : -1;
-}
-
 // ---- who and when ----
 
-pid_t getpid() noexcept { return static_cast<pid_t>(raw(SYS_getpid)); }
-pid_t getpgrp() noexcept { return static_cast<pid_t>(raw(SYS_getpgrp)); }
 uid_t geteuid() noexcept { return static_cast<uid_t>(raw(SYS_geteuid)); }
 gid_t getegid() noexcept { return static_cast<gid_t>(raw(SYS_getegid)); }
 int clock_gettime(clockid_t clock, timespec* now) noexcept {
   return static_cast<int>(call(SYS_clock_gettime, clock, now));
 }
-time_t time(time_t* also) noexcept { return call(SYS_time, also); }
 int usleep(useconds_t microseconds) {
   const timespec wanted{microseconds / 1'000'000, static_cast<long>(microseconds % 1'000'000) * 1000};
   return static_cast<int>(call(SYS_nanosleep, &wanted, nullptr));

@@ -80,10 +80,5 @@ void give_back(void* pointer) {
 }  // namespace
 
 void* operator new(size_t size) { return take(size); }
-void* operator new(size_t size, const std::nothrow_t&) noexcept { return take(size); }
-void* operator new[](size_t size) { return take(size); }
 void operator delete(void* pointer) noexcept { give_back(pointer); }
 void operator delete(void* pointer, size_t) noexcept { give_back(pointer); }
-void operator delete(void* pointer, const std::nothrow_t&) noexcept { give_back(pointer); }
-void operator delete[](void* pointer) noexcept { give_back(pointer); }
-void operator delete[](void* pointer, size_t) noexcept { give_back(pointer); }

@@ -41,15 +41,8 @@ int sigaddset(sigset_t* set, int number) noexcept {
   set->__val[0] |= 1UL << (number - 1);
   return 0;
 }
-int sigfillset(sigset_t* set) noexcept {
-  memset(set, 0xff, sizeof *set);
-  return 0;
-}
 int sigprocmask(int how, const sigset_t* set, sigset_t* before) noexcept {
   return static_cast<int>(call(SYS_rt_sigprocmask, how, set, before, kernel_mask_bytes));
-}
-int pthread_sigmask(int how, const sigset_t* set, sigset_t* before) noexcept {
-  return sigprocmask(how, set, before) == 0 ? 0 : errno;
 }
 int sigwaitinfo(const sigset_t* set, siginfo_t* info) {
   return static_cast<int>(call(SYS_rt_sigtimedwait, set, info, nullptr, kernel_mask_bytes));
@@ -74,9 +67,6 @@ pid_t wait4(pid_t pid, int* status, int flags, rusage* usage) noexcept {
   return static_cast<pid_t>(call(SYS_wait4, pid, status, flags, usage));
 }
 pid_t waitpid(pid_t pid, int* status, int flags) { return wait4(pid, status, flags, nullptr); }
-int waitid(idtype_t kind, id_t id, siginfo_t* info, int flags) {
-  return static_cast<int>(call(SYS_waitid, static_cast<int>(kind), id, info, flags, nullptr));
-}
 int execve(const char* path, char* const* argv, char* const* env) noexcept {
   return static_cast<int>(call(SYS_execve, path, argv, env));
 }

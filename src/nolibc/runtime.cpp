@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 
 namespace {
 
@@ -20,7 +19,6 @@ namespace {
 }  // namespace
 
 namespace std {
-const nothrow_t nothrow{};
 void __throw_length_error(const char* what) { broken(what); }
 void __throw_logic_error(const char* what) { broken(what); }
 void __throw_out_of_range(const char* what) { broken(what); }
@@ -30,6 +28,7 @@ void __throw_bad_array_new_length() { broken("an array too long"); }
 void __throw_bad_function_call() { broken("an empty function"); }
 void __throw_bad_optional_access() { broken("an empty optional"); }
 void __throw_bad_variant_access(const char* what) { broken(what); }
+void __glibcxx_assert_fail(const char*, int, const char*, const char* what) noexcept { broken(what); }
 }  // namespace std
 
 extern "C" {

@@ -20,7 +20,7 @@ class AgentToolsFile : public testing::Test {
     fs::copy(CLOCHE_SOURCE_DIR "/share/agent_tools.json", share);
   }
   bool loads(const std::string& workspace) const {
-    return load_agent_tools(root + "/prefix/bin/cloche-full", root + workspace).ok();
+    return load_agent_tools(root + "/prefix/bin/cloche", root + workspace).ok();
   }
 
   Scratch scratch;

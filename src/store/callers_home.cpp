@@ -11,12 +11,15 @@
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "base/sys.hpp"
+#include "confine/watched_child.hpp"
 #include "store/config_paths.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t most_passwd_bytes = size_t{1} << 20;
+constexpr size_t most_getent_bytes = size_t{64} << 10;
+constexpr uint64_t most_getent_ms = 10'000;  // a directory service may be far away
 
 // name:password:id:group:gecos:home:shell, and nothing that is shorter or longer.
 struct Account {
@@ -91,6 +94,18 @@ Result<void> check_config_home(const Environment& environment, const std::string
   return {};
 }
 
+// Sources other than the file (LDAP, systemd) are shared libraries that the C library loads. A static program
+// has none of them, and code of other projects has no place in it: getent looks there in its own process.
+std::string home_by_getent(uid_t id) {
+  const WatchedProgram getent{.path = "/usr/bin/getent",
+                              .arguments = {"getent", "passwd", std::to_string(id)},
+                              .deadline_ms = sys::monotonic_ms() + most_getent_ms,
+                              .most_output = most_getent_bytes};
+  const auto end = run_watched(getent);
+  const bool answered = end.ok() && end.value().how == WatchedEnd::How::exited && end.value().number == 0;
+  return answered ? home_in_answer(end.value().output, id) : "";
+}
+
 }  // namespace
 
 std::string plain_home(std::string_view written) {
@@ -108,9 +123,16 @@ std::string home_of_id(std::string_view passwd, uid_t id) {
   return {};
 }
 
-std::string home_in_file() {
+std::string home_in_answer(std::string_view answer, uid_t id) {
+  const bool one_line = !answer.empty() && answer.find('\n') == answer.size() - 1;
+  return one_line ? home_of_id(answer, id) : "";
+}
+
+std::string home_of_account() {
+  const uid_t id = ::geteuid();
   const auto text = sys::read_file("/etc/passwd", most_passwd_bytes);
-  return text.ok() ? home_of_id(text.value(), ::geteuid()) : "";
+  std::string home = text.ok() ? home_of_id(text.value(), id) : "";
+  return home.empty() ? home_by_getent(id) : home;
 }
 
 bool asks_for_account(const Environment& environment) {
@@ -120,9 +142,9 @@ bool asks_for_account(const Environment& environment) {
          config_home_is_anothers(environment);
 }
 
-Environment with_home_from_file(const Environment& environment) {
+Environment with_home_from_database(const Environment& environment) {
   if (!environment.account_home().empty() || !asks_for_account(environment)) return environment;
-  return environment.with_account_home(home_in_file());
+  return environment.with_account_home(home_of_account());
 }
 
 Result<std::string> callers_home(const Environment& environment) {

@@ -18,9 +18,10 @@ std::string plain_home(std::string_view written);
 // The home of the first account with this id in the text of a passwd file; empty: none, or no absolute path.
 std::string home_of_id(std::string_view passwd, uid_t id);
 
-// The caller's account in /etc/passwd, or in every source of the passwd database. Empty: it does not tell.
-// The second is not for the static front: the other sources are shared libraries.
-std::string home_in_file();
+// The same in what `getent passwd ID` printed: one whole line, or it does not tell.
+std::string home_in_answer(std::string_view answer, uid_t id);
+
+// The caller's account in /etc/passwd, else in the other sources of the passwd database. Empty: none tells.
 std::string home_of_account();
 
 // Whether the variables alone do not settle it: HOME is unset, empty, not a directory, or a directory of
@@ -28,7 +29,6 @@ std::string home_of_account();
 bool asks_for_account(const Environment& environment);
 
 // The same environment; with the account's home, where the variables alone do not settle it.
-Environment with_home_from_file(const Environment& environment);
 Environment with_home_from_database(const Environment& environment);
 
 // HOME, or else the account's. An Error: it is not known, or is not the absolute path of a directory, or lies

@@ -40,6 +40,16 @@ TEST(HomeOfId, IsTheFirstWholeAccountsWithIt) {
   EXPECT_EQ(home_of_id("", 0), "");
 }
 
+TEST(HomeInAnswer, IsOfOneWholeLineWithTheId) {
+  const std::string seven = "seven:x:7:7:g:/home/seven:/bin/sh\n";
+  EXPECT_EQ(home_in_answer(seven, 7), "/home/seven");
+  EXPECT_EQ(home_in_answer(seven, 8), "");
+  for (const std::string& answer :
+       {std::string(), std::string("\n"), seven.substr(0, seven.size() - 1), seven + seven, seven + "more",
+        "\n" + seven, "seven:x:7:7:g:/h\n", std::string("seven:x:7:7:g:home:/bin/sh\n")})
+    EXPECT_EQ(home_in_answer(answer, 7), "") << answer;
+}
+
 class CallersHome : public testing::Test {
  protected:
   Result<std::string> home(const std::string& variable, const std::string& account,

@@ -206,7 +206,7 @@ Result<void> Chain::put(std::string_view bytes) {
   }
   const int failure = written < 0 ? errno : ENOSPC;
   if (written > 0)
-    (void)::ftruncate(file_.get(), static_cast<off_t>(size_));  // else the next writer marks it
+    (void)!::ftruncate(file_.get(), static_cast<off_t>(size_));  // else the next writer marks it
   return system_error("write to " + shown_, failure);
 }
 

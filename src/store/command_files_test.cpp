@@ -22,7 +22,7 @@ class CommandFiles : public testing::Test {
     char name[] = "/var/tmp/cloche-commands-XXXXXX";
     root = fs::canonical(::mkdtemp(name));
     write("prefix/share/cloche/commands/passive.json", good);
-    write("prefix/bin/cloche-full", "");
+    write("prefix/bin/cloche", "");
     fs::create_directories(root / "ws");
     config = "XDG_CONFIG_HOME=" + (root / "config").string();
   }
@@ -35,7 +35,7 @@ class CommandFiles : public testing::Test {
     block[0] = config.data();
     return Environment(block, root.string());
   }
-  std::string program() { return (root / "prefix/bin/cloche-full").string(); }
+  std::string program() { return (root / "prefix/bin/cloche").string(); }
   Result<Shapes> load(const std::string& workspace) {
     auto files = find_command_files(program(), environment());
     if (!files.ok()) return files.take_error();

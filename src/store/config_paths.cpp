@@ -51,8 +51,8 @@ bool may_have_configuration(const std::string& home) {
 }
 
 bool may_be_configured(const Environment& environment, const std::string& workspace) {
-  // A place of the operator's choice may lie anywhere, in the workspace too; that is for cloche-full to
-  // judge.
+  // A place of the operator's choice may lie anywhere, in the workspace too; that is for the reader of the
+  // configuration to judge.
   if (!environment.get("XDG_CONFIG_HOME").empty()) return true;
   const auto users = user_config_folder(environment);
   return is_there_at_all(std::string(parent_of(managed_config))) ||

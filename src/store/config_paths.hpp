@@ -1,4 +1,4 @@
-// Where configuration may be. Apart from reading it, because the front only asks whether there is any.
+// Where configuration may be. Apart from reading it: a plain `cloche run` only asks whether there is any.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ void KeptHead::keep(const ChainEnd& audit) const {
   if (!file_) return;
   const std::string line = std::to_string(audit.line);
   const std::string text = audit.hash + " " + std::string(line_digits - line.size(), '0') + line + "\n";
-  (void)::pwrite(file_.get(), text.data(), text.size(), 0);
+  (void)!::pwrite(file_.get(), text.data(), text.size(), 0);
 }
 
 std::optional<ChainEnd> read_kept_head(const RunPlace& place) {

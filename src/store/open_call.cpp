@@ -173,7 +173,7 @@ void Leads::take_over(const Leads& later) {
 
 bool OpenCall::make_mark(int directory, const std::string& of_root, const std::vector<ProtectedFact>& known) {
   uint64_t salt = 0;
-  (void)::getrandom(&salt, sizeof salt, 0);
+  (void)!::getrandom(&salt, sizeof salt, 0);
   name_ = of_root + std::to_string(since_.seconds) + "-" + std::to_string(since_.nanoseconds) + "-" +
           std::to_string(salt);
   auto mark = sys::open_at(directory, name_, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);

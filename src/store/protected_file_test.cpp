@@ -17,7 +17,7 @@ class ProtectedFile : public testing::Test {
   Scratch scratch;
   std::string root = fs::canonical(scratch.path).string();
   std::string share = root + "/prefix/share/cloche";
-  std::string program = root + "/prefix/bin/cloche-full";
+  std::string program = root + "/prefix/bin/cloche";
 
   ProtectedFile() {
     fs::create_directories(share);

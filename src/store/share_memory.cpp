@@ -58,7 +58,7 @@ std::string share_identity(const std::string& program) {
   std::string text;
   const std::string share = share_beside(program);
   for (const auto file : shared_files) add_identity(text, share + std::string(file));
-  add_identity(text, std::string(parent_of(program)) + "/cloche-full");
+  add_identity(text, std::string(parent_of(program)) + "/cloche");
   return text;
 }
 

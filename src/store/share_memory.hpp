@@ -1,7 +1,7 @@
-// Whether what the programs read was judged as it lies there now. The front has no reader for it: what comes
-// with Cloche is compiled into it, and says the same as share/ does unless somebody broke one of the two.
-// What lies there byte for byte as it was when the programs were built was judged by their tests; of all else
-// judging takes longer than the front has, so whoever judges remembers which files those were.
+// Whether what the programs read was judged as it lies there now. A plain `cloche run` reads none of it: what
+// comes with Cloche is compiled in, and says the same as share/ does unless one of the two is broken. What
+// lies there byte for byte as it was when the programs were built was judged by their tests; to judge all
+// else takes longer than such a run has, so the call that judges it remembers which files those were.
 #pragma once
 
 #include <string>

@@ -43,7 +43,7 @@ TEST(ShareMemory, HoldsUntilAFileIsAnother) {
     write(share / file, "{}");
     remember_judged_share(program, state, share_identity(program));
   }
-  write(root / "bin/cloche-full", "another version");
+  write(root / "bin/cloche", "another version");
   EXPECT_EQ(share_judged(program, state), ShareJudged::no);
   EXPECT_EQ(share_judged((root / "other/bin/cloche-jail").string(), state), ShareJudged::no)
       << "another installation";

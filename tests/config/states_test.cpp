@@ -192,6 +192,13 @@ class States : public Configured {
 };
 FOR_EVERYONE(States);
 
+// getent as it would answer from a directory service; the file does not have the account. It is asked in the
+// workspace, and none of the caller's variables reach it.
+const std::string other_source =
+    "sed -i '/:\\(0\\|65534\\):/d' etc/passwd; cat > getent <<'END'\n#!/bin/sh\n"
+    "test \"$1\" = passwd || exit 2; test -z \"$XDG_STATE_HOME\" || exit 3; cd ..; ";
+const std::string other_source_end = "\nEND\nchmod 755 getent; mount --bind getent /usr/bin/getent";
+
 TEST_P(States, OfHome) {
   const Row rows[] = {
       {.name = "the account's own"},
@@ -199,6 +206,21 @@ TEST_P(States, OfHome) {
       {.name = "empty", .variables = "HOME= XDG_STATE_HOME=$STATE"},
       {.name = "absent, and no account",
        .administrator = "sed -i '/:\\(0\\|65534\\):/d' etc/passwd",
+       .variables = "XDG_STATE_HOME=$STATE",
+       .holds = Holds::refused,
+       .says = "not known whose configuration holds"},
+      {.name = "absent, and the account is in another source of the database",
+       .administrator = other_source + "echo \"seen:x:$2:0::$PWD/account:/bin/sh\"" + other_source_end,
+       .variables = "XDG_STATE_HOME=$STATE"},
+      {.name = "absent, and another source has two answers",
+       .administrator = other_source + "for i in 1 2; do echo \"seen:x:$2:0::$PWD/account:/bin/sh\"; done" +
+                        other_source_end,
+       .variables = "XDG_STATE_HOME=$STATE",
+       .holds = Holds::refused,
+       .says = "not known whose configuration holds"},
+      {.name = "absent, and another source fails",
+       .administrator =
+           other_source + "echo \"seen:x:$2:0::$PWD/account:/bin/sh\"; exit 1" + other_source_end,
        .variables = "XDG_STATE_HOME=$STATE",
        .holds = Holds::refused,
        .says = "not known whose configuration holds"},

@@ -38,9 +38,9 @@ int judge_of(int front) {
   for (int i = 0; i < 200; ++i) {
     int judge = 0;
     std::ifstream("/proc/" + std::to_string(front) + "/task/" + std::to_string(front) + "/children") >> judge;
-    std::error_code error;
-    const auto program = fs::read_symlink("/proc/" + std::to_string(judge) + "/exe", error);
-    if (judge > 0 && program.filename() == "cloche-full") return judge;
+    std::string words;  // those of the front until it has executed
+    std::getline(std::ifstream("/proc/" + std::to_string(judge) + "/cmdline") >> std::ws, words);
+    if (judge > 0 && contains(words, "hook-judge")) return judge;
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   return 0;
@@ -130,9 +130,10 @@ TEST_P(HookFailures, NowhereToSayIt) {
 }
 
 TEST_P(HookFailures, NoMemoryAndNoProcesses) {
-  EXPECT_TRUE(is_a_no(by_shell("ulimit -v 6000;", "", cloche())));
-  // As it is installed, with less than the front itself needs as well.
-  for (const int kib : {500, 1000, 2000, 4000, 8000, 12'000, 16'000}) {
+  // As it is installed, with less than the program needs to start as well; in between, the judge alone has
+  // too little.
+  for (const int kib :
+       {500, 4000, 6000, 7000, 8000, 8500, 9000, 9500, 10'000, 10'500, 11'000, 12'000, 16'000}) {
     const Ran ran = by_shell("ulimit -v " + std::to_string(kib) + ";", "|| exit 2", cloche());
     const bool answered = ran.exit_code == 0 && contains(ran.out, "run --call");
     EXPECT_TRUE(answered || ran.exit_code == 2) << kib << " " << ran.exit_code << ran.out;
@@ -141,19 +142,10 @@ TEST_P(HookFailures, NoMemoryAndNoProcesses) {
   EXPECT_TRUE(is_a_no(by_shell("ulimit -f 0; ulimit -t 1;", "", cloche())));
 }
 
-TEST_P(HookFailures, WithoutItsOtherHalf) {
+TEST_P(HookFailures, WithoutItsOtherParts) {
   const std::string alone = (scene_root() / "alone").string();
   EXPECT_TRUE(exited(outside("mkdir " + alone + " && cp " + cloche() + " " + alone), 0));
   EXPECT_TRUE(is_a_no(by_shell("", "", alone + "/cloche")));
-  EXPECT_TRUE(exited(
-      outside("printf 'not a program' > " + alone + "/cloche-full && chmod +x " + alone + "/cloche-full"),
-      0));
-  EXPECT_TRUE(is_a_no(by_shell("", "", alone + "/cloche")));
-  for (const char* judge : {"exit 0", "exit 1", "exit 3", "echo", "echo '{'", "echo '{}'; exit 1",
-                            "echo '{}'; kill -9 $$", "yes '{}'"}) {
-    scene().write("alone/cloche-full", "#!/bin/sh\n" + std::string(judge) + "\n", 0755);
-    EXPECT_TRUE(is_a_no(by_shell("", "", alone + "/cloche"))) << judge;
-  }
   // Of what the shell says when the program is gone, only the code counts.
   EXPECT_EQ(by_shell("", "|| exit 2", alone + "/gone").exit_code, 2);
 }

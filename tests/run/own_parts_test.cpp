@@ -10,7 +10,7 @@ class OwnParts : public Run {
   void SetUp() override {
     const fs::path built = fs::path(cloche()).parent_path();
     for (const char* name : {"bin", "share"}) fs::create_directories(workspace() / "tools" / name);
-    for (const char* name : {"cloche", "cloche-full", "cloche-jail", "cloche-probe"})
+    for (const char* name : {"cloche", "cloche-jail", "cloche-probe"})
       fs::copy_file(built / name, workspace() / "tools/bin" / name);
     fs::copy(built.parent_path() / "share/cloche", workspace() / "tools/share/cloche",
              fs::copy_options::recursive);
@@ -77,9 +77,8 @@ TEST_P(OwnParts, LinksOnTheWayAreKeptAsWell) {
 
 // No mount keeps a file that was given another name before.
 TEST_P(OwnParts, AnotherNameOfOneIsRefused) {
-  for (const char* file :
-       {"tools/bin/cloche-jail", "tools/bin/cloche-full", "tools/share/cloche/protected.json",
-        "tools/share/cloche/profiles/readonly.json"}) {
+  for (const char* file : {"tools/bin/cloche-jail", "tools/bin/cloche", "tools/share/cloche/protected.json",
+                           "tools/share/cloche/profiles/readonly.json"}) {
     ASSERT_TRUE(exited(outside(std::string("ln ") + file + " other"), 0));
     const Ran ran = own_shell("echo broken > other");
     EXPECT_TRUE(refused(ran, {125}, {"has another name (a hard link)"})) << file;
