@@ -64,7 +64,7 @@ class Judge {
         asked_{call.tool, to_json(call.input)} {}
 
   Result<std::string> reply(const HookTool& tool) {
-    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_, gateway_.session().installation.jail));
+    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_));
     if (only.passes)
       return say(
           TRY(advise_agent_only(gateway_, asked_, only.judged, only.why, context_, approver_, on_ask_)));

@@ -178,7 +178,8 @@ Result<bool> check_all(const ProfilesArguments& arguments, const Configuration& 
 Result<int> carry_out(const ProfilesArguments& arguments, const Environment& environment) {
   const Installation installation = TRY(find_installation(environment));
   // Of no workspace: what the operator has, whatever a project would take away.
-  const Configuration configuration = TRY(load_configuration(environment, installation, ""));
+  Configuration configuration = TRY(load_configuration(environment, installation, ""));
+  for (auto& profile : configuration.profiles) profile = TRY(with_examples(profile));
   const Profiles& known = configuration.profiles;
   if (arguments.action != ProfilesArguments::Action::show)
     tell_passed_over(configuration.settings.profiles_dir.value);

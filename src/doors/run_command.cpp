@@ -18,7 +18,6 @@
 #include "doors/print.hpp"
 #include "gateway/run.hpp"
 #include "policy/plan_run.hpp"
-#include "store/share_memory.hpp"
 
 namespace cloche {
 int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
@@ -135,11 +134,6 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
     return 0;
   }
   auto installation = find_installation(environment);
-  // What comes with Cloche is judged by whoever can read it; from then on that is known.
-  const ShareJudged share = otherwise && installation.ok()
-                                ? share_judged(installation.value().jail, installation.value().state)
-                                : ShareJudged::remembered;
-  if (share == ShareJudged::no) return otherwise();
   arguments.request.umask =
       ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
   // In the background the terminal is somebody else's: touching its settings would stop us.
@@ -174,9 +168,6 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
     return otherwise();
   }
   if (!ran.ok()) return answer(ran.error());
-  // Not before: the state directory itself was judged by now. And only what nobody changed meanwhile.
-  if (share == ShareJudged::as_built)
-    note_share_as_built(installation.value().jail, installation.value().state);
   const bool wants_digest = arguments.json || arguments.status_fd >= 0;
   return finish_run(ran.value().outcome, wants_digest ? digest_of(ran.value().plan) : "", arguments);
 }

@@ -18,12 +18,8 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
-#include "store/agent_tools_file.hpp"
-#include "store/command_files.hpp"
 #include "store/profile_files.hpp"
-#include "store/protected_file.hpp"
 #include "store/second_name.hpp"
-#include "store/share_memory.hpp"
 #include "store/system_facts.hpp"
 #include "store/workspace_way.hpp"
 
@@ -59,8 +55,8 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
 
 // A directory that the managed file names is the administrator's word.
 Result<Profiles> profiles_for(const Settings& settings, const Environment& environment,
-                              const Installation& installation, const std::string& workspace) {
-  ProfilePlaces places{installation.jail, settings.profiles_dir.value, workspace, home_of(environment)};
+                              const std::string& workspace) {
+  ProfilePlaces places{settings.profiles_dir.value, workspace, home_of(environment)};
   if (settings.profiles_dir.managed) places.writers = {.owner = 0, .group = false};
   return load_profiles(places);
 }
@@ -188,7 +184,7 @@ Result<Configuration> load_configuration(const Environment& environment, const I
   configuration.settings = TRY(settings_of(configuration.files));
   const Settings& settings = configuration.settings;
   configuration.rules = TRY(rules_of(configuration.files, canonical_command));
-  configuration.profiles = TRY(profiles_for(settings, environment, installation, workspace));
+  configuration.profiles = TRY(profiles_for(settings, environment, workspace));
   TRY(check_names(settings, configuration.profiles));
   TRY(check_tool_path(settings, workspace));
   TRY(check_executors_dir(settings, workspace));
@@ -216,13 +212,12 @@ Result<std::vector<std::string>> check_configuration(std::string_view text, cons
   file = TRY(parse_config(text, path, settings_keys()));
   Settings settings = TRY(settings_of(files));
   TRY(rules_of(files, canonical_command));
-  const Installation installation = TRY(find_installation(environment));
   if (whose != Whose::managed && !settings.profiles_dir.is_said()) {
     // Its profiles may stand where the other files say.
     const ConfigFiles others = TRY(config_for(environment, ""));
     settings.profiles_dir = TRY(settings_of(others)).profiles_dir;
   }
-  const Profiles profiles = TRY(profiles_for(settings, environment, installation, ""));
+  const Profiles profiles = TRY(profiles_for(settings, environment, ""));
   TRY(check_names(settings, profiles));
   TRY(check_tool_path(settings, ""));
   return rules_without_tool(settings);
@@ -340,18 +335,6 @@ Result<Configured> configured(RunRequest& request, const Environment& environmen
   return result;
 }
 
-// Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
-// is broken there refuses everything all the same.
-Result<void> judge_share(const Installation& installation, const std::string& identity) {
-  if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
-  TRY(load_protected_file(installation.jail, ""));
-  TRY(load_agent_tools(installation.jail, ""));
-  const auto shapes = TRY(shipped_command_files(installation.jail));  // the user's own are for calls alone
-  TRY(load_command_files(shapes, installation.jail, ""));
-  remember_judged_share(installation.jail, installation.state, identity);
-  return {};
-}
-
 }  // namespace
 
 Result<std::vector<std::string>> configure_command(RunRequest& request, const Environment& environment,
@@ -361,10 +344,8 @@ Result<std::vector<std::string>> configure_command(RunRequest& request, const En
 
 Result<std::vector<std::string>> configure_run(RunRequest& request, const Environment& environment,
                                                const Installation& installation) {
-  const std::string share = share_identity(installation.jail);  // before anything of it is read
   Configured known = TRY(configured(request, environment, installation));
   if (!known.settings) return known.notes;
-  TRY(judge_share(installation, share));
   Ladder ladder(environment, installation);
   const Wish wish = TRY(wish_for(*known.settings, environment, Door::command_line));
   Choice choice = TRY(take_box(request, wish, ladder));

@@ -20,7 +20,6 @@
 #include "policy/plan_run.hpp"
 #include "store/config_paths.hpp"
 #include "store/leftovers.hpp"
-#include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
@@ -249,18 +248,14 @@ Result<Ran> after_look(Result<Ran> ran, ProtectedLook& look, const GuardFacts& g
 
 }  // namespace
 
-std::vector<std::string> Installation::parts() const {
-  return {std::string(parent_of(jail)), share_beside(jail)};
-}
+std::string Installation::folder() const { return std::string(parent_of(jail)); }
 
 OwnPlaces Installation::places(const Environment& environment) const {
-  OwnPlaces own{.state = state, .parts = parts()};
-  const std::string folder(parent_of(jail));
-  for (const auto& program : {jail, probe, egress, fetch, folder + "/cloche", folder + "/cloche-full"}) {
+  OwnPlaces own{.state = state, .parts = {folder()}};
+  for (const auto& program : {jail, probe, egress, fetch, folder() + "/cloche", folder() + "/cloche-full"}) {
     own.parts.push_back(program);
     own.trusted.push_back(program);
   }
-  own.trusted.push_back(share_beside(jail));
   std::vector<std::string> directories = {std::string(parent_of(managed_config))};
   // What cannot be a place is refused by who reads it.
   if (const auto users = user_config_folder(environment); users.ok()) directories.push_back(users.value());

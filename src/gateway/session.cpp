@@ -9,7 +9,6 @@
 #include "policy/gates.hpp"
 #include "policy/system_view.hpp"
 #include "store/command_files.hpp"
-#include "store/protected_file.hpp"
 #include "store/run_place.hpp"
 #include "store/second_name.hpp"
 #include "tools/surroundings.hpp"
@@ -69,10 +68,9 @@ Result<void> protect_parts(Session& session) {
   const auto protect = [&](const std::string& named, const std::string& reason) {
     const std::string part = led_to(named);
     if (part != session.workspace && is_beneath(session.workspace, part))
-      session.protected_set.push_back(protected_part(part.substr(session.workspace.size() + 1), reason));
+      session.protected_parts.push_back({part.substr(session.workspace.size() + 1), reason});
   };
-  for (const std::string& part : session.installation.parts())
-    protect(part, "it belongs to the Cloche that judges this call");
+  protect(session.installation.folder(), "it belongs to the Cloche that judges this call");
   for (const std::string& kept : session.options.operators.kept) {
     if (lies_in(led_to(kept), session.workspace))
       return refusal("the workspace " + session.workspace + " lies in " + kept +
@@ -91,14 +89,12 @@ HostNames names_of(const Session& session) {
   if (const auto users = user_config_folder(session.environment); users.ok())
     names.own.push_back(users.value());
   if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
-  // Who could change the programs or the shapes would change what is judged. Where every view has them
-  // anyway, there is nothing to keep from anybody, and nobody but root writes there.
-  for (const std::string& named : session.installation.parts()) {
-    const std::string part = led_to(named);
-    const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
-                                   [&](const ShownPath& row) { return is_beneath(row.path, part); });
-    if (!shown) names.own.push_back(part);
-  }
+  // A call that could change the programs would change what is judged. Where every view has them anyway, only
+  // root writes there.
+  const std::string programs = led_to(session.installation.folder());
+  const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
+                                 [&](const ShownPath& row) { return is_beneath(row.path, programs); });
+  if (!shown) names.own.push_back(programs);
   std::erase(names.own, "");
   names.secret_grants = session.settings.secret_grants.value;
   return names;
@@ -145,13 +141,6 @@ bool is_in_approvals(const Executor& executor, const std::vector<std::string>& a
 
 }  // namespace
 
-Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
-                          const std::string& workspace) {
-  const std::string& program = installation.jail;  // all of them stand in one directory
-  const auto files = TRY(find_command_files(program, environment));
-  return load_command_files(files, program, workspace);
-}
-
 SessionOptions default_session() {
   SessionOptions options;
   options.ceilings.commands = CommandProfile::full;
@@ -195,7 +184,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   if (said.run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
-  session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
+  session.shapes = TRY(load_command_shapes(environment, session.workspace));
   Configuration configuration = TRY(load_configuration(environment, session.installation, session.workspace));
   session.settings = std::move(configuration.settings);
   session.rules = std::move(configuration.rules);
@@ -206,7 +195,6 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.wish.lowest = std::max(session.wish.lowest, said.lowest);
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
-  session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
   TRY(protect_parts(session));
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
