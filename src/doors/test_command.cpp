@@ -9,7 +9,7 @@
 #include "base/json_text.hpp"
 #include "base/sys.hpp"
 #include "doors/explain_command.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "doors/replay_command.hpp"
 #include "gateway/configuration.hpp"
@@ -118,21 +118,52 @@ void check_shipped_shapes(Tally& tally) {
 struct TestArguments {
   std::vector<std::string> files = {};  // none: all that a session would read
   std::optional<std::string> executors = {};
+  ReplayArguments replay = {};
+  bool help = false;
 };
+
+const OptionTables<TestArguments>& tables() {
+  static constexpr Option<TestArguments> options[] = {
+      {"--executors", "DIR",
+       "The executors that rules may name (default: executors_dir of the configuration).",
+       keep<&TestArguments::executors>},
+      {"--replay", "RUN", "Judge the calls of this run again: its id, 'last', its directory or a transcript.",
+       keep<&TestArguments::replay, &ReplayArguments::run>},
+      {"--policy", "FILE", "With --replay: the permission rules to judge them by.",
+       keep<&TestArguments::replay, &ReplayArguments::policy>},
+      {"--json", "", "With --replay: print one JSON object on stdout.",
+       [](TestArguments& arguments, const std::string&) -> Result<void> {
+         arguments.replay.json = true;
+         return {};
+       }},
+      help_option<TestArguments>};
+  static const OptionTables<TestArguments> all{{options}};
+  return all;
+}
+
+std::string test_help() {
+  return text_of(HelpPage{
+      .usage = "cloche test [--executors DIR] [FILE...]\ncloche test --replay RUN --policy FILE [--json]",
+      .about =
+          "Checks every example of command shapes, permission rules and sandbox profiles: in the shapes that "
+          "come with Cloche, in those of $XDG_CONFIG_HOME/cloche/commands and in the configuration, or in "
+          "the files that are named. Prints file:line of each that fails, and finds rules that can never "
+          "decide.\n"
+          "With --replay it prints each verdict of a run's calls that other permission rules would change.",
+      .rows = rows_of(tables()),
+      .notes = "Exit code 0 when all hold and nothing would change, 1 otherwise.",
+      .examples = {"cloche test", "cloche test my-commands.json",
+                   "cloche test --replay run1 --policy new.json"}});
+}
 
 Result<TestArguments> read_arguments(std::span<char* const> words) {
   TestArguments read;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string word = words[i];
-    if (word == "--executors") {
-      if (++i == words.size()) return usage_error("--executors needs a directory", "see cloche test --help");
-      read.executors = words[i];
-    } else if (word.size() > 1 && word[0] == '-' && word != "--") {
-      return usage_error("unknown flag " + word, "see cloche test --help");
-    } else if (word != "--") {
-      read.files.push_back(word);
-    }
-  }
+  const auto files = TRY(read_options(read, words, tables(), OptionsEnd::dashes, "see cloche test --help"));
+  read.files.assign(files.begin(), files.end());
+  if (read.help || read.replay == ReplayArguments{}) return read;
+  if (read.replay.run.empty() || read.replay.policy.empty() || read.executors || !read.files.empty())
+    return usage_error("--replay and --policy belong together, and only --json beside them",
+                       "cloche test --replay RUN --policy FILE");
   return read;
 }
 
@@ -187,8 +218,7 @@ Result<std::vector<std::string>> users_files(const Environment& environment) {
   return files;
 }
 
-Result<bool> check_all(std::span<char* const> words, const Environment& environment) {
-  const TestArguments arguments = TRY(read_arguments(words));
+Result<bool> check_all(const TestArguments& arguments, const Environment& environment) {
   const bool all = arguments.files.empty();
   const std::vector<std::string> files = all ? TRY(users_files(environment)) : arguments.files;
   const OwnTools own = TRY(own_tools(arguments, environment));
@@ -203,16 +233,12 @@ Result<bool> check_all(std::span<char* const> words, const Environment& environm
 }  // namespace
 
 int test_door(std::span<char* const> words, const Environment& environment) {
-  const std::string_view first = words.empty() ? "" : words.front();
-  if (first == "--help" || first == "-h") {
-    print(test_help());
-    return 0;
-  }
-  const bool replays = std::any_of(words.begin(), words.end(), [](std::string_view word) {
-    return word.starts_with("--replay") || word.starts_with("--policy");
-  });
-  if (replays) return replay_door(words, environment);
-  const auto all_hold = check_all(words, environment);
+  const auto arguments = read_arguments(words);
+  if (arguments.ok() && arguments.value().help) return print_all(test_help(), 0);
+  if (arguments.ok() && !arguments.value().replay.run.empty())
+    return replay_door(arguments.value().replay, environment);
+  const auto all_hold =
+      arguments.ok() ? check_all(arguments.value(), environment) : Result<bool>(arguments.error());
   if (all_hold.ok()) return all_hold.value() ? 0 : 1;
   complain(describe(all_hold.error()));
   return all_hold.error().fault == Fault::usage ? 2 : 125;
