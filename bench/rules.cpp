@@ -8,6 +8,7 @@
 #include "policy/decide.hpp"
 #include "policy/rules.hpp"
 #include "policy/shapes.hpp"
+#include "policy/shipped_files.hpp"
 #include "sections.hpp"
 #include "tools/registry.hpp"
 
@@ -64,10 +65,8 @@ double call_cost(const RuleFiles& files, const std::vector<std::string>& command
 
 Result<Shapes> shipped_shapes() {
   Shapes all;
-  for (const char* name : {"passive.json", "full.json"}) {
-    const std::string path = std::string(CLOCHE_BIN_DIR) + "/../share/cloche/commands/" + name;
-    const std::string text = TRY(sys::read_file(path));
-    const Shapes some = TRY(load_shapes(text, path));
+  for (const std::string name : {"share/commands/passive.json", "share/commands/full.json"}) {
+    const Shapes some = TRY(load_shapes(shipped_text(name), name));
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;

@@ -62,9 +62,6 @@ Result<Scene> Scene::create(Programs programs) {
       TRY(copy_program(CLOCHE_BIN_DIR "/" + std::string(program), scene.program(program)));
     }
     TRY(copy_program(self, scene.program("cloche-bench")));
-    TRY(make_directory(scene.root_ + "/share"));
-    if (::symlink(CLOCHE_BIN_DIR "/../share/cloche", (scene.root_ + "/share/cloche").c_str()) != 0)
-      return system_error("link share/");
   }
   if (::chdir(scene.workspace().c_str()) != 0) return system_error("enter " + scene.workspace());
   // The command line finds its state by this; a home of ours, so that nobody's real one is looked into.

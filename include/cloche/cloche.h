@@ -12,8 +12,8 @@
 // never beyond what the managed configuration says.
 //
 // A Gateway may be used from any number of threads. Nothing here throws, has globals, or looks at the
-// environment behind the caller's back: what a call may see is what Environment was given. cloche-jail,
-// cloche-probe and share/ stand beside the running program, or where options.programs says.
+// environment behind the caller's back: what a call may see is what Environment was given. cloche-jail
+// and cloche-probe stand beside the running program, or where options.programs says.
 #pragma once
 
 #include "base/environment.hpp"

@@ -54,7 +54,7 @@ class Operator : public Approver {
     if (!filed_) {
       const auto installation = find_installation(environment_);
       // No state: then questions cannot be filed, and the approver says so.
-      filed_.emplace(FiledApprover::Options{.state = installation.ok() ? installation.value().state : "",
+      filed_.emplace(FiledApproverOptions{.state = installation.ok() ? installation.value().state : "",
                                             .inner = &terminal_});
     }
     return *filed_;

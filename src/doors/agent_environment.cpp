@@ -8,16 +8,6 @@
 namespace cloche {
 namespace {
 
-struct PlaceFlag {
-  std::string_view flag;
-  std::string_view variable;
-  std::string_view usual;  // below the home, when the variable is not set; empty: there is no usual one
-};
-constexpr PlaceFlag place_flags[] = {{"--home", "HOME", ""},
-                                     {"--config-home", "XDG_CONFIG_HOME", "/.config"},
-                                     {"--state-home", "XDG_STATE_HOME", "/.local/state"},
-                                     {"--uid-range", "CLOCHE_UID_RANGE", ""}};
-
 // What is taken from the agent's own environment, and why it can do no harm there.
 constexpr std::string_view agents_names[] = {
     "PATH",  // orders toolchains that are shown anyway; Cloche finds its own programs without it

@@ -7,6 +7,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/environment.hpp"
@@ -36,7 +37,22 @@ class AgentEnvironment {
 // the installed line, and for the line of a call that is kept. The environment must know the account's home.
 std::vector<std::string> flags_of_places(const Environment& environment);
 
-// Whether it is one of these flags; each takes a value.
+// These flags; each takes a value.
+struct PlaceFlag {
+  std::string_view flag;
+  std::string_view value;
+  std::string_view variable;
+  std::string_view usual;  // below the home, when the variable is not set; empty: there is no usual one
+  std::string_view help;
+};
+inline constexpr PlaceFlag place_flags[] = {
+    {"--home", "DIR", "HOME", "", "The operator's home (default: that of the account)."},
+    {"--config-home", "DIR", "XDG_CONFIG_HOME", "/.config",
+     "Where cloche/config.json is (default: .config of the home)."},
+    {"--state-home", "DIR", "XDG_STATE_HOME", "/.local/state",
+     "Where Cloche's state directory is (default: .local/state of the home)."},
+    {"--uid-range", "FIRST:COUNT", "CLOCHE_UID_RANGE", "",
+     "The ids that commands get when Cloche runs as root."}};
 bool is_flag_of_place(std::string_view flag);
 
 }  // namespace cloche

@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "base/sys.hpp"
 #include "doors/approve_watch.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "gateway/installation.hpp"
 #include "jail/wire.hpp"
@@ -20,13 +20,52 @@ using Action = ApproveArguments::Action;
 struct ActionName {
   std::string_view name;
   Action action;
-  bool takes_id;
+  std::string_view value;  // "ID": it takes one
+  std::string_view help;
 };
-constexpr ActionName actions[] = {{"list", Action::list, false},
-                                  {"show", Action::show, true},
-                                  {"yes", Action::yes, true},
-                                  {"no", Action::no, true},
-                                  {"--watch", Action::watch, false}};
+constexpr ActionName actions[] = {
+    {"list", Action::list, "", "What waits, and what was answered and not yet used (default)."},
+    {"show", Action::show, "ID", "Everything that a yes would cover."},
+    {"yes", Action::yes, "ID", "Let the call pass, once, within an hour."},
+    {"no", Action::no, "ID", "Refuse the call for an hour."}};
+
+struct ApproveOptions {
+  bool watch = false;
+  bool json = false;
+  bool help = false;
+};
+const OptionTables<ApproveOptions>& tables() {
+  static constexpr Option<ApproveOptions> options[] = {
+      {"--watch", "", "Wait for questions and ask each at this terminal; Ctrl-C ends it.",
+       raise<&ApproveOptions::watch>},
+      {"--json", "", "Print JSON on stdout: {\"questions\": [...]}, or the one question.",
+       raise<&ApproveOptions::json>},
+      help_option<ApproveOptions>};
+  static const OptionTables<ApproveOptions> all{{options}};
+  return all;
+}
+
+std::string approve_help() {
+  std::vector<HelpRow> rows;
+  for (const auto& row : actions)
+    rows.push_back({std::string(row.name) + (row.value.empty() ? "" : " " + std::string(row.value)),
+                    std::string(row.help)});
+  for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
+  return text_of(HelpPage{
+      .usage = "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]",
+      .about =
+          "The operator's answer to a call that waits for one: a rule says ask with `approver: operator`, or "
+          "the agent's front end could ask no person. What is approved is that very command with those very "
+          "files: anything changed is another question. Questions wait for 8 hours.",
+      .rows = std::move(rows),
+      .notes =
+          "The owner of Cloche's state directory is the operator. An agent that runs under your own id "
+          "outside the sandbox could answer as well: then this is advice, and `cloche doctor` says so.\n"
+          "\n"
+          "Exit codes: 0; 2 usage; 125 there is no such question, or it was answered, used or has expired.",
+      .examples = {"cloche approve", "cloche approve show k3vqw7ma", "cloche approve yes k3vqw7ma",
+                   "cloche approve --watch"}});
+}
 
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche approve --help"); }
 
@@ -142,29 +181,20 @@ Result<int> carry_out(const ApproveArguments& arguments, const Environment& envi
 }  // namespace
 
 Result<ApproveArguments> parse_approve(std::span<char* const> words) {
-  ApproveArguments arguments;
-  const ActionName* action = nullptr;
-  for (const std::string_view word : words) {
-    if (word == "--help" || word == "-h") return ApproveArguments{.action = Action::help};
-    if (word == "--json") {
-      arguments.json = true;
-      continue;
-    }
-    const auto* named = std::find_if(std::begin(actions), std::end(actions),
-                                     [&](const ActionName& one) { return one.name == word; });
-    if (action == nullptr && named != std::end(actions)) {
-      action = named;
-    } else if (action != nullptr && action->takes_id && arguments.id.empty() && !word.starts_with('-')) {
-      arguments.id = word;
-    } else {
-      return bad_usage("'" + std::string(word) + "' does not fit here");
-    }
-  }
-  if (action != nullptr) arguments.action = action->action;
-  if (action != nullptr && action->takes_id && arguments.id.empty())
-    return bad_usage(std::string(action->name) + " needs an id");
-  if (arguments.action == Action::watch && arguments.json) return bad_usage("--watch speaks to a person");
-  return arguments;
+  ApproveOptions said;
+  const auto others =
+      TRY(read_options(said, words, tables(), OptionsEnd::dashes, "see cloche approve --help"));
+  if (said.help) return ApproveArguments{.action = Action::help};
+  if (said.watch && (said.json || !others.empty()))
+    return bad_usage("--watch speaks to a person, and stands alone");
+  if (said.watch) return ApproveArguments{.action = Action::watch};
+  const std::string_view word = others.empty() ? "list" : others[0];
+  const auto* action = std::find_if(std::begin(actions), std::end(actions),
+                                    [&](const ActionName& one) { return one.name == word; });
+  const size_t wanted = action == std::end(actions) ? 0 : (action->value.empty() ? 1 : 2);
+  if (others.size() > wanted) return bad_usage("'" + std::string(others[wanted]) + "' does not fit here");
+  if (wanted == 2 && others.size() < 2) return bad_usage(std::string(word) + " needs an id");
+  return ApproveArguments{.action = action->action, .id = wanted == 2 ? others[1] : "", .json = said.json};
 }
 
 std::string approvals_json(const std::vector<FiledQuestion>& questions) {

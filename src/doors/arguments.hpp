@@ -1,4 +1,4 @@
-// The words of `cloche run`, from argv to a request. One table, read once; no globals.
+// The words of `cloche run` and `cloche wrap`, from argv to a request, and their help.
 #pragma once
 
 #include <span>
@@ -28,8 +28,14 @@ struct RunArguments {
   // agent_environment.hpp reads.
   std::optional<std::string> call = {};
   size_t places = 0;  // how many flags say where
-  size_t flags = 0;   // how many there are in all
 
+  // Of `cloche wrap` alone.
+  std::optional<std::string> box = {};  // --backend there
+  std::optional<std::string> runtime = {};
+  std::optional<std::string> executor = {};  // a manifest
+  std::optional<std::string> bundle = {};    // a directory to make
+
+  bool operator==(const RunArguments&) const = default;
   bool is_recorded() const { return run || task || skill || call; }
   // What can be planned without reading anything.
   bool has_shipped_profile() const {
@@ -51,7 +57,18 @@ Result<Rung> rung_of_word(const std::string& word);
 // None for "oci": crun or runc, whichever works here.
 Result<std::optional<Backend>> backend_of_word(const std::string& word);
 
+// Which command's flags are taken.
+enum class RunCommand : unsigned { run = 1, wrap = 2 };
+
+// Only the options, and the command as argv: nothing is settled yet.
+Result<RunArguments> read_run_words(std::span<char* const> words, RunCommand command);
+// What --isolation and --backend come to together.
+Result<void> settle_rung(RunArguments& arguments);
+
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);
+
+std::string run_help();
+std::string wrap_help();
 
 }  // namespace cloche

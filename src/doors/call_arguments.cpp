@@ -1,12 +1,9 @@
-// The words of a tool call: of `cloche call`, `cloche explain call` and, without a call, of the others.
 #include "doors/call_arguments.hpp"
-#include "doors/agent_environment.hpp"
 
 #include <string_view>
 #include <vector>
 
 #include "base/sys.hpp"
-#include "doors/agent_environment.hpp"
 #include "doors/arguments.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/secret_names.hpp"
@@ -14,23 +11,23 @@
 namespace cloche {
 namespace {
 
-// One byte more than a call may have: the schema gate sees that it is too much, and nobody reads the rest.
+// One byte more than a call may have: the schema gate sees that it is too much.
 constexpr size_t most_arguments_bytes = call_limits.bytes + 1;
 
-using Apply = Result<void> (*)(CallArguments& arguments, const std::string& value);
+using Value = const std::string&;
 
-Result<void> set_commands(CallArguments& arguments, const std::string& value) {
+Result<void> set_commands(CallArguments& arguments, Value value) {
   const auto profile = command_profile(value);
   if (!profile)
     return usage_error("--commands " + value + ": no such profile", "known are passive, full and any");
-  // Whoever names it means it: a call that asks for nothing narrower has all of it.
+  // A call that asks for nothing narrower has all of it.
   Ceilings& ceilings = arguments.options.ceilings;
   ceilings.commands = ceilings.unasked = *profile;
   arguments.options.asked.commands = *profile;
   return {};
 }
 
-Result<void> set_autonomy(CallArguments& arguments, const std::string& value) {
+Result<void> set_autonomy(CallArguments& arguments, Value value) {
   const auto level = autonomy(value);
   if (!level)
     return usage_error("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
@@ -39,13 +36,13 @@ Result<void> set_autonomy(CallArguments& arguments, const std::string& value) {
   return {};
 }
 
-Result<void> set_isolation(CallArguments& arguments, const std::string& value) {
+Result<void> set_isolation(CallArguments& arguments, Value value) {
   RunRequest& operators = arguments.options.operators;
   operators.isolation = TRY(rung_of_word(value));
   return {};
 }
 
-Result<void> set_backend(CallArguments& arguments, const std::string& value) {
+Result<void> set_backend(CallArguments& arguments, Value value) {
   RunRequest& operators = arguments.options.operators;
   operators.backend = TRY(backend_of_word(value));
   // A rung that was said besides must be this one; load_session looks.
@@ -54,12 +51,12 @@ Result<void> set_backend(CallArguments& arguments, const std::string& value) {
   return {};
 }
 
-Result<void> set_profile(CallArguments& arguments, const std::string& value) {
+Result<void> set_profile(CallArguments& arguments, Value value) {
   return set_profile_of(arguments.options.operators, value);
 }
 
 // A value would be the operator's own word for every call; names are all that a call is given.
-Result<void> add_pass_env(CallArguments& arguments, const std::string& value) {
+Result<void> add_pass_env(CallArguments& arguments, Value value) {
   if (!is_variable_name(value))
     return usage_error("--pass-env " + value + " is not the name of a variable",
                        "give a name alone: its value is the caller's");
@@ -67,173 +64,158 @@ Result<void> add_pass_env(CallArguments& arguments, const std::string& value) {
   return {};
 }
 
-Result<void> add_grant(CallArguments& arguments, const std::string& value, bool writable) {
+Result<void> add_grant(CallArguments& arguments, Value value, bool writable) {
   arguments.options.operators.grants.push_back(TRY(parse_grant(value, writable)));
   return {};
 }
 
 // What the operator permits, in the words of the flag; a skill may have less of it.
-Result<void> add_net(CallArguments& arguments, const std::string& value) {
+Result<void> add_net(CallArguments& arguments, Value value) {
   std::vector<std::string> entries;
   TRY(declare_host(entries, value));
   arguments.options.ceilings.hosts.push_back(value);
   return {};
 }
 
-Result<void> add_net_any(CallArguments& arguments, const std::string&) {
+Result<void> add_net_any(CallArguments& arguments, Value) {
   arguments.options.ceilings.hosts.emplace_back(any_host);
   return {};
 }
 
-Result<void> set_format(CallArguments& arguments, const std::string& value) {
+Result<void> set_format(CallArguments& arguments, Value value) {
   arguments.format = tool_format(value);
   if (!arguments.format)
     return usage_error("--format " + value + ": no such format", "known are mcp, openai and anthropic");
   return {};
 }
 
-// Into a text of the arguments.
-template <auto member>
-Result<void> keep(CallArguments& arguments, const std::string& value) {
-  if (value.empty()) return usage_error("a flag has an empty value");
-  arguments.*member = value;
-  return {};
-}
-template <auto member>
-Result<void> keep_option(CallArguments& arguments, const std::string& value) {
-  if (value.empty()) return usage_error("a flag has an empty value");
-  arguments.options.*member = value;
-  return {};
-}
-template <auto member>
-Result<void> raise(CallArguments& arguments, const std::string&) {
-  arguments.*member = true;
+Result<void> add_protected(CallArguments& arguments, Value value) {
+  if (value.empty()) return usage_error("--allow-protected needs a path");
+  arguments.options.operators.allow_protected.push_back(value);
   return {};
 }
 
-struct Flag {
-  std::string_view name;
-  bool takes_value;
-  Apply apply;
-};
-constexpr Flag flags[] = {
-    {"--json", false, raise<&CallArguments::json>},
-    {"--help", false, raise<&CallArguments::help>},
-    {"-h", false, raise<&CallArguments::help>},
-    {"--commands", true, set_commands},
-    {"--workspace", true,
-     [](CallArguments& arguments, const std::string& value) -> Result<void> {
+RunRequest& request_of(CallArguments& arguments) { return arguments.options.operators; }
+
+constexpr unsigned bit(CallCommand command) { return static_cast<unsigned>(command); }
+constexpr unsigned of_tools = bit(CallCommand::tools);
+constexpr unsigned of_mcp = bit(CallCommand::mcp);
+constexpr unsigned of_call = bit(CallCommand::call) | bit(CallCommand::explain);
+
+// A server has another default for --commands and --task, and prints what its client asks for.
+constexpr Option<CallArguments> options[] = {
+    {"", "", "What calls may use:"},
+    {"--skill", "FILE",
+     "A SKILL.md that says what the task may use (default: every shipped tool, and no network).",
+     keep<&CallArguments::skill>},
+    {"--executors", "DIR",
+     "Tools of your own: DIR/NAME/manifest.json (default: executors_dir of the configuration).",
+     keep<&CallArguments::options, &SessionOptions::executors>},
+    {"--commands", "C",
+     "The most that run_shell may run: passive, full or any (default: full, and passive unless the call asks "
+     "for more).",
+     set_commands, ~of_mcp},
+    {"--commands", "C", "The most that run_shell may run: passive, full or any (default).", set_commands,
+     of_mcp},
+    {"--autonomy", "A", "What is asked about: readonly, supervised (default) or full.", set_autonomy},
+    {"--profile", "P",
+     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
+     "see cloche profiles.",
+     set_profile},
+    {"--isolation", "RUNG",
+     "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
+     "refused.",
+     set_isolation},
+    {"--backend", "B",
+     "What builds the sandbox, and with it the isolation: native (default), bwrap, subprocess, oci (crun or "
+     "runc, whichever works), crun, runc or runsc.",
+     set_backend},
+    {"--ro", "SRC[:DST]",
+     "Show a file or directory of the host, read-only, as DST or by its own path. May be repeated.",
+     [](CallArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
+    {"--rw", "SRC[:DST]", "The same, writable.",
+     [](CallArguments& arguments, Value value) { return add_grant(arguments, value, true); }},
+    {"--allow-protected", "PATH",
+     "Let commands change PATH, a member of the protected set (git hooks, .envrc, .vscode, ...). May be "
+     "repeated.",
+     add_protected},
+    {"--pass-env", "NAME",
+     "Pass a variable of the caller's, unless its name looks like a secret. May be repeated.", add_pass_env},
+    {"--net", "HOST[:PORT]",
+     "A host that calls may reach, as of cloche run; under a skill that came with a project, the most that "
+     "it may name. May be repeated.",
+     add_net},
+    {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
+    {"", "", "Where it happens:"},
+    {"--workspace", "DIR", "Work in DIR (default: the working directory).",
+     [](CallArguments& arguments, Value value) -> Result<void> {
        arguments.options.operators.workspace = value;
        return {};
      }},
-    {"--autonomy", true, set_autonomy},
-    {"--profile", true, set_profile},
-    {"--isolation", true, set_isolation},
-    {"--backend", true, set_backend},
-    {"--ro", true,
-     [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, false); }},
-    {"--rw", true,
-     [](CallArguments& arguments, const std::string& value) { return add_grant(arguments, value, true); }},
-    {"--allow-protected", true,
-     [](CallArguments& arguments, const std::string& value) -> Result<void> {
-       if (value.empty()) return usage_error("--allow-protected needs a path");
-       arguments.options.operators.allow_protected.push_back(value);
-       return {};
-     }},
-    {"--pass-env", true, add_pass_env},
-    {"--net", true, add_net},
-    {"--net-any", false, add_net_any},
-    {"--skill", true, keep<&CallArguments::skill>},
-    {"--run", true, keep_option<&SessionOptions::run>},
-    {"--executors", true, keep_option<&SessionOptions::executors>},
-    {"--task", true, keep<&CallArguments::task>},
-    {"--role", true, keep<&CallArguments::role>},
-    {"--format", true, set_format},
-    {"--prompt", true,
-     [](CallArguments& arguments, const std::string& value) -> Result<void> {
-       if (value.empty()) return usage_error("--prompt needs a SKILL.md");
-       arguments.prompts.push_back(value);
-       return {};
-     }},
+    {"--run", "DIR",
+     "Keep the record in DIR, and work in DIR/artifacts (default: a new run in Cloche's state directory).",
+     keep<&CallArguments::options, &SessionOptions::run>},
+    {"--task", "ID",
+     "The task that the call belongs to. Calls of one task share a private $HOME and /tmp (default: none).",
+     keep<&CallArguments::task>, ~of_mcp},
+    {"--task", "ID",
+     "A task whose $HOME, /tmp and transcript outlive this server (default: a home for this server's calls, "
+     "which ends with it).",
+     keep<&CallArguments::task>, of_mcp},
+    {"--role", "R", "Who asks, for the record (default: agent).", keep<&CallArguments::role>},
+    {"", "", "How it answers:"},
+    {"--json", "", "Print one JSON object on stdout.", raise<&CallArguments::json>,
+     of_call | bit(CallCommand::config)},
+    {"--format", "F", "As an API expects the tools: mcp, openai or anthropic (default: a table).", set_format,
+     of_tools},
+    {"--prompt", "FILE", "Offer this SKILL.md as a prompt. May be repeated.", add<&CallArguments::prompts>,
+     of_mcp},
+    help_option<CallArguments>,
+    {"", "", "Limits of each call; none can be switched off:"},
 };
 
-const Flag* find_flag(std::string_view name) {
-  for (const auto& flag : flags) {
-    if (flag.name == name) return &flag;
-  }
-  return nullptr;
-}
+constexpr Option<CallArguments> places_heading[] = {
+    {"", "",
+     "The operator's places. With one of these, only those variables of the client are used that say nothing "
+     "about the operator:"}};
 
-// The limits have the flags of `cloche run`.
-const LimitInfo* find_limit(std::string_view name) {
-  for (const auto& row : limit_table) {
-    if (row.flag == name) return &row;
+OptionTables<CallArguments> tables_of(CallCommand command) {
+  static constexpr auto limits = limit_options<CallArguments, request_of>;
+  OptionTables<CallArguments> all{{options, limits}, bit(command)};
+  if (command == CallCommand::mcp) {
+    all.tables.emplace_back(places_heading);
+    all.tables.emplace_back(place_options<CallArguments>);
   }
-  return nullptr;
-}
-
-// One flag with its value, which may be the next word.
-Result<void> take_flag(CallArguments& arguments, std::span<char* const> words, size_t& at) {
-  const std::string word = words[at];
-  const size_t equals = word.starts_with("--") ? word.find('=') : std::string::npos;
-  const std::string name = word.substr(0, equals);
-  const Flag* flag = find_flag(name);
-  const LimitInfo* limit = find_limit(name);
-  if (flag == nullptr && limit == nullptr) return usage_error("unknown flag " + name, "see --help");
-  const bool takes_value = limit != nullptr || flag->takes_value;
-  if (!takes_value && equals != std::string::npos) return usage_error(name + " takes no value");
-  std::string value = equals != std::string::npos ? word.substr(equals + 1) : "";
-  if (takes_value && equals == std::string::npos) {
-    if (++at == words.size()) return usage_error(name + " needs a value");
-    value = words[at];
-  }
-  if (limit != nullptr) {
-    arguments.options.operators.said_limits.push_back(limit->id);
-    return set_limit(arguments.options.operators.limits, *limit, value);
-  }
-  return flag->apply(arguments, value);
+  return all;
 }
 
 }  // namespace
 
-Result<CallArguments> parse_call(std::span<char* const> words, CallWords expected) {
+std::vector<HelpRow> call_options_of(CallCommand command) {
+  std::vector<HelpRow> rows = rows_of(tables_of(command));
+  show_defaults(rows, default_session().operators.limits);
+  return rows;
+}
+
+Result<CallArguments> parse_call(std::span<char* const> words, CallCommand command) {
   CallArguments arguments{.options = default_session()};
-  std::vector<std::string> plain;
-  bool only_plain = false;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string word = words[at];
-    if (only_plain || word.size() < 2 || word[0] != '-') {
-      plain.push_back(word);
-    } else if (word == "--") {
-      only_plain = true;
-    } else if (expected == CallWords::server && is_flag_of_place(word.substr(0, word.find('=')))) {
-      // agent_environment.hpp has read it
-      if (word.find('=') == std::string::npos && ++at == words.size())
-        return usage_error(word + " needs a value");
-    } else {
-      TRY(take_flag(arguments, words, at));
-    }
-  }
+  const auto others =
+      TRY(read_options(arguments, words, tables_of(command), OptionsEnd::dashes, "see --help"));
   if (arguments.help) return arguments;
-  // Who names a host wants the profile that has a network, as with `cloche run`.
+  // Naming a host asks for the profile that has a network, as with `cloche run`.
   RunRequest& operators = arguments.options.operators;
   if (!arguments.options.ceilings.hosts.empty() && operators.profile_name.empty())
     operators.profile = Profile::workspace_write;
-  if (arguments.options.run && arguments.options.operators.workspace)
+  if (arguments.options.run && operators.workspace)
     return usage_error("--run has its workspace in it: give --run or --workspace");
-  if (expected == CallWords::server && (arguments.format || arguments.json))
-    return usage_error("a server prints what its client asks for, and nothing by --json or --format");
-  if (expected != CallWords::server && !arguments.prompts.empty())
-    return usage_error("--prompt belongs to cloche mcp");
-  if (expected == CallWords::none || expected == CallWords::server) {
-    if (!plain.empty()) return usage_error("what is " + plain[0] + "?", "see --help");
+  if ((bit(command) & of_call) == 0) {
+    if (!others.empty()) return usage_error("what is " + std::string(others[0]) + "?", "see --help");
     return arguments;
   }
-  if (arguments.format) return usage_error("--format belongs to cloche tools");
-  const size_t least = expected == CallWords::tool ? 1 : 2;
-  if (plain.size() < least || plain.size() > 2)
+  const size_t least = command == CallCommand::call ? 1 : 2;
+  if (others.size() < least || others.size() > 2)
     return usage_error("a call is TOOL and ARGS-JSON, or - to read them from stdin");
-  arguments.call = {plain[0], plain.size() == 2 ? plain[1] : "{}"};
+  arguments.call = {others[0], others.size() == 2 ? others[1] : "{}"};
   return arguments;
 }
 

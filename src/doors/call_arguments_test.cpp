@@ -15,7 +15,7 @@ using Words = std::vector<std::string>;
 Result<CallArguments> parse(Words words) {
   std::vector<char*> argv;
   for (auto& word : words) argv.push_back(word.data());
-  return parse_call(argv);
+  return parse_call(argv, CallCommand::explain);
 }
 
 TEST(CallArguments, WithoutFlagsACallHasPassiveAndMayAskForFull) {

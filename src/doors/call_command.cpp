@@ -14,58 +14,29 @@ namespace cloche {
 namespace {
 
 std::string call_help() {
-  return "cloche call TOOL [ARGS-JSON | -] [flags]\n"
-         "\n"
-         "Makes one tool call as a model would: judged by every gate, run under kernel isolation, recorded. "
-         "Prints\n"
-         "the exact text that the model gets.\n"
-         "\n"
-         "  --commands C       passive, full or any: the most that run_shell may run (default full, and "
-         "passive\n"
-         "                     unless the call asks for more)\n"
-         "  --skill FILE       a SKILL.md that says what the task may use\n"
-         "  --executors DIR    your own tools: DIR/NAME/manifest.json\n"
-         "  --workspace DIR    where it works (default: the working directory); the record is in Cloche's "
-         "state\n"
-         "  --run DIR          where the record is, with the workspace in DIR/artifacts\n"
-         "  --task ID          calls of one task share a private $HOME and /tmp\n"
-         "  --role R           who asks, for the record (default agent)\n"
-         "  --autonomy A       readonly, supervised (default) or full\n"
-         "  --isolation RUNG   subprocess, namespace (default), container or gvisor, for programs; --backend "
-         "B "
-         "as for run\n"
-         "  --profile P        readonly, workspace-write-no-network (default), workspace-write, or one of "
-         "yours\n"
-         "  --ro DIR           one more directory to read; may be repeated\n"
-         "  --allow-protected PATH   of the protected set, what commands may change; may be repeated\n"
-         "  --pass-env NAME    one variable of yours, never a secret-shaped one; may be repeated\n"
-         "  --net HOST[:PORT]  a host that calls may reach, as of `cloche run`; with a skill of a project "
-         "the "
-         "most\n"
-         "                     that it may name; --net-any: any public name on 80 and 443; may be repeated\n"
-         "  --timeout, --memory, --output, ...   limits as of `cloche run`; --output defaults to 16M\n"
-         "  --json             outcome, gates, result and layers as one JSON object\n"
-         "\n"
-         "Exit codes: as of `cloche run`; 126 when a gate refused, 127 when the program is not installed.\n"
-         "\n"
-         "Examples:\n"
-         "  cloche call run_shell '{\"cmd\": \"python3 -m py_compile add.py\"}'\n"
-         "  cloche call run_python '{\"code\": \"print(sum(range(10)))\"}'\n"
-         "  cloche call write_artifact '{\"path\": \"out/report.md\", \"content\": \"...\"}' --run run1\n"
-         "  cloche call http_get '{\"url\": \"https://example.org/\"}' --net example.org\n"
-         "  echo '{\"cmd\": \"ls\"}' | cloche call run_shell - --run run1 --task T-001\n";
+  return text_of(HelpPage{
+      .usage = "cloche call TOOL [ARGS-JSON | -] [flags]",
+      .about = "Makes one tool call as a model would: judged by every gate, run under kernel isolation, "
+               "recorded. Prints the exact text that the model gets. With - the arguments are read from "
+               "stdin; without them they are {}.",
+      .rows = call_options_of(CallCommand::call),
+      .notes =
+          "Exit codes: as of cloche run; 126 when a gate refused, 127 when the program is not installed.",
+      .examples = {R"(cloche call run_shell '{"cmd": "python3 -m py_compile add.py"}')",
+                   R"x(cloche call run_python '{"code": "print(sum(range(10)))"}')x",
+                   R"(cloche call write_artifact '{"path": "out/report.md", "content": "..."}' --run run1)",
+                   R"(cloche call http_get '{"url": "https://example.org/"}' --net example.org)",
+                   R"(echo '{"cmd": "ls"}' | cloche call run_shell - --run run1 --task T-001)"}});
 }
 
 std::string tools_help() {
-  return "cloche tools [--format mcp|openai|anthropic] [--skill FILE] [--executors DIR]\n"
-         "\n"
-         "Prints the tools of the loadout, as a table or exactly as an API expects them: mcp is the result "
-         "of\n"
-         "tools/list, openai and anthropic the value of `tools` in a request.\n"
-         "\n"
-         "Examples:\n"
-         "  cloche tools\n"
-         "  cloche tools --format openai --skill skills/coding/SKILL.md\n";
+  return text_of(
+      HelpPage{.usage = "cloche tools [--format mcp|openai|anthropic] [flags]",
+               .about = "Prints the tools that a call with the same flags could use, as a table or exactly "
+                        "as an API expects them: mcp is the result of tools/list, openai and anthropic the "
+                        "value of `tools` in a request.",
+               .rows = call_options_of(CallCommand::tools),
+               .examples = {"cloche tools", "cloche tools --format openai --skill skills/coding/SKILL.md"}});
 }
 
 int fail(const Error& error, bool json = false) {
@@ -123,7 +94,7 @@ std::string call_json(const CallResult& result) {
 }
 
 int call_door(std::span<char* const> words, const Environment& environment, Approver& approver) {
-  auto parsed = parse_call(words, CallWords::tool);
+  auto parsed = parse_call(words, CallCommand::call);
   if (!parsed.ok()) return fail(parsed.error());
   CallArguments& arguments = parsed.value();
   if (arguments.help) {
@@ -143,7 +114,7 @@ int call_door(std::span<char* const> words, const Environment& environment, Appr
 }
 
 int tools_door(std::span<char* const> words, const Environment& environment) {
-  auto parsed = parse_call(words, CallWords::none);
+  auto parsed = parse_call(words, CallCommand::tools);
   if (!parsed.ok()) return fail(parsed.error());
   const CallArguments& arguments = parsed.value();
   if (arguments.help) {

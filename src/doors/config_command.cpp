@@ -5,7 +5,6 @@
 #include "base/json.hpp"
 #include "base/sys.hpp"
 #include "doors/call_arguments.hpp"
-#include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "gateway/file_gates.hpp"
 #include "gateway/ladder.hpp"
@@ -151,12 +150,37 @@ int fail(const Error& error) {
   return error.fault == Fault::usage ? 2 : 125;
 }
 
-// As the user's file, unless told whose it is.
-Result<Whose> whose_is(std::string_view word) {
+struct CheckArguments {
+  Whose whose = Whose::user;
+  bool help = false;
+};
+
+Result<void> set_whose(CheckArguments& arguments, const std::string& word) {
   for (Whose whose : {Whose::managed, Whose::user, Whose::project}) {
-    if (word == name_of(whose)) return whose;
+    arguments.whose = whose;
+    if (word == name_of(whose)) return {};
   }
-  return usage_error("--as " + std::string(word) + " is none of managed, user and project");
+  return usage_error("--as " + word + " is none of managed, user and project");
+}
+
+constexpr Option<CheckArguments> check_options[] = {
+    {"", "", "Of `check`:"},
+    {"--as", "WHOSE", "Read FILE as the managed, the user (default) or the project file.", set_whose},
+    help_option<CheckArguments>};
+
+std::string config_help() {
+  std::vector<HelpRow> rows = rows_of(OptionTables<CheckArguments>{{check_options}});
+  for (auto& row : call_options_of(CallCommand::config)) rows.push_back(std::move(row));
+  return text_of(
+      HelpPage{.usage = "cloche config [flags]\ncloche config check FILE [--as managed|user|project]",
+               .about = "Prints every key of the configuration as calls in this workspace have it, with its "
+                        "origin (file:line, a flag, a variable, default), and below it each value that was "
+                        "overruled. With flags of `call` it shows what they come to. A configuration that "
+                        "cannot be taken is refused with file:line (exit code 125). `check` reads one file "
+                        "as it would be read in its place: exit code 0 or 1.",
+               .rows = std::move(rows),
+               .examples = {"cloche config", "cloche config --autonomy full --json",
+                            "cloche config check .cloche/config.json --as project"}});
 }
 
 struct CheckedFile {
@@ -164,27 +188,23 @@ struct CheckedFile {
   std::vector<std::string> notes;
 };
 
-Result<CheckedFile> check_file(std::span<char* const> words, const Environment& environment) {
-  std::string file;
-  Whose whose = Whose::user;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string word = words[i];
-    if (word == "--as" && i + 1 < words.size()) {
-      whose = TRY(whose_is(words[++i]));
-    } else if (word.starts_with('-') || !file.empty()) {
-      return usage_error("it is cloche config check FILE [--as managed|user|project]");
-    } else {
-      file = word;
-    }
-  }
-  if (file.empty()) return usage_error("which file?", "cloche config check FILE");
+Result<CheckedFile> check_file(const CheckArguments& arguments, std::span<char* const> files,
+                               const Environment& environment) {
+  if (files.size() != 1)
+    return usage_error("which file?", "it is cloche config check FILE [--as managed|user|project]");
+  std::string file = files[0];
   const std::string text = TRY(sys::read_file(file, config_limits.bytes));
-  auto notes = TRY(check_configuration(text, file, whose, environment));
+  auto notes = TRY(check_configuration(text, file, arguments.whose, environment));
   return CheckedFile{std::move(file), std::move(notes)};
 }
 
 int check_door(std::span<char* const> words, const Environment& environment) {
-  const auto checked = check_file(words, environment);
+  CheckArguments arguments;
+  const auto files = read_options(arguments, words, OptionTables<CheckArguments>{{check_options}},
+                                  OptionsEnd::dashes, "see cloche config --help");
+  if (!files.ok()) return fail(files.error());
+  if (arguments.help) return print_all(config_help(), 0);
+  const auto checked = check_file(arguments, files.value(), environment);
   if (checked.ok()) {
     print("ok      " + on_one_line(checked.value().path) + "\n");
     for (const auto& note : checked.value().notes) print("note    " + on_one_line(note) + "\n");
@@ -272,7 +292,7 @@ std::string config_json(const std::vector<EffectiveKey>& keys, const ConfigFiles
 int config_door(std::span<char* const> words, const Environment& environment) {
   const std::string_view first = words.empty() ? "" : words.front();
   if (first == "check") return check_door(words.subspan(1), environment);
-  const auto parsed = parse_call(words, CallWords::none);
+  const auto parsed = parse_call(words, CallCommand::config);
   if (!parsed.ok()) return fail(parsed.error());
   if (parsed.value().help) {
     print(config_help());

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/json.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "gateway/diagnose.hpp"
@@ -194,20 +194,34 @@ std::string as_text(const Diagnosis& diagnosis) {
   return text + "E" + holds + ".\n";
 }
 
+struct DoctorArguments {
+  bool json = false;
+  bool help = false;
+};
+constexpr Option<DoctorArguments> options[] = {
+    {"--json", "", "Print one JSON object on stdout.", raise<&DoctorArguments::json>},
+    help_option<DoctorArguments>};
+
+std::string doctor_help() {
+  return text_of(HelpPage{.usage = "cloche doctor [--json]",
+                          .about = "Runs the self-proof on this host and shows each layer: what keeps it, "
+                                   "what proved it, and what would provide it where it is missing. Exit code "
+                                   "0 when every layer that the default needs holds, 1 otherwise.",
+                          .rows = rows_of(OptionTables<DoctorArguments>{{options}}),
+                          .examples = {"cloche doctor", "cloche doctor --json | python3 -m json.tool"}});
+}
+
 }  // namespace
 
 int doctor_door(std::span<char* const> words, const Environment& environment) {
-  bool json = false;
-  for (const std::string word : words) {
-    if (word == "--json") {
-      json = true;
-    } else if (word == "--help" || word == "-h") {
-      print(doctor_help());
-      return 0;
-    } else {
-      complain("unknown argument " + word + "; see cloche doctor --help");
-      return 2;
-    }
+  DoctorArguments arguments;
+  const auto others = read_options(arguments, words, OptionTables<DoctorArguments>{{options}},
+                                   OptionsEnd::dashes, "see cloche doctor --help");
+  if (others.ok() && arguments.help) return print_all(doctor_help(), 0);
+  if (!others.ok() || !others.value().empty()) {
+    complain(others.ok() ? "unknown argument " + std::string(others.value()[0]) + "; see cloche doctor --help"
+                         : describe(others.error()));
+    return 2;
   }
   auto installation = find_installation(environment);
   if (!installation.ok()) {
@@ -215,7 +229,7 @@ int doctor_door(std::span<char* const> words, const Environment& environment) {
     return 125;
   }
   const Diagnosis diagnosis = diagnose(environment, installation.value());
-  print(json ? as_json(diagnosis) : as_text(diagnosis));
+  print(arguments.json ? as_json(diagnosis) : as_text(diagnosis));
   return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;
 }
 

@@ -3,7 +3,6 @@
 #include "base/json.hpp"
 #include "doors/arguments.hpp"
 #include "doors/call_arguments.hpp"
-#include "doors/help.hpp"
 #include "doors/print.hpp"
 #include "doors/run_command.hpp"
 #include "gateway/configuration.hpp"
@@ -55,23 +54,28 @@ int fail(const Error& error, bool json) {
   return exit_code_of(error);
 }
 
-// For words that do not parse: whether they ask for JSON all the same.
-bool ask_for_json(std::span<char* const> words) {
-  for (const std::string_view word : words) {
-    if (word == "--") return false;
-    if (word == "--json") return true;
-  }
-  return false;
-}
-
 int show(const Result<Judged>& judged, bool json) {
   if (!judged.ok()) return fail(judged.error(), json);
   print(json ? explain_json(judged.value()) : explain_text(judged.value()));
   return judged.value().judgement.decision == Decision::deny ? 126 : 0;
 }
 
+std::string explain_help() {
+  return text_of(HelpPage{
+      .usage =
+          "cloche explain run [flags of run] -- CMD ARG...\ncloche explain call TOOL ARGS-JSON|- [flags]",
+      .about = "Shows every gate's answer, the verdict, and what would run with its plan. Nothing runs. With "
+               "- the arguments are read from stdin. The flags of `explain run` are those of cloche run; "
+               "those of `explain call` are:",
+      .rows = call_options_of(CallCommand::explain),
+      .notes = "Exit code 0 when the call would run or be asked about, 126 when it is denied.",
+      .examples = {R"(cloche explain call run_shell '{"cmd":"cat ../../etc/passwd"}')",
+                   R"(cloche explain call run_shell '{"argv":["python3","a.py"],"profile":"full"}' --json)",
+                   "cloche explain run --profile readonly -- make test"}});
+}
+
 int explain_a_call(std::span<char* const> words, const Environment& environment) {
-  auto parsed = parse_call(words);
+  auto parsed = parse_call(words, CallCommand::explain);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   CallArguments& arguments = parsed.value();
   if (arguments.help) {

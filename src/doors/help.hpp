@@ -1,4 +1,4 @@
-// The texts of --help, each with examples.
+// `cloche --help`: the commands. The help of each is made from the table of its options (doors/options.hpp).
 #pragma once
 
 #include <string>
@@ -6,17 +6,5 @@
 namespace cloche {
 
 std::string main_help();
-std::string run_help();
-std::string doctor_help();
-std::string explain_help();
-std::string test_help();
-std::string new_help();
-std::string log_help();
-std::string profiles_help();
-std::string config_help();
-std::string wrap_help();
-std::string mcp_help();
-std::string approve_help();
-std::string hook_help();
 
 }  // namespace cloche

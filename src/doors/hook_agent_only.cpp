@@ -4,8 +4,8 @@
 
 #include "base/path.hpp"
 #include "base/shown.hpp"
+#include "policy/shipped_files.hpp"
 #include "store/agent_definitions.hpp"
-#include "store/agent_tools_file.hpp"
 #include "store/client_files.hpp"
 #include "store/second_name.hpp"
 
@@ -116,11 +116,11 @@ std::optional<std::string> why_ask(const HookCall& call, const HookPlace& place,
 
 }  // namespace
 
-Result<AgentOnly> acts_on_agent_only(const HookCall& call, const HookTool& tool, const HookPlace& place,
-                                     const std::string& program) {
+Result<AgentOnly> acts_on_agent_only(const HookCall& call, const HookTool& tool, const HookPlace& place) {
   if (tool.kind == Kind::file) return file_of_session(call, tool, place);
   if (tool.kind != Kind::unknown) return AgentOnly{};
-  const AgentToolTable table = TRY(load_agent_tools(program, place.workspace));
+  const AgentToolTable table =
+      TRY(read_agent_tools(shipped_text("share/agent_tools.json"), "share/agent_tools.json"));
   const AgentToolRow* row =
       find_agent_tool(table, call.agent == Agent::claude ? "claude" : "codex", call.tool);
   if (row == nullptr) return AgentOnly{};

@@ -18,8 +18,6 @@ struct AgentOnly {
   ToolCall judged = {};  // of what passes: rules may name it so as well
 };
 
-// `program` is one of Cloche's own, beside which share/ stands. An Error where the table cannot be read.
-Result<AgentOnly> acts_on_agent_only(const HookCall& call, const HookTool& tool, const HookPlace& place,
-                                     const std::string& program);
+Result<AgentOnly> acts_on_agent_only(const HookCall& call, const HookTool& tool, const HookPlace& place);
 
 }  // namespace cloche

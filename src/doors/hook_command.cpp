@@ -11,8 +11,6 @@
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
-#include "doors/agent_environment.hpp"
-#include "doors/help.hpp"
 #include "doors/hook_agent_only.hpp"
 #include "doors/hook_check.hpp"
 #include "doors/hook_front.hpp"
@@ -20,6 +18,7 @@
 #include "doors/hook_place.hpp"
 #include "doors/hook_reply.hpp"
 #include "doors/hook_tools.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "gateway/advise.hpp"
 #include "gateway/filed_approver.hpp"
@@ -64,7 +63,7 @@ class Judge {
         asked_{call.tool, to_json(call.input)} {}
 
   Result<std::string> reply(const HookTool& tool) {
-    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_, gateway_.session().installation.jail));
+    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_));
     if (only.passes)
       return say(
           TRY(advise_agent_only(gateway_, asked_, only.judged, only.why, context_, approver_, on_ask_)));
@@ -169,51 +168,77 @@ int judge_from_stdin(const HookArguments& arguments, const Environment& environm
 
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche hook --help"); }
 
+template <std::string HookArguments::*member>
+Result<void> keep_one(HookArguments& arguments, const std::string& value) {
+  if (value.empty() || !(arguments.*member).empty()) return bad_usage("a flag needs one value");
+  arguments.*member = value;
+  return {};
+}
+template <Action action>
+Result<void> do_to_agent(HookArguments& arguments, const std::string& value) {
+  arguments.action = action;
+  return keep_one<&HookArguments::agent>(arguments, value);
+}
+
+const OptionTables<HookArguments>& tables() {
+  static constexpr Option<HookArguments> options[] = {
+      {"--workspace", "DIR",
+       "The project (default: the one that the agent was started in); with --install only for the project's "
+       "own settings file.",
+       keep_one<&HookArguments::workspace>},
+      {"--timeout", "TIME",
+       "How long judging may take before the call is refused, at most 50s (default 25s).",
+       keep_one<&HookArguments::timeout>},
+      {"--install", "AGENT", "Show the change to the settings of claude or codex, ask, and make it.",
+       do_to_agent<Action::install>},
+      {"--check", "AGENT", "Whether a call of the agent has arrived since then: exit code 0 yes, 1 no.",
+       do_to_agent<Action::check>},
+      {"--uninstall", "AGENT", "Take the hook out again.", do_to_agent<Action::uninstall>},
+      {"--settings", "FILE", "Another file than the user's own settings.",
+       keep_one<&HookArguments::settings>},
+      {"--yes", "", "Change the settings without asking.", raise<&HookArguments::yes>},
+      help_option<HookArguments>,
+      {"", "",
+       "In the installed line, where the operator's places are not the account's own; the agent's variables "
+       "are not asked:"}};
+  static const OptionTables<HookArguments> all{{options, place_options<HookArguments>}};
+  return all;
+}
+
+std::string hook_help() {
+  return text_of(HelpPage{
+      .usage =
+          "cloche hook [--workspace DIR] [--timeout 25s]\n"
+          "cloche hook --install claude|codex [--settings FILE] [--workspace DIR] [--timeout 25s] [--yes]\n"
+          "cloche hook --check claude|codex [--settings FILE]\n"
+          "cloche hook --uninstall claude|codex [--settings FILE] [--yes]",
+      .about = "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON "
+               "on stdout. A Bash command comes back as `cloche run --call ID`: it runs in the sandbox as "
+               "the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, mcp__*) "
+               "is judged by the same gates and recorded as advisory, because nothing confines it: where you "
+               "can, use `cloche mcp` with the agent's own tools off.",
+      .rows = rows_of(tables()),
+      .notes = "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. It would "
+               "take any other end without an answer for a yes.",
+      .examples = {"cloche hook --install claude", "cloche hook --uninstall claude",
+                   "cloche log show last"}});
+}
+
 }  // namespace
 
 Result<HookArguments> parse_hook(std::span<char* const> words) {
-  struct Option {
-    std::string_view flag;
-    std::string HookArguments::*value;
-    Action action;
-  };
-  constexpr Option options[] = {{"--workspace", &HookArguments::workspace, Action::judge},
-                                {"--timeout", &HookArguments::timeout, Action::judge},
-                                {"--settings", &HookArguments::settings, Action::judge},
-                                {"--install", &HookArguments::agent, Action::install},
-                                {"--uninstall", &HookArguments::agent, Action::uninstall},
-                                {"--check", &HookArguments::agent, Action::check}};
   HookArguments arguments;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string word = words[at];
-    if (word == "--help" || word == "-h") return HookArguments{.action = Action::help};
-    if (word == "--yes") {
-      arguments.yes = true;
-      continue;
-    }
-    const std::string flag = word.substr(0, word.find('='));
-    if (is_flag_of_place(flag)) {  // agent_environment.hpp has read it
-      if (flag.size() == word.size() && ++at == words.size()) return bad_usage(flag + " needs a value");
-      arguments.names_places = true;
-      continue;
-    }
-    const auto* option = std::find_if(std::begin(options), std::end(options),
-                                      [&](const Option& one) { return one.flag == flag; });
-    if (option == std::end(options)) return bad_usage("'" + word + "' does not fit here");
-    const bool glued = flag.size() < word.size();
-    if (!glued && ++at == words.size()) return bad_usage(flag + " needs a value");
-    std::string value = glued ? word.substr(flag.size() + 1) : std::string(words[at]);
-    if (value.empty() || !(arguments.*option->value).empty()) return bad_usage(flag + " needs one value");
-    arguments.*option->value = std::move(value);
-    if (option->action != Action::judge) arguments.action = option->action;
-  }
+  const auto others =
+      TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche hook --help"));
+  if (arguments.help) return arguments;
+  if (!others.empty()) return bad_usage("'" + std::string(others[0]) + "' does not fit here");
   const bool judges = arguments.action == Action::judge;
   if (judges && (arguments.yes || !arguments.settings.empty()))
     return bad_usage("--yes and --settings are for --install, --uninstall and --check");
   const bool flags_for_line = judges || arguments.action == Action::install;
   if (!flags_for_line && !(arguments.workspace.empty() && arguments.timeout.empty()))
     return bad_usage("--workspace and --timeout are for the hook itself and for --install");
-  if (!judges && arguments.names_places)
+  if (!judges && arguments.places != 0)
     return bad_usage(
         "--home and the like stand in the installed line; --install takes them from your variables");
   return arguments;
@@ -243,8 +268,8 @@ int hook_door(std::span<char* const> words, const Environment& environment) {
     complain(describe(arguments.error()));
     return refused;
   }
+  if (arguments.value().help) return print_all(hook_help(), 0);
   switch (arguments.value().action) {
-    case Action::help: return print_all(hook_help(), 0);
     case Action::install:
     case Action::uninstall: return install_hook(arguments.value(), environment);
     case Action::check: return check_hook(arguments.value(), environment);

@@ -13,14 +13,15 @@
 namespace cloche {
 
 struct HookArguments {
-  enum class Action { judge, install, uninstall, check, help };
+  enum class Action { judge, install, uninstall, check };
   Action action = Action::judge;
   std::string workspace = {};  // --workspace: else as hook_place() has it
   std::string agent = {};      // of an installation: claude or codex
   std::string settings = {};   // --settings: which file; else the user's own
   std::string timeout = {};    // --timeout: hook_front.hpp reads it
-  bool names_places = false;   // --home and the like: agent_environment.hpp reads them
+  size_t places = 0;           // --home and the like: agent_environment.hpp reads them
   bool yes = false;            // --yes: do not ask before it is changed
+  bool help = false;
 };
 
 Result<HookArguments> parse_hook(std::span<char* const> words);

@@ -7,7 +7,7 @@
 
 #include "base/sys.hpp"
 #include "base/words.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "gateway/installation.hpp"
 #include "model/limits.hpp"
@@ -27,41 +27,52 @@ constexpr size_t shown_reason_bytes = 300;
 struct ActionName {
   std::string_view name;
   Action action;
+  std::string_view value;
+  std::string_view help;
 };
-constexpr ActionName actions[] = {{"show", Action::show},   {"verify", Action::verify},
-                                  {"tail", Action::tail},   {"prune", Action::prune},
-                                  {"--help", Action::help}, {"-h", Action::help}};
+constexpr ActionName actions[] = {
+    {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
+    {"verify", Action::verify, "RUN",
+     "Whether the record is what was written: names the first line that was changed, removed, inserted or "
+     "moved, and an end that was cut off."},
+    {"tail", Action::tail, "RUN", "Its last calls, and each new one as it ends."},
+    {"prune", Action::prune, "[RUN]",
+     "Remove what finished runs have left; without RUN and --older-than only the homes of tasks. The "
+     "artifacts of a --run DIR are never removed, and a run that is in use is left alone."}};
 
-struct Option {
-  std::string_view flag;
-  std::string LogArguments::*value;
-  bool (*fits)(Action action);
-};
-constexpr Option options[] = {
-    {"--task", &LogArguments::task, [](Action action) { return action != Action::prune; }},
-    {"--head", &LogArguments::head, [](Action action) { return action == Action::verify; }},
-    {"--older-than", &LogArguments::older_than, [](Action action) { return action == Action::prune; }}};
+constexpr unsigned bit(Action action) { return 1U << static_cast<unsigned>(action); }
+constexpr unsigned not_prune = ~bit(Action::prune);
+
+constexpr Option<LogArguments> options[] = {
+    {"--task", "T", "Only the calls of this task.", keep<&LogArguments::task>, not_prune},
+    {"--head", "H", "Of verify: a head of the audit that was kept elsewhere, and must still be in the chain.",
+     keep<&LogArguments::head>, bit(Action::verify)},
+    {"--older-than", "TIME",
+     "Of prune: remove every run that was not written to for so long (1h, 90m), and what calls without a "
+     "record had quarantined by then.",
+     keep<&LogArguments::older_than>, bit(Action::prune)},
+    {"--json", "", "Of show and tail the lines as they are; of verify ok, lines, head, first_bad and notes.",
+     raise<&LogArguments::json>, not_prune},
+    help_option<LogArguments>};
+
+std::string log_help() {
+  std::vector<HelpRow> rows;
+  for (const auto& row : actions)
+    rows.push_back({std::string(row.name) + " " + std::string(row.value), std::string(row.help)});
+  for (auto& row : rows_of(OptionTables<LogArguments>{{options}})) rows.push_back(std::move(row));
+  return text_of(HelpPage{
+      .usage = "cloche log show|verify|tail RUN [--task T] [--head H] [--json]\n"
+               "cloche log prune [RUN | --older-than TIME]",
+      .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
+      .rows = std::move(rows),
+      .notes = "Exit code 0 when the record is whole, 1 when not, 125 when there is no such run.",
+      .examples = {"cloche log show last", "cloche log verify run1 --json",
+                   "cloche log tail run1 --task T-001", "cloche log prune --older-than 168h"}});
+}
 
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche log --help"); }
 
-// A value as the next word or behind "=".
-Result<bool> take_option(std::span<char* const>& words, LogArguments& arguments) {
-  const std::string_view word = words.front();
-  for (const auto& option : options) {
-    const bool glued = word.starts_with(std::string(option.flag) + "=");
-    if (word != option.flag && !glued) continue;
-    if (!option.fits(arguments.action)) return bad_usage(std::string(option.flag) + " does not fit here");
-    if (!glued && words.size() < 2) return bad_usage(std::string(option.flag) + " needs a value");
-    arguments.*option.value = glued ? word.substr(option.flag.size() + 1) : words[1];
-    if ((arguments.*option.value).empty()) return bad_usage(std::string(option.flag) + " needs a value");
-    words = words.subspan(glued ? 1 : 2);
-    return true;
-  }
-  return false;
-}
-
 Result<void> check(const LogArguments& arguments) {
-  if (arguments.action == Action::help) return {};
   if (arguments.action != Action::prune && arguments.run.empty())
     return bad_usage("name a run: its id, 'last' or its directory");
   if (!arguments.run.empty() && !arguments.older_than.empty())
@@ -188,29 +199,20 @@ Result<int> act(const LogArguments& arguments, const Environment& environment) {
 }  // namespace
 
 Result<LogArguments> parse_log(std::span<char* const> words) {
-  LogArguments arguments;
   if (words.empty()) return bad_usage("say what to do: show, verify, tail or prune");
   const std::string first = words.front();
+  if (first == "--help" || first == "-h") return LogArguments{};
   const auto* const named = std::find_if(std::begin(actions), std::end(actions),
                                          [&](const ActionName& row) { return row.name == first; });
   if (named == std::end(actions)) return bad_usage("unknown action '" + first + "'");
-  arguments.action = named->action;
-  words = words.subspan(1);
-  while (!words.empty()) {
-    const std::string word = words.front();
-    if (word == "--help" || word == "-h") return LogArguments{};
-    if (TRY(take_option(words, arguments))) continue;
-    words = words.subspan(1);
-    if (word == "--json" && arguments.action != Action::prune) {
-      arguments.json = true;
-    } else if (word.starts_with("-") && word != "-") {
-      return bad_usage("unknown flag " + word);
-    } else if (arguments.run.empty() && !word.empty()) {
-      arguments.run = word;
-    } else {
-      return bad_usage("one run at a time; '" + word + "' is too much");
-    }
-  }
+  LogArguments arguments{.action = named->action};
+  const OptionTables<LogArguments> tables{{options}, bit(named->action)};
+  const auto runs =
+      TRY(read_options(arguments, words.subspan(1), tables, OptionsEnd::dashes, "see cloche log --help"));
+  if (arguments.help) return LogArguments{};
+  if (runs.size() > 1 || (runs.size() == 1 && *runs[0] == 0))
+    return bad_usage("one run at a time; '" + std::string(runs.back()) + "' is too much");
+  if (!runs.empty()) arguments.run = runs[0];
   TRY(check(arguments));
   return arguments;
 }

@@ -19,6 +19,7 @@ struct LogArguments {
   std::string head = {};
   std::string older_than = {};
   bool json = false;
+  bool help = false;
 };
 
 // `words` are those after "log".

@@ -25,7 +25,6 @@
 #include "base/random_word.hpp"
 #include "base/sys.hpp"
 #include "doors/call_arguments.hpp"
-#include "doors/help.hpp"
 #include "doors/mcp/framing.hpp"
 #include "doors/mcp/server.hpp"
 #include "doors/print.hpp"
@@ -256,10 +255,25 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   return {};
 }
 
+std::string mcp_help() {
+  return text_of(
+      HelpPage{.usage = "cloche mcp [flags]",
+               .about = "An MCP server on stdin and stdout, for a coding agent: each call of a tool is "
+                        "judged by every gate, runs under kernel isolation and is recorded. Speaks "
+                        "2026-07-28 and, after a handshake, 2025-11-25 down to 2024-11-05.",
+               .rows = call_options_of(CallCommand::mcp),
+               .notes = "With --skill, the skill is also offered as a prompt. A question about a call goes "
+                        "to the user of the client, where the client can ask and the rule allows it; "
+                        "otherwise it waits for 'cloche approve'.",
+               .examples = {"cloche mcp --workspace ./proj",
+                            "cloche mcp --workspace ./proj --skill skills/code-review/SKILL.md",
+                            "claude mcp add cloche -- cloche mcp --workspace ./proj"}});
+}
+
 }  // namespace
 
 int mcp_door(std::span<char* const> words, const Environment& environment) {
-  auto parsed = parse_call(words, CallWords::server);
+  auto parsed = parse_call(words, CallCommand::mcp);
   if (!parsed.ok()) return fail(parsed.error());
   if (parsed.value().help) {
     print(mcp_help());

@@ -13,8 +13,8 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
-#include "doors/help.hpp"
 #include "doors/new_templates.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "tools/run_shell.hpp"
 
@@ -28,28 +28,38 @@ struct NewArguments {
   std::string directory = ".";
 };
 
+const OptionTables<NewArguments>& tables() {
+  static constexpr Option<NewArguments> options[] = {
+      {"--dir", "DIR", "Write into DIR (default: the working directory).", keep<&NewArguments::directory>},
+      help_option<NewArguments>};
+  static const OptionTables<NewArguments> all{{options}};
+  return all;
+}
+
+std::string new_help() {
+  std::vector<HelpRow> rows = {
+      {"skill", "NAME/SKILL.md: what a task may use, and how to go about it; and NAME/test.sh."},
+      {"executor",
+       "NAME/manifest.json and NAME/tool.py: a tool of your own; and NAME/test.sh, which calls it."},
+      {"rule", "NAME.json: permission rules with their examples, for .cloche/config.json."}};
+  for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
+  return text_of(
+      HelpPage{.usage = "cloche new skill|executor|rule NAME [--dir DIR]",
+               .about = "Writes one that works, with its own test. Nothing is ever overwritten: when "
+                        "something of that name is there, the exit code is 125.",
+               .rows = std::move(rows),
+               .examples = {"cloche new skill code-review --dir skills",
+                            "cloche new executor word-count && sh word-count/test.sh",
+                            "cloche new rule ask-before-install && cloche test ask-before-install.json"}});
+}
+
 Result<NewArguments> parse_new(std::span<char* const> words) {
   NewArguments arguments;
-  std::vector<std::string> plain;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string word = words[at];
-    if (word == "--help" || word == "-h") {
-      arguments.help = true;
-    } else if (word == "--dir") {
-      if (++at == words.size()) return usage_error("--dir needs a value");
-      arguments.directory = words[at];
-    } else if (word.starts_with("--dir=")) {
-      arguments.directory = word.substr(6);
-    } else if (word.size() > 1 && word[0] == '-') {
-      return usage_error("unknown flag " + shown(word), "see cloche new --help");
-    } else {
-      plain.push_back(word);
-    }
-  }
+  const auto plain =
+      TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche new --help"));
   if (arguments.help) return arguments;
   if (plain.size() != 2)
     return usage_error("say what and its name: cloche new skill NAME", "see cloche new --help");
-  if (arguments.directory.empty()) return usage_error("--dir is empty");
   arguments.kind = plain[0];
   arguments.name = plain[1];
   return arguments;

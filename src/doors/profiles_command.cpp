@@ -7,7 +7,7 @@
 #include "base/json.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/profile_check.hpp"
@@ -20,29 +20,46 @@ using Expect = ProfileExample::Expect;
 using Names = std::vector<std::string>;
 
 struct ProfilesArguments {
-  enum class Action { help, list, show, check };
+  enum class Action { list, show, check };
   Action action = Action::list;
   Names names = {};
   bool json = false;
+  bool help = false;
 };
+
+const OptionTables<ProfilesArguments>& tables() {
+  static constexpr Option<ProfilesArguments> options[] = {
+      {"--json", "", "Print JSON on stdout.", raise<&ProfilesArguments::json>},
+      help_option<ProfilesArguments>};
+  static const OptionTables<ProfilesArguments> all{{options}};
+  return all;
+}
+
+std::string profiles_help() {
+  std::vector<HelpRow> rows = {{"list", "The profiles, with what each is for (default)."},
+                               {"show NAME|FILE", "All of one profile."},
+                               {"check [NAME|FILE]...", "Run the examples of these, or of all."}};
+  for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
+  return text_of(HelpPage{
+      .usage = "cloche profiles [list | show NAME|FILE | check [NAME|FILE]...] [--json]",
+      .about = "A sandbox profile says where a command may write and whether it has network. Three come with "
+               "Cloche; yours are files NAME.json in profiles_dir of the configuration. `check` runs the "
+               "examples under the profile in a throwaway workspace, and prints file:line of those that did "
+               "something else.",
+      .rows = std::move(rows),
+      .notes =
+          "Exit code 0 when all hold, 1 when one does not, 125 when a profile cannot be read, 2 bad usage.",
+      .examples = {"cloche profiles list", "cloche profiles show readonly",
+                   "cloche profiles check readonly ./mine.json",
+                   "cloche run --profile readonly -- git log"}});
+}
 
 Result<ProfilesArguments> parse(std::span<char* const> words) {
   using Action = ProfilesArguments::Action;
   ProfilesArguments arguments;
-  Names plain;
-  for (const std::string word : words) {
-    if (word == "--help" || word == "-h") {
-      arguments.action = Action::help;
-      return arguments;
-    }
-    if (word == "--json") {
-      arguments.json = true;
-    } else if (word.size() > 1 && word[0] == '-') {
-      return usage_error("unknown flag " + word, "see cloche profiles --help");
-    } else {
-      plain.push_back(word);
-    }
-  }
+  const auto plain =
+      TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche profiles --help"));
+  if (arguments.help) return arguments;
   const std::string action = plain.empty() ? "list" : plain.front();
   arguments.names.assign(plain.begin() + (plain.empty() ? 0 : 1), plain.end());
   const size_t given = arguments.names.size();
@@ -178,12 +195,12 @@ Result<bool> check_all(const ProfilesArguments& arguments, const Configuration& 
 Result<int> carry_out(const ProfilesArguments& arguments, const Environment& environment) {
   const Installation installation = TRY(find_installation(environment));
   // Of no workspace: what the operator has, whatever a project would take away.
-  const Configuration configuration = TRY(load_configuration(environment, installation, ""));
+  Configuration configuration = TRY(load_configuration(environment, installation, ""));
+  for (auto& profile : configuration.profiles) profile = TRY(with_examples(profile));
   const Profiles& known = configuration.profiles;
   if (arguments.action != ProfilesArguments::Action::show)
     tell_passed_over(configuration.settings.profiles_dir.value);
   switch (arguments.action) {
-    case ProfilesArguments::Action::help: break;
     case ProfilesArguments::Action::list: {
       JsonWriter out;
       out.begin_array();
@@ -238,10 +255,7 @@ std::string profile_text(const SandboxProfile& profile) {
 
 int profiles_door(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse(words);
-  if (parsed.ok() && parsed.value().action == ProfilesArguments::Action::help) {
-    print(profiles_help());
-    return 0;
-  }
+  if (parsed.ok() && parsed.value().help) return print_all(profiles_help(), 0);
   const auto code = parsed.ok() ? carry_out(parsed.value(), environment) : Result<int>(parsed.error());
   if (code.ok()) return code.value();
   complain(describe(code.error()));

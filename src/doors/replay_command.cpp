@@ -11,33 +11,6 @@
 namespace cloche {
 namespace {
 
-struct ReplayArguments {
-  std::string run = {};
-  std::string policy = {};
-  bool json = false;
-};
-
-Result<ReplayArguments> parse(std::span<char* const> words) {
-  ReplayArguments arguments;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string word = words[at];
-    if (word == "--json") {
-      arguments.json = true;
-      continue;
-    }
-    const size_t equals = word.find('=');
-    const std::string name = word.substr(0, equals);
-    if (name != "--replay" && name != "--policy")
-      return usage_error("unknown word " + word, "cloche test --replay RUN --policy FILE");
-    if (equals == std::string::npos && ++at == words.size()) return usage_error(name + " needs a value");
-    (name == "--replay" ? arguments.run : arguments.policy) =
-        equals == std::string::npos ? words[at] : word.substr(equals + 1);
-  }
-  if (arguments.run.empty() || arguments.policy.empty())
-    return usage_error("--replay and --policy belong together", "cloche test --replay RUN --policy FILE");
-  return arguments;
-}
-
 Result<Replay> replayed(const ReplayArguments& arguments, const Environment& environment) {
   const std::string text = TRY(sys::read_file(arguments.policy, config_limits.bytes));
   const RuleFiles rules{.user = TRY(rules_in(text, arguments.policy))};
@@ -73,15 +46,13 @@ std::string to_text(const Replay& replay) {
 
 }  // namespace
 
-int replay_door(std::span<char* const> words, const Environment& environment) {
-  const auto arguments = parse(words);
-  const auto result =
-      arguments.ok() ? replayed(arguments.value(), environment) : Result<Replay>(arguments.error());
+int replay_door(const ReplayArguments& arguments, const Environment& environment) {
+  const auto result = replayed(arguments, environment);
   if (!result.ok()) {
     complain(describe(result.error()));
     return result.error().fault == Fault::usage ? 2 : 125;
   }
-  print(arguments.value().json ? to_json(result.value()) : to_text(result.value()));
+  print(arguments.json ? to_json(result.value()) : to_text(result.value()));
   return result.value().changed.empty() ? 0 : 1;
 }
 

@@ -15,7 +15,6 @@
 #include "confine/verdict.hpp"
 #include "doors/arguments.hpp"
 #include "doors/explain_command.hpp"
-#include "doors/help.hpp"
 #include "doors/kept_run.hpp"
 #include "doors/print.hpp"
 #include "gateway/gateway.hpp"

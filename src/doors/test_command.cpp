@@ -9,17 +9,16 @@
 #include "base/json_text.hpp"
 #include "base/sys.hpp"
 #include "doors/explain_command.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "doors/replay_command.hpp"
 #include "gateway/configuration.hpp"
 #include "gateway/file_gates.hpp"
 #include "gateway/profile_check.hpp"
-#include "policy/protected.hpp"
 #include "policy/rule_lint.hpp"
+#include "policy/shipped_files.hpp"
 #include "store/command_files.hpp"
 #include "store/profile_files.hpp"
-#include "store/protected_file.hpp"
 #include "store/rule_files.hpp"
 #include "store/settings.hpp"
 #include "store/skill_files.hpp"
@@ -67,22 +66,6 @@ void check_rules(const std::string& text, const std::string& name, const std::ve
       std::to_string(rules.value().example_count()) + " examples");
 }
 
-// Reading it checks its examples.
-void check_protected(const std::string& text, const JsonValue& list, const std::string& name, Tally& tally) {
-  const auto entries = read_protected(text, name);
-  if (!entries.ok()) return fail(describe(entries.error()), tally);
-  size_t examples = 0;
-  for (const auto& item : list.items) {
-    for (const char* key : {"match", "not_match"}) {
-      const JsonValue* given = item.find(key);
-      examples += given != nullptr ? given->items.size() : 0;
-    }
-  }
-  tally.examples += examples;
-  say("ok      " + name + ": " + std::to_string(entries.value().size()) + " protected paths, " +
-      std::to_string(examples) + " examples");
-}
-
 bool is_of_sandbox_profile(const JsonValue& root) {
   return root.find("extends") != nullptr ||
          (root.find("workspace") != nullptr && root.find("network") != nullptr);
@@ -99,12 +82,12 @@ Result<size_t> run_profile_examples(const std::string& path, const Environment& 
   return answers.size();
 }
 
-void check_sandbox_profile(const CommandFile& file, const Environment& environment, Tally& tally) {
+void check_sandbox_profile(const std::string& path, const Environment& environment, Tally& tally) {
   const size_t failures_before = tally.failures;
-  const auto examples = run_profile_examples(file.path, environment, tally);
+  const auto examples = run_profile_examples(path, environment, tally);
   if (!examples.ok()) return fail(describe(examples.error()), tally);
   tally.examples += examples.value();
-  say((tally.failures == failures_before ? "ok      " : "        ") + file.shown + ": a sandbox profile, " +
+  say((tally.failures == failures_before ? "ok      " : "        ") + path + ": a sandbox profile, " +
       std::to_string(examples.value()) + " examples");
 }
 
@@ -112,38 +95,75 @@ bool is_of_shapes(const JsonValue& root) {
   return root.find("shapes") != nullptr || root.find("profile") != nullptr;
 }
 
-void check_file(const CommandFile& file, const std::vector<ToolArguments>& own,
+void check_file(const std::string& path, const std::vector<ToolArguments>& own,
                 const Environment& environment, Tally& tally) {
   ++tally.files;
-  const auto text = sys::read_file(file.path, config_limits.bytes);
+  const auto text = sys::read_file(path, config_limits.bytes);
   if (!text.ok()) return fail(describe(text.error()), tally);
-  const auto root = read_json(text.value(), file.shown, config_limits);
+  const auto root = read_json(text.value(), path, config_limits);
   if (!root.ok()) return fail(describe(root.error()), tally);
-  if (const JsonValue* list = root.value().find("protected"))
-    return check_protected(text.value(), *list, file.shown, tally);
-  if (is_of_sandbox_profile(root.value())) return check_sandbox_profile(file, environment, tally);
-  is_of_shapes(root.value()) ? check_shapes(text.value(), file.shown, tally)
-                             : check_rules(text.value(), file.shown, own, tally);
+  if (is_of_sandbox_profile(root.value())) return check_sandbox_profile(path, environment, tally);
+  is_of_shapes(root.value()) ? check_shapes(text.value(), path, tally)
+                             : check_rules(text.value(), path, own, tally);
+}
+
+void check_shipped_shapes(Tally& tally) {
+  for (const auto& file : shipped_files()) {
+    if (!file.name.starts_with("share/commands/")) continue;
+    ++tally.files;
+    check_shapes(std::string(file.text), std::string(file.name), tally);
+  }
 }
 
 struct TestArguments {
-  std::vector<CommandFile> files = {};  // none: all that a session would read
+  std::vector<std::string> files = {};  // none: all that a session would read
   std::optional<std::string> executors = {};
+  ReplayArguments replay = {};
+  bool help = false;
 };
+
+const OptionTables<TestArguments>& tables() {
+  static constexpr Option<TestArguments> options[] = {
+      {"--executors", "DIR",
+       "The executors that rules may name (default: executors_dir of the configuration).",
+       keep<&TestArguments::executors>},
+      {"--replay", "RUN", "Judge the calls of this run again: its id, 'last', its directory or a transcript.",
+       keep<&TestArguments::replay, &ReplayArguments::run>},
+      {"--policy", "FILE", "With --replay: the permission rules to judge them by.",
+       keep<&TestArguments::replay, &ReplayArguments::policy>},
+      {"--json", "", "With --replay: print one JSON object on stdout.",
+       [](TestArguments& arguments, const std::string&) -> Result<void> {
+         arguments.replay.json = true;
+         return {};
+       }},
+      help_option<TestArguments>};
+  static const OptionTables<TestArguments> all{{options}};
+  return all;
+}
+
+std::string test_help() {
+  return text_of(HelpPage{
+      .usage = "cloche test [--executors DIR] [FILE...]\ncloche test --replay RUN --policy FILE [--json]",
+      .about =
+          "Checks every example of command shapes, permission rules and sandbox profiles: in the shapes that "
+          "come with Cloche, in those of $XDG_CONFIG_HOME/cloche/commands and in the configuration, or in "
+          "the files that are named. Prints file:line of each that fails, and finds rules that can never "
+          "decide.\n"
+          "With --replay it prints each verdict of a run's calls that other permission rules would change.",
+      .rows = rows_of(tables()),
+      .notes = "Exit code 0 when all hold and nothing would change, 1 otherwise.",
+      .examples = {"cloche test", "cloche test my-commands.json",
+                   "cloche test --replay run1 --policy new.json"}});
+}
 
 Result<TestArguments> read_arguments(std::span<char* const> words) {
   TestArguments read;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const std::string word = words[i];
-    if (word == "--executors") {
-      if (++i == words.size()) return usage_error("--executors needs a directory", "see cloche test --help");
-      read.executors = words[i];
-    } else if (word.size() > 1 && word[0] == '-' && word != "--") {
-      return usage_error("unknown flag " + word, "see cloche test --help");
-    } else if (word != "--") {
-      read.files.push_back({word, word});
-    }
-  }
+  const auto files = TRY(read_options(read, words, tables(), OptionsEnd::dashes, "see cloche test --help"));
+  read.files.assign(files.begin(), files.end());
+  if (read.help || read.replay == ReplayArguments{}) return read;
+  if (read.replay.run.empty() || read.replay.policy.empty() || read.executors || !read.files.empty())
+    return usage_error("--replay and --policy belong together, and only --json beside them",
+                       "cloche test --replay RUN --policy FILE");
   return read;
 }
 
@@ -188,24 +208,22 @@ Result<OwnTools> own_tools(const TestArguments& arguments, const Environment& en
   return own;
 }
 
-Result<std::vector<CommandFile>> files_to_test(const TestArguments& arguments,
-                                               const Environment& environment) {
-  if (!arguments.files.empty()) return arguments.files;
-  const std::string program = TRY(sys::read_link("/proc/self/exe"));
-  std::vector<CommandFile> files = TRY(find_command_files(program, environment));
-  files.push_back({"share/protected.json", protected_file(program)});
+// The user's own files, as a session would read them.
+Result<std::vector<std::string>> users_files(const Environment& environment) {
+  std::vector<std::string> files = TRY(users_command_files(environment));
   const ConfigPaths paths = TRY(config_paths(environment, ""));
   for (const std::string& path : {paths.managed, paths.user, std::string(".cloche/config.json")}) {
-    if (!path.empty() && ::access(path.c_str(), F_OK) == 0) files.push_back({path, path});
+    if (!path.empty() && ::access(path.c_str(), F_OK) == 0) files.push_back(path);
   }
   return files;
 }
 
-Result<bool> check_all(std::span<char* const> words, const Environment& environment) {
-  const TestArguments arguments = TRY(read_arguments(words));
-  const std::vector<CommandFile> files = TRY(files_to_test(arguments, environment));
+Result<bool> check_all(const TestArguments& arguments, const Environment& environment) {
+  const bool all = arguments.files.empty();
+  const std::vector<std::string> files = all ? TRY(users_files(environment)) : arguments.files;
   const OwnTools own = TRY(own_tools(arguments, environment));
   Tally tally;
+  if (all) check_shipped_shapes(tally);
   for (const auto& file : files) check_file(file, own.known(), environment, tally);
   print(std::to_string(tally.examples) + " examples in " + std::to_string(tally.files) +
         " files: " + (tally.failures == 0 ? "all hold" : std::to_string(tally.failures) + " failed") + "\n");
@@ -215,16 +233,12 @@ Result<bool> check_all(std::span<char* const> words, const Environment& environm
 }  // namespace
 
 int test_door(std::span<char* const> words, const Environment& environment) {
-  const std::string_view first = words.empty() ? "" : words.front();
-  if (first == "--help" || first == "-h") {
-    print(test_help());
-    return 0;
-  }
-  const bool replays = std::any_of(words.begin(), words.end(), [](std::string_view word) {
-    return word.starts_with("--replay") || word.starts_with("--policy");
-  });
-  if (replays) return replay_door(words, environment);
-  const auto all_hold = check_all(words, environment);
+  const auto arguments = read_arguments(words);
+  if (arguments.ok() && arguments.value().help) return print_all(test_help(), 0);
+  if (arguments.ok() && !arguments.value().replay.run.empty())
+    return replay_door(arguments.value().replay, environment);
+  const auto all_hold =
+      arguments.ok() ? check_all(arguments.value(), environment) : Result<bool>(arguments.error());
   if (all_hold.ok()) return all_hold.value() ? 0 : 1;
   complain(describe(all_hold.error()));
   return all_hold.error().fault == Fault::usage ? 2 : 125;

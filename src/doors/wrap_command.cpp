@@ -13,7 +13,7 @@
 #include "confine/mount_points.hpp"
 #include "confine/oci.hpp"
 #include "confine/seatbelt.hpp"
-#include "doors/help.hpp"
+#include "doors/options.hpp"
 #include "doors/print.hpp"
 #include "gateway/box_plan.hpp"
 #include "gateway/gateway.hpp"
@@ -43,77 +43,6 @@ Result<Runtime> runtime_named(const std::string& name) {
   if (name == "crun") return Runtime::crun;
   if (name == "runsc") return Runtime::runsc;
   return usage_error("--runtime " + name + ": no such runtime", "known are crun, runc and runsc");
-}
-
-// Those that wrap has besides the flags of `cloche run`.
-struct OwnFlags {
-  std::optional<std::string> backend = {};
-  std::optional<std::string> executor = {};
-  std::optional<std::string> bundle = {};
-  std::optional<std::string> runtime = {};
-
-  std::optional<std::string>* named(std::string_view name) {
-    if (name == "--runtime") return &runtime;
-    if (name == "--backend") return &backend;
-    if (name == "--executor") return &executor;
-    return name == "--bundle" ? &bundle : nullptr;
-  }
-};
-
-// Takes them out; what is left goes to parse_run. The command stands after --, so nothing of it is mistaken.
-Result<std::vector<char*>> take_own(std::span<char* const> words, OwnFlags& own) {
-  std::vector<char*> rest;
-  for (size_t at = 0; at < words.size(); ++at) {
-    const std::string_view word = words[at];
-    if (word == "--") {
-      rest.insert(rest.end(), words.begin() + static_cast<long>(at), words.end());
-      break;
-    }
-    const size_t equals = word.find('=');
-    auto* flag = own.named(word.substr(0, equals));
-    if (flag == nullptr) {
-      rest.push_back(words[at]);
-      continue;
-    }
-    const bool apart = equals == std::string_view::npos;
-    if (apart && at + 1 == words.size())
-      return usage_error(std::string(word) + " needs a value", "see cloche wrap --help");
-    *flag = apart ? words[++at] : std::string(word.substr(equals + 1));
-    if ((*flag)->empty()) return usage_error("a flag has an empty value");
-  }
-  return rest;
-}
-
-// The box that is printed, in the words of `cloche run`: so it stands on its rung, and every other word on
-// the rung has to agree. There is none on which the seatbelt is.
-std::string box_flag(Kind backend, const std::optional<std::string>& runtime) {
-  if (backend == Kind::seatbelt) return {};
-  return "--backend=" + (backend == Kind::bwrap ? "bwrap" : runtime.value_or("runc"));
-}
-
-bool has_word(std::span<char* const> words, std::string_view wanted) {
-  for (const std::string_view word : words) {
-    if (word == "--") return wanted == "--";
-    if (word == wanted || (word.starts_with(wanted) && word.substr(wanted.size()).starts_with('=')))
-      return true;
-  }
-  return false;
-}
-
-// Whoever typed `cloche wrap` is shown its help, and not that of the command whose flags it shares.
-Error as_wraps_own(Error error) {
-  const std::string_view other = "cloche run";
-  const size_t at = error.fix.find(other);
-  if (at != std::string::npos) error.fix.replace(at, other.size(), "cloche wrap");
-  return error;
-}
-
-// What only means something for a command that we start.
-Result<void> refuse_flags_of_a_run(const RunArguments& run) {
-  if (run.run || run.task || run.dry_run || run.raw || run.status_fd >= 0)
-    return usage_error("--run, --task, --dry-run, --raw and --status-fd are for commands that run",
-                       "leave them out: wrap runs nothing");
-  return {};
 }
 
 Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& installation) {
@@ -161,8 +90,8 @@ Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& a
   options.parts.texts = TRY(keep_texts(plan, texts_beside_rootfs(plan), installation.state));
   Wrapped wrapped{.text = TRY(oci_config(plan, options))};
   wrapped.missing = oci_missing(plan, options);
-  if (arguments.bundle)
-    TRY(make_bundle(*arguments.bundle, rootfs_entries(plan, options.kernel), wrapped.text));
+  if (arguments.run.bundle)
+    TRY(make_bundle(*arguments.run.bundle, rootfs_entries(plan, options.kernel), wrapped.text));
   return wrapped;
 }
 
@@ -228,41 +157,35 @@ int fail(const Error& error, bool json) {
 }  // namespace
 
 Result<WrapArguments> parse_wrap(std::span<char* const> words) {
-  if (!has_word(words, "--"))
-    return usage_error("no command", "put it after --: cloche wrap --backend bwrap -- CMD ARG...");
-  OwnFlags own;
-  std::vector<char*> rest = TRY(take_own(words, own));
-  if (!own.backend) return usage_error("for which sandbox?", "say --backend bwrap, oci or seatbelt");
-  const Kind backend = TRY(kind_named(*own.backend));
-  if ((own.bundle || own.runtime) && backend != Kind::oci)
+  WrapArguments arguments{.run = TRY(read_run_words(words, RunCommand::wrap))};
+  RunArguments& run = arguments.run;
+  if (run.help) return arguments;
+  if (!run.box) return usage_error("for which sandbox?", "name it with --backend: bwrap, oci or seatbelt");
+  arguments.backend = TRY(kind_named(*run.box));
+  if ((run.bundle || run.runtime) && arguments.backend != Kind::oci)
     return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
-  const Runtime runtime = own.runtime ? TRY(runtime_named(*own.runtime)) : Runtime::runc;
-  std::string box = box_flag(backend, own.runtime);
-  if (!box.empty()) rest.insert(rest.begin(), box.data());
-  auto parsed = parse_run(rest);
-  if (!parsed.ok()) return as_wraps_own(parsed.take_error());
-  RunArguments run = std::move(parsed).value();
-  TRY(refuse_flags_of_a_run(run));
-  return WrapArguments{.backend = backend,
-                       .runtime = runtime,
-                       .run = std::move(run),
-                       .executor = std::move(own.executor),
-                       .bundle = std::move(own.bundle)};
+  if (run.runtime) arguments.runtime = TRY(runtime_named(*run.runtime));
+  // The sandbox that is printed stands on its rung, and --isolation has to agree. The seatbelt is on none.
+  if (arguments.backend != Kind::seatbelt) {
+    const std::string box = arguments.backend == Kind::bwrap ? "bwrap" : run.runtime.value_or("runc");
+    run.request.backend = TRY(backend_of_word(box));
+  }
+  TRY(settle_rung(run));
+  if (run.request.argv.empty())
+    return usage_error("no command", "cloche wrap --backend B [flags] -- CMD ARG...");
+  return arguments;
 }
 
 int wrap_door(std::span<char* const> words, const Environment& environment) {
-  if (has_word(words, "--help") || has_word(words, "-h")) {
-    print(wrap_help());
-    return 0;
-  }
   const auto parsed = parse_wrap(words);
-  if (!parsed.ok()) return fail(parsed.error(), has_word(words, "--json"));
+  if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
+  if (parsed.value().run.help) return print_all(wrap_help(), 0);
   const WrapArguments& arguments = parsed.value();
   const bool json = arguments.run.json;
   const auto installation = find_installation(environment);
   if (!installation.ok()) return fail(installation.error(), json);
   const BoxRequest asked{
-      .request = arguments.run.request, .skill = arguments.run.skill, .executor = arguments.executor};
+      .request = arguments.run.request, .skill = arguments.run.skill, .executor = arguments.run.executor};
   const auto planned = plan_box(asked, environment);
   if (!planned.ok()) return fail(planned.error(), json);
   const BoxPlan& box = planned.value();

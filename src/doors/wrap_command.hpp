@@ -17,10 +17,8 @@ struct WrapArguments {
   enum class Backend { bwrap, oci, seatbelt };
   enum class Runtime { runc, crun, runsc };
   Backend backend = Backend::bwrap;
-  Runtime runtime = Runtime::runc;           // of oci: who will run it
-  RunArguments run = {};                     // the flags that are those of `cloche run`, and the command
-  std::optional<std::string> executor = {};  // a manifest
-  std::optional<std::string> bundle = {};    // of oci: the directory to make
+  Runtime runtime = Runtime::runc;  // of oci: who will run it
+  RunArguments run = {};            // the flags that are those of `cloche run`, and the command
 };
 
 // `words` are those after "wrap".

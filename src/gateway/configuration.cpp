@@ -18,12 +18,8 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/rules.hpp"
-#include "store/agent_tools_file.hpp"
-#include "store/command_files.hpp"
 #include "store/profile_files.hpp"
-#include "store/protected_file.hpp"
 #include "store/second_name.hpp"
-#include "store/share_memory.hpp"
 #include "store/system_facts.hpp"
 #include "store/workspace_way.hpp"
 
@@ -59,8 +55,8 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
 
 // A directory that the managed file names is the administrator's word.
 Result<Profiles> profiles_for(const Settings& settings, const Environment& environment,
-                              const Installation& installation, const std::string& workspace) {
-  ProfilePlaces places{installation.jail, settings.profiles_dir.value, workspace, home_of(environment)};
+                              const std::string& workspace) {
+  ProfilePlaces places{settings.profiles_dir.value, workspace, home_of(environment)};
   if (settings.profiles_dir.managed) places.writers = {.owner = 0, .group = false};
   return load_profiles(places);
 }
@@ -180,7 +176,7 @@ Result<Configuration> load_configuration(const Environment& environment, const I
   configuration.settings = TRY(settings_of(configuration.files));
   const Settings& settings = configuration.settings;
   configuration.rules = TRY(rules_of(configuration.files, canonical_command));
-  configuration.profiles = TRY(profiles_for(settings, environment, installation, workspace));
+  configuration.profiles = TRY(profiles_for(settings, environment, workspace));
   TRY(check_names(settings, configuration.profiles));
   TRY(check_tool_path(settings, workspace));
   TRY(check_executors_dir(settings, workspace));
@@ -208,13 +204,12 @@ Result<std::vector<std::string>> check_configuration(std::string_view text, cons
   file = TRY(parse_config(text, path, settings_keys()));
   Settings settings = TRY(settings_of(files));
   TRY(rules_of(files, canonical_command));
-  const Installation installation = TRY(find_installation(environment));
   if (whose != Whose::managed && !settings.profiles_dir.is_said()) {
     // Its profiles may stand where the other files say.
     const ConfigFiles others = TRY(config_for(environment, ""));
     settings.profiles_dir = TRY(settings_of(others)).profiles_dir;
   }
-  const Profiles profiles = TRY(profiles_for(settings, environment, installation, ""));
+  const Profiles profiles = TRY(profiles_for(settings, environment, ""));
   TRY(check_names(settings, profiles));
   TRY(check_tool_path(settings, ""));
   return rules_without_tool(settings);

@@ -27,12 +27,7 @@ inline Result<Configuration> parse(const FileTexts& texts) {
   configuration.files.user = TRY(file(texts.user, "U"));
   configuration.files.project = TRY(file(texts.project, "P"));
   configuration.settings = TRY(settings_of(configuration.files));
-  for (const auto& row : shipped_profiles) {
-    SandboxProfile profile{.name = std::string(row.name)};
-    profile.writes = row.writes;
-    profile.network = row.network;
-    configuration.profiles.push_back(profile);
-  }
+  for (const auto& row : shipped_profiles) configuration.profiles.push_back(profile_of(row));
   SandboxProfile mine = configuration.profiles[1];
   mine.name = "mine";
   mine.grants = {{.source = "/srv/data"}};

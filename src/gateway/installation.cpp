@@ -10,7 +10,6 @@
 #include "base/path.hpp"
 #include "base/sys.hpp"
 #include "store/config_paths.hpp"
-#include "store/share_place.hpp"
 
 namespace cloche {
 namespace {
@@ -65,18 +64,14 @@ Result<IdRange> id_range(const Environment& environment) {
 
 }  // namespace
 
-std::vector<std::string> Installation::parts() const {
-  return {std::string(parent_of(jail)), share_beside(jail)};
-}
+std::string Installation::folder() const { return std::string(parent_of(jail)); }
 
 OwnPlaces Installation::places(const Environment& environment) const {
-  OwnPlaces own{.state = state, .parts = parts()};
-  const std::string folder(parent_of(jail));
-  for (const auto& program : {jail, probe, egress, fetch, folder + "/cloche"}) {
+  OwnPlaces own{.state = state, .parts = {folder()}};
+  for (const auto& program : {jail, probe, egress, fetch, folder() + "/cloche"}) {
     own.parts.push_back(program);
     own.trusted.push_back(program);
   }
-  own.trusted.push_back(share_beside(jail));
   std::vector<std::string> directories = {std::string(parent_of(managed_config))};
   // What cannot be a place is refused by who reads it.
   if (const auto users = user_config_folder(environment); users.ok()) directories.push_back(users.value());

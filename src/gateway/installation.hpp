@@ -20,8 +20,8 @@ struct Installation {
   std::string no_state = {};  // why it is nowhere
   IdRange ids;
 
-  // The directories of the programs and of what they read.
-  std::vector<std::string> parts() const;
+  // The directory of the programs.
+  std::string folder() const;
   // With the programs themselves, each of which may be a link, and the operator's configuration.
   OwnPlaces places(const Environment& environment) const;
 };

@@ -122,7 +122,7 @@ Result<Verdict> judge_leads(const FileAction& action, const Session& session, co
 Result<Verdict> judge_action(const FileAction& action, const Session& session, const Skill* skill,
                              const Authority& authority, const GitSources& git) {
   const Dotfiles dotfiles = dotfiles_for(session, skill);
-  Verdict verdict = judge_file(action, dotfiles, session.protected_set, session.workspace);
+  Verdict verdict = judge_file(action, dotfiles, session.protected_parts, session.workspace);
   if (verdict.decision != Decision::allow || !changes_files(action.kind)) return verdict;
   verdict = TRY(judge_leads(action, session, git, std::move(verdict)));
   if (verdict.decision != Decision::allow || !authority.write_hints) return verdict;

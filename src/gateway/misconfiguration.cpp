@@ -5,6 +5,7 @@
 #include "base/sys.hpp"
 #include "gateway/configuration.hpp"
 #include "policy/plan_run.hpp"
+#include "store/command_files.hpp"
 #include "store/skill_files.hpp"
 #include "store/system_facts.hpp"
 
@@ -13,7 +14,7 @@ namespace {
 
 Result<void> judge_everywhere(const Environment& environment, const Installation& installation) {
   const Configuration configuration = TRY(load_configuration(environment, installation, ""));
-  TRY(shapes_for(installation, environment, ""));
+  TRY(load_command_shapes(environment, ""));
   std::vector<std::string> notes;
   RunRequest request;
   TRY(configure(request, configuration.settings, notes));

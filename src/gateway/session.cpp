@@ -11,12 +11,9 @@
 #include "policy/gates.hpp"
 #include "policy/plan_run.hpp"
 #include "policy/system_view.hpp"
-#include "store/agent_tools_file.hpp"
 #include "store/command_files.hpp"
-#include "store/protected_file.hpp"
 #include "store/run_place.hpp"
 #include "store/second_name.hpp"
-#include "store/share_memory.hpp"
 #include "store/system_facts.hpp"
 #include "tools/surroundings.hpp"
 
@@ -75,10 +72,9 @@ Result<void> protect_parts(Session& session) {
   const auto protect = [&](const std::string& named, const std::string& reason) {
     const std::string part = led_to(named);
     if (part != session.workspace && is_beneath(session.workspace, part))
-      session.protected_set.push_back(protected_part(part.substr(session.workspace.size() + 1), reason));
+      session.protected_parts.push_back({part.substr(session.workspace.size() + 1), reason});
   };
-  for (const std::string& part : session.installation.parts())
-    protect(part, "it belongs to the Cloche that judges this call");
+  protect(session.installation.folder(), "it belongs to the Cloche that judges this call");
   for (const std::string& kept : session.options.operators.kept) {
     if (lies_in(led_to(kept), session.workspace))
       return refusal("the workspace " + session.workspace + " lies in " + kept +
@@ -97,14 +93,12 @@ HostNames names_of(const Session& session) {
   if (const auto users = user_config_folder(session.environment); users.ok())
     names.own.push_back(users.value());
   if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
-  // Who could change the programs or the shapes would change what is judged. Where every view has them
-  // anyway, there is nothing to keep from anybody, and nobody but root writes there.
-  for (const std::string& named : session.installation.parts()) {
-    const std::string part = led_to(named);
-    const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
-                                   [&](const ShownPath& row) { return is_beneath(row.path, part); });
-    if (!shown) names.own.push_back(part);
-  }
+  // A call that could change the programs would change what is judged. Where every view has them anyway, only
+  // root writes there.
+  const std::string programs = led_to(session.installation.folder());
+  const bool shown = std::any_of(std::begin(system_paths), std::end(system_paths),
+                                 [&](const ShownPath& row) { return is_beneath(row.path, programs); });
+  if (!shown) names.own.push_back(programs);
   std::erase(names.own, "");
   names.secret_grants = session.settings.secret_grants.value;
   return names;
@@ -149,26 +143,7 @@ bool is_in_approvals(const Executor& executor, const std::vector<std::string>& a
   });
 }
 
-// Of what comes with Cloche, what its profiles are not: a command needs none of it, and an installation that
-// is broken there refuses everything all the same.
-Result<void> judge_share(const Installation& installation, const std::string& identity) {
-  if (share_judged(installation.jail, installation.state) != ShareJudged::no) return {};
-  TRY(load_protected_file(installation.jail, ""));
-  TRY(load_agent_tools(installation.jail, ""));
-  const auto shapes = TRY(shipped_command_files(installation.jail));  // the user's own are for calls alone
-  TRY(load_command_files(shapes, installation.jail, ""));
-  remember_judged_share(installation.jail, installation.state, identity);
-  return {};
-}
-
 }  // namespace
-
-Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
-                          const std::string& workspace) {
-  const std::string& program = installation.jail;  // all of them stand in one directory
-  const auto files = TRY(find_command_files(program, environment));
-  return load_command_files(files, program, workspace);
-}
 
 SessionOptions default_session() {
   SessionOptions options;
@@ -223,7 +198,7 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   if (said.run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
-  if (has_tools) session.shapes = TRY(shapes_for(session.installation, environment, session.workspace));
+  if (has_tools) session.shapes = TRY(load_command_shapes(environment, session.workspace));
   Configuration configuration = TRY(load_configuration(environment, session.installation, session.workspace));
   session.settings = std::move(configuration.settings);
   session.rules = std::move(configuration.rules);
@@ -234,13 +209,8 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.wish.lowest = std::max(session.wish.lowest, said.lowest);
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
-  if (has_tools) {
-    session.protected_set = TRY(load_protected_file(session.installation.jail, session.workspace));
-    TRY(protect_parts(session));
-  } else {
-    TRY(judge_state(session.installation.state, said.operators));  // what is tried out is remembered there
-    TRY(judge_share(session.installation, share_identity(session.installation.jail)));
-  }
+  if (has_tools) TRY(protect_parts(session));
+  if (!has_tools) TRY(judge_state(session.installation.state, said.operators));  // trials are remembered there
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
   if (!has_tools) return session;

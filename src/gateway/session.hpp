@@ -65,7 +65,7 @@ struct Session {
   Profiles profiles = {};
   std::vector<std::string> notes = {};  // what of the configuration has no effect, for every call
   Shapes shapes = {};
-  ProtectedSet protected_set = {};
+  std::vector<ProtectedPart> protected_parts = {};
   HostNames names = {};
   Registry registry = {};
   std::shared_ptr<Ladder> ladder = {};
@@ -81,10 +81,6 @@ std::string run_of_task(const std::string& task, const RunRequest& operators);
 Result<Session> load_session(SessionOptions options, const Environment& environment);
 Result<Session> load_session(SessionOptions options, const Environment& environment,
                              Installation installation);
-
-// The shapes for this workspace: the files beside the programs and the user's own.
-Result<Shapes> shapes_for(const Installation& installation, const Environment& environment,
-                          const std::string& workspace);
 
 SessionPlaces places_of(const Session& session);
 // With what calls under this skill can write to as well.

@@ -43,39 +43,6 @@ Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit 
 
 }  // namespace
 
-const LimitInfo limit_table[14] = {
-    {LimitId::wall, "timeout", "--timeout", "wall clock", LimitInfo::Unit::milliseconds, &Limits::wall_ms},
-    {LimitId::cpu, "cpu", "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds,
-     &Limits::cpu_s},
-    {LimitId::memory, "memory", "--memory", "memory of the whole tree, its /tmp included",
-     LimitInfo::Unit::bytes, &Limits::memory_bytes, uint64_t{1} << 20},
-    {LimitId::processes, "pids", "--pids", "processes and threads", LimitInfo::Unit::count,
-     &Limits::processes},
-    {LimitId::open_files, "nofile", "--nofile", "open files of each process", LimitInfo::Unit::count,
-     &Limits::open_files, 16},
-    {LimitId::file_size, "fsize", "--fsize", "size of each file", LimitInfo::Unit::bytes,
-     &Limits::file_bytes},
-    {LimitId::disk, "disk", "--disk", "growth of the workspace", LimitInfo::Unit::bytes, &Limits::disk_bytes},
-    {LimitId::new_files, "files", "--files", "new files in the workspace", LimitInfo::Unit::count,
-     &Limits::new_files},
-    {LimitId::tmp, "tmp", "--tmp", "/tmp, $HOME and /dev/shm, each", LimitInfo::Unit::bytes,
-     &Limits::tmp_bytes},
-    {LimitId::output, "output", "--output", "stdout and stderr together", LimitInfo::Unit::bytes,
-     &Limits::output_bytes},
-    {LimitId::net_connections, "net-connections", "--net-connections",
-     "connections to declared hosts, at once", LimitInfo::Unit::count, &Limits::net_connections},
-    {LimitId::net_bytes, "net-bytes", "--net-bytes", "bytes to and from each host", LimitInfo::Unit::bytes,
-     &Limits::net_bytes},
-    {LimitId::net_idle, "net-idle", "--net-idle", "a connection on which nothing moves",
-     LimitInfo::Unit::milliseconds, &Limits::net_idle_ms},
-    {LimitId::net_time, "net-time", "--net-time", "each connection", LimitInfo::Unit::milliseconds,
-     &Limits::net_time_ms},
-};
-
-bool is_of_network(LimitId id) { return id >= LimitId::net_connections; }
-
-const LimitInfo& info_of(LimitId id) { return limit_table[static_cast<size_t>(id)]; }
-
 Result<uint64_t> parse_duration_ms(std::string_view flag, std::string_view text) {
   return parse(flag, text, durations, "30s, 5m or 500ms");
 }

@@ -10,22 +10,22 @@
 namespace cloche {
 
 struct Limits {
-  uint64_t wall_ms = 60ULL * 60 * 1000;  // --timeout
-  uint64_t cpu_s = 60ULL * 60;           // --cpu, of the whole tree
-  uint64_t memory_bytes = 4ULL << 30;    // --memory, of the whole tree, its tmpfs included
-  uint64_t processes = 512;              // --pids, threads included
-  uint64_t open_files = 4096;            // --nofile, of each process
-  uint64_t file_bytes = 4ULL << 30;      // --fsize, of each file
-  uint64_t disk_bytes = 4ULL << 30;      // --disk, what writable host directories may grow by
-  uint64_t new_files = 200'000;          // --files, how many files more there may be
-  uint64_t tmp_bytes = 512ULL << 20;     // --tmp, of /tmp, $HOME and /dev/shm each
-  uint64_t output_bytes = 1ULL << 30;    // --output, stdout and stderr together
+  uint64_t wall_ms = 60ULL * 60 * 1000;
+  uint64_t cpu_s = 60ULL * 60;
+  uint64_t memory_bytes = 4ULL << 30;
+  uint64_t processes = 512;
+  uint64_t open_files = 4096;
+  uint64_t file_bytes = 4ULL << 30;
+  uint64_t disk_bytes = 4ULL << 30;  // what writable host directories may grow by
+  uint64_t new_files = 200'000;      // how many more there may be
+  uint64_t tmp_bytes = 512ULL << 20;
+  uint64_t output_bytes = 1ULL << 30;
 
   // Of a network by name:
-  uint64_t net_connections = 1024;           // --net-connections, at once
-  uint64_t net_bytes = 4ULL << 30;           // --net-bytes, to and from each host
-  uint64_t net_idle_ms = 5ULL * 60 * 1000;   // --net-idle, of a connection on which nothing moves
-  uint64_t net_time_ms = 60ULL * 60 * 1000;  // --net-time, of each connection
+  uint64_t net_connections = 1024;
+  uint64_t net_bytes = 4ULL << 30;
+  uint64_t net_idle_ms = 5ULL * 60 * 1000;
+  uint64_t net_time_ms = 60ULL * 60 * 1000;
 
   bool operator==(const Limits&) const = default;
 };
@@ -49,19 +49,41 @@ enum class LimitId {
 
 struct LimitInfo {
   LimitId id;
-  std::string_view name;  // as the outcome says it
   std::string_view flag;  // what raises it
   std::string_view what;  // for --help
   enum class Unit { milliseconds, seconds, bytes, count } unit;
-  uint64_t Limits::*field;
-  uint64_t least = 1;  // below it not even the jail would fit
+  uint64_t Limits::*field;                 // whose first value is the default
+  uint64_t least = 1;                      // below it not even the jail would fit
+  std::string_view name = flag.substr(2);  // in outcomes, configuration, profiles and skills
 };
 
-// One row a limit, in the order of --help.
-extern const LimitInfo limit_table[14];
-const LimitInfo& info_of(LimitId id);
+// The one table of the limits, in the order of LimitId and of --help: flags, keys, units, defaults and help
+// come from it.
+inline constexpr LimitInfo limit_table[] = {
+    {LimitId::wall, "--timeout", "wall clock", LimitInfo::Unit::milliseconds, &Limits::wall_ms},
+    {LimitId::cpu, "--cpu", "processor time of the whole tree", LimitInfo::Unit::seconds, &Limits::cpu_s},
+    {LimitId::memory, "--memory", "memory of the whole tree, its /tmp included", LimitInfo::Unit::bytes,
+     &Limits::memory_bytes, uint64_t{1} << 20},
+    {LimitId::processes, "--pids", "processes and threads", LimitInfo::Unit::count, &Limits::processes},
+    {LimitId::open_files, "--nofile", "open files of each process", LimitInfo::Unit::count,
+     &Limits::open_files, 16},
+    {LimitId::file_size, "--fsize", "size of each file", LimitInfo::Unit::bytes, &Limits::file_bytes},
+    {LimitId::disk, "--disk", "growth of the workspace", LimitInfo::Unit::bytes, &Limits::disk_bytes},
+    {LimitId::new_files, "--files", "new files in the workspace", LimitInfo::Unit::count, &Limits::new_files},
+    {LimitId::tmp, "--tmp", "/tmp, $HOME and /dev/shm, each", LimitInfo::Unit::bytes, &Limits::tmp_bytes},
+    {LimitId::output, "--output", "stdout and stderr together", LimitInfo::Unit::bytes,
+     &Limits::output_bytes},
+    {LimitId::net_connections, "--net-connections", "connections to declared hosts, at once",
+     LimitInfo::Unit::count, &Limits::net_connections},
+    {LimitId::net_bytes, "--net-bytes", "bytes to and from each host", LimitInfo::Unit::bytes,
+     &Limits::net_bytes},
+    {LimitId::net_idle, "--net-idle", "a connection on which nothing moves", LimitInfo::Unit::milliseconds,
+     &Limits::net_idle_ms},
+    {LimitId::net_time, "--net-time", "each connection", LimitInfo::Unit::milliseconds, &Limits::net_time_ms},
+};
+constexpr const LimitInfo& info_of(LimitId id) { return limit_table[static_cast<size_t>(id)]; }
 // Whether it is about the network: of a plan without one it says nothing.
-bool is_of_network(LimitId id);
+constexpr bool is_of_network(LimitId id) { return id >= LimitId::net_connections; }
 
 // "30", "30s", "5m", "2h", "500ms" -> milliseconds; "512M", "512MiB", "1G", "4096" -> bytes. Zero, overflow,
 // signs and anything else are usage errors that name the flag.

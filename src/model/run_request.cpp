@@ -2,6 +2,8 @@
 
 namespace cloche {
 
+#include "model/shipped_profiles.inc"
+
 std::string_view name_of(Profile profile) { return shipped_profiles[static_cast<size_t>(profile)].name; }
 
 std::optional<Profile> shipped_profile(std::string_view name) {

@@ -23,12 +23,9 @@ struct ShippedProfile {
   std::string_view name;
   bool writes;
   bool network;  // as declared by a skill or by flags; not any
+  std::string_view description;
 };
-inline constexpr ShippedProfile shipped_profiles[] = {
-    {Profile::readonly, "readonly", false, false},
-    {Profile::workspace_write_no_network, "workspace-write-no-network", true, false},
-    {Profile::workspace_write, "workspace-write", true, true},
-};
+extern const ShippedProfile shipped_profiles[3];  // made from share/profiles/*.json at build time
 std::string_view name_of(Profile profile);
 std::optional<Profile> shipped_profile(std::string_view name);
 // Letters, digits, - _ and . : what a file of that name can be looked for by.

@@ -8,6 +8,7 @@
 #include "base/path.hpp"
 #include "base/shown.hpp"
 #include "model/backend.hpp"
+#include "policy/shipped_files.hpp"
 
 namespace cloche {
 namespace {
@@ -211,6 +212,20 @@ bool allows(const std::string& text, std::string_view operation) {
 }
 
 }  // namespace
+
+SandboxProfile profile_of(const ShippedProfile& row) {
+  const std::string name(row.name);
+  return {.name = name,
+          .source = "share/profiles/" + name + ".json",
+          .description = std::string(row.description),
+          .writes = row.writes,
+          .network = row.network};
+}
+
+Result<SandboxProfile> with_examples(const SandboxProfile& profile) {
+  if (!shipped_profile(profile.name)) return profile;
+  return read_profile({shipped_text(profile.source), profile.source, profile.name}, {}, "");
+}
 
 const SandboxProfile* find_profile(const Profiles& profiles, std::string_view name) {
   for (const auto& profile : profiles) {

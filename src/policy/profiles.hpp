@@ -42,6 +42,11 @@ struct SandboxProfile {
 };
 
 using Profiles = std::vector<SandboxProfile>;
+// One that comes with Cloche, without its examples.
+SandboxProfile profile_of(const ShippedProfile& row);
+// The same with the examples of its file, if it comes with Cloche; any other has them already.
+Result<SandboxProfile> with_examples(const SandboxProfile& profile);
+
 const SandboxProfile* find_profile(const Profiles& profiles, std::string_view name);
 // "readonly, workspace-write and mine"
 std::string names_of(const Profiles& profiles);

@@ -2,20 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
-#include <sstream>
-
 namespace cloche {
 namespace {
 
 Profiles shipped() {
   Profiles profiles;
   for (const auto& row : shipped_profiles) {
-    const std::string name(row.name);
-    std::ostringstream text;
-    text << std::ifstream(std::string(CLOCHE_SOURCE_DIR) + "/share/profiles/" + name + ".json").rdbuf();
-    const std::string read = text.str();
-    auto profile = read_profile({read, name + ".json", name}, {}, "");
+    auto profile = with_examples(profile_of(row));
     EXPECT_TRUE(profile.ok()) << describe(profile.error());
     if (profile.ok()) profiles.push_back(std::move(profile).value());
   }
@@ -48,6 +41,7 @@ TEST(Profiles, TheShippedOnesSayWhatIsBuiltIn) {
   for (const auto& profile : profiles) {
     EXPECT_GE(profile.examples.size(), 4U) << profile.name;
     EXPECT_EQ(base_of(profile), shipped_profile(profile.name));
+    EXPECT_EQ(name_of(base_of(profile)), profile.name);
   }
   EXPECT_EQ(names_of(profiles), "readonly, workspace-write-no-network and workspace-write");
 }

@@ -1,6 +1,7 @@
-// The protected set as it is compiled into the programs, for whoever looks at a tree after a command: the
-// front has no time to read share/protected.json. A test keeps the two equal. What lies in git directories is
-// not here: a repository is known by what is in it, not only by the name .git
+// The protected set: what something on the host executes later without being asked - hooks, start-up files,
+// the settings of editors and agents. A sandboxed write there is an escape with a delay. share/protected.json
+// is its one source; the table here is made from it at build time. What a command changes in git directories
+// is judged by other rules, because a repository is known by what is in it, not only by the name .git
 // (policy/protected_directory.hpp).
 //
 // Names are matched one by one, from the root of a tree down, so that a walk never puts a path together.
@@ -8,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +18,7 @@ namespace cloche {
 struct ProtectedName {
   std::string_view path;    // folded; counts at any depth, and covers everything beneath
   std::string_view reason;  // who executes it, and when
+  int line = 0;             // in share/protected.json
 };
 
 // How far the way to a directory has come into rows of several components; mostly empty.
@@ -36,10 +39,11 @@ NameMatch match_name(const Trail& trail, std::string_view name);
 // Whether the name is the same when it is folded.
 bool is_plain_name(std::string_view name);
 
-// Of the whole table: whoever remembers what it said asks whether it still is the same one.
+// Of the names: a cache that was made under another revision is void.
 uint64_t revision_of_protected_names();
 
-// All of it, for tests.
-std::vector<ProtectedName> protected_names();
+// Of .git and below, in the order of the file; * and ? are within a name, ** is any number of components.
+// They tell the file tools, which write nothing in .git, why.
+std::span<const ProtectedName> protected_git_rows();
 
 }  // namespace cloche

@@ -1,15 +1,9 @@
-// The compiled-in set says what share/protected.json says, and names are matched one by one.
+// Names are matched one by one, on the way down a tree.
 #include "policy/protected_names.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <map>
-
 #include "base/path.hpp"
-#include "base/sys.hpp"
-#include "policy/folded_name.hpp"
-#include "policy/protected.hpp"
 
 namespace cloche {
 namespace {
@@ -22,24 +16,6 @@ std::string by(std::string_view path) {
     if (match.member != nullptr) return std::string(match.member->path);
   }
   return "";
-}
-
-TEST(ProtectedNames, AreThoseOfTheShippedFile) {
-  const auto text = sys::read_file(CLOCHE_SOURCE_DIR "/share/protected.json");
-  ASSERT_TRUE(text.ok());
-  const auto shipped = read_protected(text.value(), "share/protected.json");
-  ASSERT_TRUE(shipped.ok());
-  std::map<std::string, std::string> wanted;
-  for (const auto& entry : shipped.value()) {
-    // Git directories have rules of their own, and programs write in .git.
-    if (entry.scope != ProtectedEntry::Scope::every_write || entry.path.starts_with(".git/")) continue;
-    std::string path;
-    for (const auto& name : components_of(entry.path)) path += (path.empty() ? "" : "/") + folded_name(name);
-    wanted[path] = entry.reason;
-  }
-  std::map<std::string, std::string> compiled;
-  for (const auto& row : protected_names()) compiled[std::string(row.path)] = row.reason;
-  EXPECT_EQ(compiled, wanted) << "write src/policy/protected_names.cpp again";
 }
 
 TEST(ProtectedNames, AreFoundOnTheWayDown) {

@@ -3,28 +3,16 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json_text.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
 namespace {
 
-using Scope = ProtectedEntry::Scope;
-
-const ProtectedSet& shipped() {
-  static const ProtectedSet entries = [] {
-    const auto text = sys::read_file(CLOCHE_SOURCE_DIR "/share/protected.json");
-    EXPECT_TRUE(text.ok());
-    auto read = read_protected(text.value(), "share/protected.json");
-    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().what);
-    return read.ok() ? std::move(read).value() : ProtectedSet{};
-  }();
-  return entries;
-}
-
-// By which entry; "": it is free.
-std::string by(std::string_view path, Scope asked_by = Scope::file_tools) {
-  const ProtectedEntry* entry = find_protected(shipped(), path, asked_by);
-  return entry == nullptr ? "" : entry->path;
+// By which row; "": it is free.
+std::string by(std::string_view path) {
+  const ProtectedName* row = find_protected(path);
+  return row == nullptr ? "" : std::string(row->path);
 }
 
 TEST(Protected, TheShippedSet) {
@@ -78,11 +66,40 @@ TEST(Protected, LookAlikesOfOtherLettersAreOtherNames) {
     EXPECT_EQ(by(path), "") << path;
 }
 
-TEST(Protected, ProgramsMayWriteWhereOnlyTheFileToolsMayNot) {
-  EXPECT_EQ(by(".git/index", Scope::every_write), "") << "git commit works";
-  EXPECT_EQ(by(".git/HEAD", Scope::every_write), "");
-  EXPECT_EQ(by(".git/hooks/x", Scope::every_write), ".git/hooks");
-  EXPECT_EQ(by(".git/config", Scope::every_write), ".git/config");
+// The build made the table from this file: each row is found by its examples, with its reason and its line.
+TEST(Protected, EveryExampleOfTheSourceHolds) {
+  const auto text = sys::read_file(CLOCHE_SOURCE_DIR "/share/protected.json");
+  ASSERT_TRUE(text.ok());
+  const auto root = read_json(text.value(), "share/protected.json");
+  ASSERT_TRUE(root.ok());
+  const auto examples = [](const JsonValue& item, const char* key) {
+    const JsonValue* list = item.find(key);
+    EXPECT_TRUE(list != nullptr && !list->items.empty()) << "line " << item.line << ": no " << key;
+    std::vector<std::string> paths;
+    if (list != nullptr)
+      for (const auto& path : list->items) paths.push_back(path.text);
+    return paths;
+  };
+  for (const auto& item : root.value().find("protected")->items) {
+    for (const auto& path : examples(item, "match")) {
+      const ProtectedName* row = find_protected(path);
+      ASSERT_NE(row, nullptr) << path;
+      EXPECT_EQ(row->line, item.line) << path;
+      EXPECT_EQ(row->reason, item.find("reason")->text) << path;
+    }
+    for (const auto& path : examples(item, "not_match")) {
+      const ProtectedName* row = find_protected(path);
+      EXPECT_TRUE(row == nullptr || row->line != item.line) << path;
+    }
+  }
+}
+
+TEST(Protected, APartAndWhatIsBeneathIt) {
+  const std::vector<ProtectedPart> parts = {{"tools/bin", "r"}};
+  for (const char* path : {"tools/bin", "tools/bin/x", "./tools//bin/x", "tools/BIN/x", "tools\\bin"})
+    EXPECT_NE(find_part(parts, path), nullptr) << path;
+  for (const char* path : {"tools", "tools/binary", "bin", "a/tools/bin", ""})
+    EXPECT_EQ(find_part(parts, path), nullptr) << path;
 }
 
 TEST(Protected, WhatIsClochesOwn) {
@@ -92,33 +109,6 @@ TEST(Protected, WhatIsClochesOwn) {
   for (const std::string_view path :
        {"", "src/tool_calls/x", "tool_calls2", "tool_call", ".cloches", "cloche"})
     EXPECT_FALSE(is_cloches_own(path)) << path;
-}
-
-TEST(Protected, ABadFileIsRefusedWithItsLine) {
-  const auto one = [](const std::string& entry) { return "{\"protected\": [\n" + entry + "]}"; };
-  const std::pair<std::string, std::string> rows[] = {
-      {"", "f"},
-      {"{}", "protected is not a list"},
-      {R"({"protected": []})", "protected is not a list"},
-      {R"({"protect": []})", "unknown key"},
-      {one("1"), "f:2: an object"},
-      {one(R"({"path": "a", "reason": "b", "match": ["a"]})"), "f:2: not_match is not"},
-      {one(R"({"path": "a", "reason": "b", "not_match": ["b"]})"), "f:2: match is not"},
-      {one(R"({"path": "a", "match": ["a"], "not_match": ["b"]})"), "f:2: reason is not"},
-      {one(R"({"path": "", "reason": "b", "match": ["a"], "not_match": ["b"]})"), "f:2: path is not"},
-      {one(R"({"path": "/a", "reason": "b", "match": ["a"], "not_match": ["b"]})"), "f:2: path is not"},
-      {one(R"({"path": "**/a", "reason": "b", "match": ["a"], "not_match": ["b"]})"), "f:2: path is not"},
-      {one(R"({"path": "a", "reason": "b", "match": ["b"], "not_match": ["c"]})"), "a does not match b"},
-      {one(R"({"path": "a", "reason": "b", "match": ["a"], "not_match": ["x/a/y"]})"), "a matches x/a/y"},
-      {one(R"({"path": "a", "reason": "b", "scope": "all", "match": ["a"], "not_match": ["b"]})"),
-       "scope is not"},
-      {one(R"({"path": "a", "why": "b", "match": ["a"], "not_match": ["b"]})"), "unknown key"},
-  };
-  for (const auto& [text, complaint] : rows) {
-    const auto read = read_protected(text, "f");
-    ASSERT_FALSE(read.ok()) << text;
-    EXPECT_NE(read.error().what.find(complaint), std::string::npos) << text << ": " << read.error().what;
-  }
 }
 
 }  // namespace

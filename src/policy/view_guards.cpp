@@ -222,7 +222,7 @@ Result<void> judge_other_names(const ConfinementPlan& plan, const Facts& facts) 
 }
 
 // A workspace that holds the programs is the checkout that builds them, and is worked on. One that holds only
-// what they read is a slip, and refused as configuration and state are.
+// what a link among the programs leads to is refused, as one with configuration or state in it is.
 Result<void> judge_lone_part(const ViewEntry& entry, const FileFact& part, const Facts& facts) {
   if (entry.source != facts.workspace.path || place_in(entry, facts.parts.front(), facts.above_parts))
     return {};

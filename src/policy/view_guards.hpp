@@ -29,7 +29,7 @@ Result<void> keep_operators_word(const ConfinementPlan& plan, const Facts& facts
 
 // The Cloche that is running is not a command's to change: it is there to read and to run, and nothing on the
 // way to it can be renamed. Where a box has no mounts to keep it with, such a tree is refused; and so is a
-// workspace that holds its share/ without its programs.
+// workspace that holds one of its programs, by a link, without the others.
 Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts);
 
 // What the host executes later is there to read and to run, wherever it is shown; and where something in it

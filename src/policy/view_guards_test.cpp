@@ -152,7 +152,7 @@ std::string parts_of(const ConfinementPlan& plan) {
 Facts installed() {
   Facts facts = host();
   facts.parts = {found(Kind::directory, "/srv/tools/cloche/bin", 60),
-                 found(Kind::directory, "/srv/tools/cloche/share", 61)};
+                 found(Kind::directory, "/srv/tools/cloche/linked", 61)};
   facts.above_parts = {found(Kind::directory, "/srv/tools/cloche", 62),
                        found(Kind::directory, "/srv/tools", 63), found(Kind::directory, "/srv", 32),
                        found(Kind::directory, "/", 33)};
@@ -168,13 +168,13 @@ TEST(ViewGuards, TheRunningClocheIsNobodysToChangeOrToMove) {
       {found(Kind::directory, "/srv/other", 40), true, "none"},
       {found(Kind::directory, "/srv/tools", 63), false, "none"},
       {found(Kind::directory, "/srv/tools", 63), true,
-       "/srv/tools/cloche=write-run /srv/tools/cloche/bin=run /srv/tools/cloche/share=run"},
+       "/srv/tools/cloche=write-run /srv/tools/cloche/bin=run /srv/tools/cloche/linked=run"},
       {found(Kind::directory, "/srv/tools/cloche", 62), true,
-       "/srv/tools/cloche/bin=run /srv/tools/cloche/share=run"},
+       "/srv/tools/cloche/bin=run /srv/tools/cloche/linked=run"},
       {found(Kind::directory, "/mnt/alias", 63), true,
-       "/mnt/alias/cloche=write-run /mnt/alias/cloche/bin=run /mnt/alias/cloche/share=run"},
+       "/mnt/alias/cloche=write-run /mnt/alias/cloche/bin=run /mnt/alias/cloche/linked=run"},
       {found(Kind::directory, "/srv/tools/cloche/bin", 60), true, ""},
-      {found(Kind::directory, "/srv/tools/cloche/share/profiles", 64), true, ""},
+      {found(Kind::directory, "/srv/tools/cloche/linked/more", 64), true, ""},
       {found(Kind::directory, "/mnt/bin", 60), true, ""},
   };
   for (const auto& row : rows) {
@@ -186,7 +186,7 @@ TEST(ViewGuards, TheRunningClocheIsNobodysToChangeOrToMove) {
   }
 }
 
-TEST(ViewGuards, AWorkspaceWithItsShareAndWithoutItsProgramsIsRefused) {
+TEST(ViewGuards, AWorkspaceWithAPartAndWithoutTheProgramsIsRefused) {
   const struct {
     FileFact workspace;
     bool refused;
@@ -197,7 +197,7 @@ TEST(ViewGuards, AWorkspaceWithItsShareAndWithoutItsProgramsIsRefused) {
   };
   for (const auto& row : rows) {
     Facts facts = installed();
-    facts.parts[1] = found(Kind::directory, row.refused ? "/srv/rules/share" : facts.parts[1].path, 61);
+    facts.parts[1] = found(Kind::directory, row.refused ? "/srv/rules/linked" : facts.parts[1].path, 61);
     facts.workspace = row.workspace;
     const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
     EXPECT_EQ(plan.ok(), !row.refused) << row.workspace.path << (plan.ok() ? "" : plan.error().what);

@@ -2,12 +2,13 @@
 
 #include <unistd.h>
 
+#include <iterator>
+
 #include "base/directory.hpp"
-#include "base/path.hpp"
+#include "policy/shipped_files.hpp"
 #include "store/config_paths.hpp"
 #include "store/operators_file.hpp"
 #include "store/second_name.hpp"
-#include "store/share_place.hpp"
 #include "store/workspace_way.hpp"
 
 namespace cloche {
@@ -15,65 +16,44 @@ namespace {
 
 constexpr size_t max_file_bytes = 1 << 20;
 
-void add_json_files(std::vector<CommandFile>& files, const std::string& folder, const std::string& shown,
-                    CommandFile::By by) {
-  for (const auto& name : names_in(folder)) {
-    if (name.ends_with(".json") && name[0] != '.')
-      files.push_back({shown + "/" + name, folder + "/" + name, by});
+Result<std::string> read_users_file(const std::string& path, const std::string& workspace) {
+  TRY(judge_reach("the file of command shapes " + path, path, workspace));
+  const OperatorsFile opened = TRY(open_operators(path, users_writers()));
+  TRY(judge_way(path, opened, users_writers()));
+  if (!workspace.empty() && lies_in(workspace, opened.opened)) {
+    return refusal(
+        "the command shapes in " + opened.opened + " lie in the workspace: a command could widen them",
+        "move them, or name another workspace");
   }
+  return read_operators(opened.fd.get(), path, max_file_bytes);
 }
 
-// What lies there is the user's own word. Who cannot look into it finds nothing there.
-Result<void> judge_users_folder(const std::string& folder) {
-  if (::access(folder.c_str(), F_OK) != 0) return {};
-  return judge_operators_folder(folder, users_writers());
-}
-
-Result<OperatorsFile> open_shapes(const CommandFile& file) {
-  if (file.by != CommandFile::By::user) return open_unjudged(file.path);
-  OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
-  TRY(judge_way(file.path, opened, users_writers()));
-  return opened;
+void append(Shapes& shapes, Shapes more) {
+  shapes.insert(shapes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
 }
 
 }  // namespace
 
-Result<std::vector<CommandFile>> shipped_command_files(const std::string& program) {
-  std::vector<CommandFile> files;
-  const std::string shipped = share_beside(program) + "/commands";
-  add_json_files(files, shipped, "share/commands", CommandFile::By::shipped);
-  if (files.empty()) {
-    return refusal("there are no command shapes in " + shipped,
-                   "install share/ beside the programs, or build again");
+Result<std::vector<std::string>> users_command_files(const Environment& environment) {
+  const std::string folder = TRY(user_config_folder(environment)) + "/commands";
+  std::vector<std::string> files;
+  if (::access(folder.c_str(), F_OK) != 0) return files;
+  TRY(judge_operators_folder(folder, users_writers()));
+  for (const auto& name : names_in(folder)) {
+    if (name.ends_with(".json") && name[0] != '.') files.push_back(folder + "/" + name);
   }
   return files;
 }
 
-Result<std::vector<CommandFile>> find_command_files(const std::string& program,
-                                                    const Environment& environment) {
-  std::vector<CommandFile> files = TRY(shipped_command_files(program));
-  const std::string folder = TRY(user_config_folder(environment)) + "/commands";
-  TRY(judge_users_folder(folder));
-  add_json_files(files, folder, folder, CommandFile::By::user);
-  return files;
-}
-
-Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const std::string& program,
-                                  const std::string& workspace) {
+Result<Shapes> load_command_shapes(const Environment& environment, const std::string& workspace) {
   Shapes shapes;
-  const bool own = !workspace.empty() && is_beneath(workspace, program);
-  for (const auto& file : files) {
-    if (file.by == CommandFile::By::user)
-      TRY(judge_reach("the file of command shapes " + file.path, file.path, workspace));
-    const OperatorsFile opened = TRY(open_shapes(file));
-    if (!own && !workspace.empty() && lies_in(workspace, opened.opened)) {
-      return refusal(
-          "the command shapes in " + opened.opened + " lie in the workspace: a command could widen them",
-          "move them, or name another workspace");
-    }
-    const std::string text = TRY(read_operators(opened.fd.get(), file.path, max_file_bytes));
-    Shapes read = TRY(load_shapes(text, file.shown));
-    for (auto& shape : read) shapes.push_back(std::move(shape));
+  for (const auto& file : shipped_files()) {
+    if (file.name.starts_with("share/commands/"))
+      append(shapes, TRY(read_shapes(file.text, std::string(file.name))));  // a test has checked the examples
+  }
+  for (const auto& path : TRY(users_command_files(environment))) {
+    const std::string text = TRY(read_users_file(path, workspace));
+    append(shapes, TRY(load_shapes(text, path)));
   }
   return shapes;
 }

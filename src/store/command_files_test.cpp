@@ -21,8 +21,6 @@ class CommandFiles : public testing::Test {
   CommandFiles() {
     char name[] = "/var/tmp/cloche-commands-XXXXXX";
     root = fs::canonical(::mkdtemp(name));
-    write("prefix/share/cloche/commands/passive.json", good);
-    write("prefix/bin/cloche", "");
     fs::create_directories(root / "ws");
     config = "XDG_CONFIG_HOME=" + (root / "config").string();
   }
@@ -35,11 +33,8 @@ class CommandFiles : public testing::Test {
     block[0] = config.data();
     return Environment(block, root.string());
   }
-  std::string program() { return (root / "prefix/bin/cloche").string(); }
   Result<Shapes> load(const std::string& workspace) {
-    auto files = find_command_files(program(), environment());
-    if (!files.ok()) return files.take_error();
-    return load_command_files(files.value(), program(), (root / workspace).string());
+    return load_command_shapes(environment(), (root / workspace).string());
   }
   fs::path root;
   std::string config;
@@ -49,14 +44,15 @@ class CommandFiles : public testing::Test {
 TEST_F(CommandFiles, ShippedOnesThenTheUsersOwn) {
   write("config/cloche/commands/mine.json", good);
   write("config/cloche/commands/notes.txt", "not read");
-  const auto files = find_command_files(program(), environment());
+  const auto files = users_command_files(environment());
   ASSERT_TRUE(files.ok());
-  ASSERT_EQ(files.value().size(), 2U);
-  EXPECT_EQ(files.value()[0].shown, "share/commands/passive.json");
-  EXPECT_EQ(files.value()[1].shown, (root / "config/cloche/commands/mine.json").string());
+  const std::string mine = (root / "config/cloche/commands/mine.json").string();
+  EXPECT_EQ(files.value(), std::vector<std::string>{mine});
   const auto shapes = load("ws");
   ASSERT_TRUE(shapes.ok()) << shapes.error().what;
-  EXPECT_EQ(shapes.value().size(), 2U);
+  ASSERT_GT(shapes.value().size(), 30U);
+  EXPECT_EQ(shapes.value().front().source, "share/commands/full.json");
+  EXPECT_EQ(shapes.value().back().source, mine);
 }
 
 // However it is written it is the same place, and what cannot be one is not another one.
@@ -65,13 +61,13 @@ TEST_F(CommandFiles, TheUsersOwnAreWhereTheConfigurationIs) {
   const std::string plain = config;
   for (const char* more : {"/", "//", "/.", "/./"}) {
     config = plain + more;
-    const auto files = find_command_files(program(), environment());
+    const auto files = users_command_files(environment());
     ASSERT_TRUE(files.ok()) << config;
-    EXPECT_EQ(files.value().size(), 2U) << config;
+    EXPECT_EQ(files.value().size(), 1U) << config;
   }
   for (const std::string& no_place : {std::string("XDG_CONFIG_HOME=config"), plain + "/../config"}) {
     config = no_place;
-    const auto files = find_command_files(program(), environment());
+    const auto files = users_command_files(environment());
     ASSERT_FALSE(files.ok()) << config;
     EXPECT_NE(files.error().what.find("is not the absolute path"), std::string::npos) << files.error().what;
   }
@@ -104,11 +100,6 @@ TEST_F(CommandFiles, SoIsALinkInTheWorkspaceThatLeadsOut) {
   fs::create_symlink(root / "ws/shapes/mine.json", root / "config/cloche/commands/mine.json");
   EXPECT_FALSE(load("ws").ok()) << "a file";
   EXPECT_TRUE(load("other").ok());
-}
-
-TEST_F(CommandFiles, ShareInTheWorkspaceIsRefusedUnlessTheProgramIsThereToo) {
-  EXPECT_FALSE(load("prefix/share").ok());
-  EXPECT_TRUE(load("prefix").ok());
 }
 
 // A shape of passive says that a command needs no question: whoever could have written it has answered.
@@ -165,8 +156,6 @@ TEST_F(CommandFiles, AnErrorIsNotAnEmptyList) {
   EXPECT_FALSE(load("ws").ok());
   write("config/cloche/commands/mine.json", std::string(2 << 20, ' '));
   EXPECT_FALSE(load("ws").ok());
-  fs::remove_all(root / "prefix/share");
-  EXPECT_FALSE(find_command_files(program(), environment()).ok());
 }
 
 }  // namespace

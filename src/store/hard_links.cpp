@@ -13,7 +13,7 @@ namespace cloche {
 namespace {
 
 constexpr size_t most_table_bytes = 16U << 20;
-constexpr int levels = 2;  // share/profiles/NAME.json
+constexpr int levels = 2;  // commands/NAME.json
 
 bool is_of_the_system(const std::string& path) {
   return std::any_of(std::begin(system_paths), std::end(system_paths),

@@ -52,14 +52,9 @@ Result<void> judge_directories_above(const std::string& place, const Writers& wr
   }
 }
 
-Result<OperatorsFile> open_unjudged(const std::string& path) {
+Result<OperatorsFile> open_operators(const std::string& path, const Writers& writers) {
   OperatorsFile file{TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY)), {}};
   file.opened = TRY(sys::path_of(file.fd.get()));
-  return file;
-}
-
-Result<OperatorsFile> open_operators(const std::string& path, const Writers& writers) {
-  OperatorsFile file = TRY(open_unjudged(path));
   struct stat seen {};
   if (::fstat(file.fd.get(), &seen) != 0) return system_error("look at " + path);
   // A pipe or a device could keep us waiting or give every reader something else.

@@ -34,10 +34,6 @@ struct OperatorsFile {
 };
 Result<OperatorsFile> open_operators(const std::string& path, const Writers& writers);
 
-// One that nobody is asked about: whoever owns share/ owns the programs beside it, and what an operator names
-// to have it tested is only tested.
-Result<OperatorsFile> open_unjudged(const std::string& path);
-
 // The same of the way to it, each link's place included: what opens it by this path, now or later, opens
 // nothing of anybody else's.
 Result<void> judge_way(const std::string& path, const OperatorsFile& file, const Writers& writers);

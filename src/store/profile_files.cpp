@@ -10,7 +10,6 @@
 #include "base/sys.hpp"
 #include "store/hard_links.hpp"
 #include "store/second_name.hpp"
-#include "store/share_place.hpp"
 #include "store/workspace_way.hpp"
 
 namespace cloche {
@@ -27,29 +26,16 @@ bool looks_like_json(const std::string& name) {
          ::strcasecmp(name.c_str() + name.size() - ending.size(), ending.data()) == 0;
 }
 
-std::string shipped_folder(const std::string& program) { return share_beside(program) + "/profiles"; }
-
-// Cloche being worked on in its own sandbox has its share/ in the workspace.
-bool is_own_share(const std::string& path, const ProfilePlaces& places) {
-  return is_beneath(places.workspace, places.program) &&
-         is_beneath(std::string(parent_of(parent_of(places.program))), path);
-}
-
 // By descriptor: the file whose place was judged is the one that is read.
 Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
                                  const ProfilePlaces& places) {
   if (has_other_names(file.fd.get(), file.opened, ::geteuid()))
     return refusal(path + " has another name (a hard link), by which a command could widen it",
                    "give it one name, with a copy");
-  const bool judged = !places.workspace.empty() && !is_own_share(path, places);
-  if (judged && lies_in(places.workspace, file.opened))
+  if (!places.workspace.empty() && lies_in(places.workspace, file.opened))
     return refusal("the profile " + file.opened + " lies in the workspace: a command could widen it",
                    "move it, or name another workspace");
   return read_operators(file.fd.get(), path, max_file_bytes);
-}
-
-Result<std::string> read_shipped(const std::string& path, const ProfilePlaces& places) {
-  return read_outside(TRY(open_unjudged(path)), path, places);
 }
 
 // What somebody else could have written is not the operator's word.
@@ -89,17 +75,7 @@ Result<void> add_own(Profiles& profiles, const std::string& folder, const Profil
 
 Result<Profiles> load_profiles(const ProfilePlaces& places) {
   Profiles profiles;
-  const std::string folder = shipped_folder(places.program);
-  for (const auto& row : shipped_profiles) {
-    const std::string name(row.name);
-    auto text = read_shipped(folder + "/" + name + ".json", places);
-    if (!text.ok() && text.error().fault == Fault::system)
-      return refusal("the profile " + folder + "/" + name + ".json cannot be read",
-                     "install share/ beside the programs, or build again");
-    const std::string shown = "share/profiles/" + name + ".json";
-    const std::string description = TRY(text);
-    profiles.push_back(TRY(read_profile({description, shown, name}, {}, places.home)));
-  }
+  for (const auto& row : shipped_profiles) profiles.push_back(profile_of(row));
   if (places.folder) TRY(add_own(profiles, *places.folder, places));
   return profiles;
 }

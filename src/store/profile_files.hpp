@@ -1,6 +1,6 @@
-// The sandbox profiles of a session: those that come with Cloche, in share/profiles, and the operator's own
-// in `profiles_dir`. One that cannot be read, or that somebody else could have written, refuses them all,
-// because a tool may be meant to have it.
+// The sandbox profiles of a session: those that come with Cloche and the operator's own in `profiles_dir`.
+// One that cannot be read, or that somebody else could have written, refuses them all, because a tool may be
+// meant to have it.
 #pragma once
 
 #include <optional>
@@ -14,14 +14,13 @@
 namespace cloche {
 
 struct ProfilePlaces {
-  std::string program = {};                // a program of Cloche's, beside whose directory share/ stands
   std::optional<std::string> folder = {};  // profiles_dir
   std::string workspace = {};              // no profile may lie in it; empty: there is none
   std::string home = {};                   // what ~/ means in a path
   Writers writers = users_writers();       // of the folder and what is in it, besides root
 };
 
-// Those of share/profiles before the operator's own.
+// Those that come with Cloche, without their examples, before the operator's own.
 Result<Profiles> load_profiles(const ProfilePlaces& places);
 
 // What in profiles_dir looks like a profile and is none by its name, which is NAME.json: .NAME.json and

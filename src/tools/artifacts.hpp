@@ -48,7 +48,7 @@ enum class Dotfiles { refuse, allow };
 // The path gate's answer. Pure: where links lead is for the Hands, which follow none when they write and stay
 // beneath the workspace when they read. The way to the workspace counts: `fish` in one that is named .config
 // is protected.
-Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedSet& protected_set,
+Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const std::vector<ProtectedPart>& parts,
                    std::string_view workspace);
 
 // What the model gets.

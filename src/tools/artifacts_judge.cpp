@@ -74,18 +74,18 @@ std::optional<Verdict> refuse_place(const FileAction& action) {
 }
 
 std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
-                                    const ProtectedSet& protected_set, std::string_view workspace) {
-  if (protected_set.empty())
-    return deny("nobody has loaded the protected set, so nothing can be written", "tell the user",
-                "install share/ beside the programs");
-  const std::string counted = std::string(meaning_of_root(workspace).counts_from) + "/" + path;
-  if (const ProtectedEntry* entry =
-          find_protected(protected_set, counted, ProtectedEntry::Scope::file_tools)) {
-    Verdict verdict = deny(quoted(path) + " is protected: " + entry->reason,
+                                    const std::vector<ProtectedPart>& parts, std::string_view workspace) {
+  const auto refuse = [&](std::string_view reason, std::string rule) {
+    Verdict verdict = deny(quoted(path) + " is protected: " + std::string(reason),
                            "ask the user to change it, or put the text under another name");
-    verdict.rule = entry->path + " " + place(entry->source, entry->line);
+    verdict.rule = std::move(rule);
     return verdict;
-  }
+  };
+  const std::string counted = std::string(meaning_of_root(workspace).counts_from) + "/" + path;
+  if (const ProtectedName* row = find_protected(counted))
+    return refuse(row->reason, std::string(row->path) + " " + place("share/protected.json", row->line));
+  if (const ProtectedPart* part = find_part(parts, path))
+    return refuse(part->reason, part->path + " the installation");
   const auto names = components_of(path);
   const auto dotted =
       std::find_if(names.begin(), names.end(), [](std::string_view name) { return name[0] == '.'; });
@@ -98,7 +98,7 @@ std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
 
 }  // namespace
 
-Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedSet& protected_set,
+Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const std::vector<ProtectedPart>& parts,
                    std::string_view workspace) {
   const std::string& path = action.path;
   const bool needs_a_file = changes_files(action.kind) || action.kind == FileAction::Kind::read;
@@ -109,7 +109,7 @@ Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const ProtectedS
   if (changes_files(action.kind)) {
     if (path.ends_with('/'))
       return deny(quoted(path) + " names a directory", "give the path of a file; its directories are made");
-    if (auto refused = refuse_write(path, dotfiles, protected_set, workspace)) return *refused;
+    if (auto refused = refuse_write(path, dotfiles, parts, workspace)) return *refused;
   }
   return {GateId::path, Decision::allow,
           path.empty() ? "the whole workspace" : quoted(path) + " is in the workspace"};

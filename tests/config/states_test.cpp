@@ -549,40 +549,6 @@ TEST_P(States, OfDirectoriesThatTheUsersFileNames) {
   }
 }
 
-// What comes with Cloche.
-TEST_P(States, OfShare) {
-  const std::string copy = "mkdir -p there/bin there/share; cp '" +
-                           fs::path(cloche()).parent_path().string() + "'/cloche* there/bin; cp -rL '" +
-                           fs::path(cloche()).parent_path().parent_path().string() +
-                           "'/share/cloche there/share; ";
-  const std::string share = "there/share/cloche";
-  const Row rows[] = {
-      {.name = "whole", .administrator = copy},
-      {.name = "absent",
-       .administrator = copy + "rm -r " + share,
-       .holds = Holds::refused,
-       .says = "/share/cloche"},
-      {.name = "no shapes",
-       .administrator = copy + "rm " + share + "/commands/*",
-       .holds = Holds::refused,
-       .says = "/share/cloche/commands"},
-      {.name = "no protected set",
-       .administrator = copy + "rm " + share + "/protected.json",
-       .holds = Holds::refused,
-       .says = "protected.json"},
-      {.name = "an empty protected set",
-       .administrator = copy + ": > " + share + "/protected.json",
-       .holds = Holds::refused,
-       .says = "protected.json"},
-      {.name = "no profiles",
-       .administrator = copy + "rm -r " + share + "/profiles",
-       .holds = Holds::refused,
-       .says = "profile"},
-  };
-  // One after another in the same place: what was found out about one must not hold for the next.
-  for (const Row& row : rows) check(row, *begin(row, "row", "there/bin/cloche"));
-}
-
 // The two variables that are switches. What is open shows no filter of system calls.
 TEST_P(States, OfTheSwitches) {
   const char* const held = "Seccomp:\t2";

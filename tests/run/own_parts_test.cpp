@@ -9,11 +9,9 @@ class OwnParts : public Run {
  protected:
   void SetUp() override {
     const fs::path built = fs::path(cloche()).parent_path();
-    for (const char* name : {"bin", "share"}) fs::create_directories(workspace() / "tools" / name);
+    fs::create_directories(workspace() / "tools/bin");
     for (const char* name : {"cloche", "cloche-jail", "cloche-probe"})
       fs::copy_file(built / name, workspace() / "tools/bin" / name);
-    fs::copy(built.parent_path() / "share/cloche", workspace() / "tools/share/cloche",
-             fs::copy_options::recursive);
     if (as() == As::nobody) {
       const std::string own = "chown -R 65534:65534 '" + (workspace() / "tools").string() + "'";
       ASSERT_EQ(std::system(own.c_str()), 0);
@@ -44,32 +42,26 @@ TEST_P(OwnParts, NoCommandChangesOrMovesThem) {
       "touch tools/bin/more",
       "mv tools/bin tools/other",
       "mv tools other",
-      "mv tools/share tools/other",
-      "echo '{}' > tools/share/cloche/protected.json",
       "chmod 777 tools/bin",
       "ln tools/bin/cloche-jail linked",
-      "rm -rf tools/share",
+      "rm -rf tools/bin",
   };
   for (const char* attack : attacks) {
     EXPECT_FALSE(exited(own_shell(attack), 0)) << attack;
-    EXPECT_TRUE(
-        exited(outside(std::string("cp -a tools copy; cd copy && mkdir tools && mv bin share tools && ") +
-                       attack + "; status=$?; cd ..; rm -rf copy; exit $status"),
-               0))
+    EXPECT_TRUE(exited(outside(std::string("cp -a tools copy; cd copy && mkdir tools && mv bin tools && ") +
+                               attack + "; status=$?; cd ..; rm -rf copy; exit $status"),
+                       0))
         << attack;
   }
   EXPECT_TRUE(printed(own_shell("echo still here"), "still here\n"));
 }
 
-// A program or share/ may be a link to elsewhere in the tree: who could turn it would choose what it leads
+// A program may be a link to elsewhere in the tree: a command that could turn it would choose what it leads
 // to.
 TEST_P(OwnParts, LinksOnTheWayAreKeptAsWell) {
-  ASSERT_TRUE(
-      exited(outside("mkdir real; mv tools/bin/cloche-jail real/; ln -s ../../real/cloche-jail tools/bin/; "
-                     "mv tools/share/cloche rules; ln -s ../../rules tools/share/cloche"),
-             0));
-  for (const char* attack : {"mv real other", "rm real/cloche-jail", "echo x > real/cloche-jail",
-                             "rm tools/share/cloche", "mv tools/share other", "rm rules/protected.json"}) {
+  ASSERT_TRUE(exited(
+      outside("mkdir real; mv tools/bin/cloche-jail real/; ln -s ../../real/cloche-jail tools/bin/"), 0));
+  for (const char* attack : {"mv real other", "rm real/cloche-jail", "echo x > real/cloche-jail"}) {
     EXPECT_FALSE(exited(own_shell(attack), 0)) << attack;
   }
   EXPECT_TRUE(printed(own_shell("touch made; echo still here"), "still here\n"));
@@ -77,8 +69,7 @@ TEST_P(OwnParts, LinksOnTheWayAreKeptAsWell) {
 
 // No mount keeps a file that was given another name before.
 TEST_P(OwnParts, AnotherNameOfOneIsRefused) {
-  for (const char* file : {"tools/bin/cloche-jail", "tools/bin/cloche", "tools/share/cloche/protected.json",
-                           "tools/share/cloche/profiles/readonly.json"}) {
+  for (const char* file : {"tools/bin/cloche-jail", "tools/bin/cloche"}) {
     ASSERT_TRUE(exited(outside(std::string("ln ") + file + " other"), 0));
     const Ran ran = own_shell("echo broken > other");
     EXPECT_TRUE(refused(ran, {125}, {"has another name (a hard link)"})) << file;
@@ -97,7 +88,7 @@ TEST_P(OwnParts, TheRestOfTheWorkspaceIsTheCommands) {
 }
 
 TEST_P(OwnParts, NeitherIsAToolsWrite) {
-  for (const char* path : {"tools/bin/cloche-jail", "tools/share/cloche/protected.json", "tools/BIN/x"}) {
+  for (const char* path : {"tools/bin/cloche-jail", "tools/BIN/x"}) {
     const Ran ran = own({"call", "write_artifact", std::string(R"({"content":"x","path":")") + path + "\"}"});
     EXPECT_TRUE(exited(ran, 126)) << path;
     EXPECT_TRUE(contains(ran.out, "belongs to the Cloche that judges this call")) << ran.out;
@@ -109,36 +100,7 @@ TEST_P(OwnParts, WhereNothingCanKeepThemItIsRefused) {
   EXPECT_TRUE(refused(own_shell("true", {"--isolation", "subprocess"}), {125},
                       {"holds the Cloche that is running", "install Cloche elsewhere"}));
   EXPECT_TRUE(refused(own_shell("true", {"--rw", "tools/bin"}), {125}, {"no command writes there"}));
-  EXPECT_TRUE(
-      refused(own_shell("true", {"--workspace", "tools/share/cloche"}), {125}, {"no command writes there"}));
-  for (const auto& words : std::vector<std::vector<std::string>>{
-           {"run", "--", "touch", "made"},
-           {"call", "write_artifact", R"({"path": "made", "content": "x"})"}}) {
-    std::vector<std::string> there = words;
-    there.insert(there.begin() + 1, {"--workspace", "tools/share"});
-    EXPECT_TRUE(refused(own(there), {125}, {"in the workspace"})) << words[0];
-  }
-  EXPECT_FALSE(fs::exists(workspace() / "tools/share/made"));
-}
-
-// What is compiled in would do for a command; an installation that is broken refuses all the same.
-TEST_P(OwnParts, ABrokenShareRefusesEverything) {
-  EXPECT_TRUE(exited(own_shell("true"), 0));
-  const struct {
-    std::string file;
-    bool may_be_missing;  // fewer shapes let less run
-  } rows[] = {{"protected.json", false}, {"profiles/readonly.json", false}, {"commands/full.json", true}};
-  for (const auto& [file, may_be_missing] : rows) {
-    const std::string path = "tools/share/cloche/" + file;
-    for (const std::string& broken : {"cp " + path + " kept; echo '{' > " + path, "mv " + path + " kept"}) {
-      if (may_be_missing && broken.starts_with("mv")) continue;
-      ASSERT_TRUE(exited(outside(broken), 0));
-      EXPECT_TRUE(refused(own_shell("true"), {125}, {file.substr(file.rfind('/') + 1)})) << broken;
-      EXPECT_TRUE(exited(own({"call", "run_shell", R"({"cmd": "ls"})"}), 125)) << broken;
-      ASSERT_TRUE(exited(outside("mv kept " + path), 0));
-    }
-    EXPECT_TRUE(exited(own_shell("true"), 0)) << file;
-  }
+  EXPECT_TRUE(refused(own_shell("true", {"--workspace", "tools/bin"}), {125}, {"no command writes there"}));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ cloche::ToolCall call_in(const std::string& line) {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   auto arguments = cloche::parse_call(std::span<char* const>(argv + 2, static_cast<size_t>(argc - 2)),
-                                      cloche::CallWords::none);
+                                      cloche::CallCommand::tools);
   if (!arguments.ok()) return fail(arguments.error());
   arguments.value().options.programs = CLOCHE_TEST_BIN_DIR;
   auto gateway = cloche::Gateway::open(arguments.value().options, cloche::Environment(environ));
