@@ -50,7 +50,7 @@ void check_shapes(const std::string& text, const std::string& name, Tally& tally
       std::to_string(shapes.value().size()) + " shapes, " + std::to_string(count.checked) + " examples");
 }
 
-// Reading them checks their examples. A rule that can never decide fails as well: whoever wrote it relies on
+// Reading them checks their examples. A rule that can never decide fails as well: its author relies on
 // it.
 void check_rules(const std::string& text, const std::string& name, const std::vector<ToolArguments>& own,
                  Tally& tally) {
