@@ -82,7 +82,7 @@ Gateway::Hop Gateway::fetch_once(Judged& judged, Journey& journey, CallRecord re
   outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   if (ran.ok()) {
     const ConfinementPlan& plan = ran.value().plan;
-    hop.record.decided.plan_digest = fast_digest_of(plan);
+    hop.record.decided.plan_digest = digest_of(plan);
     if (journey.redirects == 0) journey.hop_ms = plan.limits.wall_ms;
     if (outcome.end == End::timeout && plan.limits.wall_ms < journey.hop_ms)
       outcome.reason = redirects_were_late();

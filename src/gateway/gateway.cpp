@@ -383,7 +383,7 @@ Gateway::Effect Gateway::start(Judged& judged, const Launch& launch, const CallC
   auto ran = this->launch(judged, launch, context, call_id, effect.spilled);
   effect.outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());
   if (context.passed_on.output >= 0) name_passed_on(effect.outcome);
-  if (ran.ok()) effect.plan_digest = fast_digest_of(ran.value().plan);
+  if (ran.ok()) effect.plan_digest = digest_of(ran.value().plan);
   if (by_executor && take_answer(*tool, effect, budget)) {
     effect.shown += egress_text(effect.outcome) + remarks_text(effect.outcome);
     return effect;
