@@ -6,7 +6,6 @@
 
 #include "base/ascii.hpp"
 #include "policy/host_names.hpp"
-#include "policy/punycode.hpp"
 
 namespace {
 
@@ -43,14 +42,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     require(covers(*host.host, *host.host));
     require(!host.host->ports.list().empty() && !host.host->ports.contain(0));
     require(covers(*host.host, host.host->name) == (host.host->kind == DeclaredHost::Kind::name));
-  }
-  // Another spelling of the same punycode is decoded too; its encoding is the one that stays.
-  if (const auto points = punycode_decode(text)) {
-    if (const auto encoded = punycode_encode(points->view())) {
-      const auto again = punycode_decode(encoded->view());
-      require(again && std::u32string_view(again->points.data(), again->count) ==
-                           std::u32string_view(points->points.data(), points->count));
-    }
   }
   return 0;
 }

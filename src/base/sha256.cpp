@@ -1,89 +1,78 @@
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include "base/sha256.hpp"
 
+#include <openssl/crypto.h>
+
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <array>
 
 namespace cloche {
-
-constexpr std::array<uint32_t, 64> sha256_round_constants = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
 namespace {
 
-uint32_t load_big_endian(const unsigned char* at) {
-  return uint32_t{at[0]} << 24 | uint32_t{at[1]} << 16 | uint32_t{at[2]} << 8 | uint32_t{at[3]};
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+using Block = std::array<unsigned char, SHA256_CBLOCK>;
+
+std::string hexadecimal(const Digest& digest) {
+  constexpr char digits[] = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(2 * digest.size());
+  for (const unsigned char byte : digest) {
+    hex += digits[byte >> 4];
+    hex += digits[byte & 0xf];
+  }
+  return hex;
+}
+
+// SHA256() would do, and goes by EVP.
+Digest digest_of(std::string_view first, std::string_view second) {
+  SHA256_CTX state;
+  Digest digest;
+  SHA256_Init(&state);
+  SHA256_Update(&state, first.data(), first.size());
+  SHA256_Update(&state, second.data(), second.size());
+  SHA256_Final(digest.data(), &state);
+  return digest;
+}
+
+template <typename Bytes>
+std::string_view view_of(const Bytes& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Block masked(Block block, unsigned char mask) {
+  for (unsigned char& byte : block) byte ^= mask;
+  return block;
 }
 
 }  // namespace
 
-void Sha256::compress_anywhere(State& state, const unsigned char* block) {
-  std::array<uint32_t, 64> w;
-  for (size_t i = 0; i < 16; ++i) w[i] = load_big_endian(block + 4 * i);
-  for (size_t i = 16; i < 64; ++i) {
-    const uint32_t low = std::rotr(w[i - 15], 7) ^ std::rotr(w[i - 15], 18) ^ (w[i - 15] >> 3);
-    const uint32_t high = std::rotr(w[i - 2], 17) ^ std::rotr(w[i - 2], 19) ^ (w[i - 2] >> 10);
-    w[i] = w[i - 16] + low + w[i - 7] + high;
-  }
-  auto [a, b, c, d, e, f, g, h] = state;
-  for (size_t i = 0; i < 64; ++i) {
-    const uint32_t sum_e = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const uint32_t first = h + sum_e + ((e & f) ^ (~e & g)) + sha256_round_constants[i] + w[i];
-    const uint32_t sum_a = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
-    const uint32_t second = sum_a + ((a & b) ^ (a & c) ^ (b & c));
-    h = g;
-    g = f;
-    f = e;
-    e = d + first;
-    d = c;
-    c = b;
-    b = a;
-    a = first + second;
-  }
-  const uint32_t added[8] = {a, b, c, d, e, f, g, h};
-  for (size_t i = 0; i < 8; ++i) state[i] += added[i];
-}
+Sha256::Sha256() { SHA256_Init(&state_); }
 
 Sha256& Sha256::add(std::string_view bytes) {
-  while (!bytes.empty()) {
-    const size_t used = total_ % block_.size();
-    if (used == 0 && bytes.size() >= block_.size()) {  // no need to collect a block that is whole
-      compress_(state_, reinterpret_cast<const unsigned char*>(bytes.data()));
-      total_ += block_.size();
-      bytes.remove_prefix(block_.size());
-      continue;
-    }
-    const size_t taken = std::min(bytes.size(), block_.size() - used);
-    std::memcpy(block_.data() + used, bytes.data(), taken);
-    total_ += taken;
-    bytes.remove_prefix(taken);
-    if (used + taken == block_.size()) compress_(state_, block_.data());
-  }
+  SHA256_Update(&state_, bytes.data(), bytes.size());
   return *this;
 }
 
 std::string Sha256::finish() {
-  const uint64_t bits = total_ * 8;
-  const size_t used = total_ % block_.size();
-  const size_t padding = used < 56 ? 56 - used : 120 - used;
-  std::string tail(1, '\x80');
-  tail.append(padding - 1, '\0');
-  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift);
-  add(tail);
-  constexpr char digits[] = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(64);
-  for (uint32_t word : state_) {
-    for (int shift = 28; shift >= 0; shift -= 4) hex += digits[word >> shift & 0xf];
+  Digest digest;
+  SHA256_Final(digest.data(), &state_);
+  return hexadecimal(digest);
+}
+
+std::string hmac_sha256(std::string_view key, std::string_view message) {
+  Block block{};
+  if (key.size() > block.size()) {
+    const Digest short_key = digest_of(key, {});
+    std::copy(short_key.begin(), short_key.end(), block.begin());
+  } else {
+    std::copy(key.begin(), key.end(), block.begin());
   }
-  return hex;
+  const Digest inner = digest_of(view_of(masked(block, 0x36)), message);
+  return hexadecimal(digest_of(view_of(masked(block, 0x5c)), view_of(inner)));
+}
+
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace cloche

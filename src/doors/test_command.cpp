@@ -49,7 +49,7 @@ void check_shapes(const std::string& text, const std::string& name, Tally& tally
       std::to_string(shapes.value().size()) + " shapes, " + std::to_string(count.checked) + " examples");
 }
 
-// Reading them checks their examples. A rule that can never decide fails as well: whoever wrote it relies on
+// Reading them checks their examples. A rule that can never decide fails as well: its author relies on
 // it.
 void check_rules(const std::string& text, const std::string& name, const std::vector<ToolArguments>& own,
                  Tally& tally) {
@@ -147,8 +147,8 @@ std::string test_help() {
       .about =
           "Checks every example of command shapes, permission rules and sandbox profiles: in the shapes that "
           "come with Cloche, in those of $XDG_CONFIG_HOME/cloche/commands and in the configuration, or in "
-          "the files that are named. Prints file:line of each that fails, and finds rules that can never "
-          "decide.\n"
+          "the files that are named. Prints file:line of each that fails, and finds rules that name no known "
+          "tool or argument, or that come after one with the same patterns or one that matches every text.\n"
           "With --replay it prints each verdict of a run's calls that other permission rules would change.",
       .rows = rows_of(tables()),
       .notes = "Exit code 0 when all hold and nothing would change, 1 otherwise.",

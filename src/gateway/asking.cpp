@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/path.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 #include "base/sys.hpp"
 #include "gateway/guarded_ask.hpp"
 #include "store/beneath.hpp"
@@ -69,7 +69,7 @@ class FileHasher {
 
   void hash(int fd, const std::string& path) {
     const auto text = sys::read_all(fd, left_bytes_);
-    files_.push_back({path, text.ok() ? fast_sha256(text.value()) : ""});
+    files_.push_back({path, text.ok() ? sha256(text.value()) : ""});
     if (text.ok()) left_bytes_ -= text.value().size();
   }
 

@@ -459,7 +459,7 @@ Result<Planned> plan_of(const Session& session, const Launch& launch, const Stan
   if (judged.c.call.by == Asks::model)
     return session.plans->plan(launch, judged.request, standing.seen.facts);
   ConfinementPlan plan = TRY(plan_run(judged.request, standing.seen.facts));
-  std::string digest = fast_digest_of(plan);
+  std::string digest = digest_of(plan);
   return Planned{std::move(plan), std::move(digest)};
 }
 

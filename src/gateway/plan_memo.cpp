@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/sha256_fast.hpp"
 #include "policy/plan_call.hpp"
 #include "policy/plan_run.hpp"
 
@@ -14,15 +13,11 @@ namespace {
 constexpr size_t most_kept = 4;
 
 Planned with_digest(ConfinementPlan plan) {
-  std::string digest = fast_digest_of(plan);
+  std::string digest = digest_of(plan);
   return {std::move(plan), std::move(digest)};
 }
 
 }  // namespace
-
-std::string fast_digest_of(const ConfinementPlan& plan) {
-  return digest_of(render_around_command(plan), plan.argv, fast_sha256());
-}
 
 Result<Planned> PlanMemo::plan(const Launch& launch, const RunRequest& operators, const Facts& facts) {
   // What the gateway does itself has no view, and the text of a script is seldom the same twice.
@@ -32,7 +27,7 @@ Result<Planned> PlanMemo::plan(const Launch& launch, const RunRequest& operators
   const auto kept = TRY(plan_without_command(std::move(request), facts));
   Planned planned{kept->plan, {}};
   planned.plan.argv = std::move(command);
-  planned.digest = digest_of(kept->rendered, planned.plan.argv, fast_sha256());
+  planned.digest = digest_of(kept->rendered, planned.plan.argv);
   return planned;
 }
 

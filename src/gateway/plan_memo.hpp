@@ -16,9 +16,6 @@
 
 namespace cloche {
 
-// As digest_of(), with the processor's own instructions.
-std::string fast_digest_of(const ConfinementPlan& plan);
-
 struct Planned {
   ConfinementPlan plan;
   std::string digest;
@@ -26,7 +23,7 @@ struct Planned {
 
 class PlanMemo {
  public:
-  // As plan_launch(), and fast_digest_of() of that.
+  // As plan_launch(), and digest_of() of that.
   Result<Planned> plan(const Launch& launch, const RunRequest& operators, const Facts& facts);
 
  private:

@@ -1,7 +1,7 @@
 #include "model/call.hpp"
 
 #include "base/json.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 
 namespace cloche {
 
@@ -51,8 +51,8 @@ std::string_view name_of(FileAction::Kind kind) {
 std::string to_json(const FileAction& action) {
   JsonWriter out;
   out.begin_object().member("file", name_of(action.kind)).member("path", action.path);
-  if (changes_files(action.kind)) out.member("content", "sha256:" + fast_sha256(action.content));
-  if (action.kind == FileAction::Kind::edit) out.member("replaced", "sha256:" + fast_sha256(action.replaced));
+  if (changes_files(action.kind)) out.member("content", "sha256:" + sha256(action.content));
+  if (action.kind == FileAction::Kind::edit) out.member("replaced", "sha256:" + sha256(action.replaced));
   if (!action.pattern.empty()) out.member("pattern", action.pattern);
   if (action.kind == FileAction::Kind::read)
     out.member("offset", action.offset).member("limit", action.limit);

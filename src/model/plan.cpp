@@ -141,13 +141,14 @@ std::string to_json(const ConfinementPlan& plan) {
   return rendered.before + command_json(plan.argv) + rendered.after;
 }
 
-std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv, Sha256 hash) {
+std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv) {
+  Sha256 hash;
   hash.add(around.before).add(command_json(argv)).add(around.after);
   return "sha256:" + hash.add(command_exactly(argv)).add(around.exact).finish();
 }
 
 std::string digest_of(const ConfinementPlan& plan) {
-  return digest_of(render_around_command(plan), plan.argv, Sha256());
+  return digest_of(render_around_command(plan), plan.argv);
 }
 
 std::vector<std::string> program_candidates(const ConfinementPlan& plan) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/sha256.hpp"
 #include "base/shared_list.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"
@@ -101,8 +100,8 @@ struct RenderedPlan {
   std::string exact = {};   // the exact bytes of what JSON cannot carry
 };
 RenderedPlan render_around_command(const ConfinementPlan& plan);
-// The digest of the plan that was rendered, with this command; `hash` is one that nothing was added to.
-std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv, Sha256 hash);
+// The digest of the plan that was rendered, with this command.
+std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv);
 
 // The programs that argv[0] may mean: itself when it has a slash, else each directory of the plan's PATH.
 std::vector<std::string> program_candidates(const ConfinementPlan& plan);

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "base/ascii.hpp"
-#include "policy/idna.hpp"
 
 namespace cloche {
 namespace {
+
+constexpr size_t max_label = 63;
 
 constexpr std::string_view is_empty = "it is empty";
 constexpr std::string_view too_long = "it is longer than 253 characters";
@@ -14,6 +15,7 @@ constexpr std::string_view empty_label = "it has an empty label: two dots, or on
 constexpr std::string_view long_label = "it has a label of more than 63 characters";
 constexpr std::string_view edge_hyphen = "a label begins or ends with a hyphen";
 constexpr std::string_view wrong_character = "labels are made of letters, digits and hyphens";
+constexpr std::string_view beyond_ascii = "it has a letter beyond ASCII: write its xn-- form";
 constexpr std::string_view is_address = "it is an address, and hosts go by their names";
 
 bool is_label_character(char c) { return ascii::is_letter(c) || ascii::is_digit(c) || c == '-'; }
@@ -35,18 +37,14 @@ bool looks_like_ipv6(std::string_view text) {
 
 }  // namespace
 
-ReadName HostName::read(std::string_view text) { return read(text, append_ascii); }
-ReadName HostName::read_declared(std::string_view text) { return read(text, append_declared); }
-
-ReadName HostName::read(std::string_view text,
-                        std::string_view (*append_label)(std::string_view, HostName&)) {
+ReadName HostName::read(std::string_view text) {
   if (text.empty()) return {.problem = is_empty};
   if (looks_like_ipv6(text)) return {.problem = is_address};
   if (text.ends_with('.')) text.remove_suffix(1);  // the root: the same name
   HostName name;
   while (true) {
     const std::string_view label = text.substr(0, text.find('.'));
-    if (const auto problem = append_label(label, name); !problem.empty()) return {.problem = problem};
+    if (const auto problem = name.append(label); !problem.empty()) return {.problem = problem};
     if (label.size() == text.size()) break;
     text.remove_prefix(label.size() + 1);
   }
@@ -54,30 +52,16 @@ ReadName HostName::read(std::string_view text,
   return {.name = name};
 }
 
-// A label whose characters were looked at.
 std::string_view HostName::append(std::string_view label) {
-  if (label.front() == '-' || label.back() == '-') return edge_hyphen;
-  const bool fits = (text_.size() == 0 || text_.append('.')) && text_.append(label);
-  return fits ? std::string_view{} : too_long;
-}
-
-std::string_view HostName::append_ascii(std::string_view label, HostName& name) {
   if (label.empty()) return empty_label;
+  if (!ascii::all(label, is_ascii)) return beyond_ascii;
   if (label.size() > max_label) return long_label;
-  LabelText lower;
-  for (const char c : label)
-    if (!is_label_character(c) || !lower.append(ascii::lower(c))) return wrong_character;
-  if (lower.view().starts_with("xn--")) {
-    if (const auto problem = problem_of_ace(lower.view()); !problem.empty()) return problem;
-  }
-  return name.append(lower.view());
-}
-
-std::string_view HostName::append_declared(std::string_view label, HostName& name) {
-  if (ascii::all(label, is_ascii)) return append_ascii(label, name);
+  if (!ascii::all(label, is_label_character)) return wrong_character;
   if (label.front() == '-' || label.back() == '-') return edge_hyphen;
-  const AceLabel ace = ace_label(label);
-  return ace.problem.empty() ? name.append(ace.text.view()) : ace.problem;
+  if (text_.size() > 0 && !text_.append('.')) return too_long;
+  for (const char c : label)
+    if (!text_.append(ascii::lower(c))) return too_long;
+  return {};
 }
 
 bool HostName::is_below(const HostName& parent) const {

@@ -12,17 +12,14 @@ namespace cloche {
 struct ReadName;
 
 // Labels of letters, digits and hyphens (1 to 63, no hyphen at an end), 253 characters in total, lower case,
-// without the trailing dot; a label that begins with "xn--" is valid punycode in its one spelling. Never an
-// address: not as 1.2.3.4, and not as what some resolvers take for one (1.2.3, 0x7f.1, 2130706433: a last
-// label that is a number).
+// without the trailing dot. Letters beyond ASCII are written in their "xn--" form, which DNS compares as it
+// is, and so does Cloche: no spelling is turned into another. Never an address: not as 1.2.3.4, and not as
+// what some resolvers take for one (1.2.3, 0x7f.1, 2130706433: a last label that is a number).
 class HostName {
  public:
   static constexpr size_t max_length = 253;
 
-  // From a protocol, where only ASCII has a meaning.
   static ReadName read(std::string_view text);
-  // From a person, who may write letters of other scripts (idna.hpp says which).
-  static ReadName read_declared(std::string_view text);
 
   std::string_view text() const { return text_.view(); }
   bool has_one_label() const { return text().find('.') == std::string_view::npos; }
@@ -33,11 +30,8 @@ class HostName {
 
  private:
   HostName() = default;
-  static ReadName read(std::string_view text, std::string_view (*append_label)(std::string_view, HostName&));
-
+  // What is wrong with the label; empty: it was added.
   std::string_view append(std::string_view label);
-  static std::string_view append_ascii(std::string_view label, HostName& name);
-  static std::string_view append_declared(std::string_view label, HostName& name);
 
   FixedText<max_length> text_;
 };

@@ -73,7 +73,7 @@ ReadHost read_declared_host(std::string_view text) {
   const std::string_view written = has_port ? text.substr(0, text.find(':')) : text;
   if (const auto problem = problem_of_wildcard(written); !problem.empty()) return {.problem = problem};
   const bool wildcard = written.starts_with("*.");
-  const ReadName read = HostName::read_declared(wildcard ? written.substr(2) : written);
+  const ReadName read = HostName::read(wildcard ? written.substr(2) : written);
   if (!read) return {.problem = read.problem};
   const Kind kind = wildcard ? Kind::below : is_localhost(*read.name) ? Kind::host_loopback : Kind::name;
   DeclaredHost host{.kind = kind, .name = *read.name};

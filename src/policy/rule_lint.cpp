@@ -3,19 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "policy/pattern_language.hpp"
 #include "policy/tool_glob.hpp"
 
 namespace cloche {
 namespace {
-
-using Answer = TextSearch::Answer;
-
-// Steps over automata, some nanoseconds each: no file keeps `cloche test` longer than a second or two.
-constexpr size_t effort_for_a_file = 100'000'000;
-constexpr size_t effort_for_a_question = 500'000;
-constexpr size_t reading_effort = 10;   // for each node
-constexpr size_t matching_effort = 20;  // what RE2 takes for a short text
 
 // Positions of every | that is one, with the depth of parentheses it stands in.
 struct Bar {
@@ -116,63 +107,25 @@ std::string list_of(const std::vector<std::string_view>& names) {
   return list;
 }
 
-// Equal for rules that say the same of the same arguments.
-std::vector<std::string> condition_of(const Rule& rule) {
-  std::vector<std::pair<std::string, std::string>> arguments;
-  for (const auto& argument : rule.arguments) arguments.emplace_back(argument.name, argument.pattern);
-  std::sort(arguments.begin(), arguments.end());
-  std::vector<std::string> condition = {rule.tool};
-  for (auto& [name, pattern] : arguments) {
-    condition.push_back(std::move(name));
-    condition.push_back(std::move(pattern));
-  }
+// Equal for rules that say the same of the same arguments, in whatever order.
+using Condition = std::map<std::string_view, std::string_view>;
+
+Condition condition_of(const Rule& rule) {
+  Condition condition;
+  for (const auto& argument : rule.arguments) condition.emplace(argument.name, argument.pattern);
   return condition;
 }
 
-// Questions about patterns, answered as far as the effort goes.
-class Patterns {
- public:
-  // A text that the pattern matches and that the argument can have.
-  TextSearch example(std::string_view pattern, const ToolArgument* argument) {
-    return search({pattern, texts_of(argument)}, {});
-  }
+// By its letters: these match every text, and others may as well.
+bool matches_every_text(std::string_view pattern) {
+  constexpr std::string_view all[] = {"", "^", "$", ".*", "^.*", ".*$", "^.*$"};
+  return std::find(std::begin(all), std::end(all), pattern) != std::end(all);
+}
 
-  // Whether `wide` surely matches every text that `narrow` matches and that the argument can have.
-  bool covers(std::string_view wide, std::string_view narrow, const ToolArgument* argument) {
-    return wide == narrow || search({narrow, texts_of(argument)}, {wide}).answer == Answer::none;
-  }
-
-  void charge(size_t effort) { effort_ -= std::min(effort_, effort); }
-  bool is_spent() const { return effort_ == 0; }
-
- private:
-  static std::string_view texts_of(const ToolArgument* argument) {
-    return argument == nullptr ? std::string_view() : argument->texts;
-  }
-
-  TextSearch search(std::vector<std::string_view> matching, std::vector<std::string_view> failing) {
-    if (is_spent()) return {};
-    std::vector<PatternLanguage> read;
-    for (const auto* list : {&matching, &failing}) {
-      for (std::string_view pattern : *list) {
-        auto language = read_pattern(pattern);
-        if (!language) return {};
-        charge(reading_effort * language->nodes.size());
-        read.push_back(*std::move(language));
-      }
-    }
-    std::vector<const PatternLanguage*> languages;
-    for (const auto& language : read) languages.push_back(&language);
-    const std::span<const PatternLanguage* const> all(languages);
-    size_t effort = std::min(effort_, effort_for_a_question);
-    const size_t given = effort;
-    auto found = find_text(all.first(matching.size()), all.subspan(matching.size()), effort);
-    charge(given - effort);
-    return found;
-  }
-
-  size_t effort_ = effort_for_a_file;
-};
+bool matches_every_text(const Rule& rule) {
+  return std::all_of(rule.arguments.begin(), rule.arguments.end(),
+                     [](const ArgumentPattern& argument) { return matches_every_text(argument.pattern); });
+}
 
 class Linter {
  public:
@@ -185,14 +138,10 @@ class Linter {
   std::vector<RuleFinding> run() {
     for (const auto& rule : file_.rules()) {
       for (const auto& argument : rule.arguments) note_empty(rule, argument);
-      std::optional<RuleCall> example;
-      if (!report_unknown(rule) && find_example(rule, example)) report_shadow(rule, example);
-      by_condition_.emplace(condition_of(rule), &rule);
+      if (!report_unknown(rule)) report_shadow(rule);
+      by_condition_[condition_of(rule)].push_back(&rule);
+      if (matches_every_text(rule)) of_every_text_.push_back(&rule);
     }
-    if (patterns_.is_spent())
-      findings_.push_back({file_.source(),
-                           "too much to compare every rule with all before it: some may be missed",
-                           RuleFinding::Weight::note});
     return std::move(findings_);
   }
 
@@ -270,71 +219,34 @@ class Linter {
     return true;
   }
 
-  // A call that the rule matches, if one was found. False: there can be none, and that was reported.
-  bool find_example(const Rule& rule, std::optional<RuleCall>& example) {
-    example = RuleCall{.tool = sample_name(rule.tool)};
-    for (const auto& argument : rule.arguments) {
-      const ToolArgument* known = known_argument(rule, argument.name);
-      const TextSearch found = patterns_.example(argument.pattern, known);
-      if (found.answer == Answer::none) {
-        report_impossible(rule, argument, known);
-        return false;
-      }
-      add_example(example, argument.name, found);
-    }
-    const auto tools = tools_of(rule);
-    if (is_glob(rule.tool) || tools.empty()) return true;
-    for (const auto& known : tools.front()->arguments) {
-      if (known.always && argument_of(rule, known.name) == nullptr)
-        add_example(example, known.name, patterns_.example("", &known));
-    }
-    return true;
+  // The first rule before this one that surely matches all that it matches.
+  const Rule* find_cover(const Rule& rule) const {
+    const auto alike = by_condition_.find(condition_of(rule));
+    if (alike != by_condition_.end())
+      for (const Rule* earlier : alike->second)
+        if (glob_covers(earlier->tool, rule.tool)) return earlier;
+    const auto wide = std::find_if(of_every_text_.begin(), of_every_text_.end(), [&](const Rule* earlier) {
+      return glob_covers(earlier->tool, rule.tool) && always_has_arguments_of(*earlier, rule);
+    });
+    return wide == of_every_text_.end() ? nullptr : *wide;
   }
 
-  static void add_example(std::optional<RuleCall>& example, std::string_view name, const TextSearch& found) {
-    if (found.answer != Answer::found) example.reset();
-    if (example) example->arguments[std::string(canonical_argument(example->tool, name))] = found.text;
-  }
-
-  void report_impossible(const Rule& rule, const ArgumentPattern& argument, const ToolArgument* known) {
-    const bool elsewhere = patterns_.example(argument.pattern, nullptr).answer == Answer::found;
-    fault(rule, "the pattern of " + argument.name + " can never match: " + argument.pattern +
-                    (elsewhere ? "; " + argument.name + " is always " + std::string(known->means) : ""));
-  }
-
-  // Only what matches an example of the rule can match all that it matches: that spares asking most of them.
-  const Rule* find_cover(const Rule& rule, const std::optional<RuleCall>& example) {
-    if (const auto twin = by_condition_.find(condition_of(rule)); twin != by_condition_.end())
-      return twin->second;
-    if (!example) return nullptr;
-    const auto possible = file_.candidates(*example);
-    patterns_.charge(possible.size());
-    for (const Rule* earlier : possible) {
-      if (earlier >= &rule || patterns_.is_spent()) break;
-      patterns_.charge(matching_effort);
-      if (matches(*earlier, *example) && covers(*earlier, rule)) return earlier;
-    }
-    return nullptr;
-  }
-
-  bool covers(const Rule& wide, const Rule& narrow) {
-    if (!glob_covers(wide.tool, narrow.tool)) return false;
+  // Whether no call that `narrow` matches comes without an argument that `wide` names.
+  bool always_has_arguments_of(const Rule& wide, const Rule& narrow) const {
     return std::all_of(wide.arguments.begin(), wide.arguments.end(), [&](const ArgumentPattern& argument) {
       const auto name = canonical_argument(narrow.tool, argument.name);
       const ToolArgument* known = known_argument(narrow, name);
-      if (const auto* other = argument_of(narrow, name))
-        return patterns_.covers(argument.pattern, other->pattern, known);
-      return known != nullptr && known->always && patterns_.covers(argument.pattern, "", known);
+      return argument_of(narrow, name) != nullptr || (known != nullptr && known->always);
     });
   }
 
-  void report_shadow(const Rule& rule, const std::optional<RuleCall>& example) {
-    const Rule* wide = find_cover(rule, example);
+  void report_shadow(const Rule& rule) {
+    const Rule* wide = find_cover(rule);
     if (wide == nullptr) return note_lost_example(rule);
     const std::string which = wide->id + " on line " + std::to_string(wide->line);
-    fault(rule, condition_of(*wide) == condition_of(rule)
-                    ? "never decides: it has the same condition as " + which
-                    : "never decides: " + which + " matches everything that it matches");
+    const bool same = wide->tool == rule.tool && condition_of(*wide) == condition_of(rule);
+    fault(rule, same ? "never decides: it has the same condition as " + which
+                     : "never decides: " + which + " matches everything that it matches");
   }
 
   void note_lost_example(const Rule& rule) {
@@ -348,8 +260,8 @@ class Linter {
 
   const RuleFile& file_;
   std::vector<const ToolArguments*> tools_;  // shipped ones first
-  Patterns patterns_;
-  std::map<std::vector<std::string>, const Rule*> by_condition_;  // the first of each
+  std::map<Condition, std::vector<const Rule*>> by_condition_;
+  std::vector<const Rule*> of_every_text_;
   std::vector<RuleFinding> findings_;
 };
 

@@ -1,5 +1,5 @@
-// Which rules can never decide, and which say more than they seem to. It may miss some; what it reports is
-// so.
+// Which rules can never decide, and which say more than they seem to. Patterns are compared by their letters
+// alone, so that it misses some; what it reports is so.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ struct RuleFinding {
   Weight weight = Weight::fault;
 };
 
-// Faults: rules that can never decide, because nothing can match them or because one before them always does.
+// Faults: rules that can never decide, because they name what no tool has or because one before them always
+// does.
 // Notes: patterns that say more than they seem to, examples that another rule decides, and names that only a
 // tool of the user's can have. `own` are those of them that are known.
 std::vector<RuleFinding> lint(const RuleFile& file, const std::vector<ToolArguments>& own = {});

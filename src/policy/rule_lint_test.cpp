@@ -22,6 +22,11 @@ std::string rule(const char* tool, const char* pattern, const char* action = "de
          (pattern == nullptr ? "}" : ", \"args\": {\"cmd\": " + json_quote(pattern) + "}}");
 }
 
+std::string rule_on(const char* tool, const char* argument, const char* pattern) {
+  return std::string("{\"tool\": \"") + tool + "\", \"action\": \"deny\", \"args\": {\"" + argument +
+         "\": " + json_quote(pattern) + "}}";
+}
+
 struct Pair {
   std::string first;
   std::string second;
@@ -34,37 +39,39 @@ TEST(RuleLint, KnowsWhenTheSecondNeverDecides) {
       {rule("run_shell", nullptr), rule("run_shell", "rm"), true},
       {rule("run_shell_command", nullptr), rule("run_shell", nullptr), true},
       {rule("run_*", "rm"), rule("run_shell", "rm", "allow"), true},
+      {rule("run_shell", "(?m)^a"), rule("run_shell", "(?m)^a"), true},
       {rule("run_shell", ".*"), rule("run_shell", "rm"), true},
-      {rule("run_shell", "sudo"), rule("run_shell", "sudo rm"), true},
-      {rule("run_shell", "rm|sudo"), rule("run_shell", "sudo"), true},
-      {rule("run_shell", "a|b|c"), rule("run_shell", "c|a"), true},
-      {rule("run_shell", "^git "), rule("run_shell", "^git push"), true},
-      {rule("run_shell", "^git "), rule("run_shell", "^git push( |$)", "allow"), true},
-      {rule("run_shell", "^(git|ls)"), rule("run_shell", "^ls -la$"), true},
-      {rule("run_shell", "[a-z]"), rule("run_shell", "b"), true},
-      {rule("run_shell", "a.c"), rule("run_shell", "abc"), true},
-      {rule("run_shell", "(?i)a|b"), rule("run_shell", "b"), true},
-      {rule("run_shell", "\\brm\\b"), rule("run_shell", "^rm "), true},
-      {rule("run_shell", "(?m)^a"), rule("run_shell", "(?m)^a"), true},  // not read, and the same
-      {rule("run_shell", ".*"), rule("run_shell", nullptr), true},       // no call comes without cmd
+      {rule("run_shell", "^"), rule("run_shell", "rm"), true},
+      {rule("run_shell", "^.*$"), rule("run_shell", "rm"), true},
+      {rule("run_shell", ""), rule("run_shell", "rm"), true},
+      {rule("run_shell", ".*"), rule("run_shell", nullptr), true},  // no call comes without cmd
       {rule("*", ".*"), rule("run_shell", nullptr), true},
-      {rule("run_shell", "."), rule("run_shell", nullptr), true},  // nor with an empty one
-      {rule("run_shell", "^[^|]*$"), rule("run_shell", "^[a-z]+$"), true},
-      {rule("run_shell", "rm\\|sudo"), rule("run_shell", "sudo"), false},
-      {rule("run_shell", "[a|b]"), rule("run_shell", "c"), false},
-      {rule("run_shell", "(a|b)c"), rule("run_shell", "b"), false},
-      {rule("run_shell", "[]|]x|y"), rule("run_shell", "]x"), true},
-      {rule("run_shell", "[[:alpha:]|]x|y"), rule("run_shell", "y"), true},
+      {rule_on("*", "command", ".*"), rule("run_shell", "rm"), true},
+      {rule_on("*", "command", ".*"), rule_on("*", "cmd", "rm"), false},
       {rule("run_shell", "rm"), rule("*", "rm"), false},
       {rule("run_shell", "rm"), rule("run_shell", nullptr), false},
       {rule("run_shell", ".*"), rule("*", nullptr), false},
-      {rule("run_shell", "^git "), rule("run_shell", "git"), false},
       {rule("run_shell", "^git push"), rule("run_shell", "^git "), false},
-      {rule("run_shell", "(?m)^a"), rule("run_shell", "(?m)^ab"), false},  // not read, so not claimed
       {rule("run_shell", "sudo rm"), rule("run_shell", "sudo"), false},
+      {rule_on("run_shell", "stdin", ".*"), rule("run_shell", "rm"), false},  // which not every call has
+      {rule_on("run_script", "code", ".*"), rule("run_script", nullptr), false},
+      // Patterns are compared by their letters: what these mean is not known.
+      {rule("run_shell", "^git "), rule("run_shell", "^git push"), false},
+      {rule("run_shell", "rm|sudo"), rule("run_shell", "sudo"), false},
+      {rule("run_shell", "."), rule("run_shell", nullptr), false},
   };
   for (const auto& [first, second, shadowed] : rows)
     EXPECT_EQ(findings(first + ",\n" + second).size(), shadowed ? 1U : 0U) << first << " then " << second;
+}
+
+TEST(RuleLint, ComparesEveryArgument) {
+  const std::string both = R"({"tool": "run_shell", "args": {"cmd": "a", "stdin": "b"}, "action": "deny"})";
+  const std::string turned = R"({"tool": "run_shell", "args": {"stdin": "b", "cmd": "a"}, "action": "ask"})";
+  EXPECT_EQ(findings(both + ",\n" + turned).size(), 1U);
+  EXPECT_EQ(findings(both + ",\n" + rule("run_shell", "a")).size(), 0U);
+  const std::string any = R"({"tool": "run_shell", "args": {"cmd": ".*", "stdin": ""}, "action": "deny"})";
+  EXPECT_EQ(findings(any + ",\n" + both).size(), 1U);
+  EXPECT_EQ(findings(any + ",\n" + rule("run_shell", "a")).size(), 0U) << "a call without stdin";
 }
 
 TEST(RuleLint, SaysWhichAndWhy) {
@@ -85,28 +92,7 @@ TEST(RuleLint, ReportsEmptyAlternatives) {
   EXPECT_NE(findings(rule("run_shell", "rm|"))[0].find("matches every text"), std::string::npos);
 }
 
-TEST(RuleLint, ReportsPatternsThatCanNeverMatch) {
-  for (const char* pattern :
-       {"a^b", "git$ push", "$a|b^", "ls$x+", "$x", "[^\\x00-\\x{10ffff}]", "a\\bb",
-        // Not as the words of a command are quoted:
-        "^a\nb", "^ls  -la", "^rm \\*", "^cat ~/", "^echo \"", "^ls\\t", "^ls \\| wc", "^$", " $", "a\\x00b"})
-    EXPECT_EQ(findings(rule("run_shell", pattern)).size(), 1U) << pattern;
-  for (const char* pattern :
-       {"^a", "a$", "a$|^b", "(a)?^b", "a*^b", "$a*", "$a?b*", "a\\^b", "[a^]b", "\\b^a", "(?m)a$b", "a$\\b",
-        "x|a^b",
-        // Within quotes a word of `cloche run` may be any text.
-        "a\nb", "ls  -la", "rm.*\\*", "~/", "\"", "\\||>|;", "^'", "^''$", "it'\"'\"'s"})
-    EXPECT_EQ(findings(rule("run_shell", pattern)), std::vector<std::string>{}) << pattern;
-  EXPECT_NE(findings(rule("run_shell", "^rm \\*"))[0].find("cmd is always words with one space between two"),
-            std::string::npos);
-}
-
-std::string rule_on(const char* tool, const char* argument, const char* pattern) {
-  return std::string("{\"tool\": \"") + tool + "\", \"action\": \"deny\", \"args\": {\"" + argument +
-         "\": " + json_quote(pattern) + "}}";
-}
-
-TEST(RuleLint, KnowsTheNamesAndTheTextsOfArguments) {
+TEST(RuleLint, KnowsTheNamesOfArguments) {
   struct Row {
     const char* tool;
     const char* argument;
@@ -124,11 +110,8 @@ TEST(RuleLint, KnowsTheNamesAndTheTextsOfArguments) {
       {"*_artifact", "cmd", "rm", "no known tool that *_artifact matches has an argument cmd"},
       {"write_artifact", "command", "rm", "write_artifact has no argument command; it has path, content"},
       {"run_shell", "profile", "^full$", ""},
-      {"run_shell", "profile", "root", "profile is always passive, full or any"},
       {"run_shell", "timeout_s", "^[0-9]{4,}$", ""},
-      {"run_shell", "timeout_s", "^0", "timeout_s is always a whole number"},
       {"run_shell", "stdin", "^$", ""},
-      {"run_script", "interpreter", "^sh$", "interpreter is always bash, python3 or node"},
       {"run_shel", "cmd", "rm",
        "never decides: no tool of the name run_shel is known; did you mean run_shell?"},
       {"Run_shell", "cmd", "rm", "did you mean run_shell?"},
@@ -176,7 +159,7 @@ TEST(RuleLint, KnowsTheUsersOwnTools) {
   }
 }
 
-// A rule about a tool that nobody knows here is still compared with those before it.
+// A rule about a tool that is not known here is still compared with those before it.
 TEST(RuleLint, FindsShadowsOfUnknownTools) {
   const auto found = findings(rule("*", nullptr) + ",\n" + rule("word_count", "a"));
   ASSERT_EQ(found.size(), 2U);
@@ -221,7 +204,6 @@ TEST(RuleLint, WhatNeverDecidesIsAFaultAndTheRestIsANote) {
   };
   using Weight = RuleFinding::Weight;
   EXPECT_EQ(weights(rule("run_shell", "(rm|)x")), std::vector{Weight::note});
-  EXPECT_EQ(weights(rule("run_shell", "a^b")), std::vector{Weight::fault});
   EXPECT_EQ(weights(rule("run_shel", "a")), std::vector{Weight::fault});
   EXPECT_EQ(weights(rule("word_count", "a")), std::vector{Weight::note});
   EXPECT_EQ(weights(rule_on("*", "text", "a")), std::vector{Weight::note});

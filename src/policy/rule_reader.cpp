@@ -4,7 +4,6 @@
 #include "base/json.hpp"
 #include "base/json_keys.hpp"
 #include "policy/pattern.hpp"
-#include "policy/rule_index.hpp"
 #include "policy/rules.hpp"
 #include "policy/tool_glob.hpp"
 
@@ -216,7 +215,7 @@ Result<RuleFile> RuleFile::read(const JsonValue* permissions, const std::string&
       return reader.fail(list->line, "more than " + std::to_string(most_rules) + " rules");
     for (const auto& item : list->items) file.rules_.push_back(TRY(reader.read(item, file.rules_.size())));
   }
-  file.index_ = std::make_shared<const RuleIndex>(file.rules_);
+  file.first_patterns_ = first_patterns_of(file.rules_);
   return file;
 }
 

@@ -5,7 +5,6 @@
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "policy/pattern.hpp"
-#include "policy/rule_index.hpp"
 #include "policy/tool_glob.hpp"
 
 namespace cloche {
@@ -146,10 +145,63 @@ bool matches(const Rule& rule, const RuleCall& call) {
                      [&](const ArgumentPattern& argument) { return is_found(argument, call); });
 }
 
+// A rule can only match where the pattern of its first argument does.
+struct RuleFile::FirstPatterns {
+  struct Group {
+    std::vector<uint32_t> rules;
+    PatternSet patterns;
+
+    void add_found(std::string_view text, std::vector<uint32_t>& candidates) const;
+  };
+  std::vector<uint32_t> without_arguments;
+  std::map<std::string, Group> by_argument;
+};
+
+std::shared_ptr<const RuleFile::FirstPatterns> RuleFile::first_patterns_of(const std::vector<Rule>& rules) {
+  auto first = std::make_shared<FirstPatterns>();
+  std::map<std::string, std::vector<uint32_t>> numbers;
+  for (uint32_t i = 0; i < rules.size(); ++i)
+    (rules[i].arguments.empty() ? first->without_arguments : numbers[rules[i].arguments[0].name])
+        .push_back(i);
+  for (auto& [name, list] : numbers) {
+    std::vector<std::shared_ptr<const RE2>> patterns;
+    for (uint32_t number : list) patterns.push_back(rules[number].arguments[0].compiled);
+    first->by_argument.emplace(name, FirstPatterns::Group{std::move(list), PatternSet(patterns)});
+  }
+  return first;
+}
+
+void RuleFile::FirstPatterns::Group::add_found(std::string_view text,
+                                               std::vector<uint32_t>& candidates) const {
+  const auto found = patterns.find(text);
+  if (!found) {
+    candidates.insert(candidates.end(), rules.begin(), rules.end());
+    return;
+  }
+  for (int number : *found) candidates.push_back(rules[static_cast<size_t>(number)]);
+}
+
+std::vector<const Rule*> RuleFile::candidates(const RuleCall& call) const {
+  if (!first_patterns_) return {};
+  std::vector<uint32_t> numbers = first_patterns_->without_arguments;
+  for (const auto& [name, group] : first_patterns_->by_argument) {
+    const std::string_view argument = canonical_argument(call.tool, name);
+    const auto asked = call.arguments.find(argument);
+    if (asked == call.arguments.end()) continue;
+    group.add_found(asked->second, numbers);
+    if (call.runs && argument == "cmd") group.add_found(*call.runs, numbers);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()),
+                numbers.end());  // asked and run may both find one
+  std::vector<const Rule*> found;
+  for (uint32_t number : numbers) found.push_back(&rules_[number]);
+  return found;
+}
+
 const Rule* RuleFile::first_match(const RuleCall& call) const {
-  if (!index_) return nullptr;
-  for (uint32_t number : index_->candidates(call))
-    if (matches(rules_[number], call)) return &rules_[number];
+  for (const Rule* rule : candidates(call))
+    if (matches(*rule, call)) return rule;
   return nullptr;
 }
 
@@ -163,19 +215,12 @@ size_t matching_cost(const Rule& rule, const RuleCall& call) {
   return cost;
 }
 
-std::vector<const Rule*> RuleFile::candidates(const RuleCall& call) const {
-  std::vector<const Rule*> found;
-  if (!index_) return found;
-  for (uint32_t number : index_->candidates(call)) found.push_back(&rules_[number]);
-  return found;
-}
-
-// Whether the rules that have to be asked could take longer than anybody waits: a project's patterns and a
+// Whether the rules about this tool could take longer than the caller can wait: a project's patterns and a
 // model's text may both be made for that.
 bool RuleFile::is_too_costly(const RuleCall& call) const {
   size_t cost = 0;
-  for (const Rule* rule : candidates(call)) {
-    cost += matching_cost(*rule, call);
+  for (const Rule& rule : rules_) {
+    if (tool_matches(rule.tool, call.tool)) cost += matching_cost(rule, call);
     if (cost > most_matching_cost) return true;
   }
   return false;

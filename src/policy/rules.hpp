@@ -26,8 +26,6 @@ class RE2;
 
 namespace cloche {
 
-class RuleIndex;
-
 using RuleArguments = std::map<std::string, std::string, std::less<>>;
 
 // What rules see. For run_shell the argument `cmd` is the canonical quoting of the argv, whichever form was
@@ -120,8 +118,6 @@ class RuleFile {
   std::optional<Verdict> judge_unmatched() const;
   // The rule that decides, or nullptr: the default does.
   const Rule* first_match(const RuleCall& call) const;
-  // The rules that may be about this call, in their order: no other is.
-  std::vector<const Rule*> candidates(const RuleCall& call) const;
 
   const std::string& source() const { return source_; }
   const std::vector<Rule>& rules() const { return rules_; }
@@ -129,7 +125,13 @@ class RuleFile {
   size_t example_count() const;
 
  private:
+  // The patterns of the rules' first arguments, in sets.
+  struct FirstPatterns;
+
   RuleFile() = default;
+  static std::shared_ptr<const FirstPatterns> first_patterns_of(const std::vector<Rule>& rules);
+  // The rules that may be about this call, in their order: no other is.
+  std::vector<const Rule*> candidates(const RuleCall& call) const;
   bool is_too_costly(const RuleCall& call) const;
   Verdict too_costly() const;
   Verdict verdict_of(const Rule& rule) const;
@@ -139,7 +141,7 @@ class RuleFile {
   std::vector<Rule> rules_;
   std::optional<Decision> otherwise_;
   int otherwise_line_ = 0;
-  std::shared_ptr<const RuleIndex> index_;
+  std::shared_ptr<const FirstPatterns> first_patterns_;
 };
 
 // All that applies to a session.

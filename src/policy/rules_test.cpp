@@ -9,10 +9,8 @@
 
 #include <fstream>
 #include <iterator>
-#include <random>
 
 #include "base/json.hpp"
-#include "policy/literal_finder.hpp"
 #include "policy/rule_lint.hpp"
 #include "policy/tool_glob.hpp"
 
@@ -372,7 +370,6 @@ TEST(Rules, AFileThatWouldKeepUsBusyIsRefused) {
     EXPECT_TRUE(file.error().what.starts_with("rules.json:")) << file.error().what.substr(0, 300);
   }
   EXPECT_TRUE(read_rules(rules_of(1000, ".*.*.*x")).ok());
-  EXPECT_TRUE(lint(must_read(rules_of(1, std::string(2000, '(') + "a" + std::string(2000, ')')))).empty());
 }
 
 TEST(Rules, ACallThatWouldKeepUsBusyIsDenied) {
@@ -431,35 +428,6 @@ TEST(ToolGlob, Matches) {
   EXPECT_TRUE(glob_covers("fs_*", "fs_read*"));
   EXPECT_FALSE(glob_covers("fs_read*", "fs_*"));
   EXPECT_FALSE(glob_covers("a?*", "a*"));
-}
-
-TEST(LiteralFinder, FindsWhatFindFinds) {
-  std::mt19937 random(7);
-  const auto text_of = [&](size_t longest) {
-    std::string text;
-    for (size_t left = random() % (longest + 1); left > 0; --left) text += "abAB "[random() % 5];
-    return text;
-  };
-  for (int round = 0; round < 2000; ++round) {
-    std::vector<std::string> literals;
-    for (size_t left = random() % 8; left > 0; --left) literals.push_back(text_of(5));
-    const LiteralFinder finder(literals);
-    const std::string text = text_of(20);
-    const auto lower = [](std::string s) {
-      for (char& c : s) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-      return s;
-    };
-    std::vector<int> expected;
-    for (size_t i = 0; i < literals.size(); ++i)
-      if (lower(text).find(lower(literals[i])) != std::string::npos) expected.push_back(static_cast<int>(i));
-    EXPECT_EQ(finder.find(text), expected) << text;
-  }
-}
-
-TEST(LiteralFinder, TakesTheBeginningOfALongLiteral) {
-  const LiteralFinder finder({"abcdefghijklmnop"});
-  EXPECT_EQ(finder.find("xx abcdefghijkl"), std::vector<int>{0}) << "possible, so it is asked";
-  EXPECT_EQ(finder.find("xx abcdefghijk"), std::vector<int>{});
 }
 
 }  // namespace

@@ -1,32 +1,11 @@
 #include "policy/tool_arguments.hpp"
 
 namespace cloche {
-namespace {
-
-// As quote_words writes: plain words as they are, all others in single quotes, one space between two.
-constexpr ToolArgument command = {
-    "cmd", R"(\A(?:[\w@%+=:,./-]+|'(?:[^'\x00]|'"'"')*')(?: (?:[\w@%+=:,./-]+|'(?:[^'\x00]|'"'"')*'))*\z)",
-    "words with one space between two, in single quotes when they hold more than letters, digits and "
-    "@%+=:,./-_",
-    true};
-constexpr ToolArgument timeout = {"timeout_s", R"(\A[1-9][0-9]{0,4}\z)", "a whole number from 1 to 86400"};
-
-}  // namespace
-
 const std::vector<ToolArguments>& tool_arguments() {
   static const std::vector<ToolArguments> tools = {
-      {"run_shell",
-       {command,
-        {"profile", R"(\A(?:passive|full|any)\z)", "passive, full or any"},
-        timeout,
-        {"stdin"},
-        {"cwd"}}},
-      {"run_python", {{"code"}, timeout}},
-      {"run_script",
-       {{"code"},
-        {"interpreter", R"(\A(?:bash|python3|node)\z)", "bash, python3 or node"},
-        timeout,
-        {"cwd"}}},
+      {"run_shell", {{"cmd", true}, {"profile"}, {"timeout_s"}, {"stdin"}, {"cwd"}}},
+      {"run_python", {{"code"}, {"timeout_s"}}},
+      {"run_script", {{"code"}, {"interpreter"}, {"timeout_s"}, {"cwd"}}},
       {"write_artifact", {{"path"}, {"content"}}},
       {"edit_artifact", {{"path"}, {"old"}, {"new"}}},
       {"read_artifact", {{"path"}, {"offset"}, {"limit"}}},

@@ -12,9 +12,7 @@ namespace cloche {
 
 struct ToolArgument {
   std::string_view name;
-  std::string_view texts = {};  // a pattern that every text of it matches; empty: it may be any
-  std::string_view means = {};  // the same for a person
-  bool always = false;          // no call comes without it
+  bool always = false;  // no call comes without it
 };
 
 struct ToolArguments {

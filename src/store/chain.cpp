@@ -8,7 +8,7 @@
 #include <charconv>
 
 #include "base/json.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 
 namespace cloche {
 namespace {
@@ -85,7 +85,7 @@ SealedLine seal(std::string open_object, const ChainEnd& before, Counts counts) 
   bytes.append(line_key).append(std::to_string(end.line));
   bytes.append(calls_key).append(std::to_string(end.calls));
   bytes.append(prev_key).append(before.hash).append("\"");
-  end.hash = fast_sha256(bytes);
+  end.hash = sha256(bytes);
   bytes.append(hash_key).append(end.hash).append(line_end).append("\n");
   return {std::move(bytes), std::move(end)};
 }
@@ -109,7 +109,7 @@ std::optional<Seal> find_seal(std::string_view line) {
 }
 
 bool hash_is_right(std::string_view line, const Seal& seal) {
-  return fast_sha256(line.substr(0, seal.hashed_bytes)) == seal.end.hash;
+  return sha256(line.substr(0, seal.hashed_bytes)) == seal.end.hash;
 }
 
 std::optional<FileEnd> read_file_end(std::string_view window, Window window_is) {
@@ -137,7 +137,7 @@ std::optional<FileEnd> read_file_end(std::string_view window, Window window_is) 
 SealedLine recovery_line(const ChainEnd& good, std::string_view torn) {
   JsonWriter object;
   object.begin_object().member("kind", "recovered").member("torn_bytes", torn.size());
-  object.member("torn_sha256", fast_sha256(torn));
+  object.member("torn_sha256", sha256(torn));
   // A torn line may have begun a call, and no call id is given twice.
   const uint64_t torn_lines = torn.empty() ? 0 : 1;
   const ChainEnd before{good.hash, good.line + torn_lines, good.calls + torn_lines};

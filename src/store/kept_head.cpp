@@ -8,7 +8,7 @@
 #include "base/directory.hpp"
 #include "base/path.hpp"
 #include "base/private_file.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
@@ -21,7 +21,7 @@ constexpr size_t kept_bytes =
 }  // namespace
 
 std::string kept_head_path(const RunPlace& place) {
-  return place.state + "/heads/" + fast_sha256(place.directory);
+  return place.state + "/heads/" + sha256(place.directory);
 }
 
 KeptHead KeptHead::open(const RunPlace& place) {
@@ -29,7 +29,7 @@ KeptHead KeptHead::open(const RunPlace& place) {
   if (place.state.empty() || !make_private_directories(place.state + "/heads")) return kept;
   const auto heads = sys::open(place.state + "/heads", O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
   if (!heads.ok()) return kept;
-  OwnedFd file(::openat(heads.value().get(), fast_sha256(place.directory).c_str(),
+  OwnedFd file(::openat(heads.value().get(), sha256(place.directory).c_str(),
                         O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
   kept.file_ = std::move(file);
   return kept;

@@ -11,7 +11,7 @@
 #include <algorithm>
 
 #include "base/directory.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {
@@ -184,7 +184,7 @@ Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, co
     return refusal("there is a result of " + call_id + " in task " + task.id + " already");
   if (!file) return system_error("make the result of " + call_id);
   Result<void> written = {};
-  Sha256 hash = fast_sha256();
+  Sha256 hash;
   uint64_t bytes = 0;
   auto given = raw([&](std::string_view piece) {
     if (written.ok()) written = sys::write_all(file.get(), piece);

@@ -5,7 +5,7 @@
 
 #include "base/json.hpp"
 #include "base/json_text.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 
 namespace cloche {
 namespace {
@@ -28,7 +28,7 @@ std::string quote_within(std::string_view text, size_t most) {
   std::string quoted = text.size() <= most ? json_quote(text) : std::string();
   if (!quoted.empty() && quoted.size() <= most) return quoted;
   const std::string mark =
-      " [cut: " + std::to_string(text.size()) + " bytes in all, sha256 " + fast_sha256(text) + "]";
+      " [cut: " + std::to_string(text.size()) + " bytes in all, sha256 " + sha256(text) + "]";
   for (size_t kept = std::min(text.size(), most) / 2;; kept /= 2) {
     quoted = json_quote(std::string(text.substr(0, kept)) + mark);
     if (quoted.size() <= most || kept == 0) return quoted;

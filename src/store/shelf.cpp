@@ -8,8 +8,8 @@
 #include <algorithm>
 
 #include "base/directory.hpp"
-#include "base/hmac.hpp"
 #include "base/random_word.hpp"
+#include "base/sha256.hpp"
 #include "base/sys.hpp"
 
 namespace cloche {

@@ -14,7 +14,7 @@
 
 #include "base/directory.hpp"
 #include "base/json.hpp"
-#include "base/sha256_fast.hpp"
+#include "base/sha256.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
 #include "store/chain_reading.hpp"
@@ -326,7 +326,7 @@ class RunVerifier {
     if (!is_bare_word(name)) return "its name is no bare word";
     const auto file = read_record_file(results, name, name);
     if (!file.ok()) return file.error().number == ENOENT ? "it is missing" : describe(file.error());
-    Sha256 digest = fast_sha256();
+    Sha256 digest;
     uint64_t bytes = 0;
     std::string chunk(256 << 10, '\0');
     while (true) {

@@ -1,5 +1,6 @@
 // `cloche explain` from the outside: what it prints, and with which code it ends.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "../run/json.hpp"
 #include "harness/harness.hpp"
@@ -33,6 +34,24 @@ TEST_P(Explain, EveryGateALineAndTheVerdictLast) {
             std::string::npos)
       << ran.out;
   EXPECT_TRUE(ran.out.ends_with("verdict   DENY by path\n")) << ran.out;
+}
+
+// Digests are libcrypto's, by functions that read no configuration: to open this one would wait for ever.
+TEST_P(Explain, NothingInTheEnvironmentChangesADigest) {
+  const std::string never_read = (scene.root() / "openssl.cnf").string();
+  ASSERT_EQ(::mkfifo(never_read.c_str(), 0666), 0);
+  const auto digest = [&](std::map<std::string, std::string> env) {
+    const Ran ran = run({.argv = {cloche(), "explain", "call", "run_shell", R"({"cmd":"ls"})", "--json"},
+                         .as = GetParam(),
+                         .cwd = scene.workspace(),
+                         .env = std::move(env)});
+    const auto json = parse_json(ran.out);
+    return json ? (*json)["plan_digest"].string : ran.err;
+  };
+  const std::string plain = digest({});
+  EXPECT_TRUE(plain.starts_with("sha256:")) << plain;
+  EXPECT_EQ(digest({{"OPENSSL_CONF", never_read}, {"OPENSSL_MODULES", scene.root().string()}}), plain);
+  EXPECT_EQ(digest({{"OPENSSL_ia32cap", "0:0"}}), plain) << "without the processor's own instructions";
 }
 
 TEST_P(Explain, JsonHasTheDocumentedKeys) {

@@ -65,20 +65,20 @@ TEST_F(TestCommand, AUsersShapeWorksLikeAShippedOne) {
 TEST_F(TestCommand, ARuleThatNeverDecidesFailsAndIsNamedByItsLine) {
   scene.write("rules.json",
               "{\"permissions\": {\"rules\": [\n"
-              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"^git \"}, \"action\": \"allow\"},\n"
-              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"^git push\"}, \"action\": \"deny\"},\n"
+              "  {\"tool\": \"run_*\", \"args\": {\"cmd\": \"^git \"}, \"action\": \"allow\"},\n"
+              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"^git \"}, \"action\": \"deny\"},\n"
               "  {\"tool\": \"run_shel\", \"action\": \"deny\"},\n"
               "  {\"tool\": \"run_shell\", \"args\": {\"argv\": \"rm\"}, \"action\": \"deny\"},\n"
-              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"a^b\"}, \"action\": \"deny\"}]}}\n");
+              "  {\"tool\": \"run_shell\", \"args\": {\"cmd\": \"^git \"}, \"action\": \"ask\"}]}}\n");
   const Ran ran = check({"rules.json"});
   EXPECT_EQ(ran.exit_code, 1) << ran.out;
   for (const char* line :
-       {"FAILED  permissions.rules[1] rules.json:3: never decides: ",
+       {"FAILED  permissions.rules[1] rules.json:3: never decides: permissions.rules[0] on line 2 matches",
         "FAILED  permissions.rules[2] rules.json:4: never decides: no tool of the name run_shel is known; "
         "did "
         "you mean run_shell?",
         "FAILED  permissions.rules[3] rules.json:5: never decides: run_shell has no argument argv",
-        "FAILED  permissions.rules[4] rules.json:6: the pattern of cmd can never match: a^b",
+        "FAILED  permissions.rules[4] rules.json:6: never decides: permissions.rules[0] on line 2 matches",
         "0 examples in 1 files: 4 failed\n"})
     EXPECT_NE(ran.out.find(line), std::string::npos) << ran.out;
 }
