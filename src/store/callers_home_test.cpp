@@ -46,7 +46,7 @@ TEST(HomeInAnswer, IsOfOneWholeLineWithTheId) {
   EXPECT_EQ(home_in_answer(seven, 8), "");
   for (const std::string& answer :
        {std::string(), std::string("\n"), seven.substr(0, seven.size() - 1), seven + seven, seven + "more",
-        "\n" + seven, "seven:x:7:7:g:/h\n", std::string("seven:x:7:7:g:home:/bin/sh\n")})
+        "\n" + seven, std::string("seven:x:7:7:g:/h\n"), std::string("seven:x:7:7:g:home:/bin/sh\n")})
     EXPECT_EQ(home_in_answer(answer, 7), "") << answer;
 }
 
