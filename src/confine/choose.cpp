@@ -129,7 +129,7 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
     const std::string why = reasons_of(found.refused);
     if (!wanted) {  // the fix of the first, which is the one that was meant
       const Offer& first = found.refused.front().offer;
-      wanted = Error{Fault::missing_layer, why, 0, first.fix, first.layer};
+      wanted = Error{Cause::missing_layer, why, 0, first.fix, first.layer};
     }
     if (!degrades) {
       // What fails now may be mended: the call itself says why the first does, or works.

@@ -34,7 +34,7 @@ struct Offer {
   bool cut_short = false;  // not tried, because somebody ended the trial
   std::string why = {};    // it does not; one sentence
   std::string fix = {};
-  std::string layer = {};  // the promise that is not kept
+  std::optional<LayerId> layer = {};  // the promise that is not kept
 };
 using Offers = std::function<Offer(Backend)>;
 

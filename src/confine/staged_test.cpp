@@ -232,9 +232,9 @@ TEST(Staged, ANameThatABundleCannotSayIsRefused) {
         const auto spec = render_staged(backend, plan, able, resources(), parts(backend));
         EXPECT_EQ(spec.ok(), said_by_bundle || backend == Backend::bwrap) << name_of(backend) << " " << what;
         if (spec.ok()) continue;
-        EXPECT_EQ(spec.error().fault, Fault::configuration);
-        EXPECT_NE(spec.error().what.find(target), std::string::npos);
-        EXPECT_NE(spec.error().fix.find("native or bwrap"), std::string::npos);
+        EXPECT_EQ(spec.error().cause, Cause::configuration);
+        EXPECT_NE(spec.error().what.text().find(target), std::string::npos);
+        EXPECT_NE(spec.error().fix.text().find("native or bwrap"), std::string::npos);
       }
     }
   }

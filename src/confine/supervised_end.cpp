@@ -116,7 +116,7 @@ Result<Outcome> SupervisedCall::conclude() {
   }
   for (const Flow* flow : {&output_, &errors_}) {
     if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
-      outcome.reason = system_error("pass the command's output on", flow->write_error()).what;
+      outcome.reason = system_error("pass the command's output on", flow->write_error()).what.text();
       if (outcome.exit_code == 0) outcome.exit_code = 125;
     }
   }

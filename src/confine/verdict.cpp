@@ -37,6 +37,19 @@ bool is_about_a_mount(Step step) {
          (step >= Step::make_target && step <= Step::place_mount);
 }
 
+// Of these the gateway tells one from another.
+FailedStep failed_step(Step step) {
+  switch (step) {
+    case Step::clone_source: return FailedStep::clone_source;
+    case Step::check_source:
+    case Step::map_owner:
+    case Step::make_target:
+    case Step::mount_tree:
+    case Step::place_mount: return FailedStep::place_mount;
+    default: return FailedStep::other;
+  }
+}
+
 // What would raise it. No flag goes above whoever has lowered it.
 std::string advice_about(const LimitInfo& row, const std::vector<LimitSource>& lowered_by) {
   const std::string by(source_of(lowered_by, row.id));
@@ -123,7 +136,7 @@ constexpr std::string_view bwrap_cannot_enter = "bwrap: Can't chdir to ";
 Error no_directory_error(std::string_view said) {
   said.remove_prefix(bwrap_cannot_enter.size());
   const size_t why = std::min(said.rfind(": "), said.size());
-  return {Fault::system,
+  return {Cause::system,
           std::string("could not ") + wire::name_of(Step::working_directory) + " (" +
               std::string(said.substr(0, why)) + ")" + std::string(said.substr(why)),
           0, wire::hint_for(Step::working_directory, 0)};
@@ -140,8 +153,9 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
   const std::string_view said = last_line_of(errors);
   if (backend == Backend::bwrap && said.starts_with(bwrap_cannot_enter)) return no_directory_error(said);
   const std::string name(name_of(backend));
-  const std::string layer(name_of(layer_behind(said)));
-  Error error{Fault::missing_layer, "missing layer " + layer + ": " + name + " could not build the box", 0,
+  const LayerId layer = layer_behind(said);
+  Error error{Cause::missing_layer,
+              "missing layer " + std::string(name_of(layer)) + ": " + name + " could not build the box", 0,
               "mend what it names, or choose another box with --isolation or --backend", layer};
   if (failed) error.number = failed->number;
   if (!said.empty()) {
@@ -156,14 +170,12 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
 
 Error step_error(const wire::Report& report, const wire::PlanText& jail, const std::string& directory) {
   const auto layer = layer_behind(report.step);
-  Error error{layer ? Fault::missing_layer : Fault::system,
-              {},
-              report.number,
-              wire::hint_for(report.step, report.number)};
-  if (layer) {
-    error.layer = name_of(*layer);
-    error.what = "missing layer " + error.layer + ": ";
-  }
+  Error error{.cause = layer ? Cause::missing_layer : Cause::system,
+              .number = report.number,
+              .fix = wire::hint_for(report.step, report.number),
+              .layer = layer,
+              .step = failed_step(report.step)};
+  if (layer) error.what = "missing layer " + std::string(name_of(*layer)) + ": ";
   error.what += std::string("could not ") + wire::name_of(report.step);
   if (is_about_a_mount(report.step) && report.index < jail.mounts.size()) {
     const wire::MountText& mount = jail.mounts[report.index];

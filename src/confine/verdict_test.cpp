@@ -66,11 +66,23 @@ TEST(StepError, SaysWhichStepWhyAndOnWhat) {
   };
   for (const auto& [report, what, layer] : rows) {
     const Error error = step_error(report, jail_plan(), "/project/sub");
-    EXPECT_EQ(error.what, what);
+    EXPECT_EQ(error.what.text(), what);
     EXPECT_EQ(error.number, report.number);
-    EXPECT_EQ(error.fault, layer != nullptr ? Fault::missing_layer : Fault::system);
-    EXPECT_EQ(error.layer, layer != nullptr ? layer : "");
-    EXPECT_EQ(error.fix, wire::hint_for(report.step, report.number));
+    EXPECT_EQ(error.cause, layer != nullptr ? Cause::missing_layer : Cause::system);
+    EXPECT_EQ(error.layer ? name_of(*error.layer) : "", layer != nullptr ? layer : "");
+    EXPECT_EQ(error.fix.text(), wire::hint_for(report.step, report.number));
+  }
+}
+
+TEST(StepError, NamesTheStepsThatTheGatewayAnswers) {
+  for (uint32_t number = 0; number <= static_cast<uint32_t>(Step::last); ++number) {
+    const auto step = static_cast<Step>(number);
+    const bool places = step == Step::check_source || step == Step::map_owner || step == Step::make_target ||
+                        step == Step::mount_tree || step == Step::place_mount;
+    const FailedStep named = step == Step::clone_source ? FailedStep::clone_source
+                             : places                   ? FailedStep::place_mount
+                                                        : FailedStep::other;
+    EXPECT_EQ(step_error({.step = step, .number = EINVAL}, jail_plan(), "/").step, named) << number;
   }
 }
 
@@ -101,8 +113,8 @@ TEST(BoxError, SaysWhatTheToolSaidLast) {
   };
   for (const auto& [backend, errors, what, fix] : rows) {
     const Error error = box_error(std::nullopt, backend, errors);
-    EXPECT_EQ(error.what, what);
-    EXPECT_EQ(error.fix, fix);
+    EXPECT_EQ(error.what.text(), what);
+    EXPECT_EQ(error.fix.text(), fix);
   }
 }
 
@@ -110,8 +122,8 @@ TEST(StepError, HasASentenceForEveryStep) {
   for (uint32_t step = 0; step <= static_cast<uint32_t>(Step::last); ++step) {
     const Error error =
         step_error({.step = static_cast<Step>(step), .number = EPERM}, jail_plan(), "/project/sub");
-    EXPECT_NE(error.what.find(wire::name_of(static_cast<Step>(step))), std::string::npos) << error.what;
-    EXPECT_TRUE(error.what.ends_with("Operation not permitted")) << error.what;
+    EXPECT_NE(error.what.text().find(wire::name_of(static_cast<Step>(step))), std::string::npos) << error.what;
+    EXPECT_TRUE(error.what.text().ends_with("Operation not permitted")) << error.what;
   }
 }
 

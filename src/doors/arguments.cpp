@@ -264,7 +264,7 @@ Result<void> settle_rung(RunArguments& arguments) {
 
 }  // namespace
 
-Result<RunArguments> parse_run(std::span<char* const> words) {
+Result<RunArguments> parse_run(std::span<char* const> words, std::string_view command) {
   RunArguments arguments;
   size_t at = 0;
   while (at < words.size()) {
@@ -279,12 +279,14 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
     const std::string name = word.substr(0, equals);
     const Option* option = find_option(name);
     if (option == nullptr)
-      return usage_error("unknown flag " + name, "see cloche run --help, and put -- before the command");
+      return usage_error("unknown flag " + name,
+                         "see " + std::string(command) + " --help, and put -- before the command");
     std::optional<std::string> value;
     if (equals != std::string::npos) value = word.substr(equals + 1);
     if (!option->takes_value && value) return usage_error(name + " takes no value");
     if (option->takes_value && !value) {
-      if (++at == words.size()) return usage_error(name + " needs a value", "see cloche run --help");
+      if (++at == words.size())
+        return usage_error(name + " needs a value", "see " + std::string(command) + " --help");
       value = words[at];
     }
     TRY(option->apply(arguments, value.value_or("")));
@@ -307,7 +309,8 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
   if (networked && arguments.request.profile_name.empty())
     arguments.request.profile = Profile::workspace_write;
   arguments.request.argv.assign(words.begin() + static_cast<long>(at), words.end());
-  if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");
+  if (arguments.request.argv.empty())
+    return usage_error("no command", std::string(command) + " [flags] -- CMD ARG...");
   return arguments;
 }
 

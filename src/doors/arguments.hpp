@@ -53,6 +53,7 @@ Result<Rung> rung_of_word(const std::string& word);
 Result<std::optional<Backend>> backend_of_word(const std::string& word);
 
 // `words` are those after "run".
-Result<RunArguments> parse_run(std::span<char* const> words);
+// `command` is what the caller typed, for the usage.
+Result<RunArguments> parse_run(std::span<char* const> words, std::string_view command = "cloche run");
 
 }  // namespace cloche

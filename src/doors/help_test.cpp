@@ -46,7 +46,7 @@ TEST(Help, NamesNoFlagThatIsNotThere) {
     std::string command = "ls";
     char* argv[] = {name.data(), value.data(), command.data()};
     const auto result = parse_run(argv);
-    EXPECT_TRUE(result.ok() || !has(result.error().what, "unknown flag")) << flag;
+    EXPECT_TRUE(result.ok() || !has(result.error().what.text(), "unknown flag")) << flag;
   }
 }
 

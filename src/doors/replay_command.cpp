@@ -79,7 +79,7 @@ int replay_door(std::span<char* const> words, const Environment& environment) {
       arguments.ok() ? replayed(arguments.value(), environment) : Result<Replay>(arguments.error());
   if (!result.ok()) {
     complain(describe(result.error()));
-    return result.error().fault == Fault::usage ? 2 : 125;
+    return result.error().cause == Cause::usage ? 2 : 125;
   }
   print(arguments.value().json ? to_json(result.value()) : to_text(result.value()));
   return result.value().changed.empty() ? 0 : 1;

@@ -21,7 +21,7 @@
 #include "store/share_memory.hpp"
 
 namespace cloche {
-int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
+int exit_code_of(const Error& error) { return error.cause == Cause::usage ? 2 : 125; }
 
 OwnedFd take_over_signals() {
   sigset_t set;
@@ -37,10 +37,10 @@ Outcome outcome_of(const Error& error, const RunRequest& request) {
   Outcome outcome;
   outcome.backend = name_of(backend_of(request));
   outcome.end =
-      error.fault == Fault::configuration || error.fault == Fault::usage ? End::refused : End::failed;
+      error.cause == Cause::configuration || error.cause == Cause::usage ? End::refused : End::failed;
   outcome.exit_code = exit_code_of(error);
-  outcome.reason = error.what;
-  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
+  outcome.reason = error.what.text();
+  if (!error.fix.empty()) outcome.advice = "; " + error.fix.text();
   return outcome;
 }
 
@@ -169,7 +169,7 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
     ran.ok() ? witness->after(ran.value().outcome, &ran.value().plan)
              : witness->after(outcome_of(ran.error(), arguments.request), nullptr);
   }
-  if (!ran.ok() && otherwise && ran.error().fault == Fault::missing_layer) {
+  if (!ran.ok() && otherwise && ran.error().cause == Cause::missing_layer) {
     ::umask(arguments.request.umask);
     return otherwise();
   }

@@ -99,14 +99,6 @@ bool has_word(std::span<char* const> words, std::string_view wanted) {
   return false;
 }
 
-// Whoever typed `cloche wrap` is shown its help, and not that of the command whose flags it shares.
-Error as_wraps_own(Error error) {
-  const std::string_view other = "cloche run";
-  const size_t at = error.fix.find(other);
-  if (at != std::string::npos) error.fix.replace(at, other.size(), "cloche wrap");
-  return error;
-}
-
 // What only means something for a command that we start.
 Result<void> refuse_flags_of_a_run(const RunArguments& run) {
   if (run.run || run.task || run.dry_run || run.raw || run.status_fd >= 0)
@@ -221,7 +213,7 @@ std::string as_json(const std::string& reason) {
 int fail(const Error& error, bool json) {
   if (json) print(as_json(describe(error)));
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return error.cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace
@@ -238,9 +230,7 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
   const Runtime runtime = own.runtime ? TRY(runtime_named(*own.runtime)) : Runtime::runc;
   std::string box = box_flag(backend, own.runtime);
   if (!box.empty()) rest.insert(rest.begin(), box.data());
-  auto parsed = parse_run(rest);
-  if (!parsed.ok()) return as_wraps_own(parsed.take_error());
-  RunArguments run = std::move(parsed).value();
+  RunArguments run = TRY(parse_run(rest, "cloche wrap"));
   TRY(refuse_flags_of_a_run(run));
   return WrapArguments{.backend = backend,
                        .runtime = runtime,

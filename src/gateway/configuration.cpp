@@ -53,7 +53,7 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
   const std::string where = origin.kind == Origin::Kind::standard ? "" : origin.place + ": ";
   if (name.ends_with(".sb")) return refuse_seatbelt(where, name, origin);
   Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
-  if (origin.kind == Origin::Kind::flag) error.fault = Fault::usage;
+  if (origin.kind == Origin::Kind::flag) error.cause = Cause::usage;
   return error;
 }
 

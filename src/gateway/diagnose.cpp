@@ -40,8 +40,8 @@ std::vector<LayerHealth> unhealthy(const Error& error) {
   std::vector<LayerHealth> layers;
   for (LayerId id : required_by(Rung::namespaces)) {
     LayerHealth health{.id = id, .by = {}, .proof = {}, .fix = {}};
-    health.tried = name_of(id) == error.layer;
-    health.fix = health.tried ? error.fix : "not tried: the proof did not get that far";
+    health.tried = error.layer == id;
+    health.fix = health.tried ? error.fix.text() : "not tried: the proof did not get that far";
     layers.push_back(std::move(health));
   }
   return layers;
@@ -144,7 +144,7 @@ Installation keeping_nothing_here(Installation installation, const Environment& 
   if (!may_be_workspace(".", environment)) return installation;
   if (const auto placed = judge_state(installation.state, RunRequest{}); !placed.ok()) {
     installation.state.clear();
-    installation.no_state = placed.error().what;
+    installation.no_state = placed.error().what.text();
   }
   return installation;
 }

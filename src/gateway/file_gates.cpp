@@ -61,8 +61,8 @@ Result<OpaqueText> opaque_text(const Intent& intent, std::string text) {
 }
 
 Verdict too_much(const Error& error) {
-  Verdict verdict{GateId::rules, Decision::deny, error.what};
-  verdict.instead = error.fix;
+  Verdict verdict{GateId::rules, Decision::deny, error.what.text()};
+  verdict.instead = error.fix.text();
   return verdict;
 }
 

@@ -93,8 +93,8 @@ Outcome failed(const Error& error) {
   Outcome outcome;
   outcome.end = End::failed;
   outcome.exit_code = 125;
-  outcome.reason = error.what;
-  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
+  outcome.reason = error.what.text();
+  if (!error.fix.empty()) outcome.advice = "; " + error.fix.text();
   return outcome;
 }
 

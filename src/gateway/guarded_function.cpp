@@ -8,9 +8,9 @@ Result<std::string> guarded_run(const Function& function, const std::string& arg
   try {
     return function.run(arguments);
   } catch (const std::exception& thrown) {
-    return Error{Fault::internal, std::string("it threw: ") + thrown.what(), 0, {}};
+    return Error{Cause::internal, std::string("it threw: ") + thrown.what(), 0, {}};
   } catch (...) {
-    return Error{Fault::internal, "it threw something that is no exception", 0, {}};
+    return Error{Cause::internal, "it threw something that is no exception", 0, {}};
   }
 }
 

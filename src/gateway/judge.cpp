@@ -94,7 +94,7 @@ void narrow_writes(Judged& judged, const HostNames& names, const Authority& auth
     if (there) {
       judged.request.grants.push_back(std::move(*settled.value()));
     } else {
-      const std::string why = settled.ok() ? " is not there" : ": " + settled.error().what;
+      const std::string why = settled.ok() ? " is not there" : ": " + settled.error().what.text();
       judged.notes.push_back(shown(place) + why + ", so commands cannot write to it");
     }
   }

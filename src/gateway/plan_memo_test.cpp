@@ -125,7 +125,7 @@ void expect_as_anew(PlanMemo& memo, const Material& material, const std::string&
   const auto remembered = memo.plan(material.launch, material.request, material.facts);
   ASSERT_EQ(remembered.ok(), anew.ok()) << what;
   if (!anew.ok()) {
-    EXPECT_EQ(remembered.error().what, anew.error().what) << what;
+    EXPECT_EQ(remembered.error().what.text(), anew.error().what.text()) << what;
     return;
   }
   EXPECT_EQ(to_json(remembered.value().plan), to_json(anew.value())) << what;

@@ -91,7 +91,7 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
       TRY(explained(supervise(seat.jail(), spec.as_run.value_or(tried), spec, seat.cgroup(), Streams{})));
   if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
-    return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0,
+    return Error{Cause::internal, "the self-proof did not finish: " + outcome.reason, 0,
                  "run it again; if that stays, install Cloche anew: its programs belong together"};
   }
   ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
@@ -106,7 +106,7 @@ Result<Proof> prove(Backend backend, const ConfinementPlan& plan, const CallerFa
                     const HostProbe& probe, const Installation& installation) {
   for (unsigned hold_ms : {25U, 200U}) {
     auto proof = prove_once(backend, plan, caller, probe, installation, hold_ms);
-    if (proof.ok() || proof.error().layer != name_of(LayerId::memory_limit)) return proof;
+    if (proof.ok() || proof.error().layer != LayerId::memory_limit) return proof;
   }
   return prove_once(backend, plan, caller, probe, installation, 1000);
 }
@@ -140,18 +140,13 @@ Result<Ran> run_seated(Seat& seat, const ConfinementPlan& plan, const CallerFact
 // A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for
 // him.
 bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
-  return error.number == EINVAL && !caller.privileged &&
-         error.what.find(wire::name_of(wire::Step::clone_source)) != std::string::npos;
+  return error.number == EINVAL && !caller.privileged && error.step == FailedStep::clone_source;
 }
 
 // The view could not be built, so nothing was started.
 bool is_about_a_mount(const Error& error) {
-  if (error.layer == name_of(LayerId::mount_view)) return true;
-  using wire::Step;
-  const Step steps[] = {Step::clone_source, Step::check_source, Step::map_owner,
-                        Step::make_target,  Step::mount_tree,   Step::place_mount};
-  return std::any_of(std::begin(steps), std::end(steps),
-                     [&](Step step) { return error.what.find(wire::name_of(step)) != std::string::npos; });
+  return error.layer == LayerId::mount_view || error.step == FailedStep::clone_source ||
+         error.step == FailedStep::place_mount;
 }
 
 struct Host {
@@ -175,7 +170,7 @@ Result<Ran> run_covered(std::optional<Seat> seat, const ConfinementPlan& plan, O
     seat.emplace(TRY(Seat::take(caller, plan.limits, host.installation, box_of(plan))));
     ran = run_seated(*seat, covered, caller, host.probe, host.installation, streams, manner.proving);
   }
-  if (!ran.ok() && ran.error().fault == Fault::system && is_about_a_mount(ran.error())) {
+  if (!ran.ok() && ran.error().cause == Cause::system && is_about_a_mount(ran.error())) {
     // Where a place is missing, that says more than the step that met it.
     if (auto places = check_mount_points(plan); !places.ok()) ran = places.take_error();
   }

@@ -137,9 +137,9 @@ Result<void> write_entry(const ScratchEntry& entry) {
 }  // namespace
 
 Error describe_missing(const std::vector<MissingLayer>& missing) {
-  Error error{Fault::missing_layer, {}, 0, {}};
+  Error error{Cause::missing_layer};
   for (const auto& layer : missing) {
-    if (error.layer.empty()) error.layer = name_of(layer.id);
+    if (!error.layer) error.layer = layer.id;
     error.what += (error.what.empty() ? "missing layer " : "; missing layer ") +
                   std::string(name_of(layer.id)) + ": " + layer.why;
     error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;
@@ -303,9 +303,9 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   const std::string name(name_of(backend_));
   const std::string program = program_of(backend_);
   if (program.empty()) {
-    return Error{Fault::missing_layer, name + " is not installed", 0,
+    return Error{Cause::missing_layer, name + " is not installed", 0,
                  "apt install " + std::string(package_of(backend_)),
-                 std::string(name_of(LayerId::mount_view))};
+                 LayerId::mount_view};
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);

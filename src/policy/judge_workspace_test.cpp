@@ -49,9 +49,9 @@ TEST(JudgeWorkspace, RefusesEveryRowOfTheTable) {
     const std::string path(root.path);
     const auto judged = judge_workspace(directory(path), home);
     ASSERT_FALSE(judged.ok()) << path;
-    EXPECT_EQ(judged.error().fault, Fault::configuration);
-    EXPECT_NE(judged.error().what.find(path), std::string::npos) << judged.error().what;
-    EXPECT_NE(judged.error().fix.find("--workspace"), std::string::npos) << judged.error().fix;
+    EXPECT_EQ(judged.error().cause, Cause::configuration);
+    EXPECT_NE(judged.error().what.text().find(path), std::string::npos) << judged.error().what;
+    EXPECT_NE(judged.error().fix.text().find("--workspace"), std::string::npos) << judged.error().fix;
   }
 }
 
@@ -111,11 +111,11 @@ TEST(JudgeWorkspace, NeverAcceptsASystemDirectory) {
 TEST(JudgeWorkspace, RefusesHomeAndWhatContainsIt) {
   const auto itself = judge_workspace(directory("/home/user"), home);
   ASSERT_FALSE(itself.ok());
-  EXPECT_NE(itself.error().what.find("is your home directory"), std::string::npos) << itself.error().what;
+  EXPECT_NE(itself.error().what.text().find("is your home directory"), std::string::npos) << itself.error().what;
   for (const char* above : {"/data/people", "/data"}) {
     const auto judged = judge_workspace(directory(above), "/data/people/user");
     ASSERT_FALSE(judged.ok()) << above;
-    EXPECT_NE(judged.error().what.find("contains your home directory"), std::string::npos)
+    EXPECT_NE(judged.error().what.text().find("contains your home directory"), std::string::npos)
         << judged.error().what;
   }
   EXPECT_TRUE(judge_workspace(directory("/data/people2"), "/data/people/user").ok());
@@ -132,11 +132,11 @@ TEST(JudgeWorkspace, WithoutAHomeOnlyTheTableCounts) {
 TEST(JudgeWorkspace, RefusesWhatIsNoDirectory) {
   const auto missing = judge_workspace({.path = "/home/user/absent"}, home);
   ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().what, "the workspace /home/user/absent does not exist");
+  EXPECT_EQ(missing.error().what.text(), "the workspace /home/user/absent does not exist");
   for (Kind kind : {Kind::file, Kind::link, Kind::other}) {
     const auto judged = judge_workspace({.kind = kind, .path = "/home/user/thing"}, home);
     ASSERT_FALSE(judged.ok());
-    EXPECT_EQ(judged.error().what, "the workspace /home/user/thing is not a directory");
+    EXPECT_EQ(judged.error().what.text(), "the workspace /home/user/thing is not a directory");
   }
 }
 
@@ -146,8 +146,8 @@ TEST(JudgeOwnId, RootThatCannotBeAnybodyElseHasNoBox) {
   for (Rung rung : {Rung::namespaces, Rung::container, Rung::gvisor}) {
     const auto judged = judge_own_id(stuck, rung);
     ASSERT_FALSE(judged.ok()) << name_of(rung);
-    EXPECT_EQ(judged.error().fault, Fault::missing_layer);
-    EXPECT_EQ(judged.error().layer, "user-ids");
+    EXPECT_EQ(judged.error().cause, Cause::missing_layer);
+    EXPECT_EQ(judged.error().layer, LayerId::user_ids);
     EXPECT_TRUE(judge_own_id(CallerFact{.privileged = true}, rung).ok()) << name_of(rung);
     EXPECT_TRUE(judge_own_id(CallerFact{.uid = 1000}, rung).ok()) << name_of(rung);
   }

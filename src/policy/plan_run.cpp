@@ -281,11 +281,10 @@ Result<void> judge_own_id(const CallerFact& caller, Rung rung) {
   const auto promised = required_by(rung);
   const bool own_id = std::find(promised.begin(), promised.end(), LayerId::user_ids) != promised.end();
   if (!caller.stuck_as_root || !own_id) return {};
-  return Error{Fault::missing_layer,
+  return Error{Cause::missing_layer,
                "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
                "the command an id of its own",
-               0, "run as an ordinary user, or give root these capabilities",
-               std::string(name_of(LayerId::user_ids))};
+               0, "run as an ordinary user, or give root these capabilities", LayerId::user_ids};
 }
 
 Result<void> judge_workspace(const FileFact& workspace, const std::string& callers_home) {

@@ -15,7 +15,7 @@ const ProtectedSet& shipped() {
     const auto text = sys::read_file(CLOCHE_SOURCE_DIR "/share/protected.json");
     EXPECT_TRUE(text.ok());
     auto read = read_protected(text.value(), "share/protected.json");
-    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().what);
+    EXPECT_TRUE(read.ok()) << (read.ok() ? "" : read.error().what.text());
     return read.ok() ? std::move(read).value() : ProtectedSet{};
   }();
   return entries;
@@ -117,7 +117,7 @@ TEST(Protected, ABadFileIsRefusedWithItsLine) {
   for (const auto& [text, complaint] : rows) {
     const auto read = read_protected(text, "f");
     ASSERT_FALSE(read.ok()) << text;
-    EXPECT_NE(read.error().what.find(complaint), std::string::npos) << text << ": " << read.error().what;
+    EXPECT_NE(read.error().what.text().find(complaint), std::string::npos) << text << ": " << read.error().what;
   }
 }
 

@@ -93,7 +93,7 @@ Result<Profiles> load_profiles(const ProfilePlaces& places) {
   for (const auto& row : shipped_profiles) {
     const std::string name(row.name);
     auto text = read_shipped(folder + "/" + name + ".json", places);
-    if (!text.ok() && text.error().fault == Fault::system)
+    if (!text.ok() && text.error().cause == Cause::system)
       return refusal("the profile " + folder + "/" + name + ".json cannot be read",
                      "install share/ beside the programs, or build again");
     const std::string shown = "share/profiles/" + name + ".json";

@@ -234,7 +234,7 @@ TEST_F(Records, AFullDiskRefusesTheCallAndLeavesAWholeRecord) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_FALSE(begun.ok()) << room;
     ASSERT_FALSE(done.ok()) << room;
-    EXPECT_NE(done.error().what.find(what_does_not_fit), std::string::npos) << done.error().what;
+    EXPECT_NE(done.error().what.text().find(what_does_not_fit), std::string::npos) << done.error().what;
     EXPECT_EQ(text_in(audit()), audit_before) << room;
     EXPECT_EQ(text_in(transcript("T-001")), transcript_before) << room;
     EXPECT_FALSE(fs::exists(run->place().transcripts() + "/T-001/" + id + ".txt")) << room;

@@ -67,7 +67,7 @@ TEST_F(Toolchains, AnUnknownNameIsAUsageError) {
        {"rust", "", "cargo,", ",cargo", "cargo,,go", "cargo,rust", "Cargo", " cargo", "all"}) {
     const auto chains = find(wanted);
     ASSERT_FALSE(chains.ok()) << wanted;
-    EXPECT_EQ(chains.error().fault, Fault::usage) << wanted;
+    EXPECT_EQ(chains.error().cause, Cause::usage) << wanted;
   }
 }
 
@@ -75,8 +75,8 @@ TEST_F(Toolchains, ANamedOneThatIsNotThereIsRefused) {
   for (const char* wanted : {"pyenv", "nvm", "cargo", "uv"}) {
     const auto chains = find(wanted);
     ASSERT_FALSE(chains.ok()) << wanted;
-    EXPECT_EQ(chains.error().fault, Fault::configuration);
-    EXPECT_NE(chains.error().what.find(wanted), std::string::npos);
+    EXPECT_EQ(chains.error().cause, Cause::configuration);
+    EXPECT_NE(chains.error().what.text().find(wanted), std::string::npos);
   }
 }
 

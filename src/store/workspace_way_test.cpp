@@ -32,7 +32,7 @@ class WorkspaceWay : public testing::Test {
   std::string said(const std::string& path) const {
     const auto judged = judge_reach("it", at(path), at("ws"));
     if (judged.ok()) return "";
-    return judged.error().what.find("reached through") != std::string::npos ? "reached" : "lies";
+    return judged.error().what.text().find("reached through") != std::string::npos ? "reached" : "lies";
   }
 
   std::string root_ = "/tmp/cloche-way-XXXXXX";

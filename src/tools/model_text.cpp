@@ -68,7 +68,7 @@ std::string without_places(std::string_view sentence) {
 }
 
 std::string failure_text(const Error& error) {
-  return without_places(error.what) + "; if that stays so, tell the user";
+  return without_places(error.what.text()) + "; if that stays so, tell the user";
 }
 
 std::string correction_text(const Error& error) { return describe(error); }

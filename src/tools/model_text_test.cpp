@@ -138,12 +138,12 @@ TEST(ModelText, AFailureNamesNoPlaceAndNoSetting) {
       {"", ""},
   };
   for (const auto& [sentence, shown] : rows) EXPECT_EQ(without_places(sentence), shown);
-  const Error error{Fault::missing_layer, "open /x/y: busy", 0, "use --isolation subprocess"};
+  const Error error{Cause::missing_layer, "open /x/y: busy", 0, "use --isolation subprocess"};
   EXPECT_TRUE(names_no_way_around(failure_text(error)));
   Outcome outcome;
   outcome.end = End::failed;
-  outcome.reason = error.what;
-  outcome.advice = "; " + error.fix;
+  outcome.reason = error.what.text();
+  outcome.advice = "; " + error.fix.text();
   outcome.denials = {{"limit", "too much", "; raise it with --memory"}};
   const Outcome shown = for_model(outcome);
   EXPECT_EQ(shown.reason, "open [a path]: busy");

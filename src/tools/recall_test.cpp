@@ -49,7 +49,7 @@ class FakeResults : public Results {
  public:
   Result<FilePart> recall(const std::string& call_id, uint64_t offset, uint64_t most) override {
     const std::string all = "0123456789";
-    if (call_id != "c-0007") return Error{Fault::system, "there is no result " + call_id, ENOENT, {}};
+    if (call_id != "c-0007") return Error{Cause::system, "there is no result " + call_id, ENOENT, {}};
     return FilePart{all.substr(std::min<size_t>(offset, all.size()), most), all.size()};
   }
 };

@@ -82,7 +82,7 @@ void keep_arguments(const JsonValue& arguments, Intent& intent) {
 
 ReadArguments read_arguments(const ToolCall& call) {
   auto value = read_json(call.arguments, "arguments", call_limits);
-  if (!value.ok()) return {{}, value.error().what};
+  if (!value.ok()) return {{}, value.error().what.text()};
   return {std::move(value).value(), {}};
 }
 
