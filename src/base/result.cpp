@@ -10,9 +10,7 @@ Error system_error(Message doing, int number) {
   return {Cause::system, std::move(doing), number};
 }
 
-Error usage_error(Message what, Message fix) {
-  return {Cause::usage, std::move(what), 0, std::move(fix)};
-}
+Error usage_error(Message what, Message fix) { return {Cause::usage, std::move(what), 0, std::move(fix)}; }
 
 Error refusal(Message what, Message fix) {
   return {Cause::configuration, std::move(what), 0, std::move(fix)};

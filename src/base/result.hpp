@@ -26,15 +26,16 @@ enum class FailedStep {
   other,
   clone_source,  // a tree of the host could not be cloned for the view
   place_mount,   // another mount of the view could not be made or placed
+  find_backend,  // the program that builds the box is not installed
 };
 
 enum class LayerId : int;  // model/layers.hpp
 
 struct Error {
   Cause cause = Cause::internal;
-  Message what = {};  // one sentence: what happened and, where we know, why
-  int number = 0;     // errno, or 0
-  Message fix = {};   // what to do next; may be empty
+  Message what = {};                  // one sentence: what happened and, where we know, why
+  int number = 0;                     // errno, or 0
+  Message fix = {};                   // what to do next; may be empty
   std::optional<LayerId> layer = {};  // the promise that is not kept
   FailedStep step = FailedStep::other;
 };

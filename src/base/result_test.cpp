@@ -76,8 +76,12 @@ TEST(Message, IsBuiltExtendedAndShown) {
 
 // What code has to know of an error is a typed field: its text is only shown.
 template <typename T>
-concept Searchable = requires(T text) { text.find("x"); } || requires(T text) { text.starts_with("x"); } ||
-                     requires(T text) { text.substr(1); } || requires(T text) { text[0]; };
+concept Searchable = requires(T text) {
+  text.find("x");
+}
+|| requires(T text) { text.starts_with("x"); }
+|| requires(T text) { text.substr(1); }
+|| requires(T text) { text[0]; };
 static_assert(!Searchable<Message> && Searchable<std::string>);
 static_assert(!std::equality_comparable<Message> && !std::equality_comparable_with<Message, std::string>);
 static_assert(!std::convertible_to<Message, std::string> && !std::convertible_to<Message, std::string_view>);

@@ -180,7 +180,8 @@ TEST(MonotonicMs, DoesNotGoBack) {
 // "No space left" is a question of where.
 TEST(WriteAll, AFileThatCannotBeWrittenIsNamed) {
   const auto full = sys::open("/dev/full", O_WRONLY).value();
-  EXPECT_EQ(sys::write_all(full.get(), "text").error().what.text(), "write /dev/full: No space left on device");
+  EXPECT_EQ(sys::write_all(full.get(), "text").error().what.text(),
+            "write /dev/full: No space left on device");
   const Pipe pipe = sys::make_pipe().value();
   EXPECT_EQ(sys::write_all(pipe.read.get(), "text").error().what.text(), "write: Bad file descriptor");
 }

@@ -13,7 +13,10 @@ Offers offering(std::set<Backend> here) {
   return [here = std::move(here)](Backend backend) {
     if (here.contains(backend)) return Offer{.works = true};
     const std::string name(name_of(backend));
-    return Offer{.why = name + " is not here", .fix = "apt install " + name, .layer = LayerId::mount_view};
+    return Offer{.why = name + " is not here",
+                 .fix = "apt install " + name,
+                 .installed = false,
+                 .layer = LayerId::mount_view};
   };
 }
 
@@ -96,7 +99,8 @@ TEST(Choose, ANamedBackendThatIsMissingIsNoMissingRung) {
 TEST(Choose, RungsThatRunNoProgramAreRefusedByName) {
   EXPECT_NE(choose({.rung = Rung::permissive}, everything).error().what.text().find("permissive"),
             std::string::npos);
-  EXPECT_NE(choose({.rung = Rung::microvm}, everything).error().what.text().find("microvm"), std::string::npos);
+  EXPECT_NE(choose({.rung = Rung::microvm}, everything).error().what.text().find("microvm"),
+            std::string::npos);
   EXPECT_FALSE(choose({.rung = Rung::permissive, .backend = Backend::none}, everything).ok());
   EXPECT_FALSE(choose({.rung = Rung::gvisor, .backend = Backend::runc}, everything).ok());
 }

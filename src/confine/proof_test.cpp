@@ -92,7 +92,8 @@ std::string report(const Line* changed = nullptr, const char* text = nullptr) {
 void expect_layer_missing(const Result<Proof>& judged, const Line& line) {
   ASSERT_FALSE(judged.ok()) << line.name;
   EXPECT_EQ(judged.error().cause, Cause::missing_layer) << line.name;
-  EXPECT_TRUE(judged.error().what.text().starts_with("missing layer " + std::string(name_of(line.layer)) + ":"))
+  EXPECT_TRUE(
+      judged.error().what.text().starts_with("missing layer " + std::string(name_of(line.layer)) + ":"))
       << judged.error().what;
   EXPECT_EQ(judged.error().layer, line.layer);
   EXPECT_NE(judged.error().what.text().find(line.name), std::string::npos) << judged.error().what;

@@ -98,7 +98,7 @@ Result<Outcome> SupervisedCall::conclude() {
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
-  outcome.backend = name_of(spec_.backend);
+  outcome.backend = spec_.backend;
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
   outcome.usage.cpu_ms = std::max(outcome.usage.cpu_ms, watch_.cpu_ms());
   outcome.usage.max_rss_bytes = std::max(outcome.usage.max_rss_bytes, watch_.max_rss_bytes());
@@ -116,7 +116,7 @@ Result<Outcome> SupervisedCall::conclude() {
   }
   for (const Flow* flow : {&output_, &errors_}) {
     if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
-      outcome.reason = system_error("pass the command's output on", flow->write_error()).what.text();
+      outcome.reason = system_error("pass the command's output on", flow->write_error()).what;
       if (outcome.exit_code == 0) outcome.exit_code = 125;
     }
   }

@@ -66,7 +66,7 @@ Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
       "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
   outcome.advice = advice_about(row, plan.lowered_by);
-  outcome.denials.push_back({"limit", outcome.reason, outcome.advice});
+  outcome.denials.push_back({Enforcer::limit, outcome.reason, outcome.advice});
   return outcome;
 }
 
@@ -94,22 +94,25 @@ Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
   return outcome;
 }
 
+Outcome signaled(int signal, Message reason) {
+  return {.end = End::signaled, .exit_code = 128 + signal, .signal = signal, .reason = std::move(reason)};
+}
+
+Outcome ended_so(int signal, Message how) {
+  Outcome outcome = signaled(signal, "ended " + how);
+  outcome.ended = std::move(how);
+  return outcome;
+}
+
 Outcome ended(int status) {
-  Outcome outcome;
-  if (WIFEXITED(status)) {
-    outcome.end = End::exited;
-    outcome.exit_code = WEXITSTATUS(status);
-    return outcome;
-  }
-  outcome.end = End::signaled;
-  outcome.signal = WTERMSIG(status);
-  outcome.exit_code = 128 + outcome.signal;
-  const char* name = sigdescr_np(outcome.signal);
-  outcome.reason = "ended by signal " + std::to_string(outcome.signal) +
-                   (name != nullptr ? std::string(" (") + name + ")" : "");
+  if (WIFEXITED(status)) return {.end = End::exited, .exit_code = WEXITSTATUS(status)};
+  const int signal = WTERMSIG(status);
+  const char* name = sigdescr_np(signal);
+  Outcome outcome = ended_so(signal, "by signal " + std::to_string(signal) +
+                                         (name != nullptr ? std::string(" (") + name + ")" : ""));
   if (outcome.signal == SIGSYS) {
     outcome.denials.push_back(
-        {"syscall", "a system call of another architecture: the filter ended the process"});
+        {Enforcer::syscall, "a system call of another architecture: the filter ended the process"});
   }
   return outcome;
 }
@@ -192,8 +195,8 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   if (reports.hit) {
     outcome = limited(*reports.hit, plan);
   } else if (reports.cancelled) {
-    outcome = ended(SIGKILL);
-    outcome.reason = "cancelled: whoever asked for it wants it no more, and everything it started was ended";
+    outcome = signaled(
+        SIGKILL, "cancelled: whoever asked for it wants it no more, and everything it started was ended");
   } else if (used_up_its_time(reports, plan.limits)) {
     outcome = limited({LimitId::cpu, "one process alone used it"}, plan);
   } else if (reports.not_executed) {
@@ -204,12 +207,12 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome.end = End::failed;
     outcome.reason = "a part of gVisor was killed, and the rest of it waited for that one";
   } else if (reports.signal_passed != 0) {
-    outcome =
-        ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed
-    outcome.reason = "ended at the caller's request (signal " + std::to_string(reports.signal_passed) + ")";
+    // It did not end by itself within the grace: by the kill that followed.
+    outcome = ended_so(reports.signal_passed,
+                       "at the caller's request (signal " + std::to_string(reports.signal_passed) + ")");
   } else if (reports.usage && WIFSIGNALED(reports.usage->status)) {
-    outcome = ended(SIGKILL);
-    outcome.reason = ended_from_outside;
+    outcome = signaled(SIGKILL, "the sandbox was ended from outside");
+    outcome.killed_from_outside = true;
   } else {
     // gVisor's command can signal the process that waits for it, and then nobody tells.
     outcome.reason =
@@ -227,7 +230,7 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
 
 Denial denied_processes(const ConfinementPlan& plan, uint64_t times) {
   const LimitInfo& row = info_of(LimitId::processes);
-  return {"limit",
+  return {Enforcer::limit,
           "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
               " refused a new process " + std::to_string(times) + " times",
           advice_about(row, plan.lowered_by)};

@@ -32,7 +32,7 @@ std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
 
 // The skill's hosts, beside those of --net. Where the profile has no network the authority's notes say so.
 Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
-  const bool declares = ceilings.declared_by != Ceilings{}.declared_by && !ceilings.hosts.empty();
+  const bool declares = !ceilings.declared_by.empty() && !ceilings.hosts.empty();
   if (!declares || !ceilings.network || request.network == Network::of_host) return {};
   const std::vector<std::string> given = request.hosts;
   for (const auto& host : ceilings.hosts)

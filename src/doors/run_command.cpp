@@ -35,12 +35,12 @@ void complain_of_wait(std::string_view why) { complain("waiting: " + std::string
 
 Outcome outcome_of(const Error& error, const RunRequest& request) {
   Outcome outcome;
-  outcome.backend = name_of(backend_of(request));
+  outcome.backend = backend_of(request);
   outcome.end =
       error.cause == Cause::configuration || error.cause == Cause::usage ? End::refused : End::failed;
   outcome.exit_code = exit_code_of(error);
-  outcome.reason = error.what.text();
-  if (!error.fix.empty()) outcome.advice = "; " + error.fix.text();
+  outcome.reason = error.what;
+  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
   return outcome;
 }
 
@@ -103,14 +103,14 @@ int finish_run(const Outcome& outcome, const std::string& digest, const RunArgum
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
   // A variable that was left out has ended nothing.
   const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
-                                   [](const Denial& denial) { return denial.by != "env"; });
-  const bool by_itself = !stopped && outcome.reason != ended_from_outside;
+                                   [](const Denial& denial) { return denial.by != DeniedBy(GateId::env); });
+  const bool by_itself = !stopped && !outcome.killed_from_outside;
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && by_itself);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(operators_reason(outcome));
   if (!arguments.json) {
     for (const auto& denial : outcome.denials) {
-      if (denial.by == "egress") complain(denial.what + denial.advice);
+      if (is_by_egress(denial)) complain((denial.what + denial.advice).text());
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);
@@ -146,7 +146,7 @@ int run_parsed(RunArguments arguments, const Environment& environment, const Cal
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
   if (!arguments.json) {
-    for (const auto& denial : left_out_of(arguments.request)) complain(denial.what);
+    for (const auto& denial : left_out_of(arguments.request)) complain(denial.what.text());
   }
   const auto answer = [&](const Error& error) {
     return finish_run(outcome_of(error, arguments.request), "", arguments);

@@ -262,7 +262,7 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
     complain(reason);
     return 126;
   }
-  for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
+  for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what.text());
   const auto wrapped = wrap(arguments, *explanation.plan, installation.value());
   if (!wrapped.ok()) return fail(wrapped.error(), json);
   if (const auto sayable = check_sayable_in_json(wrapped.value()); json && !sayable.ok())

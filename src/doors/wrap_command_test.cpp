@@ -65,7 +65,8 @@ TEST(WrapArguments, RefusesWhatMakesNoSense) {
     ASSERT_FALSE(parsed.ok()) << what;
     EXPECT_NE(parsed.error().what.text().find(what), std::string::npos) << parsed.error().what;
     EXPECT_EQ(parsed.error().cause, Cause::usage) << what;
-    EXPECT_EQ(parsed.error().fix.text().find("cloche run"), std::string::npos) << "the usage of another command";
+    EXPECT_EQ(parsed.error().fix.text().find("cloche run"), std::string::npos)
+        << "the usage of another command";
   }
 }
 

@@ -46,7 +46,7 @@ Outcome outcome_of(const Advice& advice, const Verdict& last) {
   Outcome outcome;
   outcome.end = End::exited;
   outcome.exit_code = 0;
-  outcome.backend = "advisory";
+  outcome.backend = Unboxed::advisory;
   return outcome;
 }
 
@@ -183,7 +183,11 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
       advice.approved = question.value().digest;
     } else {
       answer(judged, gateway.session(),
-             Verdict{GateId::approval, Decision::deny, question.error().what.text(), {}, question.error().fix.text()});
+             Verdict{GateId::approval,
+                     Decision::deny,
+                     question.error().what.text(),
+                     {},
+                     question.error().fix.text()});
       advice = advice_of(judged.judgement);
     }
   } else if (advice.decision == Decision::ask) {

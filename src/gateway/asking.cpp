@@ -140,7 +140,8 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
                                       FilesHeld& held) {
   const ApprovalSubject asked = subject();
   const auto question = make_question(asked);
-  if (!question.ok()) return refuse(question.error().what.text(), "name smaller files", question.error().fix.text());
+  if (!question.ok())
+    return refuse(question.error().what.text(), "name smaller files", question.error().fix.text());
   if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
     return refuse("only the operator may answer, and nobody here speaks for him", needs_the_user,
                   "ask with a FiledApprover, which `cloche approve` answers");

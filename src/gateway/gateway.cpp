@@ -53,7 +53,7 @@ Outcome acted(const ToolReply& reply) {
   Outcome outcome;
   outcome.end = End::exited;
   outcome.exit_code = reply.failed ? 1 : 0;
-  outcome.backend = "in-process";
+  outcome.backend = Unboxed::in_process;
   outcome.output = reply.text;
   outcome.output_bytes = reply.text.size();
   return outcome;
@@ -93,8 +93,8 @@ Outcome failed(const Error& error) {
   Outcome outcome;
   outcome.end = End::failed;
   outcome.exit_code = 125;
-  outcome.reason = error.what.text();
-  if (!error.fix.empty()) outcome.advice = "; " + error.fix.text();
+  outcome.reason = error.what;
+  if (!error.fix.empty()) outcome.advice = "; " + error.fix;
   return outcome;
 }
 
@@ -142,8 +142,8 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
     outcome.answer_fault = bad->fault;
     outcome.exit_code = 1;  // as of a tool of ours that could not do it
     outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + bad->why;
-    effect.raw = outcome.reason + "\n" + outcome.output;
-    effect.shown = shown_within(neutralised(outcome.reason), budget);
+    effect.raw = outcome.reason.text() + "\n" + outcome.output;
+    effect.shown = shown_within(neutralised(outcome.reason.text()), budget);
     return true;
   }
   effect.raw = outcome.output;
@@ -245,7 +245,7 @@ CallResult Gateway::call(const ToolCall& asked, const CallContext& context, Appr
     }
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
-    effect.raw = effect.shown = effect.outcome.reason;
+    effect.raw = effect.shown = effect.outcome.reason.text();
   }
   if (!effect.plan_digest.empty()) record.decided.plan_digest = effect.plan_digest;
   record.result = effect.shown;
@@ -412,7 +412,7 @@ Pieces Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
 // Its answer is held to its own schema, as an executor's is.
 Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::string& call_id) {
   Effect effect;
-  effect.outcome.backend = "in-process";
+  effect.outcome.backend = Unboxed::in_process;
   const RegisteredTool* tool = session_.registry.find(call.name);
   auto answer = tool != nullptr && tool->function ? guarded_run(*tool->function, call.arguments)
                                                   : Result<std::string>(refusal("there is no such function"));
@@ -423,8 +423,9 @@ Gateway::Effect Gateway::ask_function(const FunctionCall& call, const std::strin
     const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
     if (take_answer(*tool, effect, budget)) return effect;
   }
-  const ToolReply reply = failed_reply("the function " + call.name + ": " +
-                                       (answer.ok() ? effect.outcome.reason : describe(answer.error())));
+  const ToolReply reply =
+      failed_reply("the function " + call.name + ": " +
+                   (answer.ok() ? effect.outcome.reason.text() : describe(answer.error())));
   effect.outcome = acted(reply);
   effect.raw = reply.text;
   effect.shown = neutralised(reply.text);

@@ -285,8 +285,8 @@ Result<Installation> find_installation(const Environment& environment, const std
 std::vector<Denial> left_out_of(const RunRequest& request) {
   std::vector<Denial> denials;
   for (const auto& name : secrets_left_out(request)) {
-    denials.push_back(
-        {"env", name + " is left out: it looks like a secret; -e " + name + "=VALUE gives it knowingly"});
+    denials.push_back({GateId::env, name + " is left out: it looks like a secret; -e " + name +
+                                        "=VALUE gives it knowingly"});
   }
   return denials;
 }

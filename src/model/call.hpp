@@ -126,8 +126,8 @@ struct Ceilings {
   std::vector<std::string> pass_env = {};
   bool network = false;  // whether the sandbox profile has any
   std::vector<std::string> hosts =
-      {};  // what is declared: NAME, *.NAME, each with :PORT or without; * is any
-  std::string declared_by = "the operator";  // whose word that is, for sentences: "skill x, needs_network"
+      {};                            // what is declared: NAME, *.NAME, each with :PORT or without; * is any
+  std::string declared_by = {};      // for sentences: "skill x, needs_network"; empty: the operator
   std::string network_problem = {};  // why there is no host, where a skill asks for some without a name
   Autonomy level = Autonomy::readonly;
   std::vector<std::string> executors = {};  // the user's own tools, known beside the shipped ones

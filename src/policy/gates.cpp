@@ -492,7 +492,7 @@ Verdict no_network_at_all(const Case& c) {
 
 std::string how_to_declare(const Case& c, const std::string& host) {
   const std::string flag = std::string(net_flag) + " " + host;
-  if (c.ceilings.declared_by == Ceilings{}.declared_by) return "give " + flag;
+  if (c.ceilings.declared_by.empty()) return "give " + flag;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
   return "declare it there; for a skill of a project the operator has to give " + flag + " as well";
 }

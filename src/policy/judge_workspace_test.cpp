@@ -111,7 +111,8 @@ TEST(JudgeWorkspace, NeverAcceptsASystemDirectory) {
 TEST(JudgeWorkspace, RefusesHomeAndWhatContainsIt) {
   const auto itself = judge_workspace(directory("/home/user"), home);
   ASSERT_FALSE(itself.ok());
-  EXPECT_NE(itself.error().what.text().find("is your home directory"), std::string::npos) << itself.error().what;
+  EXPECT_NE(itself.error().what.text().find("is your home directory"), std::string::npos)
+      << itself.error().what;
   for (const char* above : {"/data/people", "/data"}) {
     const auto judged = judge_workspace(directory(above), "/data/people/user");
     ASSERT_FALSE(judged.ok()) << above;

@@ -117,7 +117,8 @@ TEST(Protected, ABadFileIsRefusedWithItsLine) {
   for (const auto& [text, complaint] : rows) {
     const auto read = read_protected(text, "f");
     ASSERT_FALSE(read.ok()) << text;
-    EXPECT_NE(read.error().what.text().find(complaint), std::string::npos) << text << ": " << read.error().what;
+    EXPECT_NE(read.error().what.text().find(complaint), std::string::npos)
+        << text << ": " << read.error().what;
   }
 }
 

@@ -368,8 +368,10 @@ TEST(Rules, AFileThatWouldKeepUsBusyIsRefused) {
   for (const auto& row : rows) {
     const auto file = read_rules(row.permissions);
     ASSERT_FALSE(file.ok()) << row.complaint;
-    EXPECT_NE(file.error().what.text().find(row.complaint), std::string::npos) << file.error().what.text().substr(0, 300);
-    EXPECT_TRUE(file.error().what.text().starts_with("rules.json:")) << file.error().what.text().substr(0, 300);
+    EXPECT_NE(file.error().what.text().find(row.complaint), std::string::npos)
+        << file.error().what.text().substr(0, 300);
+    EXPECT_TRUE(file.error().what.text().starts_with("rules.json:"))
+        << file.error().what.text().substr(0, 300);
   }
   EXPECT_TRUE(read_rules(rules_of(1000, ".*.*.*x")).ok());
   EXPECT_TRUE(lint(must_read(rules_of(1, std::string(2000, '(') + "a" + std::string(2000, ')')))).empty());

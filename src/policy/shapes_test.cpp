@@ -84,7 +84,8 @@ TEST(Shapes, WhatIsWrongIsRefusedWithItsLine) {
   for (const auto& [text, what] : rows) {
     const auto shapes = read_shapes(text, "x.json");
     ASSERT_FALSE(shapes.ok()) << text;
-    EXPECT_NE(shapes.error().what.text().find(what), std::string::npos) << what << " <> " << shapes.error().what;
+    EXPECT_NE(shapes.error().what.text().find(what), std::string::npos)
+        << what << " <> " << shapes.error().what;
     EXPECT_TRUE(shapes.error().what.text().starts_with("x.json:")) << shapes.error().what;
   }
 }

@@ -69,7 +69,8 @@ TEST(ViewGuards, OwnFilesAreMaskedByWhateverNameTheirTreeHas) {
   };
   for (const auto& row : rows) {
     const auto plan = granted(row.source, row.writable);
-    ASSERT_EQ(plan.ok(), !row.answer.empty()) << row.source.path << (plan.ok() ? "" : plan.error().what.text());
+    ASSERT_EQ(plan.ok(), !row.answer.empty())
+        << row.source.path << (plan.ok() ? "" : plan.error().what.text());
     if (plan.ok()) {
       EXPECT_EQ(masks_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
     }
@@ -179,7 +180,8 @@ TEST(ViewGuards, TheRunningClocheIsNobodysToChangeOrToMove) {
   };
   for (const auto& row : rows) {
     const auto plan = granted(row.source, row.writable, installed());
-    ASSERT_EQ(plan.ok(), !row.answer.empty()) << row.source.path << (plan.ok() ? "" : plan.error().what.text());
+    ASSERT_EQ(plan.ok(), !row.answer.empty())
+        << row.source.path << (plan.ok() ? "" : plan.error().what.text());
     if (plan.ok()) {
       EXPECT_EQ(parts_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
     }
@@ -219,7 +221,8 @@ TEST(ViewGuards, AFileOfTheRunningClocheWithAnotherNameIsRefusedWhereSomethingCa
   facts.with_other_names = {"/srv/tools/cloche/bin/cloche-jail"};
   const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
   ASSERT_FALSE(plan.ok());
-  EXPECT_NE(plan.error().what.text().find("cloche-jail has another name"), std::string::npos) << plan.error().what;
+  EXPECT_NE(plan.error().what.text().find("cloche-jail has another name"), std::string::npos)
+      << plan.error().what;
   EXPECT_TRUE(plan_run(RunRequest{.argv = {"true"}, .profile = Profile::readonly}, facts).ok());
 }
 

@@ -73,7 +73,8 @@ TEST_F(CommandFiles, TheUsersOwnAreWhereTheConfigurationIs) {
     config = no_place;
     const auto files = find_command_files(program(), environment());
     ASSERT_FALSE(files.ok()) << config;
-    EXPECT_NE(files.error().what.text().find("is not the absolute path"), std::string::npos) << files.error().what;
+    EXPECT_NE(files.error().what.text().find("is not the absolute path"), std::string::npos)
+        << files.error().what;
   }
 }
 
@@ -136,7 +137,8 @@ TEST_F(CommandFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
     ASSERT_EQ(::chown(row.path.c_str(), row.owner, 0), 0);
     ASSERT_EQ(::chmod(row.path.c_str(), row.mode), 0);
     const auto loaded = load("ws");
-    EXPECT_EQ(loaded.ok() ? "" : loaded.error().what.text(), row.says.empty() ? "" : row.path.string() + row.says);
+    EXPECT_EQ(loaded.ok() ? "" : loaded.error().what.text(),
+              row.says.empty() ? "" : row.path.string() + row.says);
     ASSERT_EQ(::chown(row.path.c_str(), 0, 0), 0);
     ASSERT_EQ(::chmod(row.path.c_str(), fs::is_directory(row.path) ? 0755 : 0644), 0);
   }

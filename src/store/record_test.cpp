@@ -45,7 +45,7 @@ TEST_F(Records, ACallLeavesThreeLinesAndItsResult) {
   EXPECT_EQ(lines_in(audit()).size(), 1U) << "the decision is there before the effect";
   CallRecord call = a_call(decided, id, "exit_code: 3\n");
   call.outcome.exit_code = 3;
-  call.outcome.denials = {{"limit", "too many"}};
+  call.outcome.denials = {{Enforcer::limit, "too many"}};
   ASSERT_TRUE(run->finish(call, "all of it").ok());
 
   const auto audit_lines = lines_in(audit());
@@ -149,7 +149,7 @@ TEST_F(Records, WhatIsTooLongIsCutWhereOneSeesIt) {
     ASSERT_TRUE(id.ok()) << describe(id.error());
     CallRecord call = a_call(decided, id.value(), much);
     call.outcome.reason = much;
-    call.outcome.denials.assign(300, {"limit", std::string(5000, byte)});
+    call.outcome.denials.assign(300, {Enforcer::limit, std::string(5000, byte)});
     const auto done = run->finish(call, much);
     ASSERT_TRUE(done.ok()) << describe(done.error());
     const JsonValue line = parsed(lines_in(transcript("T-001")).back());

@@ -232,7 +232,8 @@ TEST_F(SkillFiles, NoGrantGoesThroughALinkOfACall) {
   fs::create_directory_symlink(root_ + "/home/skills", root_ + "/home/out/data");
   const auto refused = settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().what.text().find("where calls can write"), std::string::npos) << refused.error().what;
+  EXPECT_NE(refused.error().what.text().find("where calls can write"), std::string::npos)
+      << refused.error().what;
   names.written = {names.workspace};
   EXPECT_TRUE(settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names).ok());
 }

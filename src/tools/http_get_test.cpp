@@ -149,8 +149,8 @@ TEST(HttpGet, WhyThereIsNoAnswer) {
   EXPECT_EQ(why_not_fetched(outcome, answer), "http_get failed: nobody answers there");
   outcome.network_failures = {"egress: a.org:443 could not be reached: Connection refused"};
   EXPECT_EQ(why_not_fetched(outcome, answer), outcome.network_failures[0]);
-  outcome.denials = {{"egress", "egress: connect to a.org:443 refused: it resolves to 10.0.0.1"}};
-  EXPECT_EQ(why_not_fetched(outcome, answer), outcome.denials[0].what);
+  outcome.denials = {{Enforcer::egress, "egress: connect to a.org:443 refused: it resolves to 10.0.0.1"}};
+  EXPECT_EQ(why_not_fetched(outcome, answer), outcome.denials[0].what.text());
   Outcome late;
   late.end = End::timeout;
   late.reason = "the timeout limit of 10s was reached";
