@@ -75,7 +75,7 @@ Outcome refuse_redirect(std::string why) {
 Gateway::Hop Gateway::fetch_once(Judged& judged, Journey& journey, CallRecord record) {
   Hop hop{.record = std::move(record)};
   const Launch& permitted = judged.judgement.permit->launch();
-  journey.url = permitted.fetch->url;
+  journey.url = permitted.as<Fetch>()->url;
   auto ran = launch(judged, permitted, journey.context, hop.record.call_id);
   Outcome& outcome = hop.record.outcome;
   outcome = ran.ok() ? std::move(ran.value().outcome) : failed(ran.error());

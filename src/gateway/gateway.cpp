@@ -78,8 +78,7 @@ class TaskResults : public Results {
  public:
   TaskResults(Run& run, std::string task) : run_(run), task_(std::move(task)) {}
   Result<FilePart> recall(const std::string& call_id, uint64_t offset, uint64_t most) override {
-    auto part = TRY(run_.recall(task_, call_id, offset, most));
-    return FilePart{std::move(part.bytes), part.size};
+    return run_.recall(task_, call_id, offset, most);
   }
 
  private:
@@ -333,9 +332,10 @@ Gateway::Effect Gateway::carry_out(Judged& judged, const Asker& asker, CallRecor
     effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
     return effect;
   }
-  if (launch.function) return ask_function(*launch.function, record.call_id);
+  if (const auto* function = launch.as<FunctionCall>()) return ask_function(*function, record.call_id);
   if (launch.argv.empty()) return act(launch, judged, asker.context, record.decided.task_id);
-  return launch.fetch ? fetch(judged, asker, record) : start(judged, launch, asker.context, record.call_id);
+  return launch.as<Fetch>() != nullptr ? fetch(judged, asker, record)
+                                       : start(judged, launch, asker.context, record.call_id);
 }
 
 // An approved call has it already.
@@ -359,7 +359,7 @@ Result<Ran> Gateway::launch(Judged& judged, const Launch& launch, const CallCont
   streams.in_memory = context.output_in_memory;
   streams.output_spill = spilled.output.get();
   streams.errors_spill = spilled.errors.get();
-  if (!launch.fetch) {  // what that prints is not for the caller: the gateway reads it
+  if (launch.as<Fetch>() == nullptr) {  // what that prints is not for the caller: the gateway reads it
     streams.output = context.passed_on.output;
     streams.errors = context.passed_on.errors;
     streams.signals = context.passed_on.signals;
@@ -450,12 +450,11 @@ Gateway::Effect Gateway::act(const Launch& launch, Judged& judged, const CallCon
                              const std::string& task) {
   Effect effect;
   ToolReply reply = failed_reply("there is nothing that could do it");
-  if (launch.action) {
-    reply = act_on_file(*launch.action, judged, context);
-  } else if (launch.recall && run_) {
+  if (const auto* action = launch.as<FileAction>()) {
+    reply = act_on_file(*action, judged, context);
+  } else if (const auto* recall = launch.as<Recall>(); recall != nullptr && run_) {
     TaskResults results(*run_, task);
-    const Recall& wanted = *launch.recall;
-    reply = perform(RecallCall{wanted.call_id, wanted.offset, wanted.limit}, results);
+    reply = perform(*recall, results);
   }
   effect.outcome = acted(reply);
   effect.raw = reply.text;

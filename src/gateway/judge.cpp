@@ -297,9 +297,8 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
     if (c.asks.empty()) c.asks = asks_about(authority, "run_script");
     c.unasked = c.unasked && is_unasked(authority, "run_script");
   }
-  if (c.intent.launch && c.intent.launch->action)
-    c.action = TRY(
-        judge_action(*c.intent.launch->action, session, view.skill, authority, judged.seen.facts.guard.git));
+  if (const auto* action = c.intent.launch ? c.intent.launch->as<FileAction>() : nullptr)
+    c.action = TRY(judge_action(*action, session, view.skill, authority, judged.seen.facts.guard.git));
   return {};
 }
 
@@ -334,7 +333,7 @@ Result<void> judge_enforceable(const SandboxProfile& profile, const Session& ses
 
 Result<void> make_plan(const Session& session, const CallersView& view, const Launch& launch,
                        Judged& judged) {
-  if (launch.fetch) TRY(add_fetcher(session, judged));
+  if (launch.as<Fetch>() != nullptr) TRY(add_fetcher(session, judged));
   if (!launch.argv.empty()) {
     TRY(judge_box(session, view, judged));
     TRY(judge_caller(judged.request, judged.seen.facts.caller));
@@ -358,7 +357,7 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   judged.judgement = decide(judged.c, session.shapes);
   if (!judged.judgement.launch) return judged;
   const Launch& launch = *judged.judgement.launch;
-  if (launch.argv.empty() || launch.fetch)
+  if (launch.argv.empty() || launch.as<Fetch>() != nullptr)
     TRY(judge_enforceable(standing.terms.profile, session, view, judged));
   TRY(make_plan(session, view, launch, judged));
   return judged;
@@ -389,7 +388,7 @@ ApprovalSubject subject_of(const Judged& judged) {
     subject.script_input = std::move(subject.input);
     subject.input = launch.script->code;
   }
-  if (launch.action) subject.input = launch.action->content;
+  if (const auto* action = launch.as<FileAction>()) subject.input = action->content;
   subject.reasons = reasons_to_ask(judged.judgement);
   subject.approvers = approvers_of(judged.judgement);
   return subject;

@@ -78,8 +78,7 @@ const std::vector<Row>& rows() {
        [](Material& m) {
          m.launch.script = Script{"x = 2", "/run/script/x.py"};
        }},
-      {"what the gateway does itself",
-       [](Material& m) { m.launch = {.recall = Recall{.call_id = "c-0001"}}; }},
+      {"what the gateway does itself", [](Material& m) { m.launch = {.does = Recall{.call_id = "c-0001"}}; }},
       {"profile", [](Material& m) { m.request.profile = Profile::readonly; }},
       {"view", [](Material& m) { m.request.view = View::host; }},
       {"umask", [](Material& m) { m.request.umask = 077; }},

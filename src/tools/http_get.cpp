@@ -76,7 +76,7 @@ void understand_http_get(const JsonValue& arguments, Intent& intent) {
   Launch launch;
   launch.argv = {std::string(fetcher_inside), address.url};
   if (address.is_localhost()) launch.argv.push_back(dotted(localhost_offset));
-  launch.fetch = Fetch{address.url, address.host};
+  launch.does = Fetch{address.url, address.host};
   launch.workspace = WorkspaceUse::hidden;
   launch.narrower = fetch_limits();
   launch.network = true;

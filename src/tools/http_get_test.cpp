@@ -73,7 +73,7 @@ TEST(HttpGet, IsACallThatReachesItsOneHostAndSeesNothingElse) {
   ASSERT_TRUE(intent.launch) << intent.problem;
   EXPECT_EQ(intent.hosts, std::vector<std::string>{"a.org:443"});
   EXPECT_EQ(intent.launch->argv, (std::vector<std::string>{"/.cloche/fetch", "https://a.org/x"}));
-  EXPECT_EQ(intent.launch->fetch->host, "a.org:443");
+  EXPECT_EQ(intent.launch->as<Fetch>()->host, "a.org:443");
   EXPECT_EQ(intent.arguments["url"], "https://a.org/x") << "rules see what is asked for";
   EXPECT_EQ(intent.launch->workspace, WorkspaceUse::hidden);
   EXPECT_EQ(intent.timeout_ms, 10'000U);
