@@ -14,6 +14,7 @@ void narrow(Limits& limits, const Limits& other) {
 
 // Of what the gateway does itself: no process, so nothing of the glass; the workspace is all it may touch.
 Result<ConfinementPlan> plan_action(const Launch& launch, const Facts& facts) {
+  TRY(judge_mount_aliases(facts.mount_aliases));
   ConfinementPlan plan;
   plan.rung = Rung::permissive;
   plan.required.clear();

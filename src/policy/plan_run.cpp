@@ -287,6 +287,24 @@ Result<void> judge_own_id(const CallerFact& caller, Rung rung) {
                0, "run as an ordinary user, or give root these capabilities", LayerId::user_ids};
 }
 
+Result<void> judge_mount_aliases(const std::vector<MountAlias>& aliases) {
+  const std::string fix = "unmount it, or name another directory";
+  for (const MountAlias& alias : aliases) {
+    if (alias.way == MountAlias::Way::own_is_mount_of_named)
+      return refusal("Cloche's own " + alias.own + " is a mount of a directory in " + alias.named +
+                         ", where a command could change it",
+                     fix);
+    if (alias.of != MountAlias::Of::kept)
+      return refusal(alias.named + " is a mount of Cloche's own " + alias.own + ", and no command sees that",
+                     fix);
+    if (alias.writable)
+      return refusal(alias.named + " is a mount of " + alias.own +
+                         ", which the configuration takes the operator's word from",
+                     fix);
+  }
+  return {};
+}
+
 Result<void> judge_workspace(const FileFact& workspace, const std::string& callers_home) {
   const std::string& path = workspace.path;
   if (!workspace.exists()) {
@@ -346,6 +364,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                        facts.workspace.path + " lie in each other",
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
+  TRY(judge_mount_aliases(facts.mount_aliases));
   TRY(judge_own_ways(request, facts));
   TRY(judge_network(request, facts));
   ConfinementPlan plan;
