@@ -26,14 +26,12 @@ void add_json_files(std::vector<CommandFile>& files, const std::string& folder, 
 // What lies there is the user's own word. Who cannot look into it finds nothing there.
 Result<void> judge_users_folder(const std::string& folder) {
   if (::access(folder.c_str(), F_OK) != 0) return {};
-  return judge_operators_folder(folder, users_writers());
+  return check_operators_folder(folder, users_writers());
 }
 
 Result<OperatorsFile> open_shapes(const CommandFile& file) {
-  if (file.by != CommandFile::By::user) return open_unjudged(file.path);
-  OperatorsFile opened = TRY(open_operators(file.path, users_writers()));
-  TRY(judge_way(file.path, opened, users_writers()));
-  return opened;
+  return file.by == CommandFile::By::user ? open_trusted(file.path, users_writers())
+                                          : open_unjudged(file.path);
 }
 
 }  // namespace
@@ -64,13 +62,11 @@ Result<Shapes> load_command_files(const std::vector<CommandFile>& files, const s
   const bool own = !workspace.empty() && is_beneath(workspace, program);
   for (const auto& file : files) {
     if (file.by == CommandFile::By::user)
-      TRY(judge_reach("the file of command shapes " + file.path, file.path, workspace));
+      TRY(judge_reach("the file of command shapes " + file.path, look_at_reach(file.path, workspace)));
     const OperatorsFile opened = TRY(open_shapes(file));
-    if (!own && !workspace.empty() && lies_in(workspace, opened.opened)) {
-      return refusal(
-          "the command shapes in " + opened.opened + " lie in the workspace: a command could widen them",
-          "move them, or name another workspace");
-    }
+    const bool inside = !own && !workspace.empty() && lies_in(workspace, opened.opened);
+    TRY(judge_opened("the file of command shapes",
+                     {.path = file.path, .opened = opened.opened, .in_workspace = inside}));
     const std::string text = TRY(read_operators(opened.fd.get(), file.path, max_file_bytes));
     Shapes read = TRY(load_shapes(text, file.shown));
     for (auto& shape : read) shapes.push_back(std::move(shape));

@@ -38,13 +38,12 @@ bool is_own_share(const std::string& path, const ProfilePlaces& places) {
 // By descriptor: the file whose place was judged is the one that is read.
 Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
                                  const ProfilePlaces& places) {
-  if (has_other_names(file.fd.get(), file.opened, ::geteuid()))
-    return refusal(path + " has another name (a hard link), by which a command could widen it",
-                   "give it one name, with a copy");
   const bool judged = !places.workspace.empty() && !is_own_share(path, places);
-  if (judged && lies_in(places.workspace, file.opened))
-    return refusal("the profile " + file.opened + " lies in the workspace: a command could widen it",
-                   "move it, or name another workspace");
+  TRY(judge_opened("the profile",
+                   {.path = path,
+                    .opened = file.opened,
+                    .in_workspace = judged && lies_in(places.workspace, file.opened),
+                    .has_other_names = has_other_names(file.fd.get(), file.opened, ::geteuid())}));
   return read_operators(file.fd.get(), path, max_file_bytes);
 }
 
@@ -54,10 +53,8 @@ Result<std::string> read_shipped(const std::string& path, const ProfilePlaces& p
 
 // What somebody else could have written is not the operator's word.
 Result<std::string> read_own(const std::string& path, const ProfilePlaces& places) {
-  TRY(judge_reach("the profile " + path, path, places.workspace));
-  const OperatorsFile file = TRY(open_operators(path, places.writers));
-  TRY(judge_way(path, file, places.writers));
-  return read_outside(file, path, places);
+  TRY(judge_reach("the profile " + path, look_at_reach(path, places.workspace)));
+  return read_outside(TRY(open_trusted(path, places.writers)), path, places);
 }
 
 Error about_folder(Error error) {
@@ -66,8 +63,8 @@ Error about_folder(Error error) {
 }
 
 Result<void> add_own(Profiles& profiles, const std::string& folder, const ProfilePlaces& places) {
-  TRY(judge_reach("profiles_dir: " + folder, folder, places.workspace));
-  if (auto judged = judge_operators_folder(folder, places.writers); !judged.ok())
+  TRY(judge_reach("profiles_dir: " + folder, look_at_reach(folder, places.workspace)));
+  if (auto judged = check_operators_folder(folder, places.writers); !judged.ok())
     return about_folder(judged.take_error());
   const Profiles shipped = profiles;
   if (::access(folder.c_str(), R_OK | X_OK) != 0) return system_error("list the profiles in " + folder);
