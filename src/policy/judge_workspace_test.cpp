@@ -155,5 +155,37 @@ TEST(JudgeOwnId, RootThatCannotBeAnybodyElseHasNoBox) {
   for (Rung rung : {Rung::permissive, Rung::subprocess}) EXPECT_TRUE(judge_own_id(stuck, rung).ok());
 }
 
+TEST(JudgeMountAliases, WhatIsCloches) {
+  using Of = MountAlias::Of;
+  using Way = MountAlias::Way;
+  const struct {
+    MountAlias alias;
+    const char* said;  // empty: it may be so
+  } rows[] = {
+      {{Of::state, Way::own_is_mount_of_named, "/w", true, "/s"},
+       "Cloche's own /s is a mount of a directory in /w, where a command could change it"},
+      {{Of::state, Way::own_is_mount_of_named, "/w", false, "/s"},
+       "Cloche's own /s is a mount of a directory in /w, where a command could change it"},
+      {{Of::state, Way::named_is_mount_of_own, "/w", false, "/s"},
+       "/w is a mount of Cloche's own /s, and no command sees that"},
+      {{Of::configuration, Way::named_is_mount_of_own, "/w", false, "/c"},
+       "/w is a mount of Cloche's own /c, and no command sees that"},
+      {{Of::kept, Way::named_is_mount_of_own, "/w", true, "/k"},
+       "/w is a mount of /k, which the configuration takes the operator's word from"},
+      {{Of::kept, Way::named_is_mount_of_own, "/w", false, "/k"}, ""},
+  };
+  EXPECT_TRUE(judge_mount_aliases({}).ok());
+  for (const auto& row : rows) {
+    const auto judged = judge_mount_aliases({row.alias});
+    EXPECT_EQ(judged.ok() ? "" : judged.error().what.text(), row.said);
+  }
+}
+
+TEST(JudgeSessionWorkspace, StaysTheFirst) {
+  EXPECT_TRUE(judge_session_workspace("/a", "/a").ok());
+  EXPECT_EQ(describe(judge_session_workspace("/a", "/b").error()),
+            "this session works in /a, and the call comes from /b; start a new session there");
+}
+
 }  // namespace
 }  // namespace cloche

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/path.hpp"
+#include "base/shown.hpp"
 #include "model/network.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/git_identity.hpp"
@@ -121,6 +122,15 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
 std::span<const ToolchainFact> toolchains_of(const RunRequest& request, const Facts& facts) {
   if (request.toolchains == "none") return {};
   return facts.toolchains;
+}
+
+// What was asked for by its name has to be there.
+Result<void> judge_toolchains(std::span<const ToolchainFact> toolchains) {
+  for (const auto& chain : toolchains) {
+    if (chain.trees.empty() && chain.path.empty())
+      return refusal("--toolchains: " + chain.name + " is not installed here");
+  }
+  return {};
 }
 
 void add_toolchains(ConfinementPlan& plan, std::span<const ToolchainFact> toolchains) {
@@ -305,6 +315,12 @@ Result<void> judge_mount_aliases(const std::vector<MountAlias>& aliases) {
   return {};
 }
 
+Result<void> judge_session_workspace(const std::string& fixed, const std::string& workspace) {
+  if (fixed == workspace) return {};
+  return refusal("this session works in " + shown(fixed) + ", and the call comes from " + shown(workspace),
+                 "start a new session there");
+}
+
 Result<void> judge_workspace(const FileFact& workspace, const std::string& callers_home) {
   const std::string& path = workspace.path;
   if (!workspace.exists()) {
@@ -365,6 +381,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
   TRY(judge_mount_aliases(facts.mount_aliases));
+  TRY(judge_toolchains(toolchains_of(request, facts)));
   TRY(judge_own_ways(request, facts));
   TRY(judge_network(request, facts));
   ConfinementPlan plan;

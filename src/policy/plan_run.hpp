@@ -20,6 +20,8 @@ inline constexpr std::string_view home_inside = "/home/cloche";
 Result<void> judge_mount_aliases(const std::vector<MountAlias>& aliases);
 
 Result<void> judge_workspace(const FileFact& workspace, const std::string& home);
+// An agent's session stays in the workspace of its first call.
+Result<void> judge_session_workspace(const std::string& fixed, const std::string& workspace);
 
 // Root outside without the means to stop being root there: in a box the command would own the host's files. A
 // rung without a box promises no other id; there Landlock, the filter and the lack of capabilities hold root.

@@ -415,6 +415,18 @@ TEST(PlanRun, MoreGrantsThanAPlanCanHoldAreRefusedByNumber) {
   EXPECT_NE(plan.error().what.text().find("300"), std::string::npos) << plan.error().what;
 }
 
+TEST(PlanRun, ANamedToolchainThatIsNotInstalledIsRefused) {
+  Facts facts = plain_host();
+  facts.toolchains = {{.name = "go", .path = {"/chain"}}, {.name = "cargo"}};
+  RunRequest request = plain_request();
+  request.toolchains = "go,cargo";
+  const auto plan = plan_run(request, facts);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(describe(plan.error()), "--toolchains: cargo is not installed here");
+  request.toolchains = "none";
+  EXPECT_TRUE(plan_run(request, facts).ok()) << "this call does not see them";
+}
+
 TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {
   Facts facts = plain_host();
   facts.toolchains = {{.name = "pyenv",

@@ -73,9 +73,7 @@ Result<void> add_own(Profiles& profiles, const std::string& folder, const Profil
     if (file.ends_with(".sb")) return seatbelt_refusal(path, TRY(read_own(path, places)));
     if (!is_profile_file(file)) continue;
     const std::string name = file.substr(0, file.size() - 5);
-    if (!is_profile_name(name)) return refusal(path + ": its name is not one that a profile can have");
-    if (shipped_profile(name))
-      return refusal(path + ": the profile " + name + " comes with Cloche", "give yours another name");
+    TRY(judge_own_name(path, name));
     const std::string text = TRY(read_own(path, places));
     profiles.push_back(TRY(read_profile({text, path, name}, shipped, places.home)));
   }
