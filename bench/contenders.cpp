@@ -47,7 +47,7 @@ class Spawn {
     }
     const double took = micros_since(begin);
     if (!WIFEXITED(status) || WEXITSTATUS(status) > command_.highest_exit) {
-      return Error{Fault::internal, command_.argv[0] + " ended with status " + std::to_string(status), 0, {}};
+      return Error{Cause::internal, command_.argv[0] + " ended with status " + std::to_string(status), 0, {}};
     }
     return took;
   }
@@ -70,7 +70,7 @@ void stop_on_signals() {
 }
 
 Result<void> go_on() {
-  if (stopped != 0) return Error{Fault::internal, "stopped by a signal", 0, {}};
+  if (stopped != 0) return Error{Cause::internal, "stopped by a signal", 0, {}};
   return {};
 }
 
@@ -99,7 +99,7 @@ Measured calling_library(const Scene& scene) {
       request.argv = {"/bin/true"};
       const Ran ran = TRY(run(request, Environment(environ), installation, Streams{}));
       if (ran.outcome.end != End::exited || ran.outcome.exit_code != 0) {
-        return Error{Fault::internal, "the library's call did not exit with 0: " + ran.outcome.reason, 0, {}};
+        return Error{Cause::internal, "the library's call did not exit with 0: " + ran.outcome.reason, 0, {}};
       }
     }
     return micros_since(begin);  // with everything that the call's values held given back

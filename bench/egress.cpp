@@ -130,7 +130,7 @@ Result<void> measure_memory(const Scene& scene, LoopbackServer& server, Table& t
   TRY(held);
   TRY(called);
   const double mebibytes = std::atof(resident.c_str()) / 1024;
-  if (mebibytes == 0) return Error{Fault::internal, "the egress process was not found", 0, {}};
+  if (mebibytes == 0) return Error{Cause::internal, "the egress process was not found", 0, {}};
   table.rows.push_back(
       {"memory of the gate with 1000 connections, MiB", "-", Cell::number(mebibytes, 1), "-"});
   report.targets.push_back(

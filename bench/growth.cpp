@@ -86,7 +86,7 @@ class Worker {
     double took = 0;
     if (::send(socket_.get(), "c", 1, MSG_NOSIGNAL) != 1 ||
         ::recv(socket_.get(), &took, sizeof took, 0) != sizeof took) {
-      return Error{Fault::internal, "a worker ended early", 0, {}};
+      return Error{Cause::internal, "a worker ended early", 0, {}};
     }
     return took;
   }

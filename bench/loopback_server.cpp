@@ -126,14 +126,14 @@ void LoopbackServer::expect(size_t connections) {
 Result<double> LoopbackServer::took() {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, patience, [&] { return ended_ >= expected_; }))
-    return Error{Fault::internal, "the clients of the loopback server did not come", 0, {}};
+    return Error{Cause::internal, "the clients of the loopback server did not come", 0, {}};
   return std::chrono::duration<double, std::micro>(last_ - first_).count();
 }
 
 Result<void> LoopbackServer::wait_for_held(size_t connections) {
   std::unique_lock lock(mutex_);
   if (!changed_.wait_for(lock, patience, [&] { return held_.size() >= connections; }))
-    return Error{Fault::internal, "only " + std::to_string(held_.size()) + " connections are held", 0, {}};
+    return Error{Cause::internal, "only " + std::to_string(held_.size()) + " connections are held", 0, {}};
   return {};
 }
 

@@ -61,7 +61,7 @@ Result<ByName> samples_of_nobody(const Scene& scene, const std::string& what, si
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   TRY(go_on());
   if (!text.ok()) return text.take_error();
-  if (status != 0) return Error{Fault::internal, "the benchmark as nobody failed", 0, {}};
+  if (status != 0) return Error{Cause::internal, "the benchmark as nobody failed", 0, {}};
   return parse_samples(text.value());
 }
 

@@ -60,7 +60,7 @@ Result<std::string> output_of(Words words) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (status != 0)
-    return Error{Fault::internal, words[0] + " " + words[1] + " ended with status " + std::to_string(status)};
+    return Error{Cause::internal, words[0] + " " + words[1] + " ended with status " + std::to_string(status)};
   return text;
 }
 

@@ -28,7 +28,7 @@ void check_reply(const std::string& reply) {
 void check_call(const HookCall& call) {
   require(!call.tool.empty() && call.input.is_object() && call.directory.starts_with('/'));
   const auto tool = understand_hook_tool(call);
-  if (!tool.ok()) return check_reply(reply_deny(tool.error().what));
+  if (!tool.ok()) return check_reply(reply_deny(tool.error().what.text()));
   require((tool.value().kind == HookTool::Kind::file) == !tool.value().files.empty());
   require(read_json(tool.value().judged.arguments, "", {.bytes = size_t{64} << 20}).ok());
   for (const auto& file : tool.value().files)

@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (!json.ok()) return 0;
   const auto file = RuleFile::read(json.value().find("permissions"), "f");
   if (!file.ok()) {
-    require(file.error().what.starts_with("f:"));
+    require(file.error().what.text().starts_with("f:"));
     return 0;
   }
   for (const auto& rule : file.value().rules()) {

@@ -29,7 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (schema == nullptr || values == nullptr) return 0;
   const auto compiled = JsonSchema::compile(*schema, "f");
   if (!compiled.ok()) {
-    require(compiled.error().what.starts_with("f:"));
+    require(compiled.error().what.text().starts_with("f:"));
     return 0;
   }
   // References are counted from the root, so only a schema without them can be wrapped.

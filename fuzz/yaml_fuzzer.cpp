@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const auto read = read_yaml(text, "f");
   if (!read.ok()) {
-    require(read.error().what.starts_with("f:"));
+    require(read.error().what.text().starts_with("f:"));
     return 0;
   }
   require(check(read.value(), 1) <= YamlLimits{}.values);

@@ -41,7 +41,8 @@ bool was_open(int fd) {
   return false;
 }
 
-// The operator at the terminal, or who answers filed questions. Most commands ask nothing: it is made when one does.
+// The operator at the terminal, or who answers filed questions. Most commands ask nothing: it is made when
+// one does.
 class Operator : public Approver {
  public:
   explicit Operator(const Environment& environment) : environment_(environment) {}
@@ -55,7 +56,7 @@ class Operator : public Approver {
       const auto installation = find_installation(environment_);
       // No state: then questions cannot be filed, and the approver says so.
       filed_.emplace(FiledApproverOptions{.state = installation.ok() ? installation.value().state : "",
-                                            .inner = &terminal_});
+                                          .inner = &terminal_});
     }
     return *filed_;
   }
@@ -77,11 +78,11 @@ int open_call(Words words, const Environment& environment) {
 
 int open_new(Words words, const Environment&) { return new_door(words); }
 
-struct Command {
+struct CommandRow {
   std::string_view name;
   int (*open)(Words words, const Environment& environment);
 };
-constexpr Command commands[] = {
+constexpr CommandRow commands[] = {
     {"call", open_call},     {"approve", approve_door}, {"hook", hook_door},     {judge_word, hook_door},
     {"tools", tools_door},   {"mcp", mcp_door},         {"doctor", doctor_door}, {"profiles", profiles_door},
     {"config", config_door}, {"explain", explain_door}, {"log", log_door},       {"test", test_door},
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
     return 0;
   }
   const auto* found = std::find_if(std::begin(commands), std::end(commands),
-                                   [&](const Command& one) { return one.name == command; });
+                                   [&](const CommandRow& one) { return one.name == command; });
   if (command.empty() || found == std::end(commands)) {
     complain(command.empty() ? "no command; see cloche --help"
                              : "unknown command '" + std::string(command) + "'; see cloche --help");

@@ -12,7 +12,7 @@ using namespace std::string_literals;
 
 std::string fault_of(std::string_view text, const JsonLimits& limits = {}) {
   const auto read = read_json(text, "f.json", limits);
-  return read.ok() ? "accepted: " + to_json(read.value()) : read.error().what;
+  return read.ok() ? "accepted: " + to_json(read.value()) : read.error().what.text();
 }
 
 TEST(JsonText, ReadsWhatItWrites) {
@@ -98,7 +98,7 @@ TEST(JsonText, CommentsAreNotForCalls) {
 }
 
 TEST(JsonText, WithoutAFileTheLineAlone) {
-  EXPECT_EQ(read_json("\n]", "").error().what, "line 2: expected a value, not \"]\"");
+  EXPECT_EQ(read_json("\n]", "").error().what.text(), "line 2: expected a value, not \"]\"");
 }
 
 TEST(JsonText, EveryLimitRefuses) {

@@ -4,23 +4,20 @@
 
 namespace cloche {
 
-Error system_error(std::string doing, int number) {
-  std::string what = std::move(doing);
-  what += ": ";
-  what += strerrordesc_np(number) != nullptr ? strerrordesc_np(number) : "unknown error";
-  return {Fault::system, std::move(what), number, {}};
+Error system_error(Message doing, int number) {
+  doing += ": ";
+  doing += strerrordesc_np(number) != nullptr ? strerrordesc_np(number) : "unknown error";
+  return {Cause::system, std::move(doing), number};
 }
 
-Error usage_error(std::string what, std::string fix) {
-  return {Fault::usage, std::move(what), 0, std::move(fix)};
-}
+Error usage_error(Message what, Message fix) { return {Cause::usage, std::move(what), 0, std::move(fix)}; }
 
-Error refusal(std::string what, std::string fix) {
-  return {Fault::configuration, std::move(what), 0, std::move(fix)};
+Error refusal(Message what, Message fix) {
+  return {Cause::configuration, std::move(what), 0, std::move(fix)};
 }
 
 std::string describe(const Error& error) {
-  return error.fix.empty() ? error.what : error.what + "; " + error.fix;
+  return error.fix.empty() ? error.what.text() : error.what.text() + "; " + error.fix.text();
 }
 
 }  // namespace cloche

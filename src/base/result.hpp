@@ -8,28 +8,42 @@
 #include <utility>
 #include <variant>
 
+#include "base/message.hpp"
+
 namespace cloche {
 
-enum class Fault {
+enum class Cause {
   usage,          // the caller's words do not parse: exit 2
   configuration,  // the words parse and cannot be granted: a bad root, an unbuilt rung
   missing_layer,  // this host cannot keep a promise that the plan requires
   system,         // a system call failed
+  interrupted,    // a signal from outside ended a part of ours: the same call may succeed next time
   internal,       // we broke a rule of our own
 };
 
+// The steps of a call whose failure is answered by more than a message.
+enum class FailedStep {
+  other,
+  clone_source,  // a tree of the host could not be cloned for the view
+  place_mount,   // another mount of the view could not be made or placed
+  find_backend,  // the program that builds the box is not installed
+};
+
+enum class LayerId : int;  // model/layers.hpp
+
 struct Error {
-  Fault fault = Fault::internal;
-  std::string what;        // one sentence: what happened and, where we know, why
-  int number = 0;          // errno, or 0
-  std::string fix;         // what to do next; may be empty
-  std::string layer = {};  // of a missing_layer: its name
+  Cause cause = Cause::internal;
+  Message what = {};                  // one sentence: what happened and, where we know, why
+  int number = 0;                     // errno, or 0
+  Message fix = {};                   // what to do next; may be empty
+  std::optional<LayerId> layer = {};  // the promise that is not kept
+  FailedStep step = FailedStep::other;
 };
 
 // "open /x: No such file or directory" with errno kept.
-Error system_error(std::string doing, int number = errno);
-Error usage_error(std::string what, std::string fix = {});
-Error refusal(std::string what, std::string fix = {});
+Error system_error(Message doing, int number = errno);
+Error usage_error(Message what, Message fix = {});
+Error refusal(Message what, Message fix = {});
 
 // One sentence for a person; the fix, when there is one, follows after "; ".
 std::string describe(const Error& error);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <memory>
 
 namespace cloche {
@@ -40,9 +41,9 @@ TEST(Result, TryPassesTheErrorUpUnchangedAndStops) {
   const auto result = must_be_divisible_by_four(6, after);
   ASSERT_FALSE(result.ok());
   EXPECT_FALSE(static_cast<bool>(result));
-  EXPECT_EQ(result.error().fault, Fault::usage);
-  EXPECT_EQ(result.error().what, "3 is odd");
-  EXPECT_EQ(result.error().fix, "double it");
+  EXPECT_EQ(result.error().cause, Cause::usage);
+  EXPECT_EQ(result.error().what.text(), "3 is odd");
+  EXPECT_EQ(result.error().fix.text(), "double it");
   EXPECT_EQ(after, 0);
   EXPECT_TRUE(must_be_divisible_by_four(8, after).ok());
   EXPECT_EQ(after, 1);
@@ -51,24 +52,44 @@ TEST(Result, TryPassesTheErrorUpUnchangedAndStops) {
 
 TEST(Result, AnErrorIsInternalUnlessItSaysOtherwise) {
   const Error error;
-  EXPECT_EQ(error.fault, Fault::internal);
+  EXPECT_EQ(error.cause, Cause::internal);
   EXPECT_EQ(error.number, 0);
 }
 
 TEST(Error, OfASystemCallSaysWhatAndWhy) {
   const Error error = system_error("open /x", ENOENT);
-  EXPECT_EQ(error.fault, Fault::system);
+  EXPECT_EQ(error.cause, Cause::system);
   EXPECT_EQ(error.number, ENOENT);
-  EXPECT_EQ(error.what, "open /x: No such file or directory");
+  EXPECT_EQ(error.what.text(), "open /x: No such file or directory");
   errno = EACCES;
   EXPECT_EQ(system_error("read").number, EACCES);
-  EXPECT_EQ(system_error("read", 99999).what, "read: unknown error");
+  EXPECT_EQ(system_error("read", 99999).what.text(), "read: unknown error");
 }
+
+TEST(Message, IsBuiltExtendedAndShown) {
+  Message message = "b";
+  message += std::string("c");
+  EXPECT_EQ(("a" + message + "d").text(), "abcd");
+  EXPECT_FALSE(message.empty());
+  EXPECT_TRUE(Message().empty());
+}
+
+// What code has to know of an error is a typed field: its text is only shown.
+template <typename T>
+concept Searchable = requires(T text) {
+  text.find("x");
+}
+|| requires(T text) { text.starts_with("x"); }
+|| requires(T text) { text.substr(1); }
+|| requires(T text) { text[0]; };
+static_assert(!Searchable<Message> && Searchable<std::string>);
+static_assert(!std::equality_comparable<Message> && !std::equality_comparable_with<Message, std::string>);
+static_assert(!std::convertible_to<Message, std::string> && !std::convertible_to<Message, std::string_view>);
 
 TEST(Error, DescribedInOneSentenceWithItsFix) {
   EXPECT_EQ(describe(usage_error("no command")), "no command");
   EXPECT_EQ(describe(refusal("this is /", "name another")), "this is /; name another");
-  EXPECT_EQ(refusal("x").fault, Fault::configuration);
+  EXPECT_EQ(refusal("x").cause, Cause::configuration);
 }
 
 }  // namespace

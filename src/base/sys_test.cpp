@@ -46,7 +46,7 @@ TEST(ReadAll, IsBoundedAndNeverAPrefix) {
       EXPECT_EQ(text.value(), std::string(size, 'x'));
     } else {
       EXPECT_EQ(text.error().number, EFBIG);
-      EXPECT_NE(text.error().what.find(path), std::string::npos) << text.error().what;
+      EXPECT_NE(text.error().what.text().find(path), std::string::npos) << text.error().what;
     }
   }
 }
@@ -86,7 +86,7 @@ TEST(Open, IsAlwaysCloseOnExec) {
   ASSERT_TRUE(fd.ok());
   EXPECT_EQ(::fcntl(fd.value().get(), F_GETFD), FD_CLOEXEC);
   const auto missing = open("/dev/null/file", O_RDONLY);
-  EXPECT_EQ(missing.error().what, "open /dev/null/file: Not a directory");
+  EXPECT_EQ(missing.error().what.text(), "open /dev/null/file: Not a directory");
 }
 
 TEST(WriteAll, WritesAllOrSaysWhyNot) {
@@ -180,9 +180,10 @@ TEST(MonotonicMs, DoesNotGoBack) {
 // "No space left" is a question of where.
 TEST(WriteAll, AFileThatCannotBeWrittenIsNamed) {
   const auto full = sys::open("/dev/full", O_WRONLY).value();
-  EXPECT_EQ(sys::write_all(full.get(), "text").error().what, "write /dev/full: No space left on device");
+  EXPECT_EQ(sys::write_all(full.get(), "text").error().what.text(),
+            "write /dev/full: No space left on device");
   const Pipe pipe = sys::make_pipe().value();
-  EXPECT_EQ(sys::write_all(pipe.read.get(), "text").error().what, "write: Bad file descriptor");
+  EXPECT_EQ(sys::write_all(pipe.read.get(), "text").error().what.text(), "write: Bad file descriptor");
 }
 
 }  // namespace

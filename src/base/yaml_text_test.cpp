@@ -8,7 +8,7 @@ namespace {
 
 std::string answer(const std::string& text, const YamlLimits& limits = {}) {
   const auto read = read_yaml(text, "s", limits);
-  return read.ok() ? to_json(read.value()) : read.error().what;
+  return read.ok() ? to_json(read.value()) : read.error().what.text();
 }
 
 struct Row {

@@ -102,7 +102,7 @@ std::optional<Cgroup> Cgroup::find(const std::string& name, const std::string& t
   const auto memory = own_path(table, "memory");
   const auto pids = own_path(table, "pids");
   if (memory && pids) {
-    group.by_ = "cgroup1";
+    group.by_ = CountedBy::cgroup1;
     for (const auto& [controller, own] : {std::pair("/memory", *memory), std::pair("/pids", *pids)}) {
       const std::string parent = tree + controller + (own == "/" ? "" : own);
       if (::access(parent.c_str(), W_OK) != 0) return std::nullopt;
@@ -113,9 +113,18 @@ std::optional<Cgroup> Cgroup::find(const std::string& name, const std::string& t
   const auto own = own_path(table, "");
   const auto parent = own ? parent_version2(tree, *own) : std::nullopt;
   if (!parent) return std::nullopt;
-  group.by_ = "cgroup2";
+  group.by_ = CountedBy::cgroup2;
   group.directories_ = {*parent + "/" + name};
   return group;
+}
+
+std::string_view name_of(CountedBy by) {
+  switch (by) {
+    case CountedBy::watched: return "watched";
+    case CountedBy::cgroup1: return "cgroup1";
+    case CountedBy::cgroup2: return "cgroup2";
+  }
+  return "unknown";
 }
 
 std::optional<Cgroup> Cgroup::find(const std::string& name) {
@@ -124,7 +133,7 @@ std::optional<Cgroup> Cgroup::find(const std::string& name) {
 }
 
 Result<void> Cgroup::make(const Limits& limits) {
-  const bool one = by_ == "cgroup1";
+  const bool one = by_ == CountedBy::cgroup1;
   for (const auto& directory : directories_) {
     if (!make_anew(directory)) return system_error("make " + directory);
     opened_.push_back(TRY(sys::open(directory, O_RDONLY | O_DIRECTORY)));
@@ -137,14 +146,14 @@ Result<void> Cgroup::make(const Limits& limits) {
 
 std::vector<int> Cgroup::doors() const {
   std::vector<int> numbers;
-  for (const auto& door : by_ == "cgroup1" ? tasks_ : opened_) numbers.push_back(door.get());
+  for (const auto& door : by_ == CountedBy::cgroup1 ? tasks_ : opened_) numbers.push_back(door.get());
   return numbers;
 }
 
 Cgroup::Numbers Cgroup::numbers() const {
   Numbers numbers;
   if (opened_.empty()) return numbers;
-  const bool two = by_ == "cgroup2";
+  const bool two = by_ == CountedBy::cgroup2;
   const OwnedFd& memory = opened_.front();
   numbers.memory_peak_bytes = read_number(memory, two ? "memory.peak" : "memory.max_usage_in_bytes");
   numbers.memory_kills = read_number(memory, two ? "memory.events" : "memory.oom_control", "oom_kill ");

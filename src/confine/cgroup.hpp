@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -12,6 +13,10 @@
 #include "model/limits.hpp"
 
 namespace cloche {
+
+// What counts a call's memory: the kernel, in a cgroup of one of two versions, or Cloche, at intervals.
+enum class CountedBy { watched, cgroup1, cgroup2 };
+std::string_view name_of(CountedBy by);
 
 class Cgroup {
  public:
@@ -31,7 +36,7 @@ class Cgroup {
   // time), and is replaced.
   Result<void> make(const Limits& limits);
 
-  const std::string& by() const { return by_; }  // "cgroup2" or "cgroup1"
+  CountedBy by() const { return by_; }  // a version
   const std::vector<std::string>& directories() const { return directories_; }
   // What the jail enters by: `tasks` of each directory on version 1, the directory itself on version 2.
   std::vector<int> doors() const;
@@ -40,7 +45,7 @@ class Cgroup {
   void remove() const;
 
  private:
-  std::string by_;
+  CountedBy by_ = CountedBy::cgroup2;
   std::vector<std::string> directories_;
   std::vector<OwnedFd> opened_;  // the directories
   std::vector<OwnedFd> tasks_;

@@ -36,7 +36,7 @@ TEST(CgroupInAFakeTree, OfVersion1LiesBelowOurOwnInBothHierarchies) {
   fs::create_directories(scratch.path + "/pids");
   const auto group = Cgroup::find("cloche-7", "5:cpu,memory:/user/me\n3:pids:/\n0::/x\n", scratch.path);
   ASSERT_TRUE(group);
-  EXPECT_EQ(group->by(), "cgroup1");
+  EXPECT_EQ(group->by(), CountedBy::cgroup1);
   EXPECT_EQ(group->directories(), (std::vector<std::string>{scratch.path + "/memory/user/me/cloche-7",
                                                             scratch.path + "/pids/cloche-7"}));
   EXPECT_TRUE(is_empty_tree(scratch.path)) << "nothing is made yet";
@@ -50,7 +50,7 @@ TEST(CgroupInAFakeTree, OfVersion2LiesInTheNearestGroupThatHandsBothControllersD
   std::ofstream(scratch.path + "/user/session/cgroup.subtree_control") << "memory\n";
   const auto group = Cgroup::find("cloche-7", "0::/user/session\n", scratch.path);
   ASSERT_TRUE(group);
-  EXPECT_EQ(group->by(), "cgroup2");
+  EXPECT_EQ(group->by(), CountedBy::cgroup2);
   EXPECT_EQ(group->directories(), std::vector<std::string>{scratch.path + "/user/cloche-7"});
   std::ofstream(scratch.path + "/user/cgroup.subtree_control") << "memory\n";
   std::ofstream(scratch.path + "/cgroup.subtree_control") << "cpu\n";
@@ -88,13 +88,13 @@ class RealCgroup : public testing::Test {
     }
     return "(absent)";
   }
-  bool is_version2() const { return group_->by() == "cgroup2"; }
+  bool is_version2() const { return group_->by() == CountedBy::cgroup2; }
 
   std::optional<Cgroup> group_;
 };
 
 TEST_F(RealCgroup, IsLimitedBeforeAnybodyIsInIt) {
-  EXPECT_TRUE(is_version2() || group_->by() == "cgroup1") << group_->by();
+  EXPECT_TRUE(is_version2() || group_->by() == CountedBy::cgroup1) << name_of(group_->by());
   EXPECT_EQ(content(is_version2() ? "memory.max" : "memory.limit_in_bytes"),
             std::to_string(64ULL << 20) + "\n");
   EXPECT_EQ(content("pids.max"), "34\n") << "the first process of the sandbox is the one more";

@@ -57,16 +57,10 @@ Found first_that_works(std::span<const Backend> candidates, const Offers& offers
   return found;
 }
 
-// With the name of the backend, unless the sentence begins with it.
-std::string named_reason(const Refused& refused) {
-  const std::string name(name_of(refused.backend));
-  return refused.offer.why.starts_with(name) ? refused.offer.why : name + ": " + refused.offer.why;
-}
-
 std::string reasons_of(const std::vector<Refused>& all) {
   if (all.size() == 1) return all.front().offer.why;
   std::string text;
-  for (const auto& one : all) text += (text.empty() ? "" : "; ") + named_reason(one);
+  for (const auto& one : all) text += (text.empty() ? "" : "; ") + named_reason(one.backend, one.offer);
   return text;
 }
 
@@ -87,11 +81,15 @@ std::vector<Backend> candidates_of(const Wish& wish) {
 // Which of a rung it is, is worth a word to whoever has named another.
 void note_other_backend(Choice& choice, const Wish& wish, const Found& found) {
   if (wish.backend && rung_of(choice.backend) == wish.rung && !found.refused.empty())
-    choice.notes.push_back(named_reason(found.refused.front()) + "; " + std::string(name_of(choice.backend)) +
-                           ", on the same rung, instead");
+    choice.notes.push_back(named_reason(found.refused.front().backend, found.refused.front().offer) + "; " +
+                           std::string(name_of(choice.backend)) + ", on the same rung, instead");
 }
 
 }  // namespace
+
+std::string named_reason(Backend backend, const Offer& offer) {
+  return offer.installed ? std::string(name_of(backend)) + ": " + offer.why : offer.why;
+}
 
 bool may_be_off(const Wish& wish) {
   return wish.off && !wish.required && (wish.door == Door::command_line || wish.off_allowed);
@@ -130,13 +128,14 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
     const std::string why = reasons_of(found.refused);
     if (!wanted) {  // the fix of the first, which is the one that was meant
       const Offer& first = found.refused.front().offer;
-      wanted = Error{Fault::missing_layer, why, 0, first.fix, first.layer};
+      wanted = Error{Cause::missing_layer, why, 0, first.fix, first.layer};
     }
     if (!degrades) {
       // What fails now may be mended: the call itself says why the first does, or works.
       choice.backend = candidates.front();
       for (size_t at = 1; at < found.refused.size(); ++at)
-        choice.notes.push_back("not by another backend either: " + named_reason(found.refused[at]));
+        choice.notes.push_back("not by another backend either: " +
+                               named_reason(found.refused[at].backend, found.refused[at].offer));
       return choice;
     }
     if (const auto below = next_below(*rung, wish.lowest)) {

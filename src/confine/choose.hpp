@@ -35,8 +35,11 @@ struct Offer {
   bool cut_short = false;  // not tried, because somebody ended the trial
   std::string why = {};    // it does not; one sentence
   std::string fix = {};
-  std::string layer = {};  // the promise that is not kept
+  bool installed = true;              // no: the sentence begins with the backend's name
+  std::optional<LayerId> layer = {};  // the promise that is not kept
 };
+// Why it does not work, with its name.
+std::string named_reason(Backend backend, const Offer& offer);
 using Offers = std::function<Offer(Backend)>;
 
 struct Choice {

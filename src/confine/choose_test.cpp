@@ -13,7 +13,10 @@ Offers offering(std::set<Backend> here) {
   return [here = std::move(here)](Backend backend) {
     if (here.contains(backend)) return Offer{.works = true};
     const std::string name(name_of(backend));
-    return Offer{.why = name + " is not here", .fix = "apt install " + name, .layer = "mount-view"};
+    return Offer{.why = name + " is not here",
+                 .fix = "apt install " + name,
+                 .installed = false,
+                 .layer = LayerId::mount_view};
   };
 }
 
@@ -94,9 +97,10 @@ TEST(Choose, ANamedBackendThatIsMissingIsNoMissingRung) {
 }
 
 TEST(Choose, RungsThatRunNoProgramAreRefusedByName) {
-  EXPECT_NE(choose({.rung = Rung::permissive}, everything).error().what.find("permissive"),
+  EXPECT_NE(choose({.rung = Rung::permissive}, everything).error().what.text().find("permissive"),
             std::string::npos);
-  EXPECT_NE(choose({.rung = Rung::microvm}, everything).error().what.find("microvm"), std::string::npos);
+  EXPECT_NE(choose({.rung = Rung::microvm}, everything).error().what.text().find("microvm"),
+            std::string::npos);
   EXPECT_FALSE(choose({.rung = Rung::permissive, .backend = Backend::none}, everything).ok());
   EXPECT_FALSE(choose({.rung = Rung::gvisor, .backend = Backend::runc}, everything).ok());
 }
@@ -132,9 +136,9 @@ TEST(Choose, StepsDownOneRungAtATimeAndOnlyWhenToldTo) {
     }
     ASSERT_EQ(choice.ok(), row.expected.has_value());
     if (!row.expected) {
-      EXPECT_EQ(choice.error().fault, Fault::missing_layer);
-      EXPECT_EQ(choice.error().what, "runsc is not here") << "the one that was meant";
-      EXPECT_EQ(choice.error().fix, "apt install runsc");
+      EXPECT_EQ(choice.error().cause, Cause::missing_layer);
+      EXPECT_EQ(choice.error().what.text(), "runsc is not here") << "the one that was meant";
+      EXPECT_EQ(choice.error().fix.text(), "apt install runsc");
       continue;
     }
     EXPECT_EQ(choice.value().backend, *row.expected);

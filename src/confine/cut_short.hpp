@@ -2,8 +2,6 @@
 // Nobody learns from that what the host can do, and it may be tried again.
 #pragma once
 
-#include <string>
-
 #include "base/result.hpp"
 #include "jail/wire.hpp"
 #include "model/outcome.hpp"
@@ -11,12 +9,11 @@
 namespace cloche {
 
 // Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
-Error cut_short_error(std::string what);
+Error cut_short_error(Message what);
 
 // A step of the jail's for whose failure the kernel gave no reason: whoever was to take it was killed. Of a
 // box that somebody else builds no reason is known either way.
 bool was_cut_short(const wire::Report& failed);
-bool was_cut_short(const Error& error);
 bool was_cut_short(const Outcome& outcome);
 
 }  // namespace cloche

@@ -36,12 +36,9 @@ TEST(CutShort, IsAStepThatFailedForNoReason) {
   EXPECT_FALSE(was_cut_short(wire::Report{.step = Step::start_box, .number = 0}));
 }
 
-TEST(CutShort, NoOtherErrorIsOne) {
-  EXPECT_TRUE(was_cut_short(cut_short_error("the box was ended from outside")));
+TEST(CutShort, IsACauseOfItsOwn) {
+  EXPECT_EQ(cut_short_error("it was ended").cause, Cause::interrupted);
   EXPECT_EQ(describe(cut_short_error("it was ended")), "it was ended; run it again");
-  EXPECT_FALSE(was_cut_short(system_error("start the box", EPERM)));
-  EXPECT_FALSE(was_cut_short(refusal("the box is not here")));
-  EXPECT_FALSE(was_cut_short(Error{Fault::missing_layer, "no namespaces", EPERM, {}}));
 }
 
 }  // namespace

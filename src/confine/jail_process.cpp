@@ -39,7 +39,7 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), jail.plan_.get(), theirs.get()};
   std::vector<std::string> arguments = {"cloche-jail", ""};
   if (start.cgroup != nullptr) {
-    if (start.cgroup->by() == "cgroup2") {
+    if (start.cgroup->by() == CountedBy::cgroup2) {
       flags |= wire::born_in_cgroup;
       fds.push_back(start.cgroup->doors().front());
     }
@@ -66,7 +66,8 @@ Result<void> JailProcess::go(const Startable&, const std::string& plan, const Cg
   TRY(sys::write_all(plan_.get(), plan));
   TRY(sys::seal(plan_.get()));
   plan_.reset();
-  const auto doors = cgroup != nullptr && cgroup->by() == "cgroup1" ? cgroup->doors() : std::vector<int>();
+  const auto doors =
+      cgroup != nullptr && cgroup->by() == CountedBy::cgroup1 ? cgroup->doors() : std::vector<int>();
   char word = 'p';
   iovec data{&word, 1};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_groups)] = {};

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "confine/cgroup.hpp"
 #include "jail/wire_encode.hpp"
 #include "model/backend.hpp"
 #include "model/plan.hpp"
@@ -25,7 +26,7 @@ struct CallResources {
   bool privileged = false;
   unsigned outside_uid = 0;
   unsigned outside_gid = 0;
-  std::string memory_by;  // "cgroup1", "cgroup2" or "watched"
+  CountedBy memory_by = CountedBy::watched;
   // The still part of the view, ready-made; without it the jail builds it piece by piece.
   struct Ready {
     std::string directory;

@@ -7,9 +7,9 @@
 namespace cloche {
 namespace {
 
-Error no_mount_point(std::string what, std::string fix) {
+Error no_mount_point(Message what, Message fix) {
   Error error = refusal(std::move(what), std::move(fix));
-  error.layer = name_of(LayerId::mount_view);
+  error.layer = LayerId::mount_view;
   return error;
 }
 

@@ -126,11 +126,11 @@ Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
       continue;
     }
     claims.everybodys = false;
-    why += (why.empty() ? "" : "; ") + file.error().what;
+    why += (why.empty() ? "" : "; ") + file.error().what.text();
     if (number == 0) number = file.error().number;
   }
   if (!claims.files.empty()) return claims;
-  return Error{Fault::system, "there is no place for the claims of ids: " + why, number,
+  return Error{Cause::system, "there is no place for the claims of ids: " + why, number,
                "make one writable: mount -t tmpfs -o mode=755 tmpfs /run"};
 }
 

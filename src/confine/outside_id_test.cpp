@@ -44,7 +44,7 @@ TEST(OutsideId, NoTwoAtOnceAreTheSameUntilTheRangeIsUsedUp) {
   }
   const auto one_more = claim(first, count, scratch.path);
   ASSERT_FALSE(one_more.ok());
-  EXPECT_NE(one_more.error().what.find("20 ids"), std::string::npos) << one_more.error().what;
+  EXPECT_NE(one_more.error().what.text().find("20 ids"), std::string::npos) << one_more.error().what;
   EXPECT_FALSE(one_more.error().fix.empty());
 
   const unsigned given_back = held[7].id;
@@ -258,12 +258,12 @@ TEST(OutsideId, EveryDirectoryThatCanBeUsedHasTheClaim) {
     EXPECT_TRUE(fs::exists(third + "/ids"));
     const auto another = claim_in({absent, third});
     ASSERT_FALSE(another.ok()) << "an id that is in use is no reason to look elsewhere";
-    EXPECT_NE(another.error().what.find("in use"), std::string::npos) << another.error().what;
+    EXPECT_NE(another.error().what.text().find("in use"), std::string::npos) << another.error().what;
   }
   const auto nowhere = claim_in({absent, scratch.path + "/neither/claims"});
   ASSERT_FALSE(nowhere.ok());
-  EXPECT_NE(nowhere.error().what.find(absent), std::string::npos) << nowhere.error().what;
-  EXPECT_NE(nowhere.error().fix.find("mount -t tmpfs"), std::string::npos) << nowhere.error().fix;
+  EXPECT_NE(nowhere.error().what.text().find(absent), std::string::npos) << nowhere.error().what;
+  EXPECT_NE(nowhere.error().fix.text().find("mount -t tmpfs"), std::string::npos) << nowhere.error().fix;
 }
 
 TEST(OutsideId, ADirectoryThatSomebodyElseCouldChangeIsPassedOver) {

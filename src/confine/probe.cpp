@@ -70,7 +70,7 @@ std::string fix_for_user_namespaces(const UserNamespaceSwitches& switches) {
 }
 
 Error with_cause_seen(Error error) {
-  if (error.layer != name_of(LayerId::user_ids) || error.number != EPERM) return error;
+  if (error.layer != LayerId::user_ids || error.number != EPERM) return error;
   std::string fix = fix_for_user_namespaces(user_namespace_switches());
   if (!fix.empty()) error.fix = std::move(fix);
   return error;

@@ -140,8 +140,8 @@ std::map<std::string, Line> lines_of(const std::string& report) {
 
 Error not_kept(LayerId layer, const std::string& why) {
   const std::string name(name_of(layer));
-  return {Fault::missing_layer, "missing layer " + name + ": " + why, 0,
-          "the rungs that hold here are in cloche doctor: choose one with --isolation", name};
+  return {Cause::missing_layer, "missing layer " + name + ": " + why, 0,
+          "the rungs that hold here are in cloche doctor: choose one with --isolation", layer};
 }
 
 // What the probe could only show, judged here.
@@ -275,7 +275,7 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
     list += (list.empty() ? "" : " ") + std::string(check.name);
   }
   if (lines.find("finished") == lines.end())
-    return Error{Fault::internal, "the self-proof did not finish", 0, {}};
+    return Error{Cause::internal, "the self-proof did not finish", 0, {}};
   proof.report = report;
   proof.digest = "sha256:" + sha256(report);
   return proof;

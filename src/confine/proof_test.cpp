@@ -91,11 +91,12 @@ std::string report(const Line* changed = nullptr, const char* text = nullptr) {
 
 void expect_layer_missing(const Result<Proof>& judged, const Line& line) {
   ASSERT_FALSE(judged.ok()) << line.name;
-  EXPECT_EQ(judged.error().fault, Fault::missing_layer) << line.name;
-  EXPECT_TRUE(judged.error().what.starts_with("missing layer " + std::string(name_of(line.layer)) + ":"))
+  EXPECT_EQ(judged.error().cause, Cause::missing_layer) << line.name;
+  EXPECT_TRUE(
+      judged.error().what.text().starts_with("missing layer " + std::string(name_of(line.layer)) + ":"))
       << judged.error().what;
-  EXPECT_EQ(judged.error().layer, name_of(line.layer));
-  EXPECT_NE(judged.error().what.find(line.name), std::string::npos) << judged.error().what;
+  EXPECT_EQ(judged.error().layer, line.layer);
+  EXPECT_NE(judged.error().what.text().find(line.name), std::string::npos) << judged.error().what;
 }
 
 TEST(JudgeProof, AGoodReportPassesAndNamesTheChecksOfEveryRequiredLayer) {
@@ -175,7 +176,7 @@ TEST(JudgeProof, MemoryMustHaveBeenCounted) {
   for (uint64_t seen : {0ULL, 1ULL << 20}) {
     const auto judged = judge_proof(report(), outside, Limits{}, seen, glass);
     ASSERT_FALSE(judged.ok()) << seen;
-    EXPECT_EQ(judged.error().layer, "memory-limit");
+    EXPECT_EQ(judged.error().layer, LayerId::memory_limit);
   }
 }
 

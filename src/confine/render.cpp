@@ -97,9 +97,10 @@ std::vector<Layer> layers_for(const ConfinementPlan& plan, const HostProbe& prob
       {LayerId::no_new_privileges, "prctl"},
       {LayerId::no_capabilities, "capset+securebits"},
       {LayerId::session_keyring, "keyctl"},
-      {LayerId::memory_limit, resources.memory_by},
-      {LayerId::process_limit,
-       resources.memory_by == "watched" ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
+      {LayerId::memory_limit, std::string(name_of(resources.memory_by))},
+      {LayerId::process_limit, resources.memory_by == CountedBy::watched
+                                   ? "rlimit-userns"
+                                   : std::string(name_of(resources.memory_by)) + "+rlimit-userns"},
   };
   if (probe.landlock_abi >= scoping_landlock_abi)
     layers.push_back({LayerId::landlock_scope, "landlock-abi" + std::to_string(probe.landlock_abi)});
@@ -185,7 +186,7 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.flags = (resources.privileged ? wire::privileged : 0U) | (plan.terminal ? wire::terminal : 0U) |
                (plan.debugging ? wire::debugging : 0U) | (plan.plain_directory ? wire::plain_directory : 0U) |
                (plan.network == Network::of_host ? wire::host_network : 0U) |
-               (resources.memory_by == "watched" ? wire::watched_memory : 0U);
+               (resources.memory_by == CountedBy::watched ? wire::watched_memory : 0U);
   jail.inside_uid = plan.inside_uid;
   jail.inside_gid = plan.inside_gid;
   jail.outside_uid = resources.outside_uid;

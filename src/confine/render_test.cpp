@@ -78,13 +78,15 @@ ConfinementPlan default_plan() {
 const HostProbe modern = {.landlock_abi = 6, .has_filter = true, .user_namespaces = true};
 
 TEST(GoldenRender, DefaultPlanOfAnOrdinaryCaller) {
-  const CallResources resources = {.outside_uid = 1001, .outside_gid = 1002, .memory_by = "watched"};
+  const CallResources resources = {.outside_uid = 1001, .outside_gid = 1002, .memory_by = CountedBy::watched};
   expect_golden("render-default.txt", as_text(render(default_plan(), modern, resources)));
 }
 
 TEST(GoldenRender, DefaultPlanOfRootWithASkeleton) {
-  CallResources resources = {
-      .privileged = true, .outside_uid = 2'000'000'017, .outside_gid = 2'000'000'017, .memory_by = "cgroup2"};
+  CallResources resources = {.privileged = true,
+                             .outside_uid = 2'000'000'017,
+                             .outside_gid = 2'000'000'017,
+                             .memory_by = CountedBy::cgroup2};
   resources.skeleton = {.root = {"/state/skeletons/abc/root", 2049, 500},
                         .etc = CallResources::Ready{"/state/skeletons/def/root", 2049, 501},
                         .has_devices = true};
@@ -100,7 +102,7 @@ std::vector<std::string> rules_of(const std::vector<ViewEntry>& view) {
   plan.argv = {"/bin/true"};
   plan.view = view;
   std::vector<std::string> rules;
-  for (const auto& rule : render(plan, modern, {.memory_by = "watched"}).jail.rules) {
+  for (const auto& rule : render(plan, modern, {.memory_by = CountedBy::watched}).jail.rules) {
     rules.push_back(std::to_string(static_cast<int>(rule.access)) + rule.path);
   }
   return rules;
@@ -283,7 +285,7 @@ TEST(Render, TheJailIsToldThatNoLinkLeadsToTheDirectory) {
 TEST(Render, TheHostsNetworkIsToldToTheJailAndIsNoLayer) {
   ConfinementPlan plan = default_plan();
   plan.network = Network::of_host;
-  const LaunchSpec spec = render(plan, {.landlock_abi = 7}, {.memory_by = "watched"});
+  const LaunchSpec spec = render(plan, {.landlock_abi = 7}, {.memory_by = CountedBy::watched});
   EXPECT_NE(spec.jail.flags & wire::host_network, 0U);
   EXPECT_EQ(spec.jail.landlock_abi, static_cast<uint32_t>(scoping_landlock_abi));
   const auto shown = [&](LayerId id) {
@@ -294,7 +296,7 @@ TEST(Render, TheHostsNetworkIsToldToTheJailAndIsNoLayer) {
 }
 
 TEST(Render, NamesEveryRequiredLayerWithItsMechanism) {
-  for (const char* memory_by : {"watched", "cgroup1", "cgroup2"}) {
+  for (const CountedBy memory_by : {CountedBy::watched, CountedBy::cgroup1, CountedBy::cgroup2}) {
     const auto layers = render(default_plan(), {.landlock_abi = 4}, {.memory_by = memory_by}).layers;
     for (LayerId required : required_by(Rung::namespaces)) {
       const auto at = std::find_if(layers.begin(), layers.end(),

@@ -158,7 +158,7 @@ Result<void> say_to_runtime(Backend backend, const ConfinementPlan& plan, const 
 std::vector<Layer> layers_of(Backend backend, const ConfinementPlan& plan, const HostProbe& probe,
                              const CallResources& resources) {
   const std::string by(name_of(backend));
-  const bool watched = resources.memory_by == "watched";
+  const bool watched = resources.memory_by == CountedBy::watched;
   std::vector<Layer> layers = {
       {LayerId::user_ids, by + (resources.privileged ? "+own-id" : "")},
       {LayerId::mount_view, by},
@@ -170,8 +170,9 @@ std::vector<Layer> layers_of(Backend backend, const ConfinementPlan& plan, const
       {LayerId::no_capabilities, "capset"},
       {LayerId::session_keyring, backend == Backend::runsc ? "sentry" : "keyctl"},
       {LayerId::syscall_filter, backend == Backend::runsc ? "sentry+seccomp" : "seccomp"},
-      {LayerId::memory_limit, resources.memory_by},
-      {LayerId::process_limit, watched ? "rlimit-userns" : resources.memory_by + "+rlimit-userns"},
+      {LayerId::memory_limit, std::string(name_of(resources.memory_by))},
+      {LayerId::process_limit,
+       watched ? "rlimit-userns" : std::string(name_of(resources.memory_by)) + "+rlimit-userns"},
   };
   if (backend == Backend::runsc) return layers;
   layers.push_back({LayerId::cgroup_namespace, by});
@@ -215,7 +216,7 @@ Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged,
   jail.inside_uid = resources.outside_uid != 0 ? resources.outside_uid : plan.inside_uid;
   jail.inside_gid = resources.outside_gid != 0 ? resources.outside_gid : plan.inside_gid;
   BoxParts box;
-  box.inner.watched = resources.memory_by == "watched";
+  box.inner.watched = resources.memory_by == CountedBy::watched;
   if (speechless) {
     box.inner.landlock_abi = 0;
     box.inner.processor_by_host = true;

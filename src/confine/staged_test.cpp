@@ -28,7 +28,7 @@ StagedParts parts(Backend backend) {
           .name = "cloche-one"};
 }
 
-CallResources resources(bool privileged = false, const std::string& memory_by = "cgroup2") {
+CallResources resources(bool privileged = false, CountedBy memory_by = CountedBy::cgroup2) {
   return {.privileged = privileged, .outside_uid = 1001, .outside_gid = 1002, .memory_by = memory_by};
 }
 
@@ -179,16 +179,16 @@ TEST(Staged, RootsRuntimeIsLoweredToTheCallsId) {
 
 TEST(Staged, WhatCountsMemoryIsSaid) {
   for (Backend backend : backends) {
-    for (const char* by : {"cgroup1", "watched"}) {
+    for (const CountedBy by : {CountedBy::cgroup1, CountedBy::watched}) {
       const LaunchSpec spec =
           staged_spec(backend, default_plan(), able, resources(false, by), parts(backend));
       const auto memory = std::find_if(spec.layers.begin(), spec.layers.end(),
                                        [](const Layer& layer) { return layer.id == LayerId::memory_limit; });
       ASSERT_NE(memory, spec.layers.end());
-      EXPECT_EQ(memory->by, by) << name_of(backend);
+      EXPECT_EQ(memory->by, name_of(by)) << name_of(backend);
       const bool watched =
           told(spec).find("--watched") != std::string::npos || has(spec.jail.argv, "--watched");
-      EXPECT_EQ(watched, std::string_view(by) == "watched") << name_of(backend);
+      EXPECT_EQ(watched, by == CountedBy::watched) << name_of(backend);
     }
   }
 }
@@ -232,9 +232,9 @@ TEST(Staged, ANameThatABundleCannotSayIsRefused) {
         const auto spec = render_staged(backend, plan, able, resources(), parts(backend));
         EXPECT_EQ(spec.ok(), said_by_bundle || backend == Backend::bwrap) << name_of(backend) << " " << what;
         if (spec.ok()) continue;
-        EXPECT_EQ(spec.error().fault, Fault::configuration);
-        EXPECT_NE(spec.error().what.find(target), std::string::npos);
-        EXPECT_NE(spec.error().fix.find("native or bwrap"), std::string::npos);
+        EXPECT_EQ(spec.error().cause, Cause::configuration);
+        EXPECT_NE(spec.error().what.text().find(target), std::string::npos);
+        EXPECT_NE(spec.error().fix.text().find("native or bwrap"), std::string::npos);
       }
     }
   }

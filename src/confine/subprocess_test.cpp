@@ -45,7 +45,7 @@ ConfinementPlan with_view(std::vector<ViewEntry> view) {
   return plan;
 }
 
-CallResources resources(const std::string& memory_by = "cgroup2") {
+CallResources resources(CountedBy memory_by = CountedBy::cgroup2) {
   return {.outside_uid = 1001, .outside_gid = 1002, .memory_by = memory_by};
 }
 
@@ -228,7 +228,7 @@ TEST(Subprocess, SaysWhatHoldsAndByWhat) {
         std::find_if(spec.layers.begin(), spec.layers.end(), [&](const Layer& l) { return l.id == id; });
     return found != spec.layers.end() ? found->by : "";
   };
-  const LaunchSpec counted = render_subprocess(with_view({}), able, resources("cgroup1"), parts());
+  const LaunchSpec counted = render_subprocess(with_view({}), able, resources(CountedBy::cgroup1), parts());
   EXPECT_EQ(counted.backend, Backend::subprocess);
   EXPECT_TRUE(counted.by_descendants);
   EXPECT_EQ(by(counted, LayerId::memory_limit), "cgroup1");
@@ -237,7 +237,7 @@ TEST(Subprocess, SaysWhatHoldsAndByWhat) {
   EXPECT_EQ(by(counted, LayerId::net_namespace), "");
   EXPECT_EQ(by(counted, LayerId::pid_namespace), "") << "other processes can be seen";
   EXPECT_FALSE(has(counted.jail.argv, "--watched"));
-  const LaunchSpec watched = render_subprocess(with_view({}), able, resources("watched"), parts());
+  const LaunchSpec watched = render_subprocess(with_view({}), able, resources(CountedBy::watched), parts());
   EXPECT_EQ(by(watched, LayerId::process_limit), "rlimit-user");
   EXPECT_TRUE(has(watched.jail.argv, "--watched"));
   EXPECT_TRUE(has(watched.jail.argv, "--alone"));
@@ -260,11 +260,11 @@ TEST(Subprocess, TheUsersOwnLimitIsUsedWhereNoGroupCounts) {
     const auto flag = std::find(words.begin(), words.end(), "--others");
     return flag != words.end() ? *(flag + 1) : std::string("none");
   };
-  EXPECT_EQ(seen(render_subprocess(plan, able, resources("watched"), some)), "40");
-  EXPECT_EQ(seen(render_subprocess(plan, able, resources("cgroup1"), parts())), "none");
-  EXPECT_EQ(limit(render_subprocess(plan, able, resources("watched"), some)), "nproc=141");
-  EXPECT_EQ(limit(render_open(plan, resources("watched"), some)), "nproc=141");
-  EXPECT_EQ(limit(render_subprocess(plan, able, resources("cgroup1"), parts())), "none");
+  EXPECT_EQ(seen(render_subprocess(plan, able, resources(CountedBy::watched), some)), "40");
+  EXPECT_EQ(seen(render_subprocess(plan, able, resources(CountedBy::cgroup1), parts())), "none");
+  EXPECT_EQ(limit(render_subprocess(plan, able, resources(CountedBy::watched), some)), "nproc=141");
+  EXPECT_EQ(limit(render_open(plan, resources(CountedBy::watched), some)), "nproc=141");
+  EXPECT_EQ(limit(render_subprocess(plan, able, resources(CountedBy::cgroup1), parts())), "none");
 }
 
 TEST(Subprocess, ScratchHasNoPlaceForFilesWhenThereAreNone) {

@@ -98,7 +98,7 @@ Result<Outcome> SupervisedCall::conclude() {
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
-  outcome.backend = name_of(spec_.backend);
+  outcome.backend = spec_.backend;
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
   outcome.usage.cpu_ms = std::max(outcome.usage.cpu_ms, watch_.cpu_ms());
   outcome.usage.max_rss_bytes = std::max(outcome.usage.max_rss_bytes, watch_.max_rss_bytes());

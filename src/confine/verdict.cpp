@@ -37,6 +37,19 @@ bool is_about_a_mount(Step step) {
          (step >= Step::make_target && step <= Step::place_mount);
 }
 
+// Of these the gateway tells one from another.
+FailedStep failed_step(Step step) {
+  switch (step) {
+    case Step::clone_source: return FailedStep::clone_source;
+    case Step::check_source:
+    case Step::map_owner:
+    case Step::make_target:
+    case Step::mount_tree:
+    case Step::place_mount: return FailedStep::place_mount;
+    default: return FailedStep::other;
+  }
+}
+
 // What would raise it. No flag goes above whoever has lowered it.
 std::string advice_about(const LimitInfo& row, const std::vector<LimitSource>& lowered_by) {
   const std::string by(source_of(lowered_by, row.id));
@@ -53,7 +66,7 @@ Outcome limited(const LimitHit& hit, const ConfinementPlan& plan) {
       "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) + " was reached";
   if (!hit.what.empty()) outcome.reason += ": " + hit.what;
   outcome.advice = advice_about(row, plan.lowered_by);
-  outcome.denials.push_back({"limit", outcome.reason, outcome.advice});
+  outcome.denials.push_back({Enforcer::limit, outcome.reason, outcome.advice});
   return outcome;
 }
 
@@ -81,22 +94,25 @@ Outcome not_executed(const wire::Report& report, const ConfinementPlan& plan) {
   return outcome;
 }
 
+Outcome signaled(int signal, Message reason) {
+  return {.end = End::signaled, .exit_code = 128 + signal, .signal = signal, .reason = std::move(reason)};
+}
+
+Outcome ended_so(int signal, Message how) {
+  Outcome outcome = signaled(signal, "ended " + how);
+  outcome.ended = std::move(how);
+  return outcome;
+}
+
 Outcome ended(int status) {
-  Outcome outcome;
-  if (WIFEXITED(status)) {
-    outcome.end = End::exited;
-    outcome.exit_code = WEXITSTATUS(status);
-    return outcome;
-  }
-  outcome.end = End::signaled;
-  outcome.signal = WTERMSIG(status);
-  outcome.exit_code = 128 + outcome.signal;
-  const char* name = sigdescr_np(outcome.signal);
-  outcome.reason = "ended by signal " + std::to_string(outcome.signal) +
-                   (name != nullptr ? std::string(" (") + name + ")" : "");
+  if (WIFEXITED(status)) return {.end = End::exited, .exit_code = WEXITSTATUS(status)};
+  const int signal = WTERMSIG(status);
+  const char* name = sigdescr_np(signal);
+  Outcome outcome = ended_so(signal, "by signal " + std::to_string(signal) +
+                                         (name != nullptr ? std::string(" (") + name + ")" : ""));
   if (outcome.signal == SIGSYS) {
     outcome.denials.push_back(
-        {"syscall", "a system call of another architecture: the filter ended the process"});
+        {Enforcer::syscall, "a system call of another architecture: the filter ended the process"});
   }
   return outcome;
 }
@@ -123,7 +139,7 @@ constexpr std::string_view bwrap_cannot_enter = "bwrap: Can't chdir to ";
 Error no_directory_error(std::string_view said) {
   said.remove_prefix(bwrap_cannot_enter.size());
   const size_t why = std::min(said.rfind(": "), said.size());
-  return {Fault::system,
+  return {Cause::system,
           std::string("could not ") + wire::name_of(Step::working_directory) + " (" +
               std::string(said.substr(0, why)) + ")" + std::string(said.substr(why)),
           0, wire::hint_for(Step::working_directory, 0)};
@@ -140,8 +156,9 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
   const std::string_view said = last_line_of(errors);
   if (backend == Backend::bwrap && said.starts_with(bwrap_cannot_enter)) return no_directory_error(said);
   const std::string name(name_of(backend));
-  const std::string layer(name_of(layer_behind(said)));
-  Error error{Fault::missing_layer, "missing layer " + layer + ": " + name + " could not build the box", 0,
+  const LayerId layer = layer_behind(said);
+  Error error{Cause::missing_layer,
+              "missing layer " + std::string(name_of(layer)) + ": " + name + " could not build the box", 0,
               "mend what it names, or choose another box with --isolation or --backend", layer};
   if (failed) error.number = failed->number;
   if (!said.empty()) {
@@ -156,14 +173,12 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
 
 Error step_error(const wire::Report& report, const wire::PlanText& jail, const std::string& directory) {
   const auto layer = layer_behind(report.step);
-  Error error{layer ? Fault::missing_layer : Fault::system,
-              {},
-              report.number,
-              wire::hint_for(report.step, report.number)};
-  if (layer) {
-    error.layer = name_of(*layer);
-    error.what = "missing layer " + error.layer + ": ";
-  }
+  Error error{.cause = layer ? Cause::missing_layer : Cause::system,
+              .number = report.number,
+              .fix = wire::hint_for(report.step, report.number),
+              .layer = layer,
+              .step = failed_step(report.step)};
+  if (layer) error.what = "missing layer " + std::string(name_of(*layer)) + ": ";
   error.what += std::string("could not ") + wire::name_of(report.step);
   if (is_about_a_mount(report.step) && report.index < jail.mounts.size()) {
     const wire::MountText& mount = jail.mounts[report.index];
@@ -180,8 +195,8 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   if (reports.hit) {
     outcome = limited(*reports.hit, plan);
   } else if (reports.cancelled) {
-    outcome = ended(SIGKILL);
-    outcome.reason = "cancelled: whoever asked for it wants it no more, and everything it started was ended";
+    outcome = signaled(
+        SIGKILL, "cancelled: whoever asked for it wants it no more, and everything it started was ended");
   } else if (used_up_its_time(reports, plan.limits)) {
     outcome = limited({LimitId::cpu, "one process alone used it"}, plan);
   } else if (reports.not_executed) {
@@ -192,12 +207,12 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome.end = End::failed;
     outcome.reason = "a part of gVisor was killed, and the rest of it waited for that one";
   } else if (reports.signal_passed != 0) {
-    outcome =
-        ended(reports.signal_passed);  // it did not end by itself within the grace: by the kill that followed
-    outcome.reason = "ended at the caller's request (signal " + std::to_string(reports.signal_passed) + ")";
+    // It did not end by itself within the grace: by the kill that followed.
+    outcome = ended_so(reports.signal_passed,
+                       "at the caller's request (signal " + std::to_string(reports.signal_passed) + ")");
   } else if (reports.usage && WIFSIGNALED(reports.usage->status)) {
-    outcome = ended(SIGKILL);
-    outcome.reason = ended_from_outside;
+    outcome = signaled(SIGKILL, "the sandbox was ended from outside");
+    outcome.killed_from_outside = true;
   } else {
     // gVisor's command can signal the process that waits for it, and then nobody tells.
     outcome.reason =
@@ -215,7 +230,7 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
 
 Denial denied_processes(const ConfinementPlan& plan, uint64_t times) {
   const LimitInfo& row = info_of(LimitId::processes);
-  return {"limit",
+  return {Enforcer::limit,
           "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
               " refused a new process " + std::to_string(times) + " times",
           advice_about(row, plan.lowered_by)};

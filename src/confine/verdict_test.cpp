@@ -66,11 +66,23 @@ TEST(StepError, SaysWhichStepWhyAndOnWhat) {
   };
   for (const auto& [report, what, layer] : rows) {
     const Error error = step_error(report, jail_plan(), "/project/sub");
-    EXPECT_EQ(error.what, what);
+    EXPECT_EQ(error.what.text(), what);
     EXPECT_EQ(error.number, report.number);
-    EXPECT_EQ(error.fault, layer != nullptr ? Fault::missing_layer : Fault::system);
-    EXPECT_EQ(error.layer, layer != nullptr ? layer : "");
-    EXPECT_EQ(error.fix, wire::hint_for(report.step, report.number));
+    EXPECT_EQ(error.cause, layer != nullptr ? Cause::missing_layer : Cause::system);
+    EXPECT_EQ(error.layer ? name_of(*error.layer) : "", layer != nullptr ? layer : "");
+    EXPECT_EQ(error.fix.text(), wire::hint_for(report.step, report.number));
+  }
+}
+
+TEST(StepError, NamesTheStepsThatTheGatewayAnswers) {
+  for (uint32_t number = 0; number <= static_cast<uint32_t>(Step::last); ++number) {
+    const auto step = static_cast<Step>(number);
+    const bool places = step == Step::check_source || step == Step::map_owner || step == Step::make_target ||
+                        step == Step::mount_tree || step == Step::place_mount;
+    const FailedStep named = step == Step::clone_source ? FailedStep::clone_source
+                             : places                   ? FailedStep::place_mount
+                                                        : FailedStep::other;
+    EXPECT_EQ(step_error({.step = step, .number = EINVAL}, jail_plan(), "/").step, named) << number;
   }
 }
 
@@ -101,8 +113,8 @@ TEST(BoxError, SaysWhatTheToolSaidLast) {
   };
   for (const auto& [backend, errors, what, fix] : rows) {
     const Error error = box_error(std::nullopt, backend, errors);
-    EXPECT_EQ(error.what, what);
-    EXPECT_EQ(error.fix, fix);
+    EXPECT_EQ(error.what.text(), what);
+    EXPECT_EQ(error.fix.text(), fix);
   }
 }
 
@@ -110,8 +122,9 @@ TEST(StepError, HasASentenceForEveryStep) {
   for (uint32_t step = 0; step <= static_cast<uint32_t>(Step::last); ++step) {
     const Error error =
         step_error({.step = static_cast<Step>(step), .number = EPERM}, jail_plan(), "/project/sub");
-    EXPECT_NE(error.what.find(wire::name_of(static_cast<Step>(step))), std::string::npos) << error.what;
-    EXPECT_TRUE(error.what.ends_with("Operation not permitted")) << error.what;
+    EXPECT_NE(error.what.text().find(wire::name_of(static_cast<Step>(step))), std::string::npos)
+        << error.what;
+    EXPECT_TRUE(error.what.text().ends_with("Operation not permitted")) << error.what;
   }
 }
 
@@ -121,7 +134,7 @@ TEST(Judge, PassesExitCodesOnExactly) {
     EXPECT_EQ(outcome.end, End::exited);
     EXPECT_EQ(outcome.exit_code, code);
     EXPECT_EQ(outcome.signal, 0);
-    EXPECT_EQ(outcome.reason, "");
+    EXPECT_EQ(outcome.reason.text(), "");
     EXPECT_EQ(outcome.limit, std::nullopt);
     EXPECT_TRUE(outcome.denials.empty());
   }
@@ -133,7 +146,8 @@ TEST(Judge, PassesSignalsOnAsTheShellDoes) {
     EXPECT_EQ(outcome.end, End::signaled);
     EXPECT_EQ(outcome.signal, signal);
     EXPECT_EQ(outcome.exit_code, 128 + signal);
-    EXPECT_TRUE(outcome.reason.starts_with("ended by signal " + std::to_string(signal))) << outcome.reason;
+    EXPECT_TRUE(outcome.reason.text().starts_with("ended by signal " + std::to_string(signal)))
+        << outcome.reason;
     EXPECT_EQ(outcome.denials.empty(), signal != SIGSYS) << signal;
   }
   const Outcome dumped = judge({.ended = Report{.status = SIGSEGV | 0x80}}, plan_for("x"));
@@ -144,9 +158,9 @@ TEST(Judge, ALimitThatNoFlagRaisesIsNamedWithWhoHoldsIt) {
   ConfinementPlan plan = plan_for("x");
   plan.lowered_by = {{LimitId::wall, "/etc/cloche/config.json:3"}};
   const Outcome outcome = judge({.hit = LimitHit{LimitId::wall, ""}}, plan);
-  EXPECT_TRUE(outcome.reason.ends_with(" was reached")) << outcome.reason;
-  EXPECT_EQ(outcome.advice, "; it is held there by /etc/cloche/config.json:3");
-  EXPECT_EQ(judge({.hit = LimitHit{LimitId::cpu, ""}}, plan).advice, "; raise it with --cpu");
+  EXPECT_TRUE(outcome.reason.text().ends_with(" was reached")) << outcome.reason;
+  EXPECT_EQ(outcome.advice.text(), "; it is held there by /etc/cloche/config.json:3");
+  EXPECT_EQ(judge({.hit = LimitHit{LimitId::cpu, ""}}, plan).advice.text(), "; raise it with --cpu");
 }
 
 TEST(Judge, ALimitIsNamedWithItsValueAndItsFlag) {
@@ -157,13 +171,13 @@ TEST(Judge, ALimitIsNamedWithItsValueAndItsFlag) {
     EXPECT_EQ(outcome.end, wall ? End::timeout : End::limit) << row.name;
     EXPECT_EQ(outcome.exit_code, wall ? 124 : 137) << row.name;
     EXPECT_EQ(outcome.limit, row.id);
-    EXPECT_EQ(outcome.reason, "the " + std::string(row.name) + " limit of " + show_limit(plan.limits, row) +
-                                  " was reached: seen: much");
-    EXPECT_EQ(outcome.advice, "; raise it with " + std::string(row.flag));
+    EXPECT_EQ(outcome.reason.text(), "the " + std::string(row.name) + " limit of " +
+                                         show_limit(plan.limits, row) + " was reached: seen: much");
+    EXPECT_EQ(outcome.advice.text(), "; raise it with " + std::string(row.flag));
     ASSERT_EQ(outcome.denials.size(), 1U);
-    EXPECT_EQ(outcome.denials[0].by, "limit");
-    EXPECT_EQ(outcome.denials[0].what, outcome.reason);
-    EXPECT_EQ(outcome.denials[0].advice, outcome.advice);
+    EXPECT_EQ(outcome.denials[0].by, DeniedBy(Enforcer::limit));
+    EXPECT_EQ(outcome.denials[0].what.text(), outcome.reason.text());
+    EXPECT_EQ(outcome.denials[0].advice.text(), outcome.advice.text());
   }
 }
 
@@ -198,12 +212,12 @@ TEST(Judge, SaysWhyACommandCouldNotBeExecuted) {
     const Outcome outcome = judge({.not_executed = Report{.number = number}}, plan_for("tool"));
     EXPECT_EQ(outcome.end, end) << number;
     EXPECT_EQ(outcome.exit_code, exit_code) << number;
-    EXPECT_EQ(outcome.reason, reason);
+    EXPECT_EQ(outcome.reason.text(), reason);
   }
   for (const int number : {ENOENT, EACCES}) {
     const Outcome outcome = judge({.not_executed = Report{.number = number}}, plan_for(""));
     EXPECT_EQ(outcome.exit_code, 127);
-    EXPECT_EQ(outcome.reason, "the command is empty");
+    EXPECT_EQ(outcome.reason.text(), "the command is empty");
   }
 }
 
@@ -211,7 +225,9 @@ TEST(Judge, WhatTheCallerEndedIsTheCallersDoing) {
   const Outcome outcome = judge({.signal_passed = SIGINT}, plan_for("x"));
   EXPECT_EQ(outcome.end, End::signaled);
   EXPECT_EQ(outcome.exit_code, 130);
-  EXPECT_EQ(outcome.reason, "ended at the caller's request (signal 2)");
+  EXPECT_EQ(outcome.reason.text(), "ended at the caller's request (signal 2)");
+  EXPECT_EQ(outcome.ended.text(), "at the caller's request (signal 2)");
+  EXPECT_FALSE(outcome.killed_from_outside);
   const Outcome by_itself =
       judge({.ended = Report{.status = exited_with(3)}, .signal_passed = SIGINT}, plan_for("x"));
   EXPECT_EQ(by_itself.end, End::exited) << "it caught the signal and ended in its own way";
@@ -225,11 +241,13 @@ TEST(Judge, WithoutAWordFromTheJailItIsAFailureOfOurs) {
   EXPECT_EQ(judge({.started = true, .gone = true}, plan_for("x")).end, End::failed);
   const Outcome killed = judge({.usage = Report{.status = SIGKILL}}, plan_for("x"));
   EXPECT_EQ(killed.exit_code, 137);
-  EXPECT_EQ(killed.reason, "the sandbox was ended from outside");
+  EXPECT_TRUE(killed.killed_from_outside);
+  EXPECT_TRUE(killed.ended.empty()) << "its reason is another";
+  EXPECT_EQ(killed.reason.text(), "the sandbox was ended from outside");
   ConfinementPlan in_gvisor = plan_for("x");
-  EXPECT_EQ(judge({}, in_gvisor).reason, "the jail was ended from outside");
+  EXPECT_EQ(judge({}, in_gvisor).reason.text(), "the jail was ended from outside");
   in_gvisor.backend = Backend::runsc;
-  EXPECT_NE(judge({}, in_gvisor).reason.find("by the command or from outside"), std::string::npos);
+  EXPECT_NE(judge({}, in_gvisor).reason.text().find("by the command or from outside"), std::string::npos);
 }
 
 TEST(Judge, ABoxThatLostAPartSaysSo) {
@@ -237,7 +255,7 @@ TEST(Judge, ABoxThatLostAPartSaysSo) {
       judge({.started = true, .usage = Report{.status = SIGKILL}, .lost_a_part = true}, plan_for("x"));
   EXPECT_EQ(outcome.end, End::failed);
   EXPECT_EQ(outcome.exit_code, 125);
-  EXPECT_NE(outcome.reason.find("a part of gVisor was killed"), std::string::npos);
+  EXPECT_NE(outcome.reason.text().find("a part of gVisor was killed"), std::string::npos);
 }
 
 TEST(Judge, ReportsWhatWasUsed) {
@@ -272,9 +290,9 @@ TEST(DeniedProcesses, AreCountedInOneSentence) {
   ConfinementPlan plan = plan_for("x");
   plan.limits.processes = 64;
   const Denial denial = denied_processes(plan, 3);
-  EXPECT_EQ(denial.by, "limit");
-  EXPECT_EQ(denial.what, "the pids limit of 64 refused a new process 3 times");
-  EXPECT_EQ(denial.advice, "; raise it with --pids");
+  EXPECT_EQ(denial.by, DeniedBy(Enforcer::limit));
+  EXPECT_EQ(denial.what.text(), "the pids limit of 64 refused a new process 3 times");
+  EXPECT_EQ(denial.advice.text(), "; raise it with --pids");
 }
 
 }  // namespace

@@ -131,7 +131,8 @@ std::optional<LimitHit> Watch::judge_cgroup(const Cgroup::Numbers& numbers) {
   if (cgroup_ == nullptr) return std::nullopt;
   if (numbers.memory_peak_bytes != 0) last_numbers_ = numbers;  // zero: the group is gone already
   if (last_numbers_.memory_kills == 0) return std::nullopt;
-  return LimitHit{LimitId::memory, "the kernel ended a process for it (" + cgroup_->by() + ")"};
+  return LimitHit{LimitId::memory,
+                  "the kernel ended a process for it (" + std::string(name_of(cgroup_->by())) + ")"};
 }
 
 std::optional<LimitHit> Watch::check_memory() {

@@ -126,7 +126,7 @@ bool is_under_the_glass() {
 }
 
 int fail(const Error& error, bool json) {
-  const int code = error.fault == Fault::usage ? 2 : 125;
+  const int code = error.cause == Cause::usage ? 2 : 125;
   if (json) {
     JsonWriter out;
     out.begin_object().member("error", describe(error)).end_object();

@@ -48,7 +48,7 @@ TEST(ApproveWords, WhatMakesNoSenseIsRefused) {
   for (const auto& words : rows) {
     const auto arguments = parsed(words);
     ASSERT_FALSE(arguments.ok()) << words[0];
-    EXPECT_EQ(arguments.error().fault, Fault::usage);
+    EXPECT_EQ(arguments.error().cause, Cause::usage);
   }
 }
 

@@ -159,64 +159,64 @@ TEST(Arguments, VariablesHaveAValueOrAreTheCallers) {
 
 struct Refused {
   Words words;
-  Fault fault;
+  Cause cause;
   const char* complaint;
 };
 
 TEST(Arguments, RefusesWithTheFlagByName) {
   const Refused rows[] = {
-      {{}, Fault::usage, "no command"},
-      {{"--"}, Fault::usage, "no command"},
-      {{"--json"}, Fault::usage, "no command"},
-      {{"--unknown", "--", "ls"}, Fault::usage, "unknown flag --unknown"},
-      {{"--unknown=3", "ls"}, Fault::usage, "unknown flag --unknown"},
-      {{"--jso", "ls"}, Fault::usage, "unknown flag --jso"},
-      {{"-x", "ls"}, Fault::usage, "unknown flag -x"},
-      {{"-Cdir", "ls"}, Fault::usage, "unknown flag -Cdir"},
-      {{"-e=A", "ls"}, Fault::usage, "unknown flag -e=A"},
-      {{"--json=1", "ls"}, Fault::usage, "--json takes no value"},
-      {{"--workspace"}, Fault::usage, "--workspace needs a value"},
-      {{"-e"}, Fault::usage, "-e needs a value"},
-      {{"-e", "=x", "ls"}, Fault::usage, "-e =x is not NAME or NAME=VALUE"},
-      {{"-e", "", "ls"}, Fault::usage, "is not NAME or NAME=VALUE"},
-      {{"--allow-protected", "", "ls"}, Fault::usage, "needs a path"},
-      {{"--ro", "", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
-      {{"--ro", ":", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
-      {{"--ro", ":/x", "ls"}, Fault::usage, "is not SRC or SRC:DST"},
-      {{"--rw", "x:", "ls"}, Fault::usage, "--rw x: is not SRC or SRC:DST"},
-      {{"--timeout", "0", "ls"}, Fault::usage, "--timeout 0"},
-      {{"--timeout", "-1", "ls"}, Fault::usage, "--timeout -1"},
-      {{"--memory", "lots", "ls"}, Fault::usage, "--memory lots"},
-      {{"--memory", "99999999T", "ls"}, Fault::usage, "--memory 99999999T is too large"},
-      {{"--pids", "1.5", "ls"}, Fault::usage, "--pids 1.5"},
-      {{"--status-fd", "0", "ls"}, Fault::usage, "--status-fd 0"},
-      {{"--status-fd", "-1", "ls"}, Fault::usage, "--status-fd -1"},
-      {{"--status-fd", "3x", "ls"}, Fault::usage, "--status-fd 3x"},
-      {{"--status-fd", "", "ls"}, Fault::usage, "--status-fd "},
-      {{"--status-fd", "99999999999", "ls"}, Fault::usage, "--status-fd 99999999999"},
-      {{"--profile", "a/b", "ls"}, Fault::usage, "is not the name of a profile"},
-      {{"--profile", "", "ls"}, Fault::usage, "is not the name of a profile"},
-      {{"--view", "all", "ls"}, Fault::usage, "no such view"},
-      {{"--grant", "root", "ls"}, Fault::usage, "no such grant"},
-      {{"--isolation", "none", "ls"}, Fault::usage, "no such rung"},
-      {{"--isolation", "permissive", "ls"}, Fault::configuration, "never runs a program"},
-      {{"--isolation", "microvm", "ls"}, Fault::configuration, "the rung microvm is not part of this build"},
-      {{"--backend", "none", "ls"}, Fault::usage, "no such backend"},
+      {{}, Cause::usage, "no command"},
+      {{"--"}, Cause::usage, "no command"},
+      {{"--json"}, Cause::usage, "no command"},
+      {{"--unknown", "--", "ls"}, Cause::usage, "unknown flag --unknown"},
+      {{"--unknown=3", "ls"}, Cause::usage, "unknown flag --unknown"},
+      {{"--jso", "ls"}, Cause::usage, "unknown flag --jso"},
+      {{"-x", "ls"}, Cause::usage, "unknown flag -x"},
+      {{"-Cdir", "ls"}, Cause::usage, "unknown flag -Cdir"},
+      {{"-e=A", "ls"}, Cause::usage, "unknown flag -e=A"},
+      {{"--json=1", "ls"}, Cause::usage, "--json takes no value"},
+      {{"--workspace"}, Cause::usage, "--workspace needs a value"},
+      {{"-e"}, Cause::usage, "-e needs a value"},
+      {{"-e", "=x", "ls"}, Cause::usage, "-e =x is not NAME or NAME=VALUE"},
+      {{"-e", "", "ls"}, Cause::usage, "is not NAME or NAME=VALUE"},
+      {{"--allow-protected", "", "ls"}, Cause::usage, "needs a path"},
+      {{"--ro", "", "ls"}, Cause::usage, "is not SRC or SRC:DST"},
+      {{"--ro", ":", "ls"}, Cause::usage, "is not SRC or SRC:DST"},
+      {{"--ro", ":/x", "ls"}, Cause::usage, "is not SRC or SRC:DST"},
+      {{"--rw", "x:", "ls"}, Cause::usage, "--rw x: is not SRC or SRC:DST"},
+      {{"--timeout", "0", "ls"}, Cause::usage, "--timeout 0"},
+      {{"--timeout", "-1", "ls"}, Cause::usage, "--timeout -1"},
+      {{"--memory", "lots", "ls"}, Cause::usage, "--memory lots"},
+      {{"--memory", "99999999T", "ls"}, Cause::usage, "--memory 99999999T is too large"},
+      {{"--pids", "1.5", "ls"}, Cause::usage, "--pids 1.5"},
+      {{"--status-fd", "0", "ls"}, Cause::usage, "--status-fd 0"},
+      {{"--status-fd", "-1", "ls"}, Cause::usage, "--status-fd -1"},
+      {{"--status-fd", "3x", "ls"}, Cause::usage, "--status-fd 3x"},
+      {{"--status-fd", "", "ls"}, Cause::usage, "--status-fd "},
+      {{"--status-fd", "99999999999", "ls"}, Cause::usage, "--status-fd 99999999999"},
+      {{"--profile", "a/b", "ls"}, Cause::usage, "is not the name of a profile"},
+      {{"--profile", "", "ls"}, Cause::usage, "is not the name of a profile"},
+      {{"--view", "all", "ls"}, Cause::usage, "no such view"},
+      {{"--grant", "root", "ls"}, Cause::usage, "no such grant"},
+      {{"--isolation", "none", "ls"}, Cause::usage, "no such rung"},
+      {{"--isolation", "permissive", "ls"}, Cause::configuration, "never runs a program"},
+      {{"--isolation", "microvm", "ls"}, Cause::configuration, "the rung microvm is not part of this build"},
+      {{"--backend", "none", "ls"}, Cause::usage, "no such backend"},
       {{"--backend", "bwrap", "--isolation", "gvisor", "ls"},
-       Fault::usage,
+       Cause::usage,
        "on the rung namespace, not on gvisor"},
-      {{"--isolation", "namespace", "--backend", "oci", "ls"}, Fault::usage, "on the rung container"},
-      {{"--backend", "docker", "ls"}, Fault::usage, "no such backend"},
-      {{"--net", "1.2.3.4", "ls"}, Fault::usage, "1.2.3.4"},
-      {{"--net", "localhost", "ls"}, Fault::usage, "localhost"},
-      {{"--net", "", "ls"}, Fault::usage, "declares no host"},
-      {{"--net-connections", "0", "ls"}, Fault::usage, "zero is not a limit"},
+      {{"--isolation", "namespace", "--backend", "oci", "ls"}, Cause::usage, "on the rung container"},
+      {{"--backend", "docker", "ls"}, Cause::usage, "no such backend"},
+      {{"--net", "1.2.3.4", "ls"}, Cause::usage, "1.2.3.4"},
+      {{"--net", "localhost", "ls"}, Cause::usage, "localhost"},
+      {{"--net", "", "ls"}, Cause::usage, "declares no host"},
+      {{"--net-connections", "0", "ls"}, Cause::usage, "zero is not a limit"},
   };
   for (const auto& row : rows) {
     const auto result = parse(row.words);
     ASSERT_FALSE(result.ok()) << row.complaint;
-    EXPECT_EQ(result.error().fault, row.fault) << result.error().what;
-    EXPECT_NE(result.error().what.find(row.complaint), std::string::npos) << result.error().what;
+    EXPECT_EQ(result.error().cause, row.cause) << result.error().what;
+    EXPECT_NE(result.error().what.text().find(row.complaint), std::string::npos) << result.error().what;
   }
 }
 
@@ -234,9 +234,9 @@ TEST(Arguments, AWrongValueIsAnsweredWithTheRightOnes) {
   for (const auto& row : rows) {
     const auto result = parse({row.flag, "bogus", "ls"});
     ASSERT_FALSE(result.ok()) << row.flag;
-    EXPECT_EQ(result.error().fault, Fault::usage) << row.flag;
+    EXPECT_EQ(result.error().cause, Cause::usage) << row.flag;
     for (const char* known : row.known)
-      EXPECT_NE(result.error().fix.find(known), std::string::npos) << result.error().fix;
+      EXPECT_NE(result.error().fix.text().find(known), std::string::npos) << result.error().fix;
   }
 }
 

@@ -85,26 +85,26 @@ TEST(CallArguments, AWrongValueIsBadUsageAndWhatIsNotBuiltIsARefusal) {
   struct Row {
     const char* flag;
     const char* value;
-    Fault fault;
+    Cause cause;
     const char* says;
   };
   const Row rows[] = {
-      {"--commands", "bogus", Fault::usage, "known are passive, full and any"},
-      {"--autonomy", "x", Fault::usage, "known are readonly, supervised and full"},
-      {"--profile", "../mine", Fault::usage, "is not the name of a profile"},
-      {"--pass-env", "A=B", Fault::usage, "--pass-env A=B is not the name of a variable"},
-      {"--pass-env", "", Fault::usage, "is not the name of a variable"},
-      {"--pass-env", "1A", Fault::usage, "is not the name of a variable"},
-      {"--allow-protected", "", Fault::usage, "needs a path"},
-      {"--ro", "", Fault::usage, "is not SRC or SRC:DST"},
-      {"--ro", "a:", Fault::usage, "is not SRC or SRC:DST"},
-      {"--timeout", "x", Fault::usage, "--timeout x"},
-      {"--skill", "", Fault::usage, "empty value"},
+      {"--commands", "bogus", Cause::usage, "known are passive, full and any"},
+      {"--autonomy", "x", Cause::usage, "known are readonly, supervised and full"},
+      {"--profile", "../mine", Cause::usage, "is not the name of a profile"},
+      {"--pass-env", "A=B", Cause::usage, "--pass-env A=B is not the name of a variable"},
+      {"--pass-env", "", Cause::usage, "is not the name of a variable"},
+      {"--pass-env", "1A", Cause::usage, "is not the name of a variable"},
+      {"--allow-protected", "", Cause::usage, "needs a path"},
+      {"--ro", "", Cause::usage, "is not SRC or SRC:DST"},
+      {"--ro", "a:", Cause::usage, "is not SRC or SRC:DST"},
+      {"--timeout", "x", Cause::usage, "--timeout x"},
+      {"--skill", "", Cause::usage, "empty value"},
   };
   for (const auto& row : rows) {
     const auto result = parse({"run_shell", "{}", row.flag, row.value});
     ASSERT_FALSE(result.ok()) << row.flag;
-    EXPECT_EQ(result.error().fault, row.fault) << row.flag << " " << row.value;
+    EXPECT_EQ(result.error().cause, row.cause) << row.flag << " " << row.value;
     EXPECT_NE(describe(result.error()).find(row.says), std::string::npos) << describe(result.error());
   }
 }

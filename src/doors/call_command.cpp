@@ -40,7 +40,7 @@ std::string tools_help() {
 }
 
 int fail(const Error& error, bool json = false) {
-  const int code = error.fault == Fault::usage ? 2 : 125;
+  const int code = error.cause == Cause::usage ? 2 : 125;
   if (json) {
     CallResult result;
     result.outcome = failed(error);

@@ -147,7 +147,7 @@ std::string padded(std::string text, size_t width) {
 
 int fail(const Error& error) {
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return error.cause == Cause::usage ? 2 : 125;
 }
 
 struct CheckArguments {
@@ -210,7 +210,7 @@ int check_door(std::span<char* const> words, const Environment& environment) {
     for (const auto& note : checked.value().notes) print("note    " + on_one_line(note) + "\n");
     return 0;
   }
-  if (checked.error().fault == Fault::usage) return fail(checked.error());
+  if (checked.error().cause == Cause::usage) return fail(checked.error());
   print("FAILED  " + on_one_line(describe(checked.error())) + "\n");
   return 1;
 }

@@ -98,12 +98,12 @@ TEST(ConfigCommand, RefusesWhatRefusesEveryCall) {
   char* block[] = {variable, nullptr};
   const auto switched = effective_keys(default_session(), configured({}), Environment(block));
   ASSERT_FALSE(switched.ok());
-  EXPECT_NE(switched.error().what.find("CLOCHE_SANDBOX=perhaps means nothing"), std::string::npos);
+  EXPECT_NE(switched.error().what.text().find("CLOCHE_SANDBOX=perhaps means nothing"), std::string::npos);
   char* nothing[] = {nullptr};
   const auto unbuilt = effective_keys(default_session(), configured({.user = R"({"isolation": "microvm"})"}),
                                       Environment(nothing));
   ASSERT_FALSE(unbuilt.ok());
-  EXPECT_NE(unbuilt.error().what.find("microvm"), std::string::npos);
+  EXPECT_NE(unbuilt.error().what.text().find("microvm"), std::string::npos);
 }
 
 }  // namespace

@@ -48,8 +48,7 @@ std::string others_as_text(const Diagnosis& diagnosis, Rung rung) {
   std::string text;
   for (const auto& [backend, offer] : diagnosis.backends) {
     if (rung_of(backend) != rung || offer.works) continue;
-    const std::string name(name_of(backend));
-    text += "; " + (offer.why.starts_with(name) ? "" : name + ": ") + offer.why;
+    text += "; " + named_reason(backend, offer);
     if (!offer.fix.empty()) text += ": " + offer.fix;
   }
   return on_one_line(text);
@@ -57,7 +56,7 @@ std::string others_as_text(const Diagnosis& diagnosis, Rung rung) {
 
 // Whatever the host can do: what the operator has configured or switched asks for something else.
 bool is_refused(const Diagnosis& diagnosis) {
-  return diagnosis.in_force.empty() || !diagnosis.misconfiguration.empty();
+  return !diagnosis.in_force || !diagnosis.misconfiguration.empty();
 }
 
 std::string rungs_as_text(const Diagnosis& diagnosis) {
@@ -72,7 +71,8 @@ std::string rungs_as_text(const Diagnosis& diagnosis) {
     text += line + "\n";
   }
   text += "  a command gets              " +
-          (is_refused(diagnosis) ? "nothing: it is refused" : diagnosis.in_force) + "\n";
+          (is_refused(diagnosis) ? "nothing: it is refused" : std::string(name_of(*diagnosis.in_force))) +
+          "\n";
   return text;
 }
 
@@ -127,7 +127,7 @@ std::string faults_as_text(const Diagnosis& diagnosis) {
 
 std::string as_json(const Diagnosis& diagnosis) {
   JsonWriter out(JsonWriter::Layout::indented);
-  const bool active = diagnosis.active && !is_refused(diagnosis) && diagnosis.in_force != "none";
+  const bool active = diagnosis.active && !is_refused(diagnosis) && diagnosis.in_force != Backend::none;
   out.begin_object().member("active", active).member("bwrap_available", !diagnosis.bwrap.empty());
   diagnosis.bwrap.empty() ? out.key("bwrap_path").null() : out.member("bwrap_path", diagnosis.bwrap);
   out.member("disabled_via_env", diagnosis.disabled_via_env);
@@ -160,7 +160,7 @@ std::string as_json(const Diagnosis& diagnosis) {
   for (const auto& [name, why] : diagnosis.profile_faults)
     out.begin_object().member("name", name).member("why", why).end_object();
   out.end_array();
-  diagnosis.in_force.empty() ? out.key("in_force").null() : out.member("in_force", diagnosis.in_force);
+  diagnosis.in_force ? out.member("in_force", name_of(*diagnosis.in_force)) : out.key("in_force").null();
   out.key("notes").begin_array();
   for (const auto& note : diagnosis.notes) out.value(note);
   out.end_array();
@@ -179,11 +179,12 @@ std::string as_text(const Diagnosis& diagnosis) {
   for (const auto& note : diagnosis.notes) text += "  NOTE     " + on_one_line(note) + "\n";
   text += faults_as_text(diagnosis);
   text += rungs_as_text(diagnosis);
-  if (diagnosis.in_force == "none")
+  if (diagnosis.in_force == Backend::none)
     return text + "ISOLATION IS OFF by the operator's own switch: NOTHING HOLDS.\n";
-  if (!diagnosis.active && !diagnosis.in_force.empty())
+  if (!diagnosis.active && diagnosis.in_force)
     return text + "The default does not work on this host (" + diagnosis.problem +
-           "); by the operator's own word a command gets " + diagnosis.in_force + " instead.\n";
+           "); by the operator's own word a command gets " + std::string(name_of(*diagnosis.in_force)) +
+           " instead.\n";
   if (!diagnosis.active)
     return text + "The default is refused on this host: " + diagnosis.problem + "\n" + way_out(diagnosis);
   const std::string holds =

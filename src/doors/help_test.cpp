@@ -71,8 +71,8 @@ TEST(Options, WhatDoesNotFitIsRefused) {
   for (const auto& [given, says] : rows) {
     const auto words = read(1, given);
     ASSERT_FALSE(words.ok()) << says;
-    EXPECT_EQ(words.error().fault, Fault::usage);
-    EXPECT_TRUE(has(words.error().what, says)) << words.error().what;
+    EXPECT_EQ(words.error().cause, Cause::usage);
+    EXPECT_TRUE(has(words.error().what.text(), says)) << words.error().what;
   }
 }
 
@@ -114,7 +114,7 @@ TEST(Help, NamesNoFlagThatIsNotThere) {
     std::string command = "ls";
     char* argv[] = {name.data(), value.data(), command.data()};
     const auto result = parse_run(argv);
-    EXPECT_TRUE(result.ok() || !has(result.error().what, "unknown flag")) << flag;
+    EXPECT_TRUE(result.ok() || !has(result.error().what.text(), "unknown flag")) << flag;
   }
 }
 

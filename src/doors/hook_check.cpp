@@ -94,7 +94,7 @@ int check_hook(const HookArguments& arguments, const Environment& environment) {
   const auto code = check(arguments, environment);
   if (code.ok()) return code.value();
   complain(describe(code.error()));
-  return code.error().fault == Fault::usage ? 2 : 125;
+  return code.error().cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace cloche

@@ -34,7 +34,7 @@ std::string_view name_of(Agent agent) { return agent == Agent::claude ? "claude"
 
 Result<HookCall> read_hook_call(std::string_view text) {
   const auto read = read_json(text, "", hook_limits);
-  if (!read.ok()) return bad("cannot be read: " + read.error().what);
+  if (!read.ok()) return bad("cannot be read: " + read.error().what.text());
   const JsonValue& value = read.value();
   if (!value.is_object()) return bad("is no object");
   const std::string event = TRY(text_of(value, "hook_event_name"));

@@ -355,7 +355,7 @@ int install_hook(const HookArguments& arguments, const Environment& environment)
   const auto code = change(arguments, environment);
   if (code.ok()) return code.value();
   complain(describe(code.error()));
-  return code.error().fault == Fault::usage ? 2 : 125;
+  return code.error().cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace cloche

@@ -47,7 +47,7 @@ TEST(HookPath, WhatSomeAgentReadsOtherwise) {
   for (const auto& [path, words] : rows) {
     const auto checked = check_written_path(path);
     ASSERT_FALSE(checked.ok()) << path;
-    EXPECT_NE(checked.error().what.find(words), std::string::npos) << checked.error().what;
+    EXPECT_NE(checked.error().what.text().find(words), std::string::npos) << checked.error().what;
   }
   EXPECT_FALSE(check_written_path(std::string_view("a\0b", 3)).ok());
 }

@@ -145,7 +145,7 @@ TEST(HookSettings, HalfAHookIsNone) {
   for (const auto& text : rows) {
     const auto with = with_hook(text, cloche, command);
     ASSERT_FALSE(with.ok()) << text;
-    EXPECT_NE(with.error().what.find("not whole"), std::string::npos) << with.error().what;
+    EXPECT_NE(with.error().what.text().find("not whole"), std::string::npos) << with.error().what;
   }
 }
 

@@ -181,7 +181,7 @@ std::string blame_other_sandbox(const std::string& why) {
 int kept_run_door(const std::string& id, const Environment& environment) {
   const auto ran = run_kept(id, environment);
   if (ran.ok()) {
-    const bool open = ran.value().outcome.backend == name_of(Backend::none);
+    const bool open = ran.value().outcome.backend == RanBy(Backend::none);
     for (const auto& note : open ? ran.value().notes : ran.value().box_notes)
       complain("note: " + visible(without_places(note)));
   }
@@ -191,7 +191,7 @@ int kept_run_door(const std::string& id, const Environment& environment) {
   const bool failed_here =
       outcome.end == End::failed && (ran.ok() || ran.error().number != 0 || lacks_state(environment));
   outcome = for_model(std::move(outcome));
-  if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason);
+  if (failed_here && is_in_another_sandbox()) outcome.reason = blame_other_sandbox(outcome.reason.text());
   return finish_run(CallResult{.outcome = std::move(outcome)}, RunArguments{});
 }
 

@@ -101,7 +101,7 @@ bool is_regular(const std::string& path) {
 // Says it, and 125 or 2 for the caller.
 int explain_failure(const Error& error) {
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return error.cause == Cause::usage ? 2 : 125;
 }
 
 // What a word names: one transcript, or a whole run.

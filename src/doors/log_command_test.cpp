@@ -18,7 +18,7 @@ std::string parsed(std::vector<std::string> words) {
   std::vector<char*> pointers;
   for (auto& word : words) pointers.push_back(word.data());
   const auto read = parse_log(pointers);
-  if (!read.ok()) return (read.error().fault == Fault::usage ? "usage: " : "") + read.error().what;
+  if (!read.ok()) return (read.error().cause == Cause::usage ? "usage: " : "") + read.error().what.text();
   const LogArguments& arguments = read.value();
   constexpr const char* names[] = {"help", "show", "verify", "tail", "prune"};
   return std::string(names[static_cast<int>(arguments.action)]) + " run=" + arguments.run +

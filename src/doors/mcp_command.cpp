@@ -48,7 +48,7 @@ constexpr const char* refusals =
 
 int fail(const Error& error) {
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return error.cause == Cause::usage ? 2 : 125;
 }
 
 // What wakes the reader beside stdin: room for more answers, and signals that want us to end.

@@ -120,7 +120,7 @@ Result<void> write_thing(const NewThing& thing, const std::string& directory) {
 
 int failed(const Error& error) {
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return error.cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace

@@ -259,7 +259,7 @@ int profiles_door(std::span<char* const> words, const Environment& environment) 
   const auto code = parsed.ok() ? carry_out(parsed.value(), environment) : Result<int>(parsed.error());
   if (code.ok()) return code.value();
   complain(describe(code.error()));
-  return code.error().fault == Fault::usage ? 2 : 125;
+  return code.error().cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace cloche

@@ -50,7 +50,7 @@ int replay_door(const ReplayArguments& arguments, const Environment& environment
   const auto result = replayed(arguments, environment);
   if (!result.ok()) {
     complain(describe(result.error()));
-    return result.error().fault == Fault::usage ? 2 : 125;
+    return result.error().cause == Cause::usage ? 2 : 125;
   }
   print(arguments.json ? to_json(result.value()) : to_text(result.value()));
   return result.value().changed.empty() ? 0 : 1;

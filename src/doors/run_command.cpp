@@ -23,7 +23,7 @@
 #include "tools/model_text.hpp"
 
 namespace cloche {
-int exit_code_of(const Error& error) { return error.fault == Fault::usage ? 2 : 125; }
+int exit_code_of(const Error& error) { return error.cause == Cause::usage ? 2 : 125; }
 
 OwnedFd take_over_signals() {
   sigset_t set;
@@ -149,14 +149,14 @@ int finish_run(const CallResult& result, const RunArguments& arguments) {
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
   // A variable that was left out has ended nothing.
   const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
-                                   [](const Denial& denial) { return denial.by != "env"; });
-  const bool by_itself = !stopped && outcome.reason != ended_from_outside;
+                                   [](const Denial& denial) { return denial.by != DeniedBy(GateId::env); });
+  const bool by_itself = !stopped && !outcome.killed_from_outside;
   const bool plain = outcome.end == End::exited || (outcome.end == End::signaled && by_itself);
   if (!arguments.json && (!plain || (outcome.end == End::exited && !outcome.reason.empty())))
     complain(operators_reason(outcome));
   if (!arguments.json) {
     for (const auto& denial : outcome.denials) {
-      if (denial.by == "egress") complain(denial.what + denial.advice);
+      if (is_by_egress(denial)) complain((denial.what + denial.advice).text());
     }
     for (const auto& failure : outcome.network_failures) complain(failure);
     for (const auto& line : quarantine_lines(outcome)) complain(line);
@@ -191,7 +191,7 @@ int run_door(std::span<char* const> words, const Environment& environment, const
   arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
                                ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
   if (!arguments.json) {
-    for (const auto& denial : left_out_of(arguments.request)) complain(denial.what);
+    for (const auto& denial : left_out_of(arguments.request)) complain(denial.what.text());
   }
   if (auto ready = check_descriptors(arguments, callers); !ready.ok())
     return refuse_run(ready.error(), arguments);

@@ -241,7 +241,7 @@ int test_door(std::span<char* const> words, const Environment& environment) {
       arguments.ok() ? check_all(arguments.value(), environment) : Result<bool>(arguments.error());
   if (all_hold.ok()) return all_hold.value() ? 0 : 1;
   complain(describe(all_hold.error()));
-  return all_hold.error().fault == Fault::usage ? 2 : 125;
+  return all_hold.error().cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace cloche

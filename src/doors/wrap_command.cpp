@@ -151,7 +151,7 @@ std::string as_json(const std::string& reason) {
 int fail(const Error& error, bool json) {
   if (json) print(as_json(describe(error)));
   complain(describe(error));
-  return error.fault == Fault::usage ? 2 : 125;
+  return error.cause == Cause::usage ? 2 : 125;
 }
 
 }  // namespace
@@ -196,7 +196,7 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
     complain(reason);
     return 126;
   }
-  for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what);
+  for (const auto& left_out : left_out_of(asked.request)) complain(left_out.what.text());
   const auto wrapped = wrap(arguments, *box.plan, installation.value());
   if (!wrapped.ok()) return fail(wrapped.error(), json);
   if (const auto sayable = check_sayable_in_json(wrapped.value()); json && !sayable.ok())

@@ -61,9 +61,10 @@ TEST(WrapArguments, RefusesWhatMakesNoSense) {
   for (const auto& [words, what] : rows) {
     const auto parsed = parse(words);
     ASSERT_FALSE(parsed.ok()) << what;
-    EXPECT_NE(parsed.error().what.find(what), std::string::npos) << parsed.error().what;
-    EXPECT_EQ(parsed.error().fault, Fault::usage) << what;
-    EXPECT_EQ(parsed.error().fix.find("cloche run"), std::string::npos) << "the usage of another command";
+    EXPECT_NE(parsed.error().what.text().find(what), std::string::npos) << parsed.error().what;
+    EXPECT_EQ(parsed.error().cause, Cause::usage) << what;
+    EXPECT_EQ(parsed.error().fix.text().find("cloche run"), std::string::npos)
+        << "the usage of another command";
   }
 }
 

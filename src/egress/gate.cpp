@@ -153,17 +153,20 @@ void EgressGate::ended() {
   const bool well = how.si_code == CLD_EXITED && how.si_status == 0;
   if (finishing_ && well) return;
   const std::string cause = how.si_code == CLD_EXITED ? "with status " : "by signal ";
-  refuse("egress: the network gate of this call ended " + cause + std::to_string(how.si_status) +
-         ": its connections were cut, and it has no network any more; run it again");
+  denials_.push_back({.by = Enforcer::egress,
+                      .what = "egress: the network gate of this call ended " + cause +
+                              std::to_string(how.si_status) +
+                              ": its connections were cut, and it has no network any more; run it again",
+                      .transient = true});
 }
 
 void EgressGate::refuse(std::string what, std::string advice) {
-  const auto same = [&](const Denial& denial) { return denial.what == what; };
-  if (std::any_of(denials_.begin(), denials_.end(), same)) return;
+  if (said_.contains(what)) return;
   if (denials_.size() >= most_denials) {
     ++denied_.count;
   } else {
-    denials_.push_back({"egress", std::move(what), std::move(advice)});
+    said_.insert(what);
+    denials_.push_back({Enforcer::egress, std::move(what), std::move(advice)});
   }
 }
 
@@ -199,7 +202,8 @@ void EgressGate::finish(Outcome& outcome) {
   const auto shown = [](const More& more) {
     return std::string("egress: ") + (more.at_least ? "at least " : "") + std::to_string(more.count);
   };
-  if (denied_.count > 0) denials_.push_back({"egress", shown(denied_) + " more refusals of the same call"});
+  if (denied_.count > 0)
+    denials_.push_back({Enforcer::egress, shown(denied_) + " more refusals of the same call"});
   if (failed_.count > 0) failures_.push_back(shown(failed_) + " more connections could not be made");
   for (auto& denial : denials_) outcome.denials.push_back(std::move(denial));
   std::vector<HostUse> used;

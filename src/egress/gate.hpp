@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,7 @@ class EgressGate : public NetworkGate {
   Spawned process_;
   bool finishing_ = false;
   std::vector<Denial> denials_;
+  std::set<std::string> said_;  // what they say: each once
   std::vector<std::string> failures_;
   std::map<std::pair<std::string, uint32_t>, HostUse> used_;  // by name and port: the latest totals
   // Beyond what a record has room for.

@@ -28,7 +28,7 @@ Outcome outcome_of(const Advice& advice, const Verdict& last) {
   Outcome outcome;
   outcome.end = End::exited;
   outcome.exit_code = 0;
-  outcome.backend = "advisory";
+  outcome.backend = Unboxed::advisory;
   return outcome;
 }
 
@@ -85,7 +85,7 @@ std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
   if (!is_isolated(judged)) return std::nullopt;
   const Offer offer = gateway.session().ladder->offer(judged.plan()->backend);
   if (offer.works || !offer.tried) return std::nullopt;
-  return Error{Fault::missing_layer, offer.why, 0, offer.fix, offer.layer};
+  return Error{Cause::missing_layer, offer.why, 0, offer.fix, offer.layer};
 }
 
 // Only ever asked about by name and words: what would happen, nobody here can know.
@@ -168,7 +168,11 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
       advice.approved = question.value().digest;
     } else {
       answer(judged, gateway.session(),
-             Verdict{GateId::approval, Decision::deny, question.error().what, {}, question.error().fix});
+             Verdict{GateId::approval,
+                     Decision::deny,
+                     question.error().what.text(),
+                     {},
+                     question.error().fix.text()});
       advice = advice_of(judged.judgement);
     }
   } else if (advice.decision == Decision::ask) {

@@ -148,16 +148,17 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
                                       FilesHeld& held) {
   const ApprovalSubject asked = subject();
   const auto question = make_question(asked);
-  if (!question.ok()) return refuse(question.error().what, "name smaller files", question.error().fix);
+  if (!question.ok())
+    return refuse(question.error().what.text(), "name smaller files", question.error().fix.text());
   if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
     return refuse("only the operator may answer, and nobody here speaks for him", needs_the_user,
                   "ask with a FiledApprover, which `cloche approve` answers");
   if (!asked.files.empty()) held.found_some();
   if (const auto possible = held.check(); !possible.ok())
-    return refuse(without_places(possible.error().what), call_again, describe(possible.error()));
+    return refuse(without_places(possible.error().what.text()), call_again, describe(possible.error()));
   if (auto no = have_answer(question.value(), approver)) return no;
   if (const auto still = held.hold(); !still.ok())
-    return refuse(without_places(still.error().what), call_again, describe(still.error()));
+    return refuse(without_places(still.error().what.text()), call_again, describe(still.error()));
   const std::string digest = approval_digest(subject());
   if (spend(digest)) return std::nullopt;
   if (digest != question.value().digest)

@@ -21,9 +21,9 @@ std::vector<MissingLayer> missing_for(const RunRequest& request) {
 }  // namespace
 
 Error describe_missing(const std::vector<MissingLayer>& missing) {
-  Error error{Fault::missing_layer, {}, 0, {}};
+  Error error{Cause::missing_layer};
   for (const auto& layer : missing) {
-    if (error.layer.empty()) error.layer = name_of(layer.id);
+    if (!error.layer) error.layer = layer.id;
     error.what += (error.what.empty() ? "missing layer " : "; missing layer ") +
                   std::string(name_of(layer.id)) + ": " + layer.why;
     error.fix += (error.fix.empty() ? "" : "; ") + layer.fix;

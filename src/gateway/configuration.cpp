@@ -49,7 +49,7 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
   const std::string where = origin.kind == Origin::Kind::standard ? "" : origin.place + ": ";
   if (name.ends_with(".sb")) return refuse_seatbelt(where, name, origin);
   Error error = refusal(where + "no such profile: " + shown(name, 80), "known are " + names_of(profiles));
-  if (origin.kind == Origin::Kind::flag) error.fault = Fault::usage;
+  if (origin.kind == Origin::Kind::flag) error.cause = Cause::usage;
   return error;
 }
 
@@ -80,7 +80,7 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
     // Another program of the same name would run in place of the operator's.
     if (::access(path.c_str(), R_OK | X_OK) != 0)
       return refusal(where + path + " cannot be read", "open it to you, or take it out");
-    TRY(judge_reach(where + path, path, workspace));
+    TRY(judge_reach(where + path, look_at_reach(path, workspace)));
   }
   return {};
 }
@@ -92,7 +92,7 @@ Result<void> check_executors_dir(const Settings& settings, const std::string& wo
   const auto held = folder ? sys::hold(*folder) : Result<sys::Held>(Error{});
   if (!held.ok() || workspace.empty()) return {};
   const std::string what = text_of(settings.executors_dir.origin) + ": executors_dir: " + *folder;
-  if (!lies_in(workspace, held.value().path)) return judge_reach(what, *folder, workspace);
+  if (!lies_in(workspace, held.value().path)) return judge_reach(what, look_at_reach(*folder, workspace));
   if (look_at_place(*folder).path == *folder) return {};
   return refusal(what + " is a link into the workspace " + workspace,
                  "name the directory itself, or move it out of there");
@@ -325,7 +325,7 @@ Result<void> judge_state(const std::string& state, const RunRequest& request) {
   if (lies_in(workspace.value().path, look_at_place(state).path))
     return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
                    "name another workspace, or move it with XDG_STATE_HOME");
-  return judge_reach("Cloche's own directory " + state, state, workspace.value().path);
+  return judge_reach("Cloche's own directory " + state, look_at_reach(state, workspace.value().path));
 }
 
 Result<void> settle_rung(RunRequest& request, const std::string& who) {

@@ -41,8 +41,8 @@ std::vector<LayerHealth> unhealthy(const Error& error) {
   std::vector<LayerHealth> layers;
   for (LayerId id : required_by(Rung::namespaces)) {
     LayerHealth health{.id = id, .by = {}, .proof = {}, .fix = {}};
-    health.tried = name_of(id) == error.layer;
-    health.fix = health.tried ? error.fix : "not tried: the proof did not get that far";
+    health.tried = error.layer == id;
+    health.fix = health.tried ? error.fix.text() : "not tried: the proof did not get that far";
     layers.push_back(std::move(health));
   }
   return layers;
@@ -136,7 +136,7 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   if (const auto fits = configure_command(request, configured.value(), ignored); !fits.ok()) return;
   auto choice = take_box(request, wish.value(), ladder);
   if (!choice.ok()) return;
-  if (works(diagnosis, choice.value().backend)) diagnosis.in_force = name_of(choice.value().backend);
+  if (works(diagnosis, choice.value().backend)) diagnosis.in_force = choice.value().backend;
   for (auto& note : choice.value().notes) diagnosis.notes.push_back(std::move(note));
 }
 
@@ -145,7 +145,7 @@ Installation keeping_nothing_here(Installation installation, const Environment& 
   if (!may_be_workspace(".", environment)) return installation;
   if (const auto placed = judge_state(installation.state, RunRequest{}); !placed.ok()) {
     installation.state.clear();
-    installation.no_state = placed.error().what;
+    installation.no_state = placed.error().what.text();
   }
   return installation;
 }
@@ -181,11 +181,10 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
     return diagnosis;
   }
   diagnosis.active = ran.value().outcome.exit_code == 0;
-  diagnosis.problem = ran.value().outcome.reason;
+  diagnosis.problem = ran.value().outcome.reason.text();
   diagnosis.proof = ran.value().outcome.proof;
   diagnosis.layers = healthy(ran.value());
-  const bool watched = std::any_of(diagnosis.layers.begin(), diagnosis.layers.end(),
-                                   [](const LayerHealth& layer) { return layer.by == "watched"; });
+  const bool watched = ran.value().outcome.usage.memory_overshoot_bytes.has_value();
   if (watched) diagnosis.overshoot_bytes = worst_overshoot(scratch, environment, installation);
   return diagnosis;
 }

@@ -38,7 +38,7 @@ struct Diagnosis {
   std::string bwrap;  // its path; empty: not installed
   bool disabled_via_env = false;
   std::vector<BackendHealth> backends = {};  // each tried out
-  std::string in_force = {};                 // the backend that a command gets; empty: it is refused
+  std::optional<Backend> in_force = {};      // what a command gets; none: it is refused
   std::vector<std::string> notes = {};       // less than the default, and why
   std::string misconfiguration = {};  // why every call is refused whatever the host can do; empty: it is not
   std::vector<ProfileFault> profile_faults = {};

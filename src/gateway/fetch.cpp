@@ -29,7 +29,7 @@ Outcome together(Outcome before, Outcome last) {
   if (last.layers.empty()) {  // nothing was started any more
     last.layers = std::move(before.layers);
     last.proof = std::move(before.proof);
-    last.backend = std::move(before.backend);
+    last.backend = before.backend;
   }
   last.usage.wall_ms += before.usage.wall_ms;
   last.usage.cpu_ms += before.usage.cpu_ms;
@@ -52,8 +52,7 @@ uint64_t time_left(const Outcome& so_far) {
 
 // A fetch that ended well and has no answer: a refusal of the egress is one, the rest is a failure.
 void settle_end(Outcome& outcome, const std::string& why) {
-  const bool refused = std::any_of(outcome.denials.begin(), outcome.denials.end(),
-                                   [](const Denial& denial) { return denial.by == "egress"; });
+  const bool refused = std::any_of(outcome.denials.begin(), outcome.denials.end(), is_by_egress);
   if (outcome.end != End::exited) return;
   outcome.end = refused ? End::refused : End::exited;
   outcome.exit_code = refused ? 126 : 1;
@@ -66,7 +65,7 @@ Outcome refuse_redirect(std::string why) {
   outcome.end = End::refused;
   outcome.exit_code = 126;
   outcome.reason = std::move(why);
-  outcome.denials.push_back({std::string(name_of(GateId::network)), outcome.reason});
+  outcome.denials.push_back({GateId::network, outcome.reason});
   return outcome;
 }
 
@@ -75,7 +74,7 @@ Outcome refuse_redirect(std::string why) {
 // The answer, unless there is none: then the outcome says why.
 Gateway::Hop Gateway::fetch_once(const Permit& permit, Judged& judged, Journey& journey, CallRecord record) {
   Hop hop{.record = std::move(record)};
-  journey.url = permit.launch().fetch->url;
+  journey.url = permit.launch().as<Fetch>()->url;
   auto ended = launch(permit, judged, journey.context, hop.record.call_id);
   Outcome& outcome = hop.record.outcome;
   if (!ended.ok()) {
@@ -112,7 +111,7 @@ Gateway::Hop Gateway::fetch_once(const Permit& permit, Judged& judged, Journey& 
 Gateway::Effect Gateway::journey_ended(Journey& journey, std::optional<Outcome> last) {
   if (last) {
     journey.said =
-        last->end == End::failed ? shown_text(*last, std::string(http_get_name), {}) : last->reason;
+        last->end == End::failed ? shown_text(*last, std::string(http_get_name), {}) : last->reason.text();
     journey.so_far = together(std::move(journey.so_far), std::move(*last));
   }
   Effect effect{
@@ -179,7 +178,7 @@ Gateway::Effect Gateway::fetch(const Permit& permit, Judged& judged, const Asker
     if (!there.judged.judgement.permit) {
       there.record.outcome = refuse_redirect("redirected to " + shown(next) + ", " +
                                              refusal_text(decisive(there.judged.judgement)));
-      there.record.result = there.record.outcome.reason;
+      there.record.result = there.record.outcome.reason.text();
       end_hop(there.record, judged.notes);
       return journey_ended(journey, std::move(there.record.outcome));
     }

@@ -46,24 +46,25 @@ Verdict rules_verdict(const RuleFiles& files, const Case& c, const Shapes& shape
 
 namespace {
 
-// The text of an opaque call, with its commands or what may be such.
-Result<OpaqueText> opaque_text(const Intent& intent, std::string text) {
+// The text of an opaque call, with its commands or what may be such. None: there are too many.
+std::optional<OpaqueText> opaque_text(const Intent& intent, std::string text) {
   OpaqueText opaque{.text = std::move(text)};
   if (intent.parts) {
     opaque.parts.emplace();
     for (const auto& argv : *intent.parts) opaque.parts->push_back(quote_words(argv));
   } else if (intent.shells) {
     auto pieces = shell_pieces(opaque.text);
-    if (!pieces) return refusal("the text has more commands than rules can judge", "send less at once");
+    if (!pieces) return std::nullopt;
     opaque.pieces = *std::move(pieces);
   }
   return opaque;
 }
 
-Verdict too_much(const Error& error) {
-  Verdict verdict{GateId::rules, Decision::deny, error.what};
-  verdict.instead = error.fix;
-  return verdict;
+Verdict too_much() {
+  return {.gate = GateId::rules,
+          .decision = Decision::deny,
+          .reason = "the text has more commands than rules can judge",
+          .instead = "send less at once"};
 }
 
 // Whichever tool of ours runs a shell's text, the rules about the others' text
@@ -94,7 +95,7 @@ Verdict rules_on_intent(const RuleFiles& files, const Intent& intent, std::optio
   const auto arguments = normalised_arguments(intent);
   const auto text = arguments.find(intent.text_argument);
   const auto opaque = opaque_text(intent, text == arguments.end() ? "" : text->second);
-  return opaque.ok() ? rules_on_text(files, voices_of(intent), opaque.value()) : too_much(opaque.error());
+  return opaque ? rules_on_text(files, voices_of(intent), *opaque) : too_much();
 }
 
 Result<RuleCall> rule_call(const ToolCall& asked) {
@@ -119,12 +120,12 @@ Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& na
   for (const auto& [name, value] : RuleArguments(call.arguments)) {
     if (value != text->second) continue;
     const auto opaque = opaque_text(judged, value);
-    if (!opaque.ok()) return too_much(opaque.error());
+    if (!opaque) return too_much();
     RuleCall rest = call;
     rest.arguments.erase(name);
-    return stricter(whole,
-                    rules_on_text(files, {{std::move(rest), name, TextVoice::Weight::by_name, judged.tool}},
-                                  opaque.value()));
+    return stricter(
+        whole,
+        rules_on_text(files, {{std::move(rest), name, TextVoice::Weight::by_name, judged.tool}}, *opaque));
   }
   return whole;
 }

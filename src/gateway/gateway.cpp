@@ -53,7 +53,7 @@ Outcome acted(const ToolReply& reply) {
   Outcome outcome;
   outcome.end = End::exited;
   outcome.exit_code = reply.failed ? 1 : 0;
-  outcome.backend = "in-process";
+  outcome.backend = Unboxed::in_process;
   outcome.output = reply.text;
   outcome.output_bytes = reply.text.size();
   return outcome;
@@ -78,8 +78,7 @@ class TaskResults : public Results {
  public:
   TaskResults(Run& run, std::string task) : run_(run), task_(std::move(task)) {}
   Result<FilePart> recall(const std::string& call_id, uint64_t offset, uint64_t most) override {
-    auto part = TRY(run_.recall(task_, call_id, offset, most));
-    return FilePart{std::move(part.bytes), part.size};
+    return run_.recall(task_, call_id, offset, most);
   }
 
  private:
@@ -100,9 +99,9 @@ Outcome failed(const Error& error) {
 
 Outcome failed_command(const Error& error, const RunRequest& request) {
   Outcome outcome = failed(error);
-  outcome.backend = name_of(backend_of(request));
-  if (error.fault == Fault::configuration || error.fault == Fault::usage) outcome.end = End::refused;
-  if (error.fault == Fault::usage) outcome.exit_code = 2;
+  outcome.backend = backend_of(request);
+  if (error.cause == Cause::configuration || error.cause == Cause::usage) outcome.end = End::refused;
+  if (error.cause == Cause::usage) outcome.exit_code = 2;
   return outcome;
 }
 
@@ -139,8 +138,8 @@ DecisionRecord decision_of(const Judged& judged, const ToolCall& asked, const Ca
 std::vector<Denial> left_out_of(const RunRequest& request) {
   std::vector<Denial> denials;
   for (const auto& name : secrets_left_out(request)) {
-    denials.push_back(
-        {"env", name + " is left out: it looks like a secret; -e " + name + "=VALUE gives it knowingly"});
+    denials.push_back({GateId::env, name + " is left out: it looks like a secret; -e " + name +
+                                        "=VALUE gives it knowingly"});
   }
   return denials;
 }
@@ -161,8 +160,8 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
     outcome.answer_fault = bad->fault;
     outcome.exit_code = 1;  // as of a tool of ours that could not do it
     outcome.reason = "[ERROR] executor '" + tool.spec.name + "': " + bad->why;
-    effect.raw = outcome.reason + "\n" + outcome.output;
-    effect.shown = shown_within(neutralised(outcome.reason), budget);
+    effect.raw = outcome.reason.text() + "\n" + outcome.output;
+    effect.shown = shown_within(neutralised(outcome.reason.text()), budget);
     return true;
   }
   effect.raw = outcome.output;
@@ -289,7 +288,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
     }
   } else {
     effect.outcome = refused_by(decisive(judged.judgement));
-    effect.raw = effect.shown = effect.outcome.reason;
+    effect.raw = effect.shown = effect.outcome.reason.text();
   }
   const bool again = effect.voided && tries.learnt.times < most_judged_again;
   if (!again) add_found(effect.outcome, std::move(tries.learnt.found));
@@ -387,9 +386,9 @@ Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Asker& ask
     effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
     return effect;
   }
-  if (launch.function) return ask_function(permit, record.call_id);
+  if (launch.as<FunctionCall>() != nullptr) return ask_function(permit, record.call_id);
   if (launch.argv.empty()) return act(permit, judged, asker.context, record.decided.task_id);
-  if (launch.fetch) return fetch(permit, judged, asker, record);
+  if (launch.as<Fetch>() != nullptr) return fetch(permit, judged, asker, record);
   return start(permit, judged, asker.context, record.call_id, std::move(seat));
 }
 
@@ -417,7 +416,7 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
   streams.in_memory = context.output_in_memory;
   streams.output_spill = spilled.output.get();
   streams.errors_spill = spilled.errors.get();
-  if (!launch.fetch) {  // what that prints is not for the caller: the gateway reads it
+  if (launch.as<Fetch>() == nullptr) {  // what that prints is not for the caller: the gateway reads it
     streams.output = context.passed_on.output;
     streams.errors = context.passed_on.errors;
     streams.signals = context.passed_on.signals;
@@ -448,7 +447,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
     effect.spilled = {open_spill(state), open_spill(state)};
   }
   auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(seat));
-  if (!ended.ok() && ended.error().fault == Fault::missing_layer && judged.other_backends)
+  if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)
     ended = std::variant<Ran, Voided>(Voided{ended.error(), Learnt{.other_backend = true}});
   if (!ended.ok()) {
     effect.outcome = by_operator ? failed_command(ended.error(), judged.request) : failed(ended.error());
@@ -489,9 +488,9 @@ Pieces Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
 
 // Its answer is held to its own schema, as an executor's is.
 Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& call_id) {
-  const FunctionCall& call = *permit.launch().function;
+  const FunctionCall& call = *permit.launch().as<FunctionCall>();
   Effect effect;
-  effect.outcome.backend = "in-process";
+  effect.outcome.backend = Unboxed::in_process;
   const RegisteredTool* tool = session_.registry.find(call.name);
   auto answer = tool != nullptr && tool->function ? guarded_run(*tool->function, permit)
                                                   : Result<std::string>(refusal("there is no such function"));
@@ -502,8 +501,9 @@ Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& c
     const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
     if (take_answer(*tool, effect, budget)) return effect;
   }
-  const ToolReply reply = failed_reply("the function " + call.name + ": " +
-                                       (answer.ok() ? effect.outcome.reason : describe(answer.error())));
+  const ToolReply reply =
+      failed_reply("the function " + call.name + ": " +
+                   (answer.ok() ? effect.outcome.reason.text() : describe(answer.error())));
   effect.outcome = acted(reply);
   effect.raw = reply.text;
   effect.shown = neutralised(reply.text);
@@ -511,7 +511,7 @@ Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& c
 }
 
 ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context) {
-  const FileAction& action = *permit.launch().action;
+  const FileAction& action = *permit.launch().as<FileAction>();
   OwnedFd turn;
   std::unique_lock changing(changing_files_, std::defer_lock);
   if (changes_files(action.kind)) {
@@ -528,12 +528,11 @@ Gateway::Effect Gateway::act(const Permit& permit, Judged& judged, const CallCon
                              const std::string& task) {
   Effect effect;
   ToolReply reply = failed_reply("there is nothing that could do it");
-  if (permit.launch().action) {
+  if (permit.launch().as<FileAction>() != nullptr) {
     reply = act_on_file(permit, judged, context);
-  } else if (permit.launch().recall && run_) {
+  } else if (const auto* recall = permit.launch().as<Recall>(); recall != nullptr && run_) {
     TaskResults results(*run_, task);
-    const Recall& wanted = *permit.launch().recall;
-    reply = perform(RecallCall{wanted.call_id, wanted.offset, wanted.limit}, results);
+    reply = perform(*recall, results);
   }
   effect.outcome = acted(reply);
   effect.raw = reply.text;

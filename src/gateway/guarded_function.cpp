@@ -6,11 +6,11 @@ namespace cloche {
 
 Result<std::string> guarded_run(const Function& function, const Permit& permit) noexcept {
   try {
-    return function.run(permit.launch().function->arguments);
+    return function.run(permit.launch().as<FunctionCall>()->arguments);
   } catch (const std::exception& thrown) {
-    return Error{Fault::internal, std::string("it threw: ") + thrown.what(), 0, {}};
+    return Error{Cause::internal, std::string("it threw: ") + thrown.what(), 0, {}};
   } catch (...) {
-    return Error{Fault::internal, "it threw something that is no exception", 0, {}};
+    return Error{Cause::internal, "it threw something that is no exception", 0, {}};
   }
 }
 

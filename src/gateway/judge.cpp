@@ -98,7 +98,7 @@ void narrow_writes(Judged& judged, const HostNames& names, const Authority& auth
     if (there) {
       judged.request.grants.push_back(std::move(*settled.value()));
     } else {
-      const std::string why = settled.ok() ? " is not there" : ": " + settled.error().what;
+      const std::string why = settled.ok() ? " is not there" : ": " + settled.error().what.text();
       judged.notes.push_back(shown(place) + why + ", so commands cannot write to it");
     }
   }
@@ -231,7 +231,7 @@ void take_profile(RunRequest& request, const ToolTerms& terms) {
 
 // The skill's hosts, beside those of --net. Where the profile has no network the authority's notes say so.
 Result<void> add_skills_hosts(RunRequest& request, const Ceilings& ceilings) {
-  const bool declares = ceilings.declared_by != Ceilings{}.declared_by && !ceilings.hosts.empty();
+  const bool declares = !ceilings.declared_by.empty() && !ceilings.hosts.empty();
   if (!declares || !ceilings.network || request.network == Network::of_host) return {};
   const std::vector<std::string> given = request.hosts;
   for (const auto& host : ceilings.hosts)
@@ -400,8 +400,8 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
     if (c.asks.empty()) c.asks = asks_about(authority, "run_script");
     c.unasked = c.unasked && is_unasked(authority, "run_script");
   }
-  if (c.intent.launch && c.intent.launch->action)
-    c.action = TRY(judge_action(*c.intent.launch->action, session, view.skill, authority, facts.guard.git));
+  if (const auto* action = c.intent.launch ? c.intent.launch->as<FileAction>() : nullptr)
+    c.action = TRY(judge_action(*action, session, view.skill, authority, facts.guard.git));
   return {};
 }
 
@@ -441,7 +441,7 @@ Result<void> settle_box(const Session& session, const CallersView& view, const L
   const std::optional<Backend> asked = judged.request.backend;
   TRY(judge_box(session, view, judged));
   auto able = judge_caller(judged.request, standing.seen.facts.caller);
-  if (!able.ok() && able.error().fault == Fault::missing_layer && judged.other_backends) {
+  if (!able.ok() && able.error().cause == Cause::missing_layer && judged.other_backends) {
     CallersView others = view;
     others.learnt.other_backend = true;
     judged.request.backend = asked;
@@ -466,8 +466,9 @@ Result<Planned> plan_of(const Session& session, const Launch& launch, const Stan
 // All that the call needs if it is permitted.
 Result<Prepared> prepare(const Session& session, const CallersView& view, const Launch& launch,
                          Standing& standing, Judged& judged) {
-  if (launch.argv.empty() || launch.fetch) TRY(judge_enforceable(standing, session, view, judged));
-  if (launch.fetch) TRY(add_fetcher(session, standing, judged));
+  if (launch.argv.empty() || launch.as<Fetch>() != nullptr)
+    TRY(judge_enforceable(standing, session, view, judged));
+  if (launch.as<Fetch>() != nullptr) TRY(add_fetcher(session, standing, judged));
   if (!launch.argv.empty()) TRY(settle_box(session, view, launch, standing, judged));
   Planned planned = TRY(plan_of(session, launch, standing, judged));
   return Prepared{launch, std::move(planned.plan), std::move(planned.digest), std::move(standing.seen)};
@@ -563,7 +564,7 @@ ApprovalSubject subject_of(const Judged& judged) {
     subject.script_input = std::move(subject.input);
     subject.input = launch.script->code;
   }
-  if (launch.action) subject.input = launch.action->content;
+  if (const auto* action = launch.as<FileAction>()) subject.input = action->content;
   add_program(subject);
   subject.place = place_of_start(prepared.plan);
   subject.reasons = reasons_to_ask(judged.judgement);

@@ -23,10 +23,12 @@ constexpr int most_again = 2;  // of a trial that somebody ended
 
 int64_t now_s() { return static_cast<int64_t>(::time(nullptr)); }
 
-// WORKS or the time of the failure, then why, fix and layer, a line each.
+// WORKS or the time of the failure, then why, fix, layer and whether it is installed, a line each.
 std::string text_of(const Offer& offer) {
   if (offer.works) return "works\n";
-  return std::to_string(now_s()) + "\n" + offer.why + "\n" + offer.fix + "\n" + offer.layer + "\n";
+  return std::to_string(now_s()) + "\n" + offer.why + "\n" + offer.fix + "\n" +
+         std::string(offer.layer ? name_of(*offer.layer) : "") + "\n" +
+         (offer.installed ? "installed\n" : "absent\n");
 }
 
 std::string next_line(std::string_view& text) {
@@ -46,14 +48,15 @@ std::optional<Offer> offer_in(std::string_view text) {
     return std::nullopt;
   Offer offer{.why = next_line(text)};
   offer.fix = next_line(text);
-  offer.layer = next_line(text);
+  offer.layer = layer_named(next_line(text));
+  offer.installed = next_line(text) != "absent";
   return offer;
 }
 
 // Whoever kills a trial must not choose the box of the calls that follow: nothing is missing, and the call
 // itself, on the rung that was asked for, runs or refuses.
-Offer cut_short(const std::string& why) {
-  return {.tried = false, .cut_short = true, .why = why, .fix = "run it again"};
+Offer cut_short(const Message& why) {
+  return {.tried = false, .cut_short = true, .why = why.text(), .fix = "run it again"};
 }
 
 // By the change time, which its owner cannot set.
@@ -104,16 +107,22 @@ Offer Ladder::offer(Backend backend, Looking looking) {
 // Nothing tells but running it: what is configured, installed or of the right version may fail all the same.
 Offer Ladder::try_out(Backend backend) const {
   const Throwaway place("ladder", environment_, installation_.state);
-  if (place.path().empty()) return {.tried = false, .why = place.why_not().what, .fix = place.why_not().fix};
+  if (place.path().empty())
+    return {.tried = false, .why = place.why_not().what.text(), .fix = place.why_not().fix.text()};
   RunRequest request = in_throwaway(place, {"/bin/true"});
   request.rung = rung_of(backend);
   request.backend = backend;
   const auto ran = run_own(request, environment_, installation_);
-  if (!ran.ok() && was_cut_short(ran.error())) return cut_short(ran.error().what);
-  if (!ran.ok()) return {.why = ran.error().what, .fix = ran.error().fix, .layer = ran.error().layer};
+  if (!ran.ok() && ran.error().cause == Cause::interrupted) return cut_short(ran.error().what);
+  if (!ran.ok()) {
+    return {.why = ran.error().what.text(),
+            .fix = ran.error().fix.text(),
+            .installed = ran.error().step != FailedStep::find_backend,
+            .layer = ran.error().layer};
+  }
   const Outcome& outcome = ran.value().outcome;
   if (was_cut_short(outcome)) return cut_short(outcome.reason);
-  if (outcome.exit_code != 0) return {.why = "/bin/true did not run there: " + outcome.reason};
+  if (outcome.exit_code != 0) return {.why = "/bin/true did not run there: " + outcome.reason.text()};
   return {.works = true};
 }
 

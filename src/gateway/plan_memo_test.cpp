@@ -78,8 +78,7 @@ const std::vector<Row>& rows() {
        [](Material& m) {
          m.launch.script = Script{"x = 2", "/run/script/x.py"};
        }},
-      {"what the gateway does itself",
-       [](Material& m) { m.launch = {.recall = Recall{.call_id = "c-0001"}}; }},
+      {"what the gateway does itself", [](Material& m) { m.launch = {.does = Recall{.call_id = "c-0001"}}; }},
       {"profile", [](Material& m) { m.request.profile = Profile::readonly; }},
       {"view", [](Material& m) { m.request.view = View::host; }},
       {"umask", [](Material& m) { m.request.umask = 077; }},
@@ -125,7 +124,7 @@ void expect_as_anew(PlanMemo& memo, const Material& material, const std::string&
   const auto remembered = memo.plan(material.launch, material.request, material.facts);
   ASSERT_EQ(remembered.ok(), anew.ok()) << what;
   if (!anew.ok()) {
-    EXPECT_EQ(remembered.error().what, anew.error().what) << what;
+    EXPECT_EQ(remembered.error().what.text(), anew.error().what.text()) << what;
     return;
   }
   EXPECT_EQ(to_json(remembered.value().plan), to_json(anew.value())) << what;

@@ -18,10 +18,10 @@ using Expect = ProfileExample::Expect;
 constexpr uint64_t longest_ms = 30'000;
 
 std::string how_it_ended(const Outcome& outcome) {
-  const std::string said = outcome.errors.empty() ? outcome.output : outcome.errors;
-  const std::string reason = outcome.reason.empty() ? said : outcome.reason;
+  const std::string& said = outcome.errors.empty() ? outcome.output : outcome.errors;
+  const std::string why = outcome.reason.empty() ? said.substr(0, said.find('\n')) : outcome.reason.text();
   return "it ended with exit code " + std::to_string(outcome.exit_code) +
-         (reason.empty() ? "" : ": " + shown(reason.substr(0, reason.find('\n')), 200));
+         (why.empty() ? "" : ": " + shown(why, 200));
 }
 
 struct Terms {
@@ -80,7 +80,7 @@ std::string fault_of(const ProfileExample& example, const Outcome& outcome) {
   // What never ran was stopped by nothing.
   const bool ran = outcome.end == End::exited || outcome.end == End::signaled || outcome.end == End::limit ||
                    outcome.end == End::timeout;
-  if (!ran) return "it could not be tried: " + outcome.reason;
+  if (!ran) return "it could not be tried: " + outcome.reason.text();
   const bool allowed = outcome.end == End::exited && outcome.exit_code == 0;
   if (allowed && example.expect == Expect::deny) return "it was allowed";
   if (!allowed && example.expect == Expect::allow) return "it was denied: " + how_it_ended(outcome);

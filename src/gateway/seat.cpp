@@ -177,7 +177,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   seat.cgroup_ = Cgroup::find(!seat.id_.locks.empty() ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
   // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
   // before it is there.
-  const bool born = seat.cgroup_ && seat.cgroup_->by() == "cgroup2";
+  const bool born = seat.cgroup_ && seat.cgroup_->by() == CountedBy::cgroup2;
   if (born) seat.make_cgroup(limits);
   start.cgroup = seat.cgroup();
   auto jail = JailProcess::start(start);
@@ -190,7 +190,7 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
   // While the jail starts.
   sweep_forgotten(installation.state);
   clear_throwaways(installation.state);
-  seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : "watched";
+  seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : CountedBy::watched;
   return seat;
 }
 
@@ -284,7 +284,7 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
   parts.jail = installation.jail;
   parts.scratch = scratch_.path;
   parts.as_on_host = plain_files(texts_of_host);
-  if (resources_.memory_by == "watched") parts.others = threads_of(caller_.uid);
+  if (resources_.memory_by == CountedBy::watched) parts.others = threads_of(caller_.uid);
   parts.callers_home = caller_.home;
   for (const auto& entry : scratch_entries(plan, parts)) TRY(write_entry(entry));
   return backend_ == Backend::none ? render_open(plan, resources_, parts)
@@ -296,9 +296,12 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
   const std::string name(name_of(backend_));
   const std::string program = program_of(backend_);
   if (program.empty()) {
-    return Error{Fault::missing_layer, name + " is not installed", 0,
+    return Error{Cause::missing_layer,
+                 name + " is not installed",
+                 0,
                  "apt install " + std::string(package_of(backend_)),
-                 std::string(name_of(LayerId::mount_view))};
+                 LayerId::mount_view,
+                 FailedStep::find_backend};
   }
   if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
     return describe_missing(missing);

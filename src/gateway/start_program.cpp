@@ -11,7 +11,6 @@
 #include "egress/gate.hpp"
 #include "gateway/caller.hpp"
 #include "gateway/not_found.hpp"
-#include "jail/wire.hpp"
 #include "store/leftovers.hpp"
 #include "store/observe.hpp"
 
@@ -35,7 +34,7 @@ Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const Cal
   const Outcome outcome = TRY(explained(supervise(seat.jail(), tried, spec, seat.cgroup(), Streams{})));
   if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
-    return Error{Fault::internal, "the self-proof did not finish: " + outcome.reason, 0,
+    return Error{Cause::internal, "the self-proof did not finish: " + outcome.reason, 0,
                  "run it again; if that stays, install Cloche anew: its programs belong together"};
   }
   ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
@@ -50,7 +49,7 @@ Result<Proof> prove(Backend backend, const ConfinementPlan& plan, const CallerFa
                     const HostProbe& probe, const Installation& installation) {
   for (unsigned hold_ms : {25U, 200U}) {
     auto proof = prove_once(backend, plan, caller, probe, installation, hold_ms);
-    if (proof.ok() || proof.error().layer != name_of(LayerId::memory_limit)) return proof;
+    if (proof.ok() || proof.error().layer != LayerId::memory_limit) return proof;
   }
   return prove_once(backend, plan, caller, probe, installation, 1000);
 }
@@ -84,18 +83,13 @@ Result<Ran> run_seated(Seat& seat, const Startable& what, const CallerFact& call
 // A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for
 // one.
 bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
-  return error.number == EINVAL && !caller.privileged &&
-         error.what.find(wire::name_of(wire::Step::clone_source)) != std::string::npos;
+  return error.number == EINVAL && !caller.privileged && error.step == FailedStep::clone_source;
 }
 
 // The view could not be built, so nothing was started.
 bool is_about_a_mount(const Error& error) {
-  if (error.layer == name_of(LayerId::mount_view)) return true;
-  using wire::Step;
-  const Step steps[] = {Step::clone_source, Step::check_source, Step::map_owner,
-                        Step::make_target,  Step::mount_tree,   Step::place_mount};
-  return std::any_of(std::begin(steps), std::end(steps),
-                     [&](Step step) { return error.what.find(wire::name_of(step)) != std::string::npos; });
+  return error.layer == LayerId::mount_view || error.step == FailedStep::clone_source ||
+         error.step == FailedStep::place_mount;
 }
 
 // The seat ends here, and with it every process: what follows looks at what they left.
@@ -192,7 +186,7 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
   ProtectedLook look =
       TRY(ProtectedLook::begin(facts, options.quarantine, options.installation.state, afterwards));
   if (look.has_made_up()) {  // what was observed before it may not be so any more
-    Voided voided{Error{Fault::internal, "the workspace was being put in order after a call that was killed"},
+    Voided voided{Error{Cause::internal, "the workspace was being put in order after a call that was killed"},
                   {}};
     voided.learnt.found = look.finish(facts.guard);
     return Ended(std::move(voided));
@@ -204,7 +198,7 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
       return Ended(Voided{ran.take_error(), std::move(*learnt)});
     }
     Error error = ran.take_error();
-    if (error.fault == Fault::system && is_about_a_mount(error)) {
+    if (error.cause == Cause::system && is_about_a_mount(error)) {
       // Where a place is missing, that says more than the step that met it.
       if (auto places = check_mount_points(what.plan()); !places.ok()) error = places.take_error();
     }

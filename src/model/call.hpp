@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/words.hpp"
@@ -45,12 +46,11 @@ std::optional<Autonomy> autonomy(std::string_view name);
 struct Recall {
   std::string call_id = {};
   uint64_t offset = 0;
-  uint64_t limit = 0;
+  uint64_t limit = 64 << 10;
 };
 
 std::string to_json(const Recall& recall);
 
-// What a permitted call becomes: what runs and what its tool or its shape adds to the confinement.
 // A function of the embedding program, and what it is given.
 struct FunctionCall {
   std::string name = {};
@@ -64,6 +64,10 @@ struct Fetch {
   std::string host = {};  // NAME:PORT, all that it may reach
 };
 
+// The program that argv names.
+struct Command {};
+
+// What a permitted call becomes: what it does, and what its tool or its shape adds to the confinement.
 struct Launch {
   std::vector<std::string> argv = {};      // empty: nothing is started, and the gateway itself acts
   std::vector<Variable> environment = {};  // over everything else
@@ -84,10 +88,12 @@ struct Launch {
   std::optional<Script> script = {};      // a text of the model's that is run, shown where argv says
   std::optional<std::string> input = {};  // for its stdin
   std::optional<Limits> narrower = {};    // of each limit the smaller one counts
-  std::optional<FileAction> action = {};  // of a file tool
-  std::optional<Recall> recall = {};      // of read_tool_result
-  std::optional<FunctionCall> function = {};
-  std::optional<Fetch> fetch = {};
+  std::variant<Command, FileAction, Recall, FunctionCall, Fetch> does = {};
+
+  template <typename Deed>
+  const Deed* as() const {
+    return std::get_if<Deed>(&does);
+  }
 };
 
 // What a tool understood of a call: what it would touch, and what it asks for.
@@ -131,8 +137,8 @@ struct Ceilings {
   std::vector<std::string> pass_env = {};
   bool network = false;  // whether the sandbox profile has any
   std::vector<std::string> hosts =
-      {};  // what is declared: NAME, *.NAME, each with :PORT or without; * is any
-  std::string declared_by = "the operator";  // whose word that is, for sentences: "skill x, needs_network"
+      {};                            // what is declared: NAME, *.NAME, each with :PORT or without; * is any
+  std::string declared_by = {};      // for sentences: "skill x, needs_network"; empty: the operator
   std::string network_problem = {};  // why there is no host, where a skill asks for some without a name
   Autonomy level = Autonomy::readonly;
   std::vector<std::string> executors = {};  // the user's own tools, known beside the shipped ones

@@ -134,6 +134,20 @@ struct CallerFact {
   bool operator==(const CallerFact&) const = default;
 };
 
+// A directory that the request names and one of Cloche's or the operator's own, which a mount makes the same.
+struct MountAlias {
+  enum class Of { state, configuration, kept };
+  enum class Way { own_is_mount_of_named, named_is_mount_of_own };
+
+  Of of = Of::state;
+  Way way = Way::own_is_mount_of_named;
+  std::string named = {};
+  bool writable = false;  // the named one, for the command
+  std::string own = {};
+
+  bool operator==(const MountAlias&) const = default;
+};
+
 struct Facts {
   CallerFact caller;
   FileFact state;           // Cloche's own directory, which may not exist yet; no path: there is none
@@ -156,11 +170,12 @@ struct Facts {
   // Of these and of the operator's configuration: files that have another name, which could lie in what is
   // named.
   std::vector<std::string> with_other_names;
-  SharedList<FileFact> system;           // /usr, /bin, ...
-  SharedList<FileFact> etc;              // the curated files that exist
-  SharedList<FileFact> root;             // entries of /, for the host view
-  SharedList<FileFact> secrets;          // what exists of the secret set, for the host view
-  GuardFacts guard;                      // the protected set in what can be written
+  SharedList<FileFact> system;   // /usr, /bin, ...
+  SharedList<FileFact> etc;      // the curated files that exist
+  SharedList<FileFact> root;     // entries of /, for the host view
+  SharedList<FileFact> secrets;  // what exists of the secret set, for the host view
+  GuardFacts guard;              // the protected set in what can be written
+  std::vector<MountAlias> mount_aliases;
   std::vector<FileFact> mounts_below;    // host mounts in the operator's trees, when they must be covered
   SharedList<ToolchainFact> toolchains;  // those that were found
   // How the host finds names, where a command shares its network: what /etc/hosts and /etc/resolv.conf are.

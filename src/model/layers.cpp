@@ -23,6 +23,13 @@ std::string_view name_of(LayerId layer) {
   return "unknown";
 }
 
+std::optional<LayerId> layer_named(std::string_view name) {
+  for (const LayerId layer : all_layers) {
+    if (name_of(layer) == name) return layer;
+  }
+  return std::nullopt;
+}
+
 std::string_view name_of(Rung rung) {
   switch (rung) {
     case Rung::permissive: return "permissive";

@@ -2,13 +2,14 @@
 // an outcome reports what held and by what.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace cloche {
 
-enum class LayerId {
+enum class LayerId : int {
   user_ids,           // an id outside that is not the caller's, or a user namespace that maps one id alone
   mount_view,         // an empty root filled by a list
   pid_namespace,      // no other process is visible, and all end together
@@ -32,6 +33,7 @@ inline constexpr LayerId all_layers[] = {
     LayerId::memory_limit,  LayerId::process_limit,     LayerId::landlock_scope};
 
 std::string_view name_of(LayerId layer);
+std::optional<LayerId> layer_named(std::string_view name);
 
 struct Layer {
   LayerId id = LayerId::user_ids;

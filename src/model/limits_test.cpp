@@ -65,10 +65,10 @@ struct Bad {
 void expect_refused(Parser parse, const Bad& row) {
   const auto parsed = parse("--flag", row.text);
   ASSERT_FALSE(parsed.ok()) << "'" << row.text << "' gave " << parsed.value();
-  EXPECT_EQ(parsed.error().fault, Fault::usage) << row.text;
-  EXPECT_NE(parsed.error().what.find(row.complaint), std::string::npos)
+  EXPECT_EQ(parsed.error().cause, Cause::usage) << row.text;
+  EXPECT_NE(parsed.error().what.text().find(row.complaint), std::string::npos)
       << row.text << ": " << parsed.error().what;
-  EXPECT_TRUE(parsed.error().what.starts_with("--flag ")) << parsed.error().what;
+  EXPECT_TRUE(parsed.error().what.text().starts_with("--flag ")) << parsed.error().what;
 }
 
 TEST(Limits, RefusesInEveryUnit) {
@@ -194,7 +194,7 @@ TEST(LimitTable, EveryRowIsSetByItsUnitAndShownBack) {
     const uint64_t before = limits.*row.field;
     const auto refused = set_limit(limits, row, "0");
     ASSERT_FALSE(refused.ok());
-    EXPECT_TRUE(refused.error().what.starts_with(row.flag)) << refused.error().what;
+    EXPECT_TRUE(refused.error().what.text().starts_with(row.flag)) << refused.error().what;
     EXPECT_EQ(limits.*row.field, before) << "a refused text changes nothing";
   }
 }

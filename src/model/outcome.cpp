@@ -42,6 +42,23 @@ void add_first(std::vector<std::string>& lines, const std::string& what, const s
 
 }  // namespace
 
+std::string_view name_of(const DeniedBy& by) {
+  if (const auto* gate = std::get_if<GateId>(&by)) return name_of(*gate);
+  switch (std::get<Enforcer>(by)) {
+    case Enforcer::limit: return "limit";
+    case Enforcer::syscall: return "syscall";
+    case Enforcer::egress: return "egress";
+  }
+  return "unknown";
+}
+
+bool is_by_egress(const Denial& denial) { return denial.by == DeniedBy(Enforcer::egress); }
+
+std::string_view name_of(const RanBy& by) {
+  if (const auto* backend = std::get_if<Backend>(&by)) return name_of(*backend);
+  return std::get<Unboxed>(by) == Unboxed::in_process ? "in-process" : "advisory";
+}
+
 std::vector<std::string> quarantine_lines(const Outcome& outcome) {
   std::vector<std::string> lines;
   add_first(lines, "quarantined", outcome.quarantined,
@@ -51,15 +68,15 @@ std::vector<std::string> quarantine_lines(const Outcome& outcome) {
   return lines;
 }
 
-std::string operators_reason(const Outcome& outcome) { return outcome.reason + outcome.advice; }
+std::string operators_reason(const Outcome& outcome) { return (outcome.reason + outcome.advice).text(); }
 
 void distrust(Outcome& outcome, std::string gap) {
   outcome.look_gap = std::move(gap);
   const std::string how = outcome.reason.empty() ? "exited with " + std::to_string(outcome.exit_code)
-                                                 : "ended so: " + outcome.reason;
+                                                 : "ended so: " + outcome.reason.text();
   outcome.reason = "the look for protected files was not complete: " + shown(outcome.look_gap, 400) +
                    "; do not trust this tree; the command itself " + how;
-  outcome.advice.clear();
+  outcome.advice = {};
   outcome.end = End::failed;
   outcome.exit_code = 125;
 }
@@ -81,14 +98,15 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   if (outcome.usage.memory_peak_bytes) out.member("memory_peak_bytes", *outcome.usage.memory_peak_bytes);
   if (outcome.usage.memory_overshoot_bytes)
     out.member("memory_overshoot_bytes", *outcome.usage.memory_overshoot_bytes);
-  out.end_object().member("backend", outcome.backend);
+  out.end_object().member("backend", name_of(outcome.backend));
   out.key("layers").begin_array();
   for (const auto& layer : outcome.layers) {
     out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();
   }
   out.end_array().key("denials").begin_array();
   for (const auto& denial : outcome.denials) {
-    out.begin_object().member("by", denial.by).member("what", denial.what + denial.advice).end_object();
+    out.begin_object().member("by", name_of(denial.by));
+    out.member("what", (denial.what + denial.advice).text()).end_object();
   }
   out.end_array().key("network").begin_array();
   for (const auto& use : outcome.network) {

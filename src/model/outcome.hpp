@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
+#include "base/message.hpp"
+#include "model/backend.hpp"
 #include "model/host_use.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
+#include "model/verdict.hpp"
 
 namespace cloche {
 
@@ -28,11 +32,23 @@ struct Usage {
       {};  // how far a watched total was passed before it was seen
 };
 
+// What says no while a command runs.
+enum class Enforcer { limit, syscall, egress };
+using DeniedBy = std::variant<GateId, Enforcer>;
+std::string_view name_of(const DeniedBy& by);
+
 struct Denial {
-  std::string by;           // "limit", "syscall", or the gate
-  std::string what;         // one sentence
-  std::string advice = {};  // how it ends for the operator alone
+  DeniedBy by = Enforcer::limit;
+  Message what = {};       // one sentence
+  Message advice = {};     // how it ends for the operator alone
+  bool transient = false;  // it says nothing of the next call: a part of ours was lost
 };
+bool is_by_egress(const Denial& denial);
+
+// Without a box: a tool that Cloche is itself, or a call that was judged for an agent which makes it.
+enum class Unboxed { in_process, advisory };
+using RanBy = std::variant<Backend, Unboxed>;
+std::string_view name_of(const RanBy& by);
 
 // Something of the protected set that the command made, and that is out of the tree again.
 struct Quarantined {
@@ -54,7 +70,7 @@ struct Outcome {
   uint64_t error_bytes = 0;
   bool truncated = false;
   Usage usage = {};
-  std::string backend = "native";
+  RanBy backend = Backend::native;
   std::vector<Layer> layers = {};
   std::vector<Denial> denials = {};
   std::vector<HostUse> network = {};               // what was reached; the last may sum up others
@@ -64,8 +80,10 @@ struct Outcome {
                                            // (named as the quarantined ones are)
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers
-  std::string reason = {};    // one sentence for everything but a plain exit
-  std::string advice = {};    // how it ends for the operator alone: what he can do about it; "; ..." or empty
+  bool killed_from_outside = false;  // the command had started, and its box was then ended by a signal
+  Message reason = {};               // one sentence for everything but a plain exit
+  Message ended = {};   // of an end by signal, where the reason is "ended" and this: "by signal 9 (Killed)"
+  Message advice = {};  // how it ends for the operator alone: what he can do about it; "; ..." or empty
 };
 
 // The command ended, but what it left could not be looked at whole: whatever it says of itself, this is no

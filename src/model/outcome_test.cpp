@@ -45,7 +45,7 @@ TEST(Outcome, OfAFullOneHasEveryValue) {
   outcome.truncated = true;
   outcome.usage = {1, 2, 3, 4, 5};
   outcome.layers = {{LayerId::user_ids, "userns"}, {LayerId::memory_limit, "cgroup2"}};
-  outcome.denials = {{"limit", "too much"}};
+  outcome.denials = {{Enforcer::limit, "too much"}};
   outcome.network = {{"a.org", 443, 2, 10, 20},
                      {.connections = 7, .bytes_out = 8, .bytes_in = 9, .more_hosts = 6}};
   outcome.network_failures = {"b.org:443 could not be reached"};
@@ -90,12 +90,12 @@ TEST(Outcome, WhatCouldNotBeLookedAtIsNoSuccess) {
   EXPECT_EQ(well.exit_code, 125);
   EXPECT_EQ(well.look_gap, "it took too long");
   EXPECT_EQ(well.output, "out");
-  EXPECT_EQ(well.reason,
+  EXPECT_EQ(well.reason.text(),
             "the look for protected files was not complete: it took too long; do not trust this tree; the "
             "command itself exited with 0");
   Outcome late{.end = End::timeout, .exit_code = 124, .reason = "ended after 1 s"};
   distrust(late, "x");
-  EXPECT_TRUE(late.reason.ends_with("the command itself ended so: ended after 1 s")) << late.reason;
+  EXPECT_TRUE(late.reason.text().ends_with("the command itself ended so: ended after 1 s")) << late.reason;
 }
 
 TEST(Outcome, NamesEachLimitAsTheTableDoes) {

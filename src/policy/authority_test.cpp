@@ -283,7 +283,7 @@ TEST(Authority, HintsThatAreErrors) {
       const Skill skill{.name = "s", .trust = trust, .capabilities = std::vector{read(hint)}};
       const auto refused = authority_of(defaults(), &skill, host());
       ASSERT_FALSE(refused.ok()) << hint;
-      EXPECT_TRUE(refused.error().what.starts_with("the skill s: fs:read:")) << refused.error().what;
+      EXPECT_TRUE(refused.error().what.text().starts_with("the skill s: fs:read:")) << refused.error().what;
     }
   }
 }
@@ -293,7 +293,7 @@ TEST(Authority, NothingWritableHasTheWorkspaceInIt) {
   names.workspace = "/srv/all/proj";
   Skill skill{.name = "s", .trust = Trust::operators, .capabilities = std::vector{write("/srv/all/**")}};
   names.own = {};
-  EXPECT_EQ(authority_of(defaults(), &skill, names).error().what,
+  EXPECT_EQ(authority_of(defaults(), &skill, names).error().what.text(),
             "the skill s: fs:write:/srv/all/**: it has the workspace in it");
   skill.capabilities = std::vector{read("/srv/all/**")};
   EXPECT_EQ(grants_of(grant(defaults(), skill, names)), "ro:/srv/all");

@@ -153,7 +153,7 @@ std::string problem_of_hint(std::string_view hint) {
     return "names the home of another user";
   const auto parts = components_of(hint);
   if (std::find(parts.begin(), parts.end(), "..") != parts.end()) return "has .. in it";
-  if (const auto glob = compile_glob(hint); !glob.ok()) return glob.error().what;
+  if (const auto glob = compile_glob(hint); !glob.ok()) return glob.error().what.text();
   return {};
 }
 

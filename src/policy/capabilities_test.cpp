@@ -20,7 +20,7 @@ struct Row {
 // What is mounted for a hint, or why nothing is.
 std::string mount_of(const std::string& hint, const HostNames& host = names()) {
   const auto pattern = expand_hint(hint, host);
-  return pattern.ok() ? mount_part(pattern.value()) : pattern.error().what;
+  return pattern.ok() ? mount_part(pattern.value()) : pattern.error().what.text();
 }
 
 TEST(Capabilities, HintsBecomeMounts) {

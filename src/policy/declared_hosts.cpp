@@ -103,6 +103,7 @@ bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& wor
 }
 
 std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts) {
+  if (by.empty()) by = "the operator";
   std::vector<std::string> list = shown_hosts(hosts);
   const bool any = std::any_of(hosts.begin(), hosts.end(), is_any);
   if (any && by.ends_with(net_flag)) {

@@ -22,7 +22,7 @@ TEST(DeclaredHosts, WhatIsNoNameIsAUsageError) {
     Hosts hosts;
     const auto declared = declare_host(hosts, word);
     ASSERT_FALSE(declared.ok()) << word;
-    EXPECT_EQ(declared.error().fault, Fault::usage) << word;
+    EXPECT_EQ(declared.error().cause, Cause::usage) << word;
     EXPECT_TRUE(hosts.empty()) << word;
   }
 }

@@ -269,7 +269,7 @@ Verdict opaque_gate(const Case& c) {
 
 // Of a file tool: what was said of its path, and whether anything may be written at all.
 Verdict action_gate(const Case& c) {
-  if (changes_files(c.intent.launch->action->kind)) {
+  if (changes_files(c.intent.launch->as<FileAction>()->kind)) {
     if (c.ceilings.level == Autonomy::readonly)
       return deny(GateId::path, "autonomy readonly writes nothing", "say what you would write instead");
     if (!c.ceilings.writes)
@@ -375,7 +375,7 @@ Verdict loadout_gate(const Case& c) {
 Verdict shape_gate(const Case& c, const Shapes& shapes) {
   Verdict verdict = judge_shape(c, shapes);
   // What only fetches is the network gate's to ask about.
-  const bool fetches = c.intent.launch && c.intent.launch->fetch;
+  const bool fetches = c.intent.launch && c.intent.launch->as<Fetch>() != nullptr;
   if (verdict.decision == Decision::allow && starts_something(c.intent) && !fetches && !c.asks.empty()) {
     verdict.decision = Decision::ask;
     verdict.reason = "autonomy " + std::string(name_of(c.ceilings.level)) + " asks: " + join(c.asks);
@@ -413,7 +413,8 @@ std::optional<Verdict> refuse_directory(const Case& c) {
 Verdict path_gate(const Case& c, const Shapes& shapes) {
   if (c.call.by == Asks::operators)
     return allow(GateId::path, "an operator's command: paths are the kernel's");
-  if (c.intent.problem.empty() && c.intent.launch && c.intent.launch->action) return action_gate(c);
+  if (c.intent.problem.empty() && c.intent.launch && c.intent.launch->as<FileAction>() != nullptr)
+    return action_gate(c);
   if (auto refused = refuse_directory(c)) return *refused;
   if (auto verdict = without_command(GateId::path, c)) return *verdict;
   const CommandProfile profile = commands_for(c.ceilings, c.intent);
@@ -491,7 +492,7 @@ Verdict no_network_at_all(const Case& c) {
 
 std::string how_to_declare(const Case& c, const std::string& host) {
   const std::string flag = std::string(net_flag) + " " + host;
-  if (c.ceilings.declared_by == Ceilings{}.declared_by) return "give " + flag;
+  if (c.ceilings.declared_by.empty()) return "give " + flag;
   // A skill's own list stands in place of the operator's, and a project's is held against both.
   return "declare it there; for a skill of a project the operator has to give " + flag + " as well";
 }

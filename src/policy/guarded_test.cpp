@@ -61,7 +61,7 @@ TEST(Guarded, WithoutMountsOfItsOwnWhatIsMountedInATreeIsNamedOrRefused) {
   const Paths points = {"/", "/proc", "/w", "/w/m"};
   const auto refused = judge_mounts_below({"/w"}, points);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().fix.find("--rw /w/m"), std::string::npos) << refused.error().fix;
+  EXPECT_NE(refused.error().fix.text().find("--rw /w/m"), std::string::npos) << refused.error().fix;
   EXPECT_TRUE(judge_mounts_below({"/w", "/w/m"}, points).ok());
   EXPECT_TRUE(judge_mounts_below({"/x"}, points).ok());
   EXPECT_FALSE(judge_mounts_below({"/"}, points).ok());

@@ -15,7 +15,7 @@ Result<JsonSchema> compile(const std::string& text) {
 
 std::string answer(const std::string& schema, const std::string& text) {
   const auto compiled = compile(schema);
-  if (!compiled.ok()) return compiled.error().what;
+  if (!compiled.ok()) return compiled.error().what.text();
   const auto value = read_json(text, "v.json");
   EXPECT_TRUE(value.ok()) << text;
   const auto fault = compiled.value().check(value.value());
@@ -191,7 +191,7 @@ TEST(JsonSchema, RefusesSchemasThatItCannotKeep) {
   };
   for (const auto& [schema, why] : rows) {
     const auto compiled = compile(schema);
-    EXPECT_EQ(compiled.ok() ? "accepted" : compiled.error().what, why) << schema;
+    EXPECT_EQ(compiled.ok() ? "accepted" : compiled.error().what.text(), why) << schema;
   }
 }
 

@@ -49,9 +49,9 @@ TEST(JudgeWorkspace, RefusesEveryRowOfTheTable) {
     const std::string path(root.path);
     const auto judged = judge_workspace(directory(path), home);
     ASSERT_FALSE(judged.ok()) << path;
-    EXPECT_EQ(judged.error().fault, Fault::configuration);
-    EXPECT_NE(judged.error().what.find(path), std::string::npos) << judged.error().what;
-    EXPECT_NE(judged.error().fix.find("--workspace"), std::string::npos) << judged.error().fix;
+    EXPECT_EQ(judged.error().cause, Cause::configuration);
+    EXPECT_NE(judged.error().what.text().find(path), std::string::npos) << judged.error().what;
+    EXPECT_NE(judged.error().fix.text().find("--workspace"), std::string::npos) << judged.error().fix;
   }
 }
 
@@ -111,11 +111,12 @@ TEST(JudgeWorkspace, NeverAcceptsASystemDirectory) {
 TEST(JudgeWorkspace, RefusesHomeAndWhatContainsIt) {
   const auto itself = judge_workspace(directory("/home/user"), home);
   ASSERT_FALSE(itself.ok());
-  EXPECT_NE(itself.error().what.find("is your home directory"), std::string::npos) << itself.error().what;
+  EXPECT_NE(itself.error().what.text().find("is your home directory"), std::string::npos)
+      << itself.error().what;
   for (const char* above : {"/data/people", "/data"}) {
     const auto judged = judge_workspace(directory(above), "/data/people/user");
     ASSERT_FALSE(judged.ok()) << above;
-    EXPECT_NE(judged.error().what.find("contains your home directory"), std::string::npos)
+    EXPECT_NE(judged.error().what.text().find("contains your home directory"), std::string::npos)
         << judged.error().what;
   }
   EXPECT_TRUE(judge_workspace(directory("/data/people2"), "/data/people/user").ok());
@@ -132,11 +133,11 @@ TEST(JudgeWorkspace, WithoutAHomeOnlyTheTableCounts) {
 TEST(JudgeWorkspace, RefusesWhatIsNoDirectory) {
   const auto missing = judge_workspace({.path = "/home/user/absent"}, home);
   ASSERT_FALSE(missing.ok());
-  EXPECT_EQ(missing.error().what, "the workspace /home/user/absent does not exist");
+  EXPECT_EQ(missing.error().what.text(), "the workspace /home/user/absent does not exist");
   for (Kind kind : {Kind::file, Kind::link, Kind::other}) {
     const auto judged = judge_workspace({.kind = kind, .path = "/home/user/thing"}, home);
     ASSERT_FALSE(judged.ok());
-    EXPECT_EQ(judged.error().what, "the workspace /home/user/thing is not a directory");
+    EXPECT_EQ(judged.error().what.text(), "the workspace /home/user/thing is not a directory");
   }
 }
 
@@ -146,12 +147,44 @@ TEST(JudgeOwnId, RootThatCannotBeAnybodyElseHasNoBox) {
   for (Rung rung : {Rung::namespaces, Rung::container, Rung::gvisor}) {
     const auto judged = judge_own_id(stuck, rung);
     ASSERT_FALSE(judged.ok()) << name_of(rung);
-    EXPECT_EQ(judged.error().fault, Fault::missing_layer);
-    EXPECT_EQ(judged.error().layer, "user-ids");
+    EXPECT_EQ(judged.error().cause, Cause::missing_layer);
+    EXPECT_EQ(judged.error().layer, LayerId::user_ids);
     EXPECT_TRUE(judge_own_id(CallerFact{.privileged = true}, rung).ok()) << name_of(rung);
     EXPECT_TRUE(judge_own_id(CallerFact{.uid = 1000}, rung).ok()) << name_of(rung);
   }
   for (Rung rung : {Rung::permissive, Rung::subprocess}) EXPECT_TRUE(judge_own_id(stuck, rung).ok());
+}
+
+TEST(JudgeMountAliases, WhatIsCloches) {
+  using Of = MountAlias::Of;
+  using Way = MountAlias::Way;
+  const struct {
+    MountAlias alias;
+    const char* said;  // empty: it may be so
+  } rows[] = {
+      {{Of::state, Way::own_is_mount_of_named, "/w", true, "/s"},
+       "Cloche's own /s is a mount of a directory in /w, where a command could change it"},
+      {{Of::state, Way::own_is_mount_of_named, "/w", false, "/s"},
+       "Cloche's own /s is a mount of a directory in /w, where a command could change it"},
+      {{Of::state, Way::named_is_mount_of_own, "/w", false, "/s"},
+       "/w is a mount of Cloche's own /s, and no command sees that"},
+      {{Of::configuration, Way::named_is_mount_of_own, "/w", false, "/c"},
+       "/w is a mount of Cloche's own /c, and no command sees that"},
+      {{Of::kept, Way::named_is_mount_of_own, "/w", true, "/k"},
+       "/w is a mount of /k, which the configuration takes the operator's word from"},
+      {{Of::kept, Way::named_is_mount_of_own, "/w", false, "/k"}, ""},
+  };
+  EXPECT_TRUE(judge_mount_aliases({}).ok());
+  for (const auto& row : rows) {
+    const auto judged = judge_mount_aliases({row.alias});
+    EXPECT_EQ(judged.ok() ? "" : judged.error().what.text(), row.said);
+  }
+}
+
+TEST(JudgeSessionWorkspace, StaysTheFirst) {
+  EXPECT_TRUE(judge_session_workspace("/a", "/a").ok());
+  EXPECT_EQ(describe(judge_session_workspace("/a", "/b").error()),
+            "this session works in /a, and the call comes from /b; start a new session there");
 }
 
 }  // namespace

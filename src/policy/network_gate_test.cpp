@@ -60,23 +60,23 @@ TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
        "declare it there; for a skill of a project the operator has to give --net evil.example:443 as well"},
       {{"api.example.org:443", "evil.example:80"},
        {"*.example.org"},
-       "the operator",
+       "",
        "egress: connect to evil.example:80 refused: not declared (the operator: [*.example.org]); "
        "use what is declared, or tell the user which host is needed and why | give --net evil.example:80"},
       {{"api.example.org:8443"},
        {"*"},
-       "the operator",
+       "",
        "egress: connect to api.example.org:8443 refused: not declared (the operator: [any public name]); use "
        "what "
        "is declared, or tell the user which host is needed and why | give --net api.example.org:8443"},
       {{"localhost:443"},
        {"*"},
-       "the operator",
+       "",
        "egress: connect to localhost:443 refused: not declared (the operator: [any public name]); use what "
        "is "
        "declared, or tell the user which host is needed and why | give --net localhost:443"},
-      {{"api.example.org:80"}, {"*"}, "the operator", ""},
-      {{"localhost:8080"}, {"localhost:8080"}, "the operator", ""},
+      {{"api.example.org:80"}, {"*"}, "", ""},
+      {{"localhost:8080"}, {"localhost:8080"}, "", ""},
       {{"a.org:443"},
        {},
        "skill s, needs_network",
@@ -86,7 +86,7 @@ TEST(NetworkGate, WhatIsNotDeclaredIsRefusedInOneSentence) {
        "project the operator has to give --net a.org:443 as well"},
       {{"10.0.0.1:80"},
        {"*"},
-       "the operator",
+       "",
        "'10.0.0.1:80' is not the name of a host: it is an address, and hosts go by their names; "
        "write NAME or NAME:PORT"},
   };

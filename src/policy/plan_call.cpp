@@ -13,15 +13,20 @@ void narrow(Limits& limits, const Limits& other) {
 }
 
 // Of what the gateway does itself: no process, so nothing of the glass; the workspace is all it may touch.
-ConfinementPlan plan_action(const Launch& launch, const Facts& facts) {
+Result<ConfinementPlan> plan_action(const Launch& launch, const Facts& facts) {
+  TRY(judge_mount_aliases(facts.mount_aliases));
   ConfinementPlan plan;
   plan.rung = Rung::permissive;
   plan.required.clear();
   plan.directory = plan.workspace = facts.workspace.path;
-  if (launch.function) {
-    plan.action = to_json(*launch.function);
+  if (const auto* action = launch.as<FileAction>()) {
+    plan.action = to_json(*action);
+  } else if (const auto* recall = launch.as<Recall>()) {
+    plan.action = to_json(*recall);
+  } else if (const auto* function = launch.as<FunctionCall>()) {
+    plan.action = to_json(*function);
   } else {
-    plan.action = launch.action ? to_json(*launch.action) : to_json(launch.recall.value_or(Recall{}));
+    return Error{Cause::internal, "the call names nothing to do"};
   }
   return plan;
 }
@@ -80,7 +85,7 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
   // Last, so that what the shape says stands over what was passed.
   for (const auto& [name, value] : launch.environment) request.environment.push_back({name, value});
   if (!launch.network) request.hosts.clear();
-  if (launch.fetch) leave_alone(request, *launch.fetch);
+  if (const auto* fetch = launch.as<Fetch>()) leave_alone(request, *fetch);
   return request;
 }
 

@@ -71,7 +71,7 @@ TEST(PlanCall, OnlyWhatUsesTheNetworkHasIt) {
 TEST(PlanCall, WhatFetchesSeesItsProgramAndReachesItsHostAlone) {
   Launch launch;
   launch.argv = {"/.cloche/fetch", "https://a.org/"};
-  launch.fetch = Fetch{"https://a.org/", "a.org:443"};
+  launch.does = Fetch{"https://a.org/", "a.org:443"};
   launch.network = true;
   launch.readonly = false;
   launch.pass_env = {"CI"};

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/path.hpp"
+#include "base/shown.hpp"
 #include "model/network.hpp"
 #include "policy/declared_hosts.hpp"
 #include "policy/git_identity.hpp"
@@ -121,6 +122,15 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
 std::span<const ToolchainFact> toolchains_of(const RunRequest& request, const Facts& facts) {
   if (request.toolchains == "none") return {};
   return facts.toolchains;
+}
+
+// What was asked for by its name has to be there.
+Result<void> judge_toolchains(std::span<const ToolchainFact> toolchains) {
+  for (const auto& chain : toolchains) {
+    if (chain.trees.empty() && chain.path.empty())
+      return refusal("--toolchains: " + chain.name + " is not installed here");
+  }
+  return {};
 }
 
 void add_toolchains(ConfinementPlan& plan, std::span<const ToolchainFact> toolchains) {
@@ -281,11 +291,34 @@ Result<void> judge_own_id(const CallerFact& caller, Rung rung) {
   const auto promised = required_by(rung);
   const bool own_id = std::find(promised.begin(), promised.end(), LayerId::user_ids) != promised.end();
   if (!caller.stuck_as_root || !own_id) return {};
-  return Error{Fault::missing_layer,
+  return Error{Cause::missing_layer,
                "missing layer user-ids: root without CAP_SETUID, CAP_SETGID and CAP_SYS_ADMIN cannot give "
                "the command an id of its own",
-               0, "run as an ordinary user, or give root these capabilities",
-               std::string(name_of(LayerId::user_ids))};
+               0, "run as an ordinary user, or give root these capabilities", LayerId::user_ids};
+}
+
+Result<void> judge_mount_aliases(const std::vector<MountAlias>& aliases) {
+  const std::string fix = "unmount it, or name another directory";
+  for (const MountAlias& alias : aliases) {
+    if (alias.way == MountAlias::Way::own_is_mount_of_named)
+      return refusal("Cloche's own " + alias.own + " is a mount of a directory in " + alias.named +
+                         ", where a command could change it",
+                     fix);
+    if (alias.of != MountAlias::Of::kept)
+      return refusal(alias.named + " is a mount of Cloche's own " + alias.own + ", and no command sees that",
+                     fix);
+    if (alias.writable)
+      return refusal(alias.named + " is a mount of " + alias.own +
+                         ", which the configuration takes the operator's word from",
+                     fix);
+  }
+  return {};
+}
+
+Result<void> judge_session_workspace(const std::string& fixed, const std::string& workspace) {
+  if (fixed == workspace) return {};
+  return refusal("this session works in " + shown(fixed) + ", and the call comes from " + shown(workspace),
+                 "start a new session there");
 }
 
 Result<void> judge_workspace(const FileFact& workspace, const std::string& callers_home) {
@@ -347,6 +380,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
                        facts.workspace.path + " lie in each other",
                    "name another workspace, or move it with XDG_STATE_HOME");
   }
+  TRY(judge_mount_aliases(facts.mount_aliases));
+  TRY(judge_toolchains(toolchains_of(request, facts)));
   TRY(judge_own_ways(request, facts));
   TRY(judge_network(request, facts));
   ConfinementPlan plan;

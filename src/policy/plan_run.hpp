@@ -14,7 +14,14 @@ namespace cloche {
 inline constexpr std::string_view home_inside = "/home/cloche";
 
 // Why this directory cannot be a workspace, or nothing.
+// Where mounts give Cloche's own files a second name, no name is what it seems: a directory of the command's
+// that is mounted where they are would be hidden there and be the command's by its own name; and one that is
+// a mount of them, or of something in them, would show them.
+Result<void> judge_mount_aliases(const std::vector<MountAlias>& aliases);
+
 Result<void> judge_workspace(const FileFact& workspace, const std::string& home);
+// An agent's session stays in the workspace of its first call.
+Result<void> judge_session_workspace(const std::string& fixed, const std::string& workspace);
 
 // Root outside without the means to stop being root there: in a box the command would own the host's files. A
 // rung without a box promises no other id; there Landlock, the filter and the lack of capabilities hold root.

@@ -41,7 +41,7 @@ TEST(PlanRun, NothingOfTheOperatorsIsReachedThroughWhatCommandsWrite) {
     for (const auto& plan : plans) {
       EXPECT_EQ(plan.ok(), !row.refused) << row.turn;
       if (!plan.ok()) {
-        EXPECT_NE(plan.error().what.find(row.turn), std::string::npos) << plan.error().what;
+        EXPECT_NE(plan.error().what.text().find(row.turn), std::string::npos) << plan.error().what;
       }
     }
   }
@@ -89,8 +89,8 @@ TEST(PlanRun, JudgesEveryGrant) {
     const auto plan = plan_run(request, facts);
     if (row.complaint != nullptr) {
       ASSERT_FALSE(plan.ok()) << row.target;
-      EXPECT_NE(plan.error().what.find(row.complaint), std::string::npos) << plan.error().what;
-      EXPECT_NE(plan.error().what.find(row.writable ? "--rw given" : "--ro given"), std::string::npos)
+      EXPECT_NE(plan.error().what.text().find(row.complaint), std::string::npos) << plan.error().what;
+      EXPECT_NE(plan.error().what.text().find(row.writable ? "--rw given" : "--ro given"), std::string::npos)
           << plan.error().what;
       continue;
     }
@@ -128,7 +128,7 @@ TEST(PlanRun, AGrantDoesNotCoverTheCommandsOwnHome) {
     const auto plan = plan_run(request, facts);
     ASSERT_EQ(plan.ok(), row.taken) << row.target;
     if (!plan.ok()) {
-      EXPECT_NE(plan.error().what.find("own home"), std::string::npos) << plan.error().what;
+      EXPECT_NE(plan.error().what.text().find("own home"), std::string::npos) << plan.error().what;
     }
   }
 }
@@ -156,8 +156,8 @@ TEST(PlanRun, RefusesItsOwnStateInTheWorkspace) {
     facts.state.path = state;  // also before it exists: this call would make it there
     const auto plan = plan_run(plain_request(), facts);
     ASSERT_FALSE(plan.ok()) << state;
-    EXPECT_NE(plan.error().what.find(state), std::string::npos);
-    EXPECT_NE(plan.error().fix.find("XDG_STATE_HOME"), std::string::npos);
+    EXPECT_NE(plan.error().what.text().find(state), std::string::npos);
+    EXPECT_NE(plan.error().fix.text().find("XDG_STATE_HOME"), std::string::npos);
   }
   Facts facts = plain_host();
   facts.state = directory("/home/user/project2/cloche");
@@ -412,7 +412,19 @@ TEST(PlanRun, MoreGrantsThanAPlanCanHoldAreRefusedByNumber) {
   }
   const auto plan = plan_run(request, facts);
   ASSERT_FALSE(plan.ok());
-  EXPECT_NE(plan.error().what.find("300"), std::string::npos) << plan.error().what;
+  EXPECT_NE(plan.error().what.text().find("300"), std::string::npos) << plan.error().what;
+}
+
+TEST(PlanRun, ANamedToolchainThatIsNotInstalledIsRefused) {
+  Facts facts = plain_host();
+  facts.toolchains = {{.name = "go", .path = {"/chain"}}, {.name = "cargo"}};
+  RunRequest request = plain_request();
+  request.toolchains = "go,cargo";
+  const auto plan = plan_run(request, facts);
+  ASSERT_FALSE(plan.ok());
+  EXPECT_EQ(describe(plan.error()), "--toolchains: cargo is not installed here");
+  request.toolchains = "none";
+  EXPECT_TRUE(plan_run(request, facts).ok()) << "this call does not see them";
 }
 
 TEST(PlanRun, AToolchainsOtherNameIsALinkInTheView) {

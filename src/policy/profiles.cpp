@@ -300,6 +300,13 @@ std::string_view nearest_profile(std::string_view seatbelt) {
   return name_of(Profile::readonly);
 }
 
+Result<void> judge_own_name(const std::string& file, const std::string& name) {
+  if (!is_profile_name(name)) return refusal(file + ": its name is not one that a profile can have");
+  if (shipped_profile(name))
+    return refusal(file + ": the profile " + name + " comes with Cloche", "give yours another name");
+  return {};
+}
+
 Error seatbelt_refusal(const std::string& file, std::string_view text) {
   return refusal(file + " is a seatbelt profile of macOS, which Linux cannot enforce",
                  "the nearest here is " + std::string(nearest_profile(text)));

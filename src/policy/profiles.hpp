@@ -70,6 +70,9 @@ Profile base_of(const SandboxProfile& profile);
 // What a request has under it: flags showed their own paths already, and its limits only become smaller.
 void apply_profile(RunRequest& request, const SandboxProfile& profile);
 
+// Of a profile in the operator's folder: its name, which is that of its file.
+Result<void> judge_own_name(const std::string& file, const std::string& name);
+
 // A seatbelt profile means nothing to Linux; this is what comes nearest to its text.
 std::string_view nearest_profile(std::string_view seatbelt);
 // The refusal that says so.

@@ -46,6 +46,14 @@ TEST(Profiles, TheShippedOnesSayWhatIsBuiltIn) {
   EXPECT_EQ(names_of(profiles), "readonly, workspace-write-no-network and workspace-write");
 }
 
+TEST(Profiles, ACustomOneHasANameOfItsOwn) {
+  EXPECT_TRUE(judge_own_name("/p/mine.json", "mine").ok());
+  EXPECT_EQ(describe(judge_own_name("/p/a b.json", "a b").error()),
+            "/p/a b.json: its name is not one that a profile can have");
+  EXPECT_EQ(describe(judge_own_name("/p/readonly.json", "readonly").error()),
+            "/p/readonly.json: the profile readonly comes with Cloche; give yours another name");
+}
+
 TEST(Profiles, ACustomOneTakesAwayAndShowsMore) {
   EXPECT_EQ(told(custom(R"({"extends": "workspace-write"})")), "write declared");
   EXPECT_EQ(told(custom(R"({"extends": "workspace-write", "network": "none"})")), "write none");

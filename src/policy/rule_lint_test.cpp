@@ -11,7 +11,7 @@ std::vector<std::string> findings(const std::string& rules, const std::vector<To
   const auto json = read_json("{\"rules\": [\n" + rules + "]}", "r.json");
   EXPECT_TRUE(json.ok()) << rules;
   const auto file = RuleFile::read(&json.value(), "r.json");
-  EXPECT_TRUE(file.ok()) << (file.ok() ? "" : file.error().what);
+  EXPECT_TRUE(file.ok()) << (file.ok() ? "" : file.error().what.text());
   std::vector<std::string> texts;
   for (const auto& finding : lint(file.value(), own)) texts.push_back(finding.rule + ": " + finding.what);
   return texts;

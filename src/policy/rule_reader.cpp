@@ -83,7 +83,7 @@ class RuleReader {
       if (!value.is_string())
         return fail(value.line, "the pattern of " + json_quote(name) + " must be a string");
       auto compiled = compile_pattern(value.text, Dot::matches_newline);
-      if (!compiled.ok()) return fail(value.line, compiled.error().what);
+      if (!compiled.ok()) return fail(value.line, compiled.error().what.text());
       program_size_ += static_cast<size_t>(compiled.value()->ProgramSize());
       if (program_size_ > most_program)
         return fail(value.line, "the patterns up to here are too large together to be judged in time");
@@ -156,7 +156,7 @@ class RuleReader {
       auto quoted = normalise_(value.text);
       if (!quoted.ok())
         return fail(value.line,
-                    "the example " + json_quote(value.text) + " is no call: " + quoted.error().what);
+                    "the example " + json_quote(value.text) + " is no call: " + quoted.error().what.text());
       text = std::move(quoted).value();
     }
     if (!call.arguments.emplace(name, std::move(text)).second)

@@ -82,7 +82,7 @@ RuleFile file_of(const std::vector<std::string>& rules, const std::string& other
   const auto json = read_json(text + "]" + otherwise + "}", "generated");
   EXPECT_TRUE(json.ok()) << text;
   auto file = RuleFile::read(&json.value(), "generated");
-  EXPECT_TRUE(file.ok()) << text << (file.ok() ? "" : file.error().what);
+  EXPECT_TRUE(file.ok()) << text << (file.ok() ? "" : file.error().what.text());
   return std::move(file).value();
 }
 

@@ -25,7 +25,7 @@ Result<RuleFile> read_rules(const std::string& permissions, const NormaliseComma
 
 RuleFile must_read(const std::string& permissions) {
   auto file = read_rules(permissions);
-  EXPECT_TRUE(file.ok()) << permissions << ": " << (file.ok() ? "" : file.error().what);
+  EXPECT_TRUE(file.ok()) << permissions << ": " << (file.ok() ? "" : file.error().what.text());
   return file.ok() ? std::move(file).value() : RuleFile::read(nullptr, "").value();
 }
 
@@ -335,7 +335,7 @@ TEST(Rules, AFileThatIsNotUnderstoodIsRefused) {
   };
   for (const auto& [permissions, why] : rows) {
     const auto file = read_rules(permissions);
-    EXPECT_EQ(file.ok() ? "accepted" : file.error().what, why) << permissions;
+    EXPECT_EQ(file.ok() ? "accepted" : file.error().what.text(), why) << permissions;
   }
 }
 
@@ -366,8 +366,10 @@ TEST(Rules, AFileThatWouldKeepUsBusyIsRefused) {
   for (const auto& row : rows) {
     const auto file = read_rules(row.permissions);
     ASSERT_FALSE(file.ok()) << row.complaint;
-    EXPECT_NE(file.error().what.find(row.complaint), std::string::npos) << file.error().what.substr(0, 300);
-    EXPECT_TRUE(file.error().what.starts_with("rules.json:")) << file.error().what.substr(0, 300);
+    EXPECT_NE(file.error().what.text().find(row.complaint), std::string::npos)
+        << file.error().what.text().substr(0, 300);
+    EXPECT_TRUE(file.error().what.text().starts_with("rules.json:"))
+        << file.error().what.text().substr(0, 300);
   }
   EXPECT_TRUE(read_rules(rules_of(1000, ".*.*.*x")).ok());
 }
@@ -397,7 +399,7 @@ TEST(Rules, ExamplesAreNormalisedLikeCalls) {
       R"({"rules": [{"tool": "run_shell", "args": {"cmd": "a"}, "action": "deny", "match": ["a | b"]}]})",
       normalise);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().what, "rules.json:1: the example \"a | b\" is no call: an operator");
+  EXPECT_EQ(refused.error().what.text(), "rules.json:1: the example \"a | b\" is no call: an operator");
 }
 
 // The example of the reference is true: it loads, and decides what the text around it says.

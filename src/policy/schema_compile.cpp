@@ -129,7 +129,7 @@ class Compiler {
 
   Result<std::shared_ptr<const RE2>> read_pattern(const std::string& text, int line) const {
     auto compiled = compile_pattern(text, Dot::stops_at_newline);
-    if (!compiled.ok()) return fail(line, compiled.error().what);
+    if (!compiled.ok()) return fail(line, compiled.error().what.text());
     return compiled;
   }
 

@@ -84,8 +84,9 @@ TEST(Shapes, WhatIsWrongIsRefusedWithItsLine) {
   for (const auto& [text, what] : rows) {
     const auto shapes = read_shapes(text, "x.json");
     ASSERT_FALSE(shapes.ok()) << text;
-    EXPECT_NE(shapes.error().what.find(what), std::string::npos) << what << " <> " << shapes.error().what;
-    EXPECT_TRUE(shapes.error().what.starts_with("x.json:")) << shapes.error().what;
+    EXPECT_NE(shapes.error().what.text().find(what), std::string::npos)
+        << what << " <> " << shapes.error().what;
+    EXPECT_TRUE(shapes.error().what.text().starts_with("x.json:")) << shapes.error().what;
   }
 }
 
@@ -105,7 +106,7 @@ TEST(Shapes, AFailingExampleRefusesTheFileWithItsLine) {
   EXPECT_EQ(count.failures[1], "x.json:6: t: should be refused and is accepted by t: t x");
   const auto loaded = load_shapes(text, "x.json");
   ASSERT_FALSE(loaded.ok());
-  EXPECT_EQ(loaded.error().what, count.failures[0]);
+  EXPECT_EQ(loaded.error().what.text(), count.failures[0]);
 }
 
 TEST(Shapes, AnAcceptedExampleIsACommandThatCanBeRead) {

@@ -69,7 +69,8 @@ TEST(ViewGuards, OwnFilesAreMaskedByWhateverNameTheirTreeHas) {
   };
   for (const auto& row : rows) {
     const auto plan = granted(row.source, row.writable);
-    ASSERT_EQ(plan.ok(), !row.answer.empty()) << row.source.path << (plan.ok() ? "" : plan.error().what);
+    ASSERT_EQ(plan.ok(), !row.answer.empty())
+        << row.source.path << (plan.ok() ? "" : plan.error().what.text());
     if (plan.ok()) {
       EXPECT_EQ(masks_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
     }
@@ -106,7 +107,7 @@ TEST(ViewGuards, NothingThatCanBeWrittenMeetsWhatTheOperatorsWordIsTakenFrom) {
     const auto written = granted(source, true, facts);
     EXPECT_EQ(written.ok(), row.good) << row.path;
     if (!written.ok()) {
-      EXPECT_NE(written.error().what.find("takes the operator's word from"), std::string::npos);
+      EXPECT_NE(written.error().what.text().find("takes the operator's word from"), std::string::npos);
     }
     EXPECT_TRUE(granted(source, false, facts).ok()) << row.path << " to read";
   }
@@ -128,7 +129,7 @@ TEST(ViewGuards, TheProjectsConfigurationStaysWhereItIs) {
               {"/mnt/config", 50, false}};
   for (const auto& row : rows) {
     const auto plan = granted(found(Kind::directory, row.path, row.inode), true, facts);
-    ASSERT_EQ(plan.ok(), row.good) << row.path << (plan.ok() ? "" : plan.error().what);
+    ASSERT_EQ(plan.ok(), row.good) << row.path << (plan.ok() ? "" : plan.error().what.text());
     if (!plan.ok()) continue;
     const auto kept =
         std::find_if(plan.value().view.begin(), plan.value().view.end(),
@@ -179,7 +180,8 @@ TEST(ViewGuards, TheRunningClocheIsNobodysToChangeOrToMove) {
   };
   for (const auto& row : rows) {
     const auto plan = granted(row.source, row.writable, installed());
-    ASSERT_EQ(plan.ok(), !row.answer.empty()) << row.source.path << (plan.ok() ? "" : plan.error().what);
+    ASSERT_EQ(plan.ok(), !row.answer.empty())
+        << row.source.path << (plan.ok() ? "" : plan.error().what.text());
     if (plan.ok()) {
       EXPECT_EQ(parts_of(plan.value()), row.answer == "none" ? "" : row.answer) << row.source.path;
     }
@@ -200,7 +202,7 @@ TEST(ViewGuards, AWorkspaceWithAPartAndWithoutTheProgramsIsRefused) {
     facts.parts[1] = found(Kind::directory, row.refused ? "/srv/rules/linked" : facts.parts[1].path, 61);
     facts.workspace = row.workspace;
     const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
-    EXPECT_EQ(plan.ok(), !row.refused) << row.workspace.path << (plan.ok() ? "" : plan.error().what);
+    EXPECT_EQ(plan.ok(), !row.refused) << row.workspace.path << (plan.ok() ? "" : plan.error().what.text());
   }
 }
 
@@ -211,7 +213,7 @@ TEST(ViewGuards, WithoutMountsATreeWithTheRunningClocheIsRefused) {
   facts.workspace = found(Kind::directory, "/srv/tools", 63);
   const auto plan = plan_run(request, facts);
   ASSERT_FALSE(plan.ok());
-  EXPECT_NE(plan.error().what.find("/srv/tools/cloche/bin"), std::string::npos) << plan.error().what;
+  EXPECT_NE(plan.error().what.text().find("/srv/tools/cloche/bin"), std::string::npos) << plan.error().what;
 }
 
 TEST(ViewGuards, AFileOfTheRunningClocheWithAnotherNameIsRefusedWhereSomethingCanBeWritten) {
@@ -219,7 +221,8 @@ TEST(ViewGuards, AFileOfTheRunningClocheWithAnotherNameIsRefusedWhereSomethingCa
   facts.with_other_names = {"/srv/tools/cloche/bin/cloche-jail"};
   const auto plan = plan_run(RunRequest{.argv = {"true"}}, facts);
   ASSERT_FALSE(plan.ok());
-  EXPECT_NE(plan.error().what.find("cloche-jail has another name"), std::string::npos) << plan.error().what;
+  EXPECT_NE(plan.error().what.text().find("cloche-jail has another name"), std::string::npos)
+      << plan.error().what;
   EXPECT_TRUE(plan_run(RunRequest{.argv = {"true"}, .profile = Profile::readonly}, facts).ok());
 }
 

@@ -10,8 +10,8 @@
 #include "base/json.hpp"
 #include "base/json_text.hpp"
 #include "base/sha256.hpp"
-#include "base/shown.hpp"
 #include "base/sys.hpp"
+#include "policy/plan_run.hpp"
 
 namespace cloche {
 namespace {
@@ -83,12 +83,7 @@ Result<void> AgentSessions::fix_workspace(const SessionKey& session, const std::
   const std::string name = session_name(session) + std::string(session_ending);
   const auto held = TRY(shelf_.lock());
   const auto known = read_object(shelf_, name);
-  if (known.ok()) {
-    const std::string fixed = text_in(known.value(), "workspace");
-    if (fixed == workspace) return {};
-    return refusal("this session works in " + shown(fixed) + ", and the call comes from " + shown(workspace),
-                   "start a new session there");
-  }
+  if (known.ok()) return judge_session_workspace(text_in(known.value(), "workspace"), workspace);
   if (known.error().number != ENOENT) return known.error();
   make_room();
   JsonWriter out;

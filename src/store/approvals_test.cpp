@@ -172,7 +172,7 @@ TEST_F(ApprovalsTest, OneWorkspaceLeavesRoomForTheOthers) {
     ASSERT_TRUE(approvals.file({"sha256:" + std::to_string(i), "x"}, "/ws", start_ms).ok());
   const auto third = approvals.file(question, "/ws", start_ms);
   ASSERT_FALSE(third.ok());
-  EXPECT_EQ(third.error().what, "2 questions of this workspace wait for the operator already");
+  EXPECT_EQ(third.error().what.text(), "2 questions of this workspace wait for the operator already");
   EXPECT_TRUE(approvals.file(question, "/other", start_ms).ok());
   EXPECT_FALSE(approvals.file({"sha256:9", "x"}, "/third", start_ms).ok());
 }

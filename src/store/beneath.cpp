@@ -48,7 +48,7 @@ Error path_error(const std::string& shown_path, int number) {
   const std::string quoted = "'" + shown(shown_path) + "'";
   const char* sentence = sentence_of(number);
   if (sentence == nullptr) return system_error(quoted, number);
-  return {Fault::system, quoted + sentence, number, {}};
+  return {Cause::system, quoted + sentence, number, {}};
 }
 
 Result<OwnedFd> open_beneath(int directory, const std::string& path, int flags, Links links,

@@ -9,9 +9,9 @@
 #include <charconv>
 
 #include "base/path.hpp"
-#include "base/shown.hpp"
 #include "base/sys.hpp"
 #include "confine/watched_child.hpp"
+#include "policy/judge_home.hpp"
 #include "store/config_paths.hpp"
 
 namespace cloche {
@@ -46,20 +46,8 @@ bool is_id(std::string_view text, uid_t id) {
   return !text.empty() && read.ec == std::errc{} && read.ptr == end && number == id;
 }
 
-bool is_directory(const std::string& path, struct stat& seen) {
-  if (::stat(path.c_str(), &seen) != 0) return false;
-  errno = ENOTDIR;
-  return S_ISDIR(seen.st_mode);
-}
-
 // sudo may keep the HOME of the user who called it.
 bool is_anothers(const struct stat& seen) { return seen.st_uid != ::geteuid(); }
-
-Error unknown_home() {
-  return refusal("HOME is not set and the passwd database has no home for the user id " +
-                     std::to_string(::geteuid()) + ", so it is not known whose configuration holds",
-                 "set HOME to your home directory");
-}
 
 // What lies there is another process's, and by most names each process sees something else.
 bool is_in_proc(const std::string& place) {
@@ -80,16 +68,12 @@ bool config_home_is_anothers(const Environment& environment) {
   return false;
 }
 
-// sudo may keep XDG_CONFIG_HOME as well.
-Result<void> check_config_home(const Environment& environment, const std::string& home) {
-  if (!config_home_is_anothers(environment)) return {};
-  const std::string given = environment.get("XDG_CONFIG_HOME");
+// The first home that has a configuration, or may have, which XDG_CONFIG_HOME passes over; empty: none.
+std::string passed_over_by(const std::string& config_home, const Environment& environment,
+                           const std::string& home) {
   for (const std::string& own : {environment.account_home(), home}) {
-    if (own.empty() || given == (own == "/" ? "" : own) + "/.config" || !may_have_configuration(own))
-      continue;
-    return refusal("XDG_CONFIG_HOME=" + shown(given, 200) +
-                       " belongs to another user, and the configuration in " + own + " would not hold",
-                   "unset it; with sudo, use sudo -H without -E");
+    if (!own.empty() && config_home != (own == "/" ? "" : own) + "/.config" && may_have_configuration(own))
+      return own;
   }
   return {};
 }
@@ -104,6 +88,32 @@ std::string home_by_getent(uid_t id) {
   const auto end = run_watched(getent);
   const bool answered = end.ok() && end.value().how == WatchedEnd::How::exited && end.value().number == 0;
   return answered ? home_in_answer(end.value().output, id) : "";
+}
+
+// Only as much as is needed to judge: every call does this.
+Result<HomeFacts> look_at_home(const Environment& environment) {
+  HomeFacts facts{.user = ::geteuid(), .written = environment.get("HOME")};
+  if (facts.written.empty()) return facts;
+  facts.place = facts.written == "/" ? facts.written : TRY(directory_in(environment, "HOME"));
+  facts.in_proc = is_in_proc(facts.place);
+  if (facts.in_proc) return facts;
+  // sudo may keep XDG_CONFIG_HOME as well.
+  if (config_home_is_anothers(environment)) {
+    facts.config_home = environment.get("XDG_CONFIG_HOME");
+    facts.passed_over = passed_over_by(facts.config_home, environment, facts.place);
+  }
+  facts.account = environment.account_home();
+  if (facts.place == facts.account) return facts;
+  struct stat seen {};
+  const bool exists = ::stat(facts.place.c_str(), &seen) == 0;
+  if (exists || errno != ENOENT) facts.kind = FileFact::Kind::other;
+  if (exists && S_ISDIR(seen.st_mode)) facts.kind = FileFact::Kind::directory;
+  facts.of_another_user = exists && is_anothers(seen);
+  const bool own = facts.kind == FileFact::Kind::directory && !facts.of_another_user;
+  facts.account_is_configured = !own && !facts.account.empty() &&
+                                environment.get("XDG_CONFIG_HOME").empty() &&
+                                may_have_configuration(facts.account);
+  return facts;
 }
 
 }  // namespace
@@ -138,7 +148,7 @@ std::string home_of_account() {
 bool asks_for_account(const Environment& environment) {
   struct stat seen {};
   const std::string home = environment.get("HOME");
-  return home.empty() || !is_directory(home, seen) || is_anothers(seen) ||
+  return home.empty() || ::stat(home.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode) || is_anothers(seen) ||
          config_home_is_anothers(environment);
 }
 
@@ -148,28 +158,7 @@ Environment with_home_from_database(const Environment& environment) {
 }
 
 Result<std::string> callers_home(const Environment& environment) {
-  const std::string home = environment.get("HOME");
-  if (home.empty()) return unknown_home();
-  const std::string place = home == "/" ? home : TRY(directory_in(environment, "HOME"));
-  if (is_in_proc(place))
-    return refusal(
-        "HOME=" + shown(home, 200) + " lies in /proc, so it is not known whose configuration holds",
-        "set HOME to your home directory");
-  TRY(check_config_home(environment, place));
-  const std::string& account = environment.account_home();
-  if (place == account) return place;
-  struct stat seen {};
-  const bool there = is_directory(place, seen);
-  if (!there && (account.empty() || errno != ENOENT))
-    return refusal(
-        "HOME=" + shown(home, 200) + " is no directory, so it is not known whose configuration holds",
-        "set HOME to your home directory, or unset it");
-  if ((!there || is_anothers(seen)) && !account.empty() && environment.get("XDG_CONFIG_HOME").empty() &&
-      may_have_configuration(account))
-    return refusal("HOME=" + shown(home, 200) + (there ? " belongs to another user" : " is not there") +
-                       ", and the configuration in " + account + " would not hold",
-                   "set HOME to " + account + "; with sudo, use sudo -H");
-  return place;
+  return judge_home(TRY(look_at_home(environment)));
 }
 
 }  // namespace cloche

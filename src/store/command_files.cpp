@@ -17,14 +17,11 @@ namespace {
 constexpr size_t max_file_bytes = 1 << 20;
 
 Result<std::string> read_users_file(const std::string& path, const std::string& workspace) {
-  TRY(judge_reach("the file of command shapes " + path, path, workspace));
-  const OperatorsFile opened = TRY(open_operators(path, users_writers()));
-  TRY(judge_way(path, opened, users_writers()));
-  if (!workspace.empty() && lies_in(workspace, opened.opened)) {
-    return refusal(
-        "the command shapes in " + opened.opened + " lie in the workspace: a command could widen them",
-        "move them, or name another workspace");
-  }
+  TRY(judge_reach("the file of command shapes " + path, look_at_reach(path, workspace)));
+  const OperatorsFile opened = TRY(open_trusted(path, users_writers()));
+  const bool inside = !workspace.empty() && lies_in(workspace, opened.opened);
+  TRY(judge_opened("the file of command shapes",
+                   {.path = path, .opened = opened.opened, .in_workspace = inside}));
   return read_operators(opened.fd.get(), path, max_file_bytes);
 }
 
@@ -38,7 +35,7 @@ Result<std::vector<std::string>> users_command_files(const Environment& environm
   const std::string folder = TRY(user_config_folder(environment)) + "/commands";
   std::vector<std::string> files;
   if (::access(folder.c_str(), F_OK) != 0) return files;
-  TRY(judge_operators_folder(folder, users_writers()));
+  TRY(check_operators_folder(folder, users_writers()));
   for (const auto& name : names_in(folder)) {
     if (name.ends_with(".json") && name[0] != '.') files.push_back(folder + "/" + name);
   }

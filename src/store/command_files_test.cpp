@@ -69,7 +69,8 @@ TEST_F(CommandFiles, TheUsersOwnAreWhereTheConfigurationIs) {
     config = no_place;
     const auto files = users_command_files(environment());
     ASSERT_FALSE(files.ok()) << config;
-    EXPECT_NE(files.error().what.find("is not the absolute path"), std::string::npos) << files.error().what;
+    EXPECT_NE(files.error().what.text().find("is not the absolute path"), std::string::npos)
+        << files.error().what;
   }
 }
 
@@ -127,7 +128,8 @@ TEST_F(CommandFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
     ASSERT_EQ(::chown(row.path.c_str(), row.owner, 0), 0);
     ASSERT_EQ(::chmod(row.path.c_str(), row.mode), 0);
     const auto loaded = load("ws");
-    EXPECT_EQ(loaded.ok() ? "" : loaded.error().what, row.says.empty() ? "" : row.path.string() + row.says);
+    EXPECT_EQ(loaded.ok() ? "" : loaded.error().what.text(),
+              row.says.empty() ? "" : row.path.string() + row.says);
     ASSERT_EQ(::chown(row.path.c_str(), 0, 0), 0);
     ASSERT_EQ(::chmod(row.path.c_str(), fs::is_directory(row.path) ? 0755 : 0644), 0);
   }
@@ -145,7 +147,7 @@ TEST_F(CommandFiles, ALinkIsWorthNoMoreThanThePlaceThatItLeadsTo) {
   fs::permissions(root / "elsewhere", fs::perms(0777));
   const auto loaded = load("ws");
   ASSERT_FALSE(loaded.ok());
-  EXPECT_EQ(loaded.error().what, (root / "elsewhere").string() + " can be written by everybody");
+  EXPECT_EQ(loaded.error().what.text(), (root / "elsewhere").string() + " can be written by everybody");
 }
 
 TEST_F(CommandFiles, AnErrorIsNotAnEmptyList) {

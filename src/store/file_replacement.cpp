@@ -21,7 +21,7 @@ constexpr mode_t new_directory_mode = 0755;  // likewise
 constexpr mode_t kept_mode_bits = 0777;      // not set-uid, set-gid and sticky
 
 Error sentence(const std::string& path, const std::string& rest, int number) {
-  return {Fault::system, "'" + shown(path) + "' " + rest, number, {}};
+  return {Cause::system, "'" + shown(path) + "' " + rest, number, {}};
 }
 
 Result<std::string> unused_name() {

@@ -186,36 +186,26 @@ std::vector<NamedTree> named_trees(const RunRequest& request, const Facts& facts
   return trees;
 }
 
-// Where mounts give Cloche's own files a second name, no name is what it seems: a directory of the command's
-// that is mounted where they are would be hidden there and be the command's by its own name; and one that is
-// a mount of them, or of something in them, would show them.
-Result<void> judge_mounted_own(const RunRequest& request, const Facts& facts) {
+// Mounts by which what is named and what is Cloche's or the operator's own are the same.
+std::vector<MountAlias> look_at_aliases(const RunRequest& request, const Facts& facts) {
+  using Of = MountAlias::Of;
+  using Way = MountAlias::Way;
+  std::vector<std::pair<Of, const FileFact*>> all = {{Of::state, &facts.state}};
+  for (const auto& fact : facts.configuration) all.emplace_back(Of::configuration, &fact);
+  for (const auto& fact : facts.kept) all.emplace_back(Of::kept, &fact);
   MountLook mounts;
-  const auto shows = [&](const NamedTree& tree, const FileFact& own) {
-    return own.path.starts_with('/') && mounts.is_mounted_from(own.path, tree.fact->path);
-  };
-  for (const NamedTree& tree : named_trees(request, facts)) {
-    if (!tree.fact->exists()) continue;
-    const std::string& path = tree.fact->path;
-    if (facts.state.path.starts_with('/') && mounts.is_mounted_from(path, facts.state.path))
-      return refusal("Cloche's own " + facts.state.path + " is a mount of a directory in " + path +
-                         ", where a command could change it",
-                     "unmount it, or name another directory");
-    std::vector<const FileFact*> hidden = {&facts.state};
-    for (const auto& own : facts.configuration) hidden.push_back(&own);
-    for (const FileFact* own : hidden) {
-      if (shows(tree, *own))
-        return refusal(path + " is a mount of Cloche's own " + own->path + ", and no command sees that",
-                       "unmount it, or name another directory");
-    }
-    for (const FileFact& kept : facts.kept) {
-      if (tree.writable && shows(tree, kept))
-        return refusal(
-            path + " is a mount of " + kept.path + ", which the configuration takes the operator's word from",
-            "unmount it, or name another directory");
+  std::vector<MountAlias> aliases;
+  for (const auto& [named, writable] : named_trees(request, facts)) {
+    if (!named->exists()) continue;
+    for (const auto& [of, own] : all) {
+      if (!own->path.starts_with('/')) continue;
+      if (of == Of::state && mounts.is_mounted_from(named->path, own->path))
+        aliases.push_back({of, Way::own_is_mount_of_named, named->path, writable, own->path});
+      if (mounts.is_mounted_from(own->path, named->path))
+        aliases.push_back({of, Way::named_is_mount_of_own, named->path, writable, own->path});
     }
   }
-  return {};
+  return aliases;
 }
 
 void add_once(std::vector<std::string>& paths, std::string path) {
@@ -367,7 +357,7 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   look_above(facts.above_own, facts.project_config);
   facts.workspace.mount = mount_number(facts.workspace.path);
   for (auto& grant : facts.grants) grant.mount = mount_number(grant.path);
-  TRY(judge_mounted_own(request, facts));
+  facts.mount_aliases = look_at_aliases(request, facts);
   facts.with_other_names = that_could_lie_in(trees_of(facts), std::move(facts.with_other_names));
   return seen;
 }

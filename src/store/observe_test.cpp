@@ -322,7 +322,7 @@ TEST_F(Observe, AnUnknownToolchainIsAnErrorAndNotSilence) {
   request_.toolchains = "rust";
   const auto seen = observe(request_, environment(), caller(), {""});
   ASSERT_FALSE(seen.ok());
-  EXPECT_EQ(seen.error().fault, Fault::usage);
+  EXPECT_EQ(seen.error().cause, Cause::usage);
 }
 
 TEST_F(Observe, MountsBelowAreThoseOfTheKernelsTable) {

@@ -29,21 +29,19 @@ bool looks_like_json(const std::string& name) {
 // By descriptor: the file whose place was judged is the one that is read.
 Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
                                  const ProfilePlaces& places) {
-  if (has_other_names(file.fd.get(), file.opened, ::geteuid()))
-    return refusal(path + " has another name (a hard link), by which a command could widen it",
-                   "give it one name, with a copy");
-  if (!places.workspace.empty() && lies_in(places.workspace, file.opened))
-    return refusal("the profile " + file.opened + " lies in the workspace: a command could widen it",
-                   "move it, or name another workspace");
+  const bool inside = !places.workspace.empty() && lies_in(places.workspace, file.opened);
+  TRY(judge_opened("the profile",
+                   {.path = path,
+                    .opened = file.opened,
+                    .in_workspace = inside,
+                    .has_other_names = has_other_names(file.fd.get(), file.opened, ::geteuid())}));
   return read_operators(file.fd.get(), path, max_file_bytes);
 }
 
 // What somebody else could have written is not the operator's word.
 Result<std::string> read_own(const std::string& path, const ProfilePlaces& places) {
-  TRY(judge_reach("the profile " + path, path, places.workspace));
-  const OperatorsFile file = TRY(open_operators(path, places.writers));
-  TRY(judge_way(path, file, places.writers));
-  return read_outside(file, path, places);
+  TRY(judge_reach("the profile " + path, look_at_reach(path, places.workspace)));
+  return read_outside(TRY(open_trusted(path, places.writers)), path, places);
 }
 
 Error about_folder(Error error) {
@@ -52,8 +50,8 @@ Error about_folder(Error error) {
 }
 
 Result<void> add_own(Profiles& profiles, const std::string& folder, const ProfilePlaces& places) {
-  TRY(judge_reach("profiles_dir: " + folder, folder, places.workspace));
-  if (auto judged = judge_operators_folder(folder, places.writers); !judged.ok())
+  TRY(judge_reach("profiles_dir: " + folder, look_at_reach(folder, places.workspace)));
+  if (auto judged = check_operators_folder(folder, places.writers); !judged.ok())
     return about_folder(judged.take_error());
   const Profiles shipped = profiles;
   if (::access(folder.c_str(), R_OK | X_OK) != 0) return system_error("list the profiles in " + folder);
@@ -62,9 +60,7 @@ Result<void> add_own(Profiles& profiles, const std::string& folder, const Profil
     if (file.ends_with(".sb")) return seatbelt_refusal(path, TRY(read_own(path, places)));
     if (!is_profile_file(file)) continue;
     const std::string name = file.substr(0, file.size() - 5);
-    if (!is_profile_name(name)) return refusal(path + ": its name is not one that a profile can have");
-    if (shipped_profile(name))
-      return refusal(path + ": the profile " + name + " comes with Cloche", "give yours another name");
+    TRY(judge_own_name(path, name));
     const std::string text = TRY(read_own(path, places));
     profiles.push_back(TRY(read_profile({text, path, name}, shipped, places.home)));
   }

@@ -34,7 +34,7 @@ class ProfileFiles : public testing::Test {
     const auto loaded =
         load_profiles({.folder = root / "own", .workspace = workspace, .home = {}, .writers = writers});
     if (loaded.ok()) return loaded.value().back().name == "g" ? "ok" : "passed over";
-    std::string what = loaded.error().what;
+    std::string what = loaded.error().what.text();
     for (size_t at = what.find(root.string()); at != std::string::npos; at = what.find(root.string()))
       what.erase(at, root.string().size());
     return what;
@@ -139,7 +139,7 @@ TEST_F(ProfileFiles, ALongOneIsRefusedByItsName) {
   EXPECT_EQ(answer(), "/own/g.json is longer than 1048576 bytes");
   const auto named = load_profile_file(root / "own/g.json", {}, "");
   ASSERT_FALSE(named.ok());
-  EXPECT_EQ(named.error().what, (root / "own/g.json").string() + " is longer than 1048576 bytes");
+  EXPECT_EQ(named.error().what.text(), (root / "own/g.json").string() + " is longer than 1048576 bytes");
 }
 
 TEST_F(ProfileFiles, WhatIsNoProfileByItsNameIsTold) {

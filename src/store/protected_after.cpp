@@ -315,7 +315,7 @@ LookAfter look_after(const HeldRoot& root, const TreeFacts& known, const ChangeT
     ::fchmod(root.fd.get(), (seen.st_mode | S_IRWXU) & 07777);
     fd = open_child(root.fd.get(), ".", directory_flags);
   }
-  if (!fd) return {.gap = system_error(root.path + " could not be opened").what};
+  if (!fd) return {.gap = system_error(root.path + " could not be opened").what.text()};
   return WalkAfter(root, known, since, limits, remembered).take(fd.get());
 }
 

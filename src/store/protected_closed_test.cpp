@@ -189,7 +189,7 @@ TEST(ProtectedClosed, NothingBeginsWithoutDescriptorsForWhatIsToBeShown) {
   const FewDescriptors few(static_cast<rlim_t>(next) + 3);
   const auto looked = look_before(root, query, found, held);
   ASSERT_FALSE(looked.ok());
-  EXPECT_TRUE(looked.error().what.ends_with(": Too many open files")) << looked.error().what;
+  EXPECT_TRUE(looked.error().what.text().ends_with(": Too many open files")) << looked.error().what;
 }
 
 }  // namespace

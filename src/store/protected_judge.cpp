@@ -87,7 +87,8 @@ void MemberJudge::judge(const WalkedPlace& here, const MemberName& member, bool 
 void MemberJudge::judge_member(const WalkedPlace& here, const MemberName& member, bool way_is_new) {
   const std::string path = joined(here.path, member.name);
   const auto seen = look_in(here.fd, member.name);
-  if (!seen && errno != ENOENT) findings_.gap(system_error("'" + path + "' could not be looked at").what);
+  if (!seen && errno != ENOENT)
+    findings_.gap(system_error("'" + path + "' could not be looked at").what.text());
   if (!seen) return;
   if (is_out_of_reach(*seen)) {
     if (S_ISDIR(seen->st_mode)) look_inside(path, std::string(member.reason), Inside::links);

@@ -55,7 +55,7 @@ TEST_F(Pruning, ARunInUseIsLeftAlone) {
   auto run = open(where);
   const auto refused = prune_run(where);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().what.find("is in use"), std::string::npos);
+  EXPECT_NE(refused.error().what.text().find("is in use"), std::string::npos);
   EXPECT_EQ(prune_state(state(), 1000).kept.size(), 1U);
   EXPECT_TRUE(fs::exists(where.directory + "/tasks/T-001/home/deep"));
   run.reset();

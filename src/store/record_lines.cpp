@@ -123,7 +123,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   if (outcome.limit) out.member("limit", info_of(*outcome.limit).name);
   if (outcome.answer_fault != AnswerFault::none) out.member("failure", name_of(outcome.answer_fault));
   if (!outcome.reason.empty()) field(out, "reason", operators_reason(outcome));
-  field(out, "backend", outcome.backend);
+  field(out, "backend", name_of(outcome.backend));
   out.key("layers").begin_array();
   for (const auto& layer : outcome.layers)
     out.begin_object().member("name", name_of(layer.id)).member("by", layer.by).end_object();
@@ -131,8 +131,8 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   field(out, "proof", outcome.proof);
   add_usage(out, outcome.usage);
   add_items(out, "denials", outcome.denials, [&](const Denial& denial) {
-    field(out.begin_object(), "by", denial.by, max_item_bytes / 2);
-    field(out, "what", denial.what + denial.advice, max_item_bytes / 2).end_object();
+    field(out.begin_object(), "by", name_of(denial.by), max_item_bytes / 2);
+    field(out, "what", (denial.what + denial.advice).text(), max_item_bytes / 2).end_object();
   });
   add_network(out, outcome);
   if (!outcome.look_gap.empty()) field(out, "look_gap", outcome.look_gap);

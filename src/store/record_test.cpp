@@ -45,7 +45,7 @@ TEST_F(Records, ACallLeavesThreeLinesAndItsResult) {
   EXPECT_EQ(lines_in(audit()).size(), 1U) << "the decision is there before the effect";
   CallRecord call = a_call(decided, id, "exit_code: 3\n");
   call.outcome.exit_code = 3;
-  call.outcome.denials = {{"limit", "too many"}};
+  call.outcome.denials = {{Enforcer::limit, "too many"}};
   ASSERT_TRUE(run->finish(call, "all of it").ok());
 
   const auto audit_lines = lines_in(audit());
@@ -149,7 +149,7 @@ TEST_F(Records, WhatIsTooLongIsCutWhereOneSeesIt) {
     ASSERT_TRUE(id.ok()) << describe(id.error());
     CallRecord call = a_call(decided, id.value(), much);
     call.outcome.reason = much;
-    call.outcome.denials.assign(300, {"limit", std::string(5000, byte)});
+    call.outcome.denials.assign(300, {Enforcer::limit, std::string(5000, byte)});
     const auto done = run->finish(call, much);
     ASSERT_TRUE(done.ok()) << describe(done.error());
     const JsonValue line = parsed(lines_in(transcript("T-001")).back());
@@ -234,7 +234,7 @@ TEST_F(Records, AFullDiskRefusesTheCallAndLeavesAWholeRecord) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     EXPECT_FALSE(begun.ok()) << room;
     ASSERT_FALSE(done.ok()) << room;
-    EXPECT_NE(done.error().what.find(what_does_not_fit), std::string::npos) << done.error().what;
+    EXPECT_NE(done.error().what.text().find(what_does_not_fit), std::string::npos) << done.error().what;
     EXPECT_EQ(text_in(audit()), audit_before) << room;
     EXPECT_EQ(text_in(transcript("T-001")), transcript_before) << room;
     EXPECT_FALSE(fs::exists(run->place().transcripts() + "/T-001/" + id + ".txt")) << room;

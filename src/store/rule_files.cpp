@@ -31,8 +31,9 @@ Result<void> judge_directory_of(const std::string& path, const Writers& writers)
   const std::string directory(parent_of(path));
   struct stat seen {};
   if (::stat(directory.c_str(), &seen) != 0) return {};  // and whoever reads the file says why
-  if (!writers.group) TRY(judge_owner(seen, directory, writers));
-  return judge_mode(seen, directory, writers);
+  const OwnerFact fact = owner_fact(seen, directory);
+  if (!writers.group) TRY(judge_owner(fact, writers));
+  return judge_mode(fact, writers);
 }
 
 Result<std::optional<ConfigFile>> read_trusted(const std::string& path, const Writers& writers,
@@ -40,22 +41,16 @@ Result<std::optional<ConfigFile>> read_trusted(const std::string& path, const Wr
                                                std::span<const std::string_view> keys) {
   if (path.empty()) return std::optional<ConfigFile>();
   const Reach reach = TRY(reach_of(path, workspace));
-  if (reach == Reach::through_workspace)
-    return refusal(
-        "the configuration " + path + " lies in the workspace " + workspace + ", where an agent can write it",
-        "use another workspace, or move the configuration");
-  if (reach == Reach::through_mount)
-    return refusal("the configuration " + path + " lies in the workspace " + workspace +
-                       " by a mount, and an agent can write it there",
-                   "unmount it, or use another workspace");
+  TRY(judge_configuration_reach(path, {.reach = reach, .workspace = workspace}));
   TRY(judge_directory_of(path, writers));
   if (reach == Reach::absent) return std::optional<ConfigFile>();
   const OperatorsFile file = TRY(open_operators(path, writers));
   // A link may lead to where somebody else can put another file in its place.
-  if (file.opened != path) TRY(judge_way(path, file, writers));
+  const WayFact way = file.opened == path ? WayFact{} : TRY(look_at_way(path, file));
+  TRY(judge_operators_way(way, writers));
   // What was opened counts, should a link have been turned since the walk.
-  if (!workspace.empty() && lies_in(workspace, file.opened))
-    return refusal("the configuration " + path + " is " + file.opened + ", in the workspace");
+  const bool inside = !workspace.empty() && lies_in(workspace, file.opened);
+  TRY(judge_opened("the configuration", {.path = path, .opened = file.opened, .in_workspace = inside}));
   return std::optional<ConfigFile>(TRY(read_open(file.fd.get(), path, keys)));
 }
 
@@ -72,7 +67,7 @@ Result<std::optional<ConfigFile>> read_projects(const std::string& workspace,
   if (!fd) return system_error("open " + path);
   struct stat seen {};
   if (::fstat(fd.get(), &seen) != 0) return system_error("look at " + path);
-  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
+  TRY(judge_regular(owner_fact(seen, path)));
   return std::optional<ConfigFile>(TRY(read_open(fd.get(), path, keys)));
 }
 

@@ -40,9 +40,9 @@ class RuleFilesOnDisk : public testing::Test {
   // The decision about any call, or the refusal.
   std::string answer(const ConfigPaths& where) const {
     const auto files = read_config_files(where, known);
-    if (!files.ok()) return without_root(files.error().what);
+    if (!files.ok()) return without_root(files.error().what.text());
     const auto rules = rules_of(files.value());
-    if (!rules.ok()) return without_root(rules.error().what);
+    if (!rules.ok()) return without_root(rules.error().what.text());
     return std::string(name_of(rules_gate(rules.value(), {"run_shell", {}}).decision));
   }
   std::string answer() const { return answer(paths()); }

@@ -19,19 +19,9 @@
 namespace cloche {
 namespace {
 
-constexpr size_t max_word_bytes = 64;
 constexpr const char* artifacts_name = "artifacts";
 
-bool is_word_byte(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-         c == '-';
-}
-
-Error bad_word(const std::string& kind, std::string_view word) {
-  return refusal("the " + kind + " id '" + shown(word, 80) + "' is not a bare word",
-                 "use up to 64 letters, digits, '.', '_' and '-', and no dot first");
-}
-
+// Files of the record are Cloche's own: one that another user could have written is not believed.
 Error not_ours(const std::string& shown_name, const std::string& why) {
   return refusal(shown_name + " " + why + ", so it cannot be trusted with a record",
                  "move it away, or name another run");
@@ -124,24 +114,6 @@ std::vector<std::string> RunPlace::own_files() const {
           directory + "/" + quarantine_name, transcripts()};
 }
 
-bool is_bare_word(std::string_view word) {
-  return !word.empty() && word.size() <= max_word_bytes && word[0] != '.' &&
-         std::all_of(word.begin(), word.end(), is_word_byte);
-}
-
-Result<void> check_call_id(std::string_view id) {
-  if (!is_bare_word(id)) return bad_word("call", id);
-  return {};
-}
-
-Result<void> check_task_id(std::string_view id) {
-  if (!is_bare_word(id)) return bad_word("task", id);
-  if (id.ends_with(transcript_ending))
-    return refusal("the task id '" + std::string(id) + "' ends like the name of a transcript",
-                   "leave .jsonl away");
-  return {};
-}
-
 std::string make_run_id(uint64_t unix_seconds, uint16_t salt) {
   using namespace std::chrono;
   const sys_seconds now{seconds(unix_seconds)};
@@ -180,7 +152,7 @@ Result<RunPlace> place_new_run(const std::string& state) {
 }
 
 Result<RunPlace> place_named_run(const std::string& id, const std::string& state) {
-  if (!is_bare_word(id)) return bad_word("run", id);
+  TRY(check_run_id(id));
   const std::string directory = TRY(make_runs_directory(state)) + "/" + id;
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
   return place_in_state(directory, state);

@@ -14,6 +14,7 @@
 
 #include "base/fd.hpp"
 #include "base/result.hpp"
+#include "policy/bare_word.hpp"
 
 namespace cloche {
 
@@ -22,7 +23,6 @@ inline constexpr const char* audit_name = "audit.jsonl";
 inline constexpr const char* transcripts_name = "tool_calls";
 inline constexpr const char* task_homes_name = "tasks";
 inline constexpr const char* quarantine_name = "quarantine";
-inline constexpr std::string_view transcript_ending = ".jsonl";
 inline constexpr std::string_view result_ending = ".txt";
 
 enum class RunLayout { given, state };  // --run DIR, or below the state directory
@@ -43,13 +43,6 @@ struct RunPlace {
   }
   std::string audit() const { return directory + "/" + audit_name; }
 };
-
-// Letters, digits, '.', '_' and '-', not a dot first, at most 64 bytes: a name that is nothing else on the
-// way into a path, a table or a shell.
-bool is_bare_word(std::string_view word);
-Result<void> check_call_id(std::string_view id);
-// A task's directory stands beside the transcripts, so it must not be called like one.
-Result<void> check_task_id(std::string_view id);
 
 // r-20261115-223015-ab12: sorts by time; the end keeps two of one second apart.
 std::string make_run_id(uint64_t unix_seconds, uint16_t salt);

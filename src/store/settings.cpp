@@ -30,6 +30,8 @@ constexpr Named<Rung> rungs[] = {{"microvm", Rung::microvm},       {"gvisor", Ru
 constexpr Named<Missing> missings[] = {{"refuse", Missing::refuse}, {"degrade", Missing::degrade}};
 constexpr Named<bool> dotfiles_words[] = {{"refuse", false}, {"allow", true}};
 
+// What a file says wrongly is an Error with its place, and the reader of the file makes it. Whether the file
+// may be believed at all is judged in policy/path_trust.hpp.
 Error wrong(const SettingWord& word, const std::string& what) {
   return json_error(word.file.path, word.member.line, word.member.name + " " + what);
 }

@@ -14,6 +14,7 @@
 #include "base/sha256.hpp"
 #include "base/sys.hpp"
 #include "base/words.hpp"
+#include "policy/declared_files.hpp"
 #include "policy/written_places.hpp"
 #include "store/beneath.hpp"
 #include "store/run_place.hpp"
@@ -34,20 +35,19 @@ struct OpenFile {
 
 // Not through a link that is the file itself, not a pipe or a device, and never waiting.
 Result<OpenFile> read_declaration(const std::string& path, size_t most) {
+  DeclarationFact fact{.path = path, .kind = FileFact::Kind::link};
   const auto fd = sys::open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-  if (!fd.ok() && fd.error().number == ELOOP)
-    return refusal(path + " is a symbolic link", "name the file that it leads to");
-  if (!fd.ok()) return fd.error();
-  struct stat seen {};
-  if (::fstat(fd.value().get(), &seen) != 0) return system_error("look at " + path);
-  if (!S_ISREG(seen.st_mode)) return refusal(path + " is not a regular file");
-  if (static_cast<uint64_t>(seen.st_size) > most)
-    return refusal(path + " is longer than " + std::to_string(most) + " bytes");
-  OpenFile file;
-  file.text = TRY(sys::read_all(fd.value().get(), most));
-  file.resolved = TRY(sys::path_of(fd.value().get()));
-  if (!is_plain_absolute(file.resolved)) return refusal(path + " has no place any more");
-  return file;
+  if (!fd.ok() && fd.error().number != ELOOP) return fd.error();
+  if (fd.ok()) {
+    struct stat seen {};
+    if (::fstat(fd.value().get(), &seen) != 0) return system_error("look at " + path);
+    fact.kind = fact_from(seen, path).kind;
+    fact.bytes = static_cast<uint64_t>(seen.st_size);
+    fact.resolved = TRY(sys::path_of(fd.value().get()));
+    if (!is_plain_absolute(fact.resolved)) fact.resolved.clear();
+  }
+  TRY(judge_declaration(fact, most));
+  return OpenFile{TRY(sys::read_all(fd.value().get(), most)), std::move(fact.resolved)};
 }
 
 std::string child_of(const std::string& directory, const std::string& name) {
@@ -133,25 +133,22 @@ Result<FileFact> fact_of(int fd, const std::string& path) {
   return fact_from(seen, path);
 }
 
-// The program beneath the manifest's folder, with no link on the way: what is there is what runs.
-Result<void> judge_code(const Executor& executor) {
-  const auto held = sys::walk(executor.code);
-  if (!held.ok())
-    return refusal(executor.source + ": the code " + executor.code + " cannot be opened",
-                   "code is a path beneath the manifest's folder");
-  if (!held.value().turns.empty())
-    return refusal(executor.source + ": the code " + executor.code + " is reached through a link");
-  const FileFact code = TRY(fact_of(held.value().fd.get(), executor.code));
-  if (code.kind != FileFact::Kind::file)
-    return refusal(executor.source + ": the code " + executor.code + " is not a regular file");
-  return {};
+// What the path leads to, with the links on the way; absent where it cannot be opened.
+FileFact look_along(const std::string& path) {
+  auto walked = sys::walk(path);
+  struct stat seen {};
+  if (!walked.ok() || ::fstat(walked.value().fd.get(), &seen) != 0) return {.path = path};
+  FileFact fact = fact_from(seen, path);
+  fact.turns = std::move(walked.value().turns);
+  return fact;
 }
 
 // Held before anything in it is judged: when it is all judged, this must still be the folder.
 Result<void> hold_folder(Executor& executor) {
   auto found = TRY(sys::walk(executor.folder));
-  if (!found.turns.empty()) return refusal(executor.folder + " is a link, and was none a moment ago");
   executor.place = TRY(fact_of(found.fd.get(), executor.folder));
+  executor.place.turns = std::move(found.turns);
+  TRY(judge_executor_folder(executor.place));
   executor.held = std::make_shared<const OwnedFd>(std::move(found.fd));
   return {};
 }
@@ -201,7 +198,7 @@ Result<Executor> load_executor(const std::string& path, const SessionPlaces& pla
   const Trust trust = TRY(trust_of_read(path, file, places));
   Executor executor = TRY(read_executor(file.text, path, folder, trust));
   TRY(hold_folder(executor));
-  TRY(judge_code(executor));
+  TRY(judge_executor_code(executor, look_along(executor.code)));
   // A manifest is worth no more than the program that it describes.
   if (trust_of(executor.code, places) == Trust::project) executor.trust = Trust::project;
   TRY(check_unchanged(executor));
@@ -211,31 +208,19 @@ Result<Executor> load_executor(const std::string& path, const SessionPlaces& pla
 Result<std::vector<Executor>> load_executors(const std::string& directory, const SessionPlaces& places) {
   struct stat seen {};
   if (::stat(directory.c_str(), &seen) != 0) return system_error("look at the executors in " + directory);
-  if (!S_ISDIR(seen.st_mode)) return refusal(directory + " is not a directory of executors");
+  TRY(judge_executors_directory(fact_from(seen, directory)));
   if (::access(directory.c_str(), R_OK | X_OK) != 0)
     return system_error("list the executors in " + directory);
   std::vector<Executor> executors;
   for (const auto& path : manifests_in(directory)) {
-    Executor executor = TRY(load_executor(path, places));
-    for (const auto& other : executors)
-      if (other.name == executor.name)
-        return refusal(executor.source + ": the name " + executor.name + " is taken by " + other.source);
-    executors.push_back(std::move(executor));
+    executors.push_back(TRY(load_executor(path, places)));
+    TRY(judge_executor_names(executors));
   }
   return executors;
 }
 
 Result<void> check_unchanged(const Executor& executor) {
-  const auto found = sys::walk(executor.folder);
-  struct stat seen {};
-  const bool same = found.ok() && found.value().turns.empty() &&
-                    ::fstat(found.value().fd.get(), &seen) == 0 && seen.st_dev == executor.place.device &&
-                    seen.st_ino == executor.place.inode;
-  if (!same)
-    return refusal("the folder " + executor.folder + " of the executor " + executor.name +
-                       " has changed since it was loaded",
-                   "look at what lies there now, and start again");
-  return {};
+  return judge_unchanged(executor, look_along(executor.folder));
 }
 
 Result<std::string> digest_of_code(const Executor& executor) {

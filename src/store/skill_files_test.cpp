@@ -195,7 +195,7 @@ TEST_F(SkillFiles, GrantsAreLookedAtOnce) {
   fs::create_directory_symlink(root_ + "/home/.ssh", root_ + "/home/work/data");
   const auto settled = [&](const std::string& path) {
     const auto result = settle_grants({.grants = {{.source = root_ + path}}}, names);
-    if (!result.ok()) return without_root(result.error().what);
+    if (!result.ok()) return without_root(result.error().what.text());
     const Authority& authority = result.value().authority;
     if (authority.grants.empty()) return without_root(authority.notes.at(0));
     return without_root(authority.grants[0].source + ">" + authority.grants[0].target);
@@ -232,7 +232,8 @@ TEST_F(SkillFiles, NoGrantGoesThroughALinkOfACall) {
   fs::create_directory_symlink(root_ + "/home/skills", root_ + "/home/out/data");
   const auto refused = settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().what.find("where calls can write"), std::string::npos) << refused.error().what;
+  EXPECT_NE(refused.error().what.text().find("where calls can write"), std::string::npos)
+      << refused.error().what;
   names.written = {names.workspace};
   EXPECT_TRUE(settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names).ok());
 }
@@ -259,7 +260,7 @@ TEST_F(SkillFiles, AnExecutorIsTheFolderThatWasLoaded) {
   write("/home/tools/a/tool.py", "other");
   const auto changed = check_unchanged(executor);
   ASSERT_FALSE(changed.ok());
-  EXPECT_NE(changed.error().what.find("has changed since it was loaded"), std::string::npos);
+  EXPECT_NE(changed.error().what.text().find("has changed since it was loaded"), std::string::npos);
   EXPECT_EQ(digest_of_code(executor).value(), digest);  // of the folder that is held
 }
 

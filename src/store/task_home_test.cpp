@@ -77,7 +77,7 @@ TEST_F(TaskHomes, WhoWantsToBeAloneWaitsForAllOthersAndTheyForIt) {
     ASSERT_TRUE(one.ok() && two.ok());
     const auto refused = enter_task(alone, given);
     ASSERT_FALSE(refused.ok());
-    EXPECT_NE(refused.error().what.find("another call of the task still runs"), std::string::npos);
+    EXPECT_NE(refused.error().what.text().find("another call of the task still runs"), std::string::npos);
     EXPECT_FALSE(fs::exists(given[1].source + "/work"));  // nothing is made for who may not go on
   }
   const auto first = enter_task(alone, given);

@@ -171,10 +171,8 @@ Result<std::vector<ToolchainFact>> find_toolchains(const ToolchainQuery& query) 
   for (const auto& finder : finders) {
     if (!by_itself && std::find(names.begin(), names.end(), finder.name) == names.end()) continue;
     ToolchainFact chain = finder.find(query);
-    const bool found = !chain.trees.empty() || !chain.path.empty();
-    if (found) chains.push_back(std::move(chain));
-    if (!found && !by_itself)
-      return refusal("--toolchains: " + std::string(finder.name) + " is not installed here");
+    const bool installed = !chain.trees.empty() || !chain.path.empty();
+    if (installed || !by_itself) chains.push_back(std::move(chain));
   }
   return chains;
 }

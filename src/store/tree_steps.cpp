@@ -91,7 +91,7 @@ OpenedDirectory open_directory(int root, std::string_view path) {
 
 std::string OpenedDirectory::describe(const std::string& path) const {
   if (error == EACCES) return "'" + path + "' can be entered, but not be read";
-  return system_error("'" + path + "' could not be opened", error).what;
+  return system_error("'" + path + "' could not be opened", error).what.text();
 }
 
 bool open_to_owner(int root, std::string_view path, const struct stat& seen) {

@@ -22,7 +22,7 @@ Error not_regular(const std::string& path, mode_t mode) {
                      : S_ISSOCK(mode) ? "a socket"
                                       : "a device";
   return {
-      Fault::system, "'" + shown(path) + "' is " + kind + ", and only regular files are read", EINVAL, {}};
+      Cause::system, "'" + shown(path) + "' is " + kind + ", and only regular files are read", EINVAL, {}};
 }
 
 // Fewer bytes where the file ends, also when it is cut off meanwhile; never more, however it grows.
@@ -64,7 +64,7 @@ Result<std::string> HeldWorkspace::place_of(int fd) const {
 Result<HeldWorkspace::Found> HeldWorkspace::find(const std::string& path, int flags) const {
   Found found = TRY(open_where_it_leads(path, flags));
   if (is_cloches_own(found.place))
-    return Error{Fault::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
+    return Error{Cause::system, "'" + shown(path) + "' leads to what is Cloche's own", EACCES, {}};
   return found;
 }
 

@@ -27,11 +27,11 @@ class WorkspaceFilesTest : public testing::Test, public WorkspaceFixture {
   // The sentence of a refusal; "": it worked.
   std::string why_not_read(const std::string& path) {
     const auto part = open().read(path, 0, plenty);
-    return part.ok() ? "" : part.error().what;
+    return part.ok() ? "" : part.error().what.text();
   }
   std::string why_not_written(const std::string& path, FreshFile fresh = FreshFile::unnamed) {
     const auto done = open(fresh).replace(path, "new");
-    return done.ok() ? "" : done.error().what;
+    return done.ok() ? "" : done.error().what.text();
   }
   void make_socket(const std::string& path) {
     sockaddr_un address{};
@@ -289,7 +289,7 @@ TEST_P(Replacing, OnlyWhileItIsTheFileThatWasRead) {
   put(root + "/f", "else");
   const auto late = files.replace("f", "new", stamp);
   ASSERT_FALSE(late.ok());
-  EXPECT_NE(late.error().what.find("changed by somebody else"), std::string::npos);
+  EXPECT_NE(late.error().what.text().find("changed by somebody else"), std::string::npos);
   EXPECT_TRUE(files.replace("f", "new", files.read("f", 0, plenty).value().stamp).ok());
   fs::remove(root + "/f");
   EXPECT_FALSE(files.replace("f", "new", stamp).ok()) << "gone";

@@ -73,12 +73,12 @@ TEST_F(WorkspaceTurn, WhoWaitsIsToldWhyAndMayBeCalledOff) {
   const auto late = take_turn(
       state, changes_work, {.most_ms = 1200, .waits = [&](std::string_view why) { said.emplace_back(why); }});
   ASSERT_FALSE(late.ok());
-  EXPECT_NE(late.error().what.find("an approved call runs"), std::string::npos);
+  EXPECT_NE(late.error().what.text().find("an approved call runs"), std::string::npos);
   EXPECT_EQ(said.size(), 1U);
   const OwnedFd stop(::eventfd(1, EFD_CLOEXEC));
   const auto called_off = take_turn(state, changes_work, {.most_ms = 60'000, .stop = stop.get()});
   ASSERT_FALSE(called_off.ok());
-  EXPECT_NE(called_off.error().what.find("cancelled"), std::string::npos);
+  EXPECT_NE(called_off.error().what.text().find("cancelled"), std::string::npos);
 }
 
 TEST_F(WorkspaceTurn, WithoutAStateDirectoryNobodyIsAlone) {

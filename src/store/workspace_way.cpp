@@ -46,18 +46,12 @@ Result<Reach> reach_of(const std::string& path, const std::string& workspace) {
   return absent ? Reach::absent : Reach::there;
 }
 
-Result<void> judge_reach(const std::string& what, const std::string& path, const std::string& workspace) {
-  if (workspace.empty()) return {};
-  const auto reach = reach_of(path, workspace);
+ReachFact look_at_reach(const std::string& path, const std::string& workspace) {
+  const auto reach = workspace.empty() ? Result<Reach>(Reach::there) : reach_of(path, workspace);
   if (!reach.ok() || reach.value() == Reach::there || reach.value() == Reach::absent) return {};
-  const std::string end = look_at_place(path).path;
-  if (lies_in(workspace, end))
-    return refusal(what + " lies in the workspace " + workspace + ", where a command could change it",
-                   "move it, or name another workspace");
-  return refusal(what + " is reached through the workspace " + workspace +
-                     (reach.value() == Reach::through_mount ? ", by a mount" : "") +
-                     ", where a command could lead it elsewhere",
-                 "name " + end + " itself if that is meant");
+  ReachFact fact{.reach = reach.value(), .workspace = workspace, .end = look_at_place(path).path};
+  fact.ends_in = lies_in(workspace, fact.end);
+  return fact;
 }
 
 }  // namespace cloche

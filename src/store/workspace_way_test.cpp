@@ -30,9 +30,9 @@ class WorkspaceWay : public testing::Test {
   std::string at(const std::string& below) const { return root_ + "/" + below; }
   void link(const std::string& name, const std::string& to) const { fs::create_symlink(at(to), at(name)); }
   std::string said(const std::string& path) const {
-    const auto judged = judge_reach("it", at(path), at("ws"));
+    const auto judged = judge_reach("it", look_at_reach(at(path), at("ws")));
     if (judged.ok()) return "";
-    return judged.error().what.find("reached through") != std::string::npos ? "reached" : "lies";
+    return judged.error().what.text().find("reached through") != std::string::npos ? "reached" : "lies";
   }
 
   std::string root_ = "/tmp/cloche-way-XXXXXX";
@@ -57,7 +57,7 @@ TEST_F(WorkspaceWay, IsJudgedStepByStep) {
       {"ws/nowhere", "lies"},
   };
   for (const auto& row : rows) EXPECT_EQ(said(row.path), row.said) << row.path;
-  EXPECT_TRUE(judge_reach("it", at("ws/own"), "").ok()) << "there is no workspace";
+  EXPECT_TRUE(judge_reach("it", look_at_reach(at("ws/own"), "")).ok()) << "there is no workspace";
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ class Reading {
     if (text.empty()) return wrong("pattern is empty");
     const auto pattern = compile_pattern(text, Dot::stops_at_newline);
     if (!pattern.ok())
-      return wrong("pattern: " + pattern.error().what +
+      return wrong("pattern: " + pattern.error().what.text() +
                    "; the syntax is RE2's, which has no backreferences and no lookaround");
     if (pattern.value()->ProgramSize() > largest_program)
       return wrong("pattern: it is too large; use fewer or smaller repetitions");
@@ -118,7 +118,7 @@ class Reading {
   }
 
   void take_glob(const std::string& text) {
-    if (const auto glob = PathGlob::read(text); !glob.ok()) return wrong("glob: " + glob.error().what);
+    if (const auto glob = PathGlob::read(text); !glob.ok()) return wrong("glob: " + glob.error().what.text());
     call_.action.pattern = text;
   }
 

@@ -30,7 +30,7 @@ class FakeFiles : public WorkspaceFiles {
 
   Result<FilePart> read(const std::string& path, uint64_t offset, uint64_t most) override {
     const auto found = files.find(path);
-    if (found == files.end()) return Error{Fault::system, "'" + path + "' is not there", ENOENT, {}};
+    if (found == files.end()) return Error{Cause::system, "'" + path + "' is not there", ENOENT, {}};
     const std::string& all = found->second;
     return FilePart{offset < all.size() ? all.substr(offset, most) : "", all.size(), stamp(all)};
   }
@@ -40,7 +40,7 @@ class FakeFiles : public WorkspaceFiles {
     const bool known = files.count(path) > 0;
     if (changes_meanwhile) files[path] += "!";
     if (only_if && !(*only_if == stamp(files[path])))
-      return Error{Fault::system, "changed meanwhile", EBUSY, {}};
+      return Error{Cause::system, "changed meanwhile", EBUSY, {}};
     files[path] = bytes;
     return known ? Replaced::changed : Replaced::made;
   }

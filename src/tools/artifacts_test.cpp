@@ -45,7 +45,7 @@ TEST(ArtifactTools, TheSchemasSayTheLimitsThatAreKept) {
   };
   EXPECT_EQ(number(artifact_tools()[2], "limit", "maximum"), most_read_bytes);
   EXPECT_EQ(number(artifact_tools()[2], "limit", "default"), FileAction{}.limit);
-  EXPECT_EQ(number(recall_tool(), "limit", "default"), RecallCall{}.limit);
+  EXPECT_EQ(number(recall_tool(), "limit", "default"), Recall{}.limit);
   const JsonValue list = json(artifact_tools()[3].output_schema);
   EXPECT_EQ(list.find("properties")->find("entries")->find("maxItems")->integer, int64_t{most_listed});
   const JsonValue search = json(artifact_tools()[4].output_schema);

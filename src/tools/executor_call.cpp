@@ -66,7 +66,8 @@ void understand_executor(const Executor& executor, const JsonValue& arguments, c
 std::optional<BadAnswer> fault_of_answer(const std::string& printed, const JsonSchema& schema) {
   const auto answer = read_json(printed, "its output", call_limits);
   if (!answer.ok())
-    return BadAnswer{AnswerFault::invalid_json, "it did not print JSON: " + shown(answer.error().what)};
+    return BadAnswer{AnswerFault::invalid_json,
+                     "it did not print JSON: " + shown(answer.error().what.text())};
   if (const auto fault = schema.check(answer.value()))
     return BadAnswer{AnswerFault::schema,
                      "what it printed does not fit its output_schema: " + shown(fault->describe())};

@@ -106,9 +106,9 @@ TEST(Executor, WhatItMustHave) {
       if (row.member != key) text += (text.size() > 1 ? "," : "") + ("\"" + row.member + "\":") + row.answer;
     const auto executor = read(text + "}");
     ASSERT_FALSE(executor.ok()) << key;
-    EXPECT_EQ(executor.error().what, "m:1: " + std::string(key) + " is missing");
+    EXPECT_EQ(executor.error().what.text(), "m:1: " + std::string(key) + " is missing");
   }
-  EXPECT_EQ(read("[]").error().what, "m:1: a manifest must be an object");
+  EXPECT_EQ(read("[]").error().what.text(), "m:1: a manifest must be an object");
 }
 
 TEST(Executor, LimitsOnlyNarrow) {
@@ -142,7 +142,7 @@ TEST(Executor, LimitsOnlyNarrow) {
 std::string capability(const std::string& json) {
   constexpr const char* families[] = {"read", "write", "network", "execute", "no_effect"};
   const auto executor = read(manifest("\"capabilities\": [" + json + "]"));
-  if (!executor.ok()) return executor.error().what;
+  if (!executor.ok()) return executor.error().what.text();
   std::string text;
   for (const auto& one : executor.value().capabilities)
     text +=

@@ -3,8 +3,7 @@
 namespace cloche {
 
 void understand_function(const std::string& name, const std::string& arguments, Intent& intent) {
-  intent.launch = Launch{};
-  intent.launch->function = FunctionCall{name, arguments};
+  intent.launch = Launch{.does = FunctionCall{name, arguments}};
 }
 
 }  // namespace cloche

@@ -76,7 +76,7 @@ void understand_http_get(const JsonValue& arguments, Intent& intent) {
   Launch launch;
   launch.argv = {std::string(fetcher_inside), address.url};
   if (address.is_localhost()) launch.argv.push_back(dotted(localhost_offset));
-  launch.fetch = Fetch{address.url, address.host};
+  launch.does = Fetch{address.url, address.host};
   launch.workspace = WorkspaceUse::hidden;
   launch.narrower = fetch_limits();
   launch.network = true;
@@ -134,7 +134,7 @@ std::string redirects_were_late() {
 
 std::string why_not_fetched(const Outcome& outcome, const std::optional<FetchAnswer>& answer) {
   for (const auto& denial : outcome.denials) {
-    if (denial.by == "egress") return denial.what;
+    if (is_by_egress(denial)) return denial.what.text();
   }
   if (!outcome.network_failures.empty()) return outcome.network_failures.front();
   if (outcome.end != End::exited) return "http_get failed: " + reason_for_model(outcome);

@@ -72,7 +72,7 @@ TEST(HttpGet, IsACallThatReachesItsOneHostAndSeesNothingElse) {
   ASSERT_TRUE(intent.launch) << intent.problem;
   EXPECT_EQ(intent.hosts, std::vector<std::string>{"a.org:443"});
   EXPECT_EQ(intent.launch->argv, (std::vector<std::string>{"/.cloche/fetch", "https://a.org/x"}));
-  EXPECT_EQ(intent.launch->fetch->host, "a.org:443");
+  EXPECT_EQ(intent.launch->as<Fetch>()->host, "a.org:443");
   EXPECT_EQ(intent.arguments["url"], "https://a.org/x") << "rules see what is asked for";
   EXPECT_EQ(intent.launch->workspace, WorkspaceUse::hidden);
   EXPECT_EQ(intent.timeout_ms, 10'000U);
@@ -148,8 +148,8 @@ TEST(HttpGet, WhyThereIsNoAnswer) {
   EXPECT_EQ(why_not_fetched(outcome, answer), "http_get failed: nobody answers there");
   outcome.network_failures = {"egress: a.org:443 could not be reached: Connection refused"};
   EXPECT_EQ(why_not_fetched(outcome, answer), outcome.network_failures[0]);
-  outcome.denials = {{"egress", "egress: connect to a.org:443 refused: it resolves to 10.0.0.1"}};
-  EXPECT_EQ(why_not_fetched(outcome, answer), outcome.denials[0].what);
+  outcome.denials = {{Enforcer::egress, "egress: connect to a.org:443 refused: it resolves to 10.0.0.1"}};
+  EXPECT_EQ(why_not_fetched(outcome, answer), outcome.denials[0].what.text());
   Outcome late;
   late.end = End::timeout;
   late.reason = "the timeout limit of 10s was reached";

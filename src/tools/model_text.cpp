@@ -36,7 +36,7 @@ Outcome refused(const Verdict& verdict, std::string reason) {
   outcome.reason = std::move(reason);
   if (!verdict.rule.empty()) outcome.advice += " (" + verdict.rule + ")";
   if (!verdict.fix.empty()) outcome.advice += "; " + verdict.fix;
-  outcome.denials.push_back({std::string(name_of(verdict.gate)), outcome.reason, outcome.advice});
+  outcome.denials.push_back({verdict.gate, outcome.reason, outcome.advice});
   return outcome;
 }
 
@@ -68,19 +68,19 @@ std::string without_places(std::string_view sentence) {
 }
 
 std::string failure_text(const Error& error) {
-  return without_places(error.what) + "; if that stays so, tell the user";
+  return without_places(error.what.text()) + "; if that stays so, tell the user";
 }
 
 std::string correction_text(const Error& error) { return describe(error); }
 
 std::string reason_for_model(const Outcome& outcome) {
-  return outcome.end == End::failed ? without_places(outcome.reason) : outcome.reason;
+  return outcome.end == End::failed ? without_places(outcome.reason.text()) : outcome.reason.text();
 }
 
 Outcome for_model(Outcome outcome) {
   outcome.reason = reason_for_model(outcome);
-  outcome.advice.clear();
-  for (auto& denial : outcome.denials) denial.advice.clear();
+  outcome.advice = {};
+  for (auto& denial : outcome.denials) denial.advice = {};
   return outcome;
 }
 

@@ -85,7 +85,7 @@ TEST(ModelText, NoGateTellsAModelHowItsRefusalIsMade) {
       if (verdict.decision == Decision::allow) continue;
       ++said;
       EXPECT_TRUE(names_no_way_around(refusal_text(verdict))) << quote_words(c.intent.argv);
-      EXPECT_TRUE(names_no_way_around(refused_by(verdict).reason));
+      EXPECT_TRUE(names_no_way_around(refused_by(verdict).reason.text()));
     }
   }
   EXPECT_GT(said, 80U);
@@ -138,15 +138,15 @@ TEST(ModelText, AFailureNamesNoPlaceAndNoSetting) {
       {"", ""},
   };
   for (const auto& [sentence, shown] : rows) EXPECT_EQ(without_places(sentence), shown);
-  const Error error{Fault::missing_layer, "open /x/y: busy", 0, "use --isolation subprocess"};
+  const Error error{Cause::missing_layer, "open /x/y: busy", 0, "use --isolation subprocess"};
   EXPECT_TRUE(names_no_way_around(failure_text(error)));
   Outcome outcome;
   outcome.end = End::failed;
   outcome.reason = error.what;
   outcome.advice = "; " + error.fix;
-  outcome.denials = {{"limit", "too much", "; raise it with --memory"}};
+  outcome.denials = {{Enforcer::limit, "too much", "; raise it with --memory"}};
   const Outcome shown = for_model(outcome);
-  EXPECT_EQ(shown.reason, "open [a path]: busy");
+  EXPECT_EQ(shown.reason.text(), "open [a path]: busy");
   EXPECT_TRUE(shown.advice.empty() && shown.denials[0].advice.empty());
   EXPECT_EQ(operators_reason(outcome), "open /x/y: busy; use --isolation subprocess");
 }

@@ -23,14 +23,11 @@ bool is_plain_ascii(unsigned char byte) {
   return (byte >= 0x20 && byte < 0x7f) || byte == '\n' || byte == '\t';
 }
 
-// How a denial ends that says nothing of the host: its network gate is gone, and the next call has another.
-constexpr std::string_view worth_another_try = "; run it again";
-
 std::string ended(const Outcome& outcome) {
   if (outcome.end == End::exited) return "";
-  constexpr std::string_view already_said = "ended ";  // the label says it
-  const std::string reason = reason_for_model(outcome);
-  return reason.substr(reason.starts_with(already_said) ? already_said.size() : 0);
+  // The label says "ended".
+  const bool by_signal = outcome.end == End::signaled && !outcome.ended.empty();
+  return by_signal ? outcome.ended.text() : reason_for_model(outcome);
 }
 
 Result<ShownEnds> ends_of(const Pieces& stream, size_t most_bytes) {
@@ -65,7 +62,7 @@ void add_sentences(JsonWriter& out, std::string_view name, const std::vector<std
 // What has no output to show: it was never started.
 std::string unstarted(const Outcome& outcome, const std::string& program) {
   if (outcome.end == End::not_found) return "[INFO] tool '" + shown(program, 100) + "' not installed";
-  if (outcome.end == End::refused) return outcome.reason;
+  if (outcome.end == End::refused) return outcome.reason.text();
   // After a look that was not complete there is something to show.
   if (outcome.end == End::failed && outcome.look_gap.empty())
     return "cloche failed: " + reason_for_model(outcome) + "; if that stays so, tell the user";
@@ -77,7 +74,7 @@ std::string unstarted(const Outcome& outcome, const std::string& program) {
 std::vector<std::string> remarks_on(const Outcome& outcome) {
   std::vector<std::string> remarks;
   for (const auto& line : quarantine_lines(outcome)) remarks.push_back(neutralised(line));
-  if (outcome.backend == name_of(Backend::none))
+  if (outcome.backend == RanBy(Backend::none))
     remarks.emplace_back("isolation is off by the operator's own switch: nothing held this command");
   return remarks;
 }
@@ -92,9 +89,9 @@ std::string egress_text(const Outcome& outcome) {
   std::string text;
   bool refused = false;
   for (const auto& denial : outcome.denials) {
-    if (denial.by != "egress") continue;
-    text += "\n[" + neutralised(denial.what) + "]";
-    refused = refused || !denial.what.ends_with(worth_another_try);
+    if (!is_by_egress(denial)) continue;
+    text += "\n[" + neutralised(denial.what.text()) + "]";
+    refused = refused || !denial.transient;
   }
   if (!refused) return text;
   return text + "\n[trying again changes nothing: use what is declared, or say which host is needed and why]";
@@ -227,7 +224,7 @@ std::string process_output_json(const Outcome& outcome, const ShownStreams& stre
   if (const std::string why = ended(outcome); !why.empty()) out.member("ended", neutralised(why));
   std::vector<std::string> refused;
   for (const auto& denial : outcome.denials) {
-    if (denial.by == "egress") refused.push_back(neutralised(denial.what));
+    if (is_by_egress(denial)) refused.push_back(neutralised(denial.what.text()));
   }
   add_sentences(out, "denials", refused);
   add_sentences(out, "notes", remarks_on(outcome));

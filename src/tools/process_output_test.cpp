@@ -51,8 +51,9 @@ TEST(ProcessOutput, WhatEndedItIsSaid) {
 
 TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
   Outcome outcome = exited(6, "", "curl: (6) Could not resolve host");
-  outcome.denials = {{"env", "X is left out"},
-                     {"egress", "egress: look-up of evil.example refused: not declared (--net: [a.org])"}};
+  outcome.denials = {
+      {GateId::env, "X is left out"},
+      {Enforcer::egress, "egress: look-up of evil.example refused: not declared (--net: [a.org])"}};
   EXPECT_EQ(shown_text(outcome, "curl", {}),
             "exit_code: 6\nstdout: \nstderr: curl: (6) Could not resolve host\n"
             "[egress: look-up of evil.example refused: not declared (--net: [a.org])]\n"
@@ -65,22 +66,24 @@ TEST(ProcessOutput, WhatTheNetworkGateRefusedIsSaidOnceWithWhatToDo) {
 
 // A gate that died says to run it again; the next call has another.
 TEST(ProcessOutput, WhatIsWorthAnotherTryIsNotCalledUseless) {
-  const Denial ended = {"egress",
-                        "egress: the network gate of this call ended by signal 9: ...; run it again"};
-  const Denial refused = {"egress", "egress: look-up of evil.example refused: not declared (--net: [a.org])"};
+  const Denial ended = {.by = Enforcer::egress,
+                        .what = "egress: the network gate of this call ended by signal 9: ...; run it again",
+                        .transient = true};
+  const Denial refused = {Enforcer::egress,
+                          "egress: look-up of evil.example refused: not declared (--net: [a.org])"};
   const std::string useless =
       "\n[trying again changes nothing: use what is declared, or say which host is needed and why]";
   Outcome outcome = exited(6, "", "");
   outcome.denials = {ended};
-  EXPECT_EQ(egress_text(outcome), "\n[" + ended.what + "]");
+  EXPECT_EQ(egress_text(outcome), "\n[" + ended.what.text() + "]");
   outcome.denials = {ended, refused};
-  EXPECT_EQ(egress_text(outcome), "\n[" + ended.what + "]\n[" + refused.what + "]" + useless);
+  EXPECT_EQ(egress_text(outcome), "\n[" + ended.what.text() + "]\n[" + refused.what.text() + "]" + useless);
 }
 
 TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
   Outcome outcome = exited(0, "", "");
   outcome.quarantined = {{"a\x1b.sh", "who runs it"}};
-  outcome.backend = "none";
+  outcome.backend = Backend::none;
   const std::string off = "isolation is off by the operator's own switch: nothing held this command";
   EXPECT_EQ(shown_text(outcome, "x", {}),
             "exit_code: 0\nstdout: \nstderr: \n[quarantined: a\\u{1b}.sh (who runs it)]\n[" + off + "]");
@@ -88,6 +91,16 @@ TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
       structured(outcome),
       R"json({"exit_code":0,"stdout":"","stderr":"","notes":["quarantined: a\\u{1b}.sh (who runs it)",")json" +
           off + "\"]}");
+}
+
+TEST(ProcessOutput, AnEndBySignalIsNotCalledAnEndTwice) {
+  Outcome outcome = exited(137, "", "");
+  outcome.end = End::signaled;
+  outcome.reason = "ended by signal 9 (Killed)";
+  outcome.ended = "by signal 9 (Killed)";
+  EXPECT_EQ(shown_text(outcome, "x", {}), "exit_code: 137\nstdout: \nstderr: \nended: by signal 9 (Killed)");
+  distrust(outcome, "x");
+  EXPECT_NE(structured(outcome).find("not complete: x"), std::string::npos) << structured(outcome);
 }
 
 TEST(ProcessOutput, NothingMovesATerminal) {

@@ -25,13 +25,13 @@ std::string take_number(const JsonMember& member, int64_t least, int64_t most, u
 }
 
 // The problem with it, or empty.
-std::string take(RecallCall& call, const JsonMember& member) {
-  if (member.name == "offset") return take_number(member, 0, INT64_MAX, call.offset);
-  if (member.name == "limit") return take_number(member, 1, most_bytes, call.limit);
+std::string take(Recall& recall, const JsonMember& member) {
+  if (member.name == "offset") return take_number(member, 0, INT64_MAX, recall.offset);
+  if (member.name == "limit") return take_number(member, 1, most_bytes, recall.limit);
   if (member.name != "call_id") return "unknown argument " + shown(member.name, 60);
   if (!member.value.is_string()) return "call_id is not a text";
-  call.call_id = member.value.text;
-  return problem_of_call_id(call.call_id);
+  recall.call_id = member.value.text;
+  return problem_of_call_id(recall.call_id);
 }
 
 }  // namespace
@@ -73,23 +73,15 @@ RecallCall parse_recall(const JsonValue& arguments) {
   }
   if (arguments.find("call_id") == nullptr) call.problem = "call_id is missing";
   for (const auto& member : arguments.members) {
-    if (call.problem.empty()) call.problem = take(call, member);
+    if (call.problem.empty()) call.problem = take(call.recall, member);
   }
   return call;
 }
 
-RuleArguments normalised_arguments(const RecallCall& call) {
-  RuleArguments arguments;
-  arguments["call_id"] = call.call_id;
-  arguments["offset"] = std::to_string(call.offset);
-  arguments["limit"] = std::to_string(call.limit);
-  return arguments;
-}
-
-ToolReply perform(const RecallCall& call, Results& results) {
-  const auto part = results.recall(call.call_id, call.offset, call.limit);
+ToolReply perform(const Recall& recall, Results& results) {
+  const auto part = results.recall(recall.call_id, recall.offset, recall.limit);
   if (!part.ok()) return failed_reply(describe(part.error()));
-  return show_excerpt("call_id", call.call_id, part.value(), call.offset);
+  return show_excerpt("call_id", recall.call_id, part.value(), recall.offset);
 }
 
 }  // namespace cloche

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "base/json_text.hpp"
+#include "model/call.hpp"
 #include "model/tool.hpp"
-#include "policy/rules.hpp"
 #include "tools/hands.hpp"
 #include "tools/reply.hpp"
 
@@ -17,9 +17,7 @@ namespace cloche {
 const ToolSpec& recall_tool();
 
 struct RecallCall {
-  std::string call_id = {};
-  uint64_t offset = 0;
-  uint64_t limit = 64 << 10;
+  Recall recall = {};
   std::string problem = {};  // why the arguments make no sense; then nothing above means anything
 };
 
@@ -29,9 +27,6 @@ RecallCall parse_recall(const JsonValue& arguments);
 // can.
 std::string problem_of_call_id(std::string_view id);
 
-// For rules: the arguments as text in their one spelling.
-RuleArguments normalised_arguments(const RecallCall& call);
-
-ToolReply perform(const RecallCall& call, Results& results);
+ToolReply perform(const Recall& recall, Results& results);
 
 }  // namespace cloche

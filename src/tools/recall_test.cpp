@@ -25,10 +25,9 @@ TEST(CallIds, AreBare) {
 TEST(ReadToolResult, TheArguments) {
   const RecallCall call = parse(R"({"call_id": "c-0007", "offset": 10, "limit": 20})");
   EXPECT_EQ(call.problem, "");
-  EXPECT_EQ(call.call_id, "c-0007");
-  EXPECT_EQ(call.offset, 10U);
-  EXPECT_EQ(call.limit, 20U);
-  EXPECT_EQ(normalised_arguments(call).at("call_id"), "c-0007");
+  EXPECT_EQ(call.recall.call_id, "c-0007");
+  EXPECT_EQ(call.recall.offset, 10U);
+  EXPECT_EQ(call.recall.limit, 20U);
   const std::pair<const char*, const char*> rows[] = {
       {"[]", "not an object"},
       {"{}", "call_id is missing"},
@@ -49,20 +48,20 @@ class FakeResults : public Results {
  public:
   Result<FilePart> recall(const std::string& call_id, uint64_t offset, uint64_t most) override {
     const std::string all = "0123456789";
-    if (call_id != "c-0007") return Error{Fault::system, "there is no result " + call_id, ENOENT, {}};
+    if (call_id != "c-0007") return Error{Cause::system, "there is no result " + call_id, ENOENT, {}};
     return FilePart{all.substr(std::min<size_t>(offset, all.size()), most), all.size()};
   }
 };
 
 TEST(ReadToolResult, ShowsPartsAndHowToGoOn) {
   FakeResults results;
-  const ToolReply reply = perform(parse(R"({"call_id": "c-0007", "limit": 4})"), results);
+  const ToolReply reply = perform(parse(R"({"call_id": "c-0007", "limit": 4})").recall, results);
   EXPECT_EQ(reply.text, "0123\n[bytes 0 to 4 of 10; for more use offset 4]");
   const auto schema = JsonSchema::compile(read_json(recall_tool().output_schema, "").value(), "");
   EXPECT_FALSE(schema.value().check(read_json(reply.structured, "").value()));
-  EXPECT_EQ(perform(parse(R"({"call_id": "c-0007", "offset": 8})"), results).text,
+  EXPECT_EQ(perform(parse(R"({"call_id": "c-0007", "offset": 8})").recall, results).text,
             "89\n[bytes 8 to 10, the end]");
-  EXPECT_TRUE(perform(parse(R"({"call_id": "c-0008"})"), results).failed);
+  EXPECT_TRUE(perform(parse(R"({"call_id": "c-0008"})").recall, results).failed);
 }
 
 }  // namespace

@@ -17,16 +17,14 @@ void understand_file_tool(const JsonValue& arguments, std::string_view workspace
   FileCall call = parse_file_call(intent.tool, arguments, workspace);
   intent.problem = std::move(call.problem);
   if (!intent.problem.empty()) return;
-  intent.launch = Launch{};
-  intent.launch->action = std::move(call.action);
+  intent.launch = Launch{.does = std::move(call.action)};
 }
 
 void understand_recall(const JsonValue& arguments, Intent& intent) {
   RecallCall call = parse_recall(arguments);
   intent.problem = std::move(call.problem);
   if (!intent.problem.empty()) return;
-  intent.launch = Launch{};
-  intent.launch->recall = Recall{std::move(call.call_id), call.offset, call.limit};
+  intent.launch = Launch{.does = std::move(call.recall)};
 }
 
 struct ShippedTool {
@@ -82,7 +80,7 @@ void keep_arguments(const JsonValue& arguments, Intent& intent) {
 
 ReadArguments read_arguments(const ToolCall& call) {
   auto value = read_json(call.arguments, "arguments", call_limits);
-  if (!value.ok()) return {{}, value.error().what};
+  if (!value.ok()) return {{}, value.error().what.text()};
   return {std::move(value).value(), {}};
 }
 

@@ -94,7 +94,7 @@ TEST(LessonOfRules, L12_WhatDoesNotParseRefuses) {
   const ConfigPaths paths{.managed = "", .user = user, .workspace = scene.workspace()};
   const auto read = read_config_files(paths, std::vector<std::string_view>{"permissions"});
   ASSERT_FALSE(read.ok());
-  EXPECT_EQ(read.error().what.find(user.string() + ":1: "), 0U);
+  EXPECT_EQ(read.error().what.text().find(user.string() + ":1: "), 0U);
   const auto patterns =
       rules(R"({"rules": [{"tool": "*", "args": {"cmd": "rm"}, "action": "deny"}], "default": "allow"})");
   EXPECT_EQ(judge(patterns, "\xff"), Decision::deny);

@@ -65,7 +65,7 @@ TEST(Library, DialsTurnBetweenCalls) {
   ASSERT_TRUE(opened.gateway->set_enabled(false).ok());
   Nobody nobody;
   const CallResult told = opened.gateway->call({"run_shell", R"({"cmd": "cat x"})"}, {}, nobody);
-  EXPECT_EQ(told.outcome.backend, "none");
+  EXPECT_EQ(name_of(told.outcome.backend), "none");
   ASSERT_EQ(told.notes.size(), 1U);
   EXPECT_TRUE(contains(told.notes[0], "isolation is off"));
 }
@@ -98,7 +98,7 @@ TEST(Library, FunctionsOfTheEmbeddingProgramAreTools) {
   const CallResult good = opened.gateway->call({"twice", R"({"n": 21})"}, {}, nobody);
   EXPECT_FALSE(good.is_error()) << good.result;
   EXPECT_EQ(good.structured, R"({"twice": 42})");
-  EXPECT_EQ(good.outcome.backend, "in-process");
+  EXPECT_EQ(name_of(good.outcome.backend), "in-process");
   EXPECT_TRUE(opened.gateway->call({"twice", R"({"n": "x"})"}, {}, nobody).is_error())
       << "refused by its schema";
   EXPECT_EQ(ran, 1) << "what is refused does not run";

@@ -160,7 +160,7 @@ Line read_line(std::string_view text) {
   Line line;
   auto value = read_json(text, "", message_limits);
   if (!value.ok()) {
-    line.messages.push_back(read_refused(text, value.error().what));
+    line.messages.push_back(read_refused(text, value.error().what.text()));
     return line;
   }
   line.batch = value.value().is_array();
