@@ -13,6 +13,8 @@
 #include <numeric>
 #include <random>
 
+#include "gateway/own_run.hpp"
+
 namespace cloche::bench {
 namespace {
 
@@ -97,7 +99,7 @@ Measured calling_library(const Scene& scene) {
     {
       RunRequest request;
       request.argv = {"/bin/true"};
-      const Ran ran = TRY(run(request, Environment(environ), installation, Streams{}));
+      const Ran ran = TRY(run_own(request, Environment(environ), installation));
       if (ran.outcome.end != End::exited || ran.outcome.exit_code != 0) {
         return Error{Cause::internal, "the library's call did not exit with 0: " + ran.outcome.reason, 0, {}};
       }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/sys.hpp"
+#include "gateway/own_run.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {
@@ -53,7 +54,7 @@ std::string compiler() {
 Result<void> describe_machine(const Scene& scene, Report& report) {
   RunRequest request;
   request.argv = {"/bin/true"};
-  const Ran ran = TRY(run(request, Environment(environ), scene.installation(), Streams{}));
+  const Ran ran = TRY(run_own(request, Environment(environ), scene.installation()));
   std::string layers;
   for (const auto& layer : ran.outcome.layers) {
     layers += (layers.empty() ? "" : ", ") + std::string(name_of(layer.id)) + " (" + layer.by + ")";

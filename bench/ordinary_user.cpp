@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/sys.hpp"
+#include "gateway/own_run.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {
@@ -74,7 +75,7 @@ Result<void> overshoot_once(const Scene& scene, ByName& samples) {
   request.grants.push_back({.source = scene.programs()});
   request.limits.memory_bytes = hog_limit_bytes;
   request.limits.wall_ms = 20'000;
-  const Ran ran = TRY(run(request, Environment(environ), scene.installation(), Streams{}));
+  const Ran ran = TRY(run_own(request, Environment(environ), scene.installation()));
   const Usage& usage = ran.outcome.usage;
   if (!usage.memory_overshoot_bytes) return refusal("memory is limited by a cgroup here, not watched");
   if (ran.outcome.limit != LimitId::memory)
