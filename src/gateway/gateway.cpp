@@ -181,6 +181,9 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
                                   installation));
   Session session = TRY(load_session(std::move(options), environment, installation));
+  // In the host's view it can only be masked when it is there, and the first call makes it.
+  if (session.options.operators.view == View::host && !installation.state.empty())
+    (void)make_private_directories(installation.state);
   const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
   if (place) {
