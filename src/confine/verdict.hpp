@@ -33,7 +33,7 @@ Error box_error(const std::optional<wire::Report>& failed, Backend backend, cons
 // the command was to start; what the jail itself is told is that of the tool around it.
 Error step_error(const wire::Report& report, const wire::PlanText& jail, const std::string& directory);
 
-// Of a command that started and whose box was then killed, by a process that we do not know.
+// Of a command that started and whose box was then killed, by nobody that we know.
 inline constexpr std::string_view ended_from_outside = "the sandbox was ended from outside";
 
 Outcome judge(const Reports& reports, const ConfinementPlan& plan);
