@@ -91,7 +91,7 @@ void clean_up(const OutsideId& own, const Ids& ids, const std::function<void(uns
 // would keep everybody out, and one that he takes away would give an id to two calls.
 Result<OwnedFd> open_claims(const std::string& directory) {
   if (std::string foreign = foreign_part(directory); !foreign.empty())
-    return refusal("somebody else could change " + foreign);
+    return refusal("another user could change " + foreign);
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   auto opened = sys::open(directory, flags);
   if (!opened.ok() && opened.error().number == ENOENT) {

@@ -262,7 +262,7 @@ Verdict opaque_gate(const Case& c) {
     return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged",
                 judged_instead(c.intent), "raise --autonomy");
   if (!c.ceilings.execute)
-    return deny(GateId::shape, "it runs code that nobody can judge, and the skill does not have code:exec",
+    return deny(GateId::shape, "it runs code that no gate can judge, and the skill does not have code:exec",
                 judged_instead(c.intent), "declare code:exec in the skill");
   return allow(GateId::shape, "opaque: what it does is not known beforehand; the sandbox answers for it");
 }
