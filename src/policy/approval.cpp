@@ -9,7 +9,7 @@
 namespace cloche {
 namespace {
 
-// What is longer cannot be judged by looking at it, so nobody is asked: a cut would hide the part that
+// What is longer cannot be judged by looking at it, so it is not asked about: a cut would hide the part that
 // matters.
 constexpr size_t longest_text = 16 << 10;
 constexpr size_t longest_reason = 500;
