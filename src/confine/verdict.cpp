@@ -37,7 +37,7 @@ bool is_about_a_mount(Step step) {
          (step >= Step::make_target && step <= Step::place_mount);
 }
 
-// What would raise it. No flag goes above the file that has lowered it.
+// What would raise it. No flag goes above whoever has lowered it.
 std::string advice_about(const LimitInfo& row, const std::vector<LimitSource>& lowered_by) {
   const std::string by(source_of(lowered_by, row.id));
   return by.empty() ? "; raise it with " + std::string(row.flag) : "; it is held there by " + by;
@@ -199,7 +199,7 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome = ended(SIGKILL);
     outcome.reason = ended_from_outside;
   } else {
-    // gVisor's command can signal the process that waits for it, and then no report comes.
+    // gVisor's command can signal the process that waits for it, and then nobody tells.
     outcome.reason =
         plan.backend == Backend::runsc
             ? "the box ended without a word: its first process was ended, by the command or from outside"
