@@ -70,7 +70,7 @@ Outcome called_off() {
   outcome.end = End::signaled;
   outcome.signal = SIGKILL;
   outcome.exit_code = 128 + SIGKILL;
-  outcome.reason = "cancelled before it began: whoever asked for it wants it no more";
+  outcome.reason = "cancelled by the caller before it began";
   return outcome;
 }
 

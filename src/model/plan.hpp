@@ -93,7 +93,7 @@ std::string to_json(const ConfinementPlan& plan);
 // "sha256:..." over that JSON, and the exact bytes of what it cannot carry.
 std::string digest_of(const ConfinementPlan& plan);
 
-// All that a digest is taken of but the command, for whoever has many commands in the same surroundings.
+// All that a digest is taken of but the command, for a caller with many commands in the same surroundings.
 struct RenderedPlan {
   std::string before = {};  // of the JSON what stands before the command
   std::string after = {};   // and behind it
