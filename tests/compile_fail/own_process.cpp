@@ -37,11 +37,11 @@ struct Mine : OwnProcess {
 #endif
 
 #ifdef SPAWNED_WITHOUT  // error: (invalid initialization|no matching function)
-Result<Spawned> start() { return spawn("cloche-jail", {}, {}); }
+Result<Spawned> start_without() { return spawn("cloche-jail", {}, {}); }
 #endif
 
 #ifdef SPAWNED_WITH_NOTHING  // error: (private|explicit|no matching function)
-Result<Spawned> start() { return spawn({}, "cloche-jail", {}, {}); }
+Result<Spawned> start_with_nothing() { return spawn({}, "cloche-jail", {}, {}); }
 #endif
 
 #ifdef SPAWNED_BY_PLAN  // error: (invalid initialization|no matching function|no viable conversion)

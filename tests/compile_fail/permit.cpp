@@ -31,15 +31,15 @@ void make(Judgement& judgement, Prepared prepared) { judgement.permit.emplace(st
 #endif
 
 #ifdef LAUNCH_CHANGED  // error: const
-void change(Permit& permit) { permit.launch().argv.clear(); }
+void change_launch(Permit& permit) { permit.launch().argv.clear(); }
 #endif
 
 #ifdef PLAN_CHANGED  // error: const
-void change(Permit& permit) { permit.plan().view.clear(); }
+void change_plan(Permit& permit) { permit.plan().view.clear(); }
 #endif
 
 #ifdef DIGEST_CHANGED  // error: (const|discards qualifiers|no viable overloaded)
-void change(Permit& permit) { permit.digest() += "0"; }
+void change_digest(Permit& permit) { permit.digest() += "0"; }
 #endif
 
 #ifdef DERIVED  // error: (private|deleted)
