@@ -83,7 +83,7 @@ NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_p
       name + (by_path ? ": not on the PATH inside, which is " + path_of(plan) : ": not found inside");
   ConfinementPlan outside{.argv = {name}, .directory = plan.directory};
   outside.environment = {{"PATH", callers_path}};
-  for (const auto& place : candidates_in(outside)) {
+  for (const auto& place : candidates_in(outside, name)) {
     if (!exists(place)) continue;
     const auto shown = shown_at(plan, place);
     if (!shown)
