@@ -45,7 +45,7 @@ std::vector<std::string> links_in(const std::string& directory) {
 
 namespace {
 
-// Whoever owns it may remove it, whatever its mode says.
+// Its owner may remove it, whatever its mode says.
 int open_to_empty(int parent, const char* name) {
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
   int fd = ::openat(parent, name, flags);

@@ -19,8 +19,8 @@ void for_each_entry(const std::string& directory,
 // The paths of its links, and of what may be one for all that the file system says.
 std::vector<std::string> links_in(const std::string& directory);
 
-// Whether nobody but we and root can put something else in this path's place, now or on the way: every
-// directory that exists belongs to one of us and is writable for no other (or is sticky, like /tmp).
+// Whether no user but the caller and root can put something else in this path's place, now or on the way:
+// every directory that exists belongs to one of us and is writable for no other (or is sticky, like /tmp).
 bool is_ours_alone(const std::string& path);
 // Where it is not so; empty: nowhere.
 std::string foreign_part(const std::string& path);

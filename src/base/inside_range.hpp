@@ -1,6 +1,6 @@
 // The addresses that stand for names inside a sandbox's network: a range that the internet never uses
 // (benchmarking of devices, RFC 2544) and one of local IPv6 addresses. Known to the jail, which routes them
-// to loopback, and to whoever hands them out (model/network.hpp).
+// to loopback, and to the code that hands them out (model/network.hpp).
 #pragma once
 
 #include <cstdint>

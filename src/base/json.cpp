@@ -68,7 +68,7 @@ void add_code_unit(std::string& out, unsigned unit) {
 }
 
 // A terminal acts on the C1 controls as it does on escape sequences, and a person does not see the others: in
-// JSON they stand as escapes, which mean the same to whoever reads it.
+// JSON they stand as escapes, which mean the same to every reader.
 bool hides_or_acts(unsigned code) {
   return is_control(code) || turns_text_around(code) || is_invisible(code);
 }

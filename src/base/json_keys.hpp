@@ -1,4 +1,4 @@
-// What every reader of a file of ours asks of an object: no key that nobody knows, because a word that is
+// What every reader of a file of ours asks of an object: no unknown key, because a word that is
 // misspelt would otherwise be a rule that is not there.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Bytes that nobody wants to have in memory all at once: whoever has them gives them piece by piece.
+// Bytes that are too many to have in memory all at once: their owner gives them piece by piece.
 #pragma once
 
 #include <functional>

@@ -7,10 +7,10 @@
 
 namespace cloche {
 
-// An Error when it is not there, is longer than `most`, or somebody else could have written it.
+// An Error when it is not there, is longer than `most`, or another user could have written it.
 Result<std::string> read_private_file(const std::string& path, size_t most);
 
-// With its directories. Whoever reads it meanwhile sees the old one or the new one. A cache is no promise:
+// With its directories. A reader meanwhile sees the old one or the new one. A cache is no promise:
 // false is not a reason to refuse.
 bool write_private_file(const std::string& path, std::string_view bytes);
 

@@ -1,4 +1,4 @@
-// Names that nobody can guess, of letters and digits that mean nothing to a shell or a path.
+// Names that cannot be guessed, of letters and digits that mean nothing to a shell or a path.
 #pragma once
 
 #include <string>

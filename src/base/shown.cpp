@@ -50,7 +50,7 @@ bool is_invisible(unsigned code) {
       {0xfff9, 0xfffb},    // interlinear annotation
       {0x1bca0, 0x1bca3},  // shorthand format controls
       {0x1d173, 0x1d17a},  // musical beams and slurs
-      {0xe0000, 0xe007f},  // tags: a whole alphabet that nobody sees
+      {0xe0000, 0xe007f},  // tags: a whole alphabet that is not visible
   };
   return is_among(ranges, code);
 }

@@ -161,7 +161,7 @@ void walk_next(std::vector<std::string>& rest, std::string_view path) {
   rest.insert(rest.end(), parts.rbegin(), parts.rend());
 }
 
-// What a link says that is held itself: nobody can put another one in its place meanwhile.
+// What a link says that is held itself: no other one can be put in its place meanwhile.
 Result<std::string> text_of_link(int fd, const std::string& path) {
   std::array<char, PATH_MAX + 1> buffer;
   const ssize_t length = ::readlinkat(fd, "", buffer.data(), buffer.size());

@@ -18,7 +18,7 @@ Result<OwnedFd> open_at(int dir, const std::string& path, int flags, mode_t mode
 Result<Pipe> make_pipe();  // both ends close-on-exec
 Result<OwnedFd> pidfd_open(pid_t pid);
 Result<OwnedFd> memory_file();  // empty, and can be sealed
-Result<void> seal(int fd);      // cannot be changed any more, by anybody
+Result<void> seal(int fd);      // cannot be changed any more by any process
 
 // At most `most` bytes; a longer file is an error, not a prefix.
 Result<std::string> read_all(int fd, size_t most);

@@ -1,4 +1,4 @@
-// What the renderers of boxes share: where the bytes of a view come from when somebody else mounts it, and
+// What the renderers of boxes share: where the bytes of a view come from when another program mounts it, and
 // what such a box must find on the host before it starts. Pure.
 #pragma once
 
@@ -45,7 +45,7 @@ bool has_dev(const ConfinementPlan& plan);
 std::vector<size_t> texts_in(const ConfinementPlan& plan);
 
 // A mount point inside of a tree of the host's. A box would make it where it is missing, in the operator's
-// own files, so whoever starts one looks first.
+// own files, so the caller looks first before it starts one.
 struct HostPlace {
   std::string path;    // on the host
   std::string target;  // in the view

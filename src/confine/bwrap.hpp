@@ -13,7 +13,7 @@
 
 namespace cloche {
 
-// Everything after "bwrap". Whoever starts it should give these words by --args: a command line, and with it
+// Everything after "bwrap". Give these words by --args: a command line, and with it
 // the values of variables, can be read by every user of the host.
 std::vector<std::string> bwrap_arguments(const ConfinementPlan& plan, const BoxParts& parts);
 
@@ -22,8 +22,8 @@ inline constexpr size_t most_bwrap_words = 9000;
 // A command that is too long for it.
 Result<void> check_bwrap_words(const std::vector<std::string>& words);
 
-// What the plan requires and neither bubblewrap nor --inner can keep. `counted` says whether whoever starts
-// it counts the memory of the whole call, by a cgroup or by watching.
+// What the plan requires and neither bubblewrap nor --inner can keep. `counted` says whether the program that
+// starts it counts the memory of the whole call, by a cgroup or by watching.
 enum class Counted { by_nobody, by_us };
 std::vector<MissingLayer> bwrap_missing(const ConfinementPlan& plan, const BoxParts& parts, Counted counted);
 

@@ -79,7 +79,7 @@ bool limit_version2(const OwnedFd& made, const Limits& limits) {
   return put(made, "memory.max", limits.memory_bytes) && put(made, "pids.max", limits.processes + 1);
 }
 
-// Whoever left it has been killed; the kernel may need a moment to take the last process out.
+// The call that left it has been killed; the kernel may need a moment to take the last process out.
 bool make_anew(const std::string& directory) {
   for (int tries = 0; tries < 50; ++tries) {
     if (::mkdir(directory.c_str(), 0755) == 0) return true;

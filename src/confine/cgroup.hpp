@@ -1,6 +1,7 @@
 // A cgroup for one call: memory and processes of everything in it counted together by the kernel, on version
 // 2 or 1. The supervisor makes it and reads its numbers; the jail joins it, and its keeper removes it. The
-// keeper learns the name before the group is made, so whoever is killed when, somebody takes it away.
+// keeper learns the name before the group is made, so it takes the group away also when the supervisor is
+// killed.
 #pragma once
 
 #include <optional>
@@ -32,7 +33,7 @@ class Cgroup {
                                     const std::string& tree = "/sys/fs/cgroup");
   static std::optional<Cgroup> find(const std::string& name);
 
-  // Makes it. One that is there already was left by somebody who is dead (a name belongs to one call at a
+  // Makes it. One that is there already was left by a call that is dead (a name belongs to one call at a
   // time), and is replaced.
   Result<void> make(const Limits& limits);
 

@@ -66,8 +66,8 @@ std::string reasons_of(const std::vector<Refused>& all) {
 
 bool may_have_less(const Wish& wish) { return wish.missing == Missing::degrade && !wish.required; }
 
-// Best first. Whoever names a backend gets that one or a refusal, unless he has said that there may be less:
-// then another one of its rung is less of a step than the next rung down.
+// Best first. An operator who names a backend gets that one or a refusal, unless he has said that there may
+// be less: then another one of its rung is less of a step than the next rung down.
 std::vector<Backend> candidates_of(const Wish& wish) {
   const auto own = backends_of(wish.rung);
   std::vector<Backend> candidates(own.begin(), own.end());
@@ -78,7 +78,7 @@ std::vector<Backend> candidates_of(const Wish& wish) {
   return candidates;
 }
 
-// Which of a rung it is, is worth a word to whoever has named another.
+// Which of a rung it is, is worth a word to an operator who has named another.
 void note_other_backend(Choice& choice, const Wish& wish, const Found& found) {
   if (wish.backend && rung_of(choice.backend) == wish.rung && !found.refused.empty())
     choice.notes.push_back(named_reason(found.refused.front().backend, found.refused.front().offer) + "; " +

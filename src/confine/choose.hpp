@@ -32,7 +32,7 @@ struct Wish {
 struct Offer {
   bool works = false;
   bool tried = true;       // no: it could not be found out, and the call itself will
-  bool cut_short = false;  // not tried, because somebody ended the trial
+  bool cut_short = false;  // not tried, because the trial was ended from outside
   std::string why = {};    // it does not; one sentence
   std::string fix = {};
   bool installed = true;              // no: the sentence begins with the backend's name
@@ -51,7 +51,7 @@ struct Choice {
 // Whether the operator's switch counts here: then nothing holds the command.
 bool may_be_off(const Wish& wish);
 
-// What became of the operator's switch, for everybody who could believe otherwise: that nothing holds, or
+// What became of the operator's switch, for readers who could believe otherwise: that nothing holds, or
 // that it does not count here.
 std::vector<std::string> switch_notes(const Wish& wish);
 

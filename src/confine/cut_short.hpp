@@ -1,5 +1,5 @@
-// A call that did not end by itself nor by a limit: somebody outside ended it, or our own machinery broke.
-// Nobody learns from that what the host can do, and it may be tried again.
+// A call that did not end by itself nor by a limit: a process outside ended it, or our own machinery broke.
+// That does not say what the host can do, and it may be tried again.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,8 +11,8 @@ namespace cloche {
 // Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
 Error cut_short_error(Message what);
 
-// A step of the jail's for whose failure the kernel gave no reason: whoever was to take it was killed. Of a
-// box that somebody else builds no reason is known either way.
+// A step of the jail's for whose failure the kernel gave no reason: the process that was to take it was
+// killed. Of a box that another program builds no reason is known either way.
 bool was_cut_short(const wire::Report& failed);
 bool was_cut_short(const Outcome& outcome);
 

@@ -34,8 +34,8 @@ Free free_of(int directory) {
 uint64_t drop(uint64_t before, uint64_t now) { return before > now ? before - now : 0; }
 
 // Adds up what changed since the start; a file counts once however many names it has. A file that was made
-// since then counts whole; of an older one that was written to nobody knows how large it was, so it is kept
-// apart.
+// since then counts whole; of an older one that was written to it is not known how large it was, so it is
+// kept apart.
 class Walk {
  public:
   Walk(uint64_t device, int64_t since)
@@ -215,7 +215,7 @@ uint64_t SizeWatch::measure() const {
 std::optional<uint64_t> SizeWatch::beyond_limit() {
   if (!directory_) return std::nullopt;
   const uint64_t now = free_of(directory_.get()).bytes;
-  free_bytes_ = std::max(free_bytes_, now);  // somebody else gave space back
+  free_bytes_ = std::max(free_bytes_, now);  // another program gave space back
   if (size_ <= most_bytes_ && free_bytes_ - now <= most_bytes_ - size_) return std::nullopt;
   return beyond_limit_exactly();
 }

@@ -51,7 +51,7 @@ class SizeWatch {
 
   // Its size, when that is more than it may have, or cannot be told.
   std::optional<uint64_t> beyond_limit();
-  // The same by a walk, whatever the file system's free space says: somebody else may have given some back.
+  // The same by a walk, whatever the file system's free space says: another program may have given some back.
   std::optional<uint64_t> beyond_limit_exactly();
 
  private:

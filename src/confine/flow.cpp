@@ -118,7 +118,7 @@ void Flow::keep(std::string_view bytes) {
   const bool whole = in_memory == fits || spill(bytes.substr(in_memory, fits - in_memory));
   truncated_ = truncated_ || fits < bytes.size() || !whole;
   buffer_.assign(bytes.substr(0, fits));
-  written_ = buffer_.size();  // there is nobody to deliver it to
+  written_ = buffer_.size();  // no reader is left
 }
 
 // False: not all of it could be written; what comes after a gap is left out as well.
@@ -156,7 +156,7 @@ void Flow::deliver() {
   if (ended_) end_source();  // the command's stdin is closed only when everything was delivered
 }
 
-// The command sees the end of its input, or a broken pipe when nobody wants its output any more.
+// The command sees the end of its input, or a broken pipe when its reader is gone.
 void Flow::end_source() {
   ended_ = true;
   if (pending().empty()) owned_.reset();

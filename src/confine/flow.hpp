@@ -40,7 +40,7 @@ class Flow {
   std::string take_aside(size_t most);
   void pass_on(std::string_view bytes);
 
-  // Whether the caller's terminal belongs to somebody else just now; to be asked again after a while.
+  // Whether the caller's terminal belongs to another job just now; to be asked again after a while.
   bool in_background() const { return in_background_; }
   bool finished() const { return ended_ && pending().empty(); }
   void give_up();  // drops what was not delivered

@@ -55,7 +55,7 @@ void add_descriptor(int fds, const std::string& name, Hidden& hidden) {
   struct stat seen {};
   if (::fstatat(fds, name.c_str(), &seen, 0) != 0) return;
   if (S_ISSOCK(seen.st_mode)) {
-    // What is on its way is in nobody's table, and may be a socket that is full.
+    // What is on its way is in no process's table, and may be a socket that is full.
     const bool fresh = hidden.by_tables && hidden.sockets.insert(seen.st_ino).second;
     if (fresh && carries_descriptors(fds, name)) hidden.complete = false;
     return;
@@ -67,8 +67,8 @@ void add_descriptor(int fds, const std::string& name, Hidden& hidden) {
   size = std::max(size, most);
 }
 
-// By the sandbox's own network namespace, which knows of sockets that are in nobody's table: those on their
-// way from one process to another. Process 1 is always there.
+// By the sandbox's own network namespace, which knows of sockets that are in no process's table: those on
+// their way from one process to another. Process 1 is always there.
 uint64_t sockets_of_namespace(const ProcessTable& table) {
   uint64_t sockets = 0;
   const auto local = sys::read_file_at(table.directory, "1/net/unix", 64 << 20);

@@ -19,7 +19,7 @@ class LookBudget {
   uint64_t end_ms_ = sys::monotonic_ms() + longest_look_ms;
 };
 
-// An upper bound; everything (~0) when there is no time to find out, or something that nobody lets us see.
+// An upper bound; everything (~0) when there is no time to find out, or something that we may not see.
 uint64_t hidden_at_most(const ProcessTable& table, const LookBudget& budget);
 
 }  // namespace cloche

@@ -1,8 +1,8 @@
 // Who of all processes has a certain socket open: what is left of a call whose keeper was killed.
 //
-// Whoever builds a box has the call's control socket until its command is reached, and so has everybody whom
-// he starts for that. The keeper would end them; when it is killed, its runner dies with it, and one that the
-// runner had started and that waits for him (`runc init` at its fifo) would wait for ever.
+// The program that builds a box has the call's control socket until its command is reached, and so has every
+// process that it starts for that. The keeper would end them; when it is killed, its runner dies with it, and
+// one that the runner had started and that waits for it (`runc init` at its fifo) would wait for ever.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// The command line of `cloche-jail --inner`: what the jail does inside a box that somebody else has built
+// The command line of `cloche-jail --inner`: what the jail does inside a box that another program has built
 // (bubblewrap, an OCI runtime, or none at all). Whatever the box is, limits, Landlock, the filter and the
 // drop of privileges are these same words. Pure.
 #pragma once
@@ -14,7 +14,7 @@
 namespace cloche {
 
 struct InnerOptions {
-  std::optional<int> control = {};         // the descriptor for reports; none: nobody listens
+  std::optional<int> control = {};         // the descriptor for reports; none: no process listens
   int landlock_abi = least_landlock_abi;   // the least that must hold; 0: a kernel without it (gVisor)
   std::optional<std::string> report = {};  // or a file in the box that they are left in
   // What stands between the command and the host: a box, nothing but the filter, or nothing at all.
@@ -27,7 +27,7 @@ struct InnerOptions {
   // The box's kernel counts processor time by a clock of its own, in which a process runs on while the host
   // has no processor for it: only the supervisor counts, by what the host says.
   bool processor_by_host = false;
-  bool watched = false;  // no cgroup counts memory: the filter refuses what nobody need hold
+  bool watched = false;  // no cgroup counts memory: the filter refuses memory that no process need hold
 };
 
 // A mode or a mask as shells write it: "022".

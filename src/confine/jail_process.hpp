@@ -20,7 +20,7 @@ class JailProcess {
   struct Start {
     std::string program;  // path of cloche-jail
     bool privileged = false;
-    bool boxed = false;              // it will be told to start a box of somebody else's, or none
+    bool boxed = false;              // it will be told to start a box of another program, or none
     bool host_network = false;       // it makes no network of its own
     unsigned outside_uid = 0;        // of the command, when privileged
     const Cgroup* cgroup = nullptr;  // of version 2 it must be made, of version 1 it may be made later
@@ -41,7 +41,7 @@ class JailProcess {
   // What the supervisor takes over.
   Spawned keeper;
   OwnedFd control;
-  ino_t controls_other_end = 0;  // the inode of it, by which whoever has it can be found
+  ino_t controls_other_end = 0;  // the inode of it, by which its holders can be found
   OwnedFd input;                 // our ends of the command's stdin, stdout and stderr
   OwnedFd output;
   OwnedFd errors;

@@ -112,7 +112,7 @@ uint64_t MemoryWatch::sample(const ProcessTable& table) {
   const uint64_t in_files = in_tmpfs();
   const Held held = held_by_all(table, limit_);
   uint64_t total = in_files + held.resident + held.tables;
-  // Page tables are nobody else's, and shares take the longer to add up the more of them there are.
+  // Page tables are not shared, and shares take the longer to add up the more of them there are.
   const LookBudget budget;
   if (total > limit_ && in_files + held.tables <= limit_) total = in_files + shares_of_all(table, budget);
   const Host now = look_at_host();

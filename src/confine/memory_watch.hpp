@@ -35,7 +35,7 @@ class MemoryWatch {
   std::vector<OwnedFd> tmpfs_roots_;
   struct Host {
     uint64_t available = 0;
-    uint64_t shared = 0;  // pages of tmpfs and of shared mappings, everybody's
+    uint64_t shared = 0;  // pages of tmpfs and of shared mappings, of all processes
   };
   static Host look_at_host();
 

@@ -83,8 +83,8 @@ class Config {
     add_words();
     out_.member("cwd", "/");  // the jail goes to the plan's own, and says so when it is not there
     out_.key("capabilities").begin_object();
-    // What the jail needs and gives up with everything else: without the first nobody may map the id 0 of a
-    // box to another one inside.
+    // What the jail needs and gives up with everything else: without the first no process may map the id 0 of
+    // a box to another one inside.
     Texts held;
     if (options_.parts.inner.becomes) held.emplace_back("CAP_SETFCAP");
     if (gives_dev_away()) held.emplace_back("CAP_CHOWN");
@@ -117,7 +117,7 @@ class Config {
     out_.key("rlimits").begin_array();
     for (const auto& [resource, value] : limits_for(plan_.limits)) {
       // The runtime's own threads would count, and the files it has open while it builds the box: the jail
-      // sets these, the first in a user namespace of the command's own. In gVisor nobody but the command
+      // sets these, the first in a user namespace of the command's own. In gVisor no process but the command
       // counts.
       const bool shared = resource == RLIMIT_NPROC || resource == RLIMIT_NOFILE;
       if (shared && options_.kernel == BoxKernel::hosts) continue;
@@ -200,7 +200,7 @@ class Config {
     return has_dev(plan_) && entry.target.starts_with("/dev/");
   }
 
-  // gVisor puts memory of its own, for everybody to write, where a bundle has nothing.
+  // gVisor puts memory of its own, for every process to write, where a bundle has nothing.
   bool sentry_fills(const ViewEntry& entry) const {
     return options_.kernel == BoxKernel::gvisor && entry.target == "/tmp" &&
            std::none_of(plan_.view.begin(), plan_.view.end(), [&](const ViewEntry& other) {
@@ -324,7 +324,7 @@ std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOpti
   if (!options.cgroup)
     lacks(LayerId::memory_limit, "without a cgroup nobody counts the memory of the bundle",
           "give the bundle a cgroupsPath");
-  // gVisor's own kernel counts whoever the command is.
+  // gVisor's own kernel counts whichever user the command is.
   const bool as_root = options.uids.empty() || maps_root;
   if (!options.cgroup && as_root && options.kernel == BoxKernel::hosts)
     lacks(LayerId::process_limit, "the kernel does not count the processes of root",

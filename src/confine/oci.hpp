@@ -25,7 +25,7 @@ struct IdMapping {
 };
 
 // As many as its language sees fit; a group counts them along with the command, whose own processes the jail
-// limits by RLIMIT_NPROC, in a user namespace that nobody else is in.
+// limits by RLIMIT_NPROC, in a user namespace that no other process is in.
 inline constexpr uint64_t runtime_threads = 256;
 
 struct OciOptions {
@@ -41,7 +41,7 @@ struct OciOptions {
   std::optional<std::string> report = {};  // on the host: the file that --inner leaves its reports in
   std::optional<std::string> cgroup = {};  // cgroupsPath; without one the runtime counts nothing
   SourceMounts mounts = {};                // what the trees' own mounts forbid already
-  std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what whoever starts it may not exceed
+  std::map<uint32_t, uint64_t> highest_limits = {};  // by RLIMIT_*: what the starting user may not exceed
 };
 
 // The text of config.json. Equal plans give equal bytes. JSON is UTF-8: the words of the command and its

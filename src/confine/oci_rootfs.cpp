@@ -65,8 +65,8 @@ class Rootfs {
       case EntryKind::text: return add_file(entry.target, entry.content, entry.mode);
       case EntryKind::tree: return add_place(entry);
       case EntryKind::directory: return add_directory(entry.target, entry.mode);
-      // Whoever makes the root directory owns it, and need not be whom the command runs as: what is the
-      // command's own alone elsewhere is there for it to read.
+      // The user who makes the root directory owns it, and need not be the one that the command runs as: what
+      // is the command's own alone elsewhere is there for it to read.
       case EntryKind::tmpfs:
         return add_directory(entry.target,
                              is_part_of_root(entry) || for_gofer_ ? entry.mode | 0555U : entry.mode);

@@ -27,7 +27,7 @@ bool lock(int file, unsigned slot, short how) {
   return ::fcntl(file, F_OFD_SETLK, &claim) == 0;
 }
 
-// Empty: somebody has it.
+// Empty: another call has it.
 OwnedFd take_name(unsigned id) {
   OwnedFd taken(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_un place{};
@@ -60,7 +60,7 @@ struct Ids {
   unsigned count;
 };
 
-// Those that somebody has or has not cleaned up after. However wide the range is: as far as the file goes.
+// Those that a call has or has not cleaned up after. However wide the range is: as far as the file goes.
 std::vector<unsigned> marked_slots(int file, unsigned count) {
   std::vector<unsigned> marked;
   std::array<char, 4096> marks{};
@@ -74,7 +74,7 @@ std::vector<unsigned> marked_slots(int file, unsigned count) {
   return marked;
 }
 
-// By another file somebody else may have the id by now: all of them are locked, and the name is taken where
+// By another file another call may have the id by now: all of them are locked, and the name is taken where
 // it counts. The marks are those of the first file, which the next caller of the same kind has first too.
 void clean_up(const OutsideId& own, const Ids& ids, const std::function<void(unsigned id)>& clean) {
   const int file = own.locks.front().get();
@@ -88,10 +88,10 @@ void clean_up(const OutsideId& own, const Ids& ids, const std::function<void(uns
 }
 
 // Never through a link, and nowhere that another user could put a file of his own: a claim that he holds
-// would keep everybody out, and one that he takes away would give an id to two calls.
+// would keep every call out, and one that he takes away would give an id to two calls.
 Result<OwnedFd> open_claims(const std::string& directory) {
   if (std::string foreign = foreign_part(directory); !foreign.empty())
-    return refusal("somebody else could change " + foreign);
+    return refusal("another user could change " + foreign);
   constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW;
   auto opened = sys::open(directory, flags);
   if (!opened.ok() && opened.error().number == ENOENT) {
@@ -110,7 +110,7 @@ struct Claims {
   bool has_first = false;  // the best of these is
 };
 
-// Every one that all look into, because not everybody can write to each of them: a service may see /run
+// Every one that all look into, because not every process can write to each of them: a service may see /run
 // read-only. One's own only where there is none of these.
 Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
   Claims claims;
@@ -171,7 +171,7 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::vector<ClaimPlace>& places) {
   Claims claims = TRY(open_claims(places));
   auto slot = TRY(lowest_free(claims, {first, count}, claims.everybodys ? Naming::none : Naming::taken));
-  // Anybody can take names, and another place before us: that must not keep root from every id.
+  // Every user can take names, and another place before us: that must not keep root from every id.
   if (!slot && claims.has_first) slot = TRY(lowest_free(claims, {first, count}, Naming::none));
   if (!slot)
     return refusal("every one of the " + std::to_string(count) + " ids for sandboxes is in use",

@@ -14,7 +14,7 @@ struct UserNamespaceSwitches {
   long by_users = 1;      // kernel.unprivileged_userns_clone, Debian's
   long restricted = 0;    // kernel.apparmor_restrict_unprivileged_userns, Ubuntu's
   bool chrooted = false;  // our root is not that of our mount namespace: then the kernel allows none
-  bool filtered = false;  // a filter of somebody's is around us: a container's, a service's
+  bool filtered = false;  // another program's filter is around us: a container's, a service's
 };
 UserNamespaceSwitches user_namespace_switches();
 

@@ -45,8 +45,8 @@ struct MemoryShown {
 std::optional<MemoryShown> memory_shown(const ProcessTable& table, const std::string& process);
 
 // Calls `visit` with each descriptor of each thread, for a thread can have a table of its own, until that
-// returns false: `directory` is its table (17/task/19/fd), in which `name` is its number. False: somebody
-// whom the command has started does not let us look, as who made himself undumpable.
+// returns false: `directory` is its table (17/task/19/fd), in which `name` is its number. False: a process
+// that the command has started does not let us look, as one that made itself undumpable.
 bool for_each_descriptor(const ProcessTable& table, const std::string& process,
                          const std::function<bool(int directory, const std::string& name)>& visit);
 
@@ -60,7 +60,7 @@ struct Mapping {
   std::string_view name;  // with " (deleted)" at its end when it is
 };
 // Calls `visit` with each, until that returns false. False: there may be more of them than were visited, for
-// it was stopped, or somebody whom the command has started does not let us look.
+// it was stopped, or a process that the command has started does not let us look.
 bool for_each_mapping(const ProcessTable& table, const std::string& process,
                       const std::function<bool(const Mapping&)>& visit);
 

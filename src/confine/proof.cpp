@@ -188,7 +188,7 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
                               const std::string& probe) {
   Sha256 hash;
   hash.add(TRY(sys::read_small_file("/proc/sys/kernel/random/boot_id")));
-  // Their content by proxy: whoever can keep every one of these numbers while changing a file is root
+  // Their content by proxy: a user who can keep every one of these numbers while changing a file is root
   // already, and hashing a megabyte on each call would cost more than the call.
   add_file_identity(hash, jail);
   add_file_identity(hash, probe);
@@ -281,7 +281,7 @@ Result<Proof> judge_proof(const std::string& report, const std::map<std::string,
   return proof;
 }
 
-// Its digest on a line of its own, so that nobody has to compute it again for every call.
+// Its digest on a line of its own, so that it is not computed again for every call.
 Result<Proof> load_proof(const std::string& state, const std::string& key) {
   if (state.empty()) return system_error("find a proof", ENOENT);
   const std::string kept = TRY(read_private_file(file_for(state, key), 1 << 16));

@@ -24,7 +24,7 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
 
 // The plan under which the probe runs: the given one, with the probe and one file that only Landlock denies
 // added.
-// `hold_ms` is how long the probe holds its memory for whoever counts it.
+// `hold_ms` is how long the probe holds its memory for the one that counts it.
 // Without a box the probe is where it is.
 Result<ConfinementPlan> proof_plan(const ConfinementPlan& plan, const std::string& probe, unsigned hold_ms,
                                    Backend backend = Backend::native);
@@ -36,7 +36,7 @@ std::map<std::string, std::string> own_namespaces();
 struct ProofTerms {
   Backend backend = Backend::native;
   std::vector<LayerId> layers = {};  // those it offers
-  bool sys_is_shown = false;         // by the plan itself, so that nobody is asked whether it is absent
+  bool sys_is_shown = false;         // by the plan itself, so that its absence is not checked
 };
 
 // Whether the view has what the probe looks for in /sys.

@@ -1,6 +1,6 @@
 // What the mounts that the trees of a plan lie in forbid already: a workspace on a disk that runs nothing, or
-// that is read-only. Whoever mounts a tree again in a user namespace of his own has to say these words too:
-// there the kernel lets nobody take them back, and refuses the whole mount.
+// that is read-only. A program that mounts a tree again in a user namespace of its own has to say these words
+// too: there the kernel lets no process take them back, and refuses the whole mount.
 #pragma once
 
 #include <map>

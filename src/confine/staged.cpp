@@ -210,7 +210,7 @@ Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged,
                (speechless ? wire::speechless : 0U) | (speechless && plan.terminal ? wire::terminal : 0U) |
                (backend == Backend::crun ? wire::groupless : 0U);
   // The namespace that the stage is made in maps one id, and to itself; that of a caller who is root of a
-  // user namespace only to the plan's, because nobody is root on a stage.
+  // user namespace only to the plan's, because no process is root on a stage.
   jail.outside_uid = resources.outside_uid;
   jail.outside_gid = resources.outside_gid;
   jail.inside_uid = resources.outside_uid != 0 ? resources.outside_uid : plan.inside_uid;

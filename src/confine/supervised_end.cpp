@@ -27,11 +27,11 @@ void SupervisedCall::hear_all() {
   }
 }
 
-// Of a keeper that was killed. Those who die with it do so at once; whoever has the socket after that does
-// not know that he is alone.
+// Of a keeper that was killed. Those who die with it do so at once; a process that has the socket after that
+// does not know that he is alone.
 void SupervisedCall::end_what_a_keeper_left() {
   // For a jail in a box whose builder died before it could know: it takes that as the word to end everything,
-  // and lets nobody but root see what it holds.
+  // and lets only root see what it holds.
   ::shutdown(control_.get(), SHUT_WR);
   constexpr int most_tries = 200;
   constexpr int tries_by_themselves = 20;

@@ -18,7 +18,7 @@
 namespace cloche {
 namespace {
 
-constexpr uint64_t background_ms = 250;  // between two looks at a terminal that is somebody else's
+constexpr uint64_t background_ms = 250;  // between two looks at a terminal that is another job's
 constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
 constexpr uint64_t stuck_ms = 1000;      // for the keeper to say `gone` after it was told to end everything
 
@@ -127,7 +127,7 @@ void SupervisedCall::move_flows() {
   const uint64_t left = plan_.limits.output_bytes > total ? plan_.limits.output_bytes - total : 0;
   const bool beyond = left == 0 && (output_.more_waits() || errors_.more_waits());
   if (beyond && !said_.hit) {
-    // A command that has ended by itself is past its limit all the same; nobody would ever read the rest.
+    // A command that has ended by itself is past its limit all the same; the rest would never be read.
     if (end_ms_ == 0 && !gone_) end_everything();
     said_.hit = LimitHit{LimitId::output, {}};
   }
@@ -169,7 +169,7 @@ void SupervisedCall::let_builder_speak() {
 
 void SupervisedCall::heed_keys(std::string_view typed) {
   if (insistence_.insists(typed, now_ms_)) return end_everything();
-  // No signal reaches a command in a speechless box, and an interrupt that does nothing helps nobody.
+  // No signal reaches a command in a speechless box, and an interrupt that does nothing is of no use.
   if (!is_speechless() || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
   said_.signal_passed = SIGINT;
   end_everything();
@@ -243,7 +243,7 @@ void SupervisedCall::open_terminal(OwnedFd master) {
   input_ = Flow::into_command(streams_.terminal, std::move(for_input));
   output_ =
       Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, keep_of(streams_.output_spill));
-  // A jail in a box of somebody else's was not told the size, and waits for it.
+  // A jail in a box of another program was not told the size, and waits for it.
   if ((spec_.jail.flags & wire::terminal) != 0) return;
   copy_window_size(streams_.terminal, master_.get());
   pass_on(SIGWINCH);

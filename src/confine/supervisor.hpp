@@ -2,10 +2,11 @@
 //
 // Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll
 // loop, in the calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin,
-// stdout and stderr, the caller's signals, and whatever says that nobody wants the call any more. Nothing in
-// the loop blocks, so the deadline is met whatever anybody holds open. To end a call it closes its sending
-// direction of the control socket; the keeper then kills the first process of the sandbox, and the kernel
-// kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any more.
+// stdout and stderr, the caller's signals, and the descriptor that says that the call is cancelled. Nothing
+// in the loop blocks, so the deadline is met whatever a process holds open. To end a call it closes its
+// sending direction of the control socket; the keeper then kills the first process of the sandbox, and the
+// kernel kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any
+// more.
 #pragma once
 
 #include <functional>
@@ -34,12 +35,12 @@ struct Streams {
   size_t in_memory = ~size_t{0};
   int output_spill = -1;
   int errors_spill = -1;
-  int stop = -1;  // readable once nobody wants the command any more: then everything ends; -1: never
-  // Of what is kept, each piece as it comes. In the loop: it must not wait for anybody.
+  int stop = -1;  // readable once the call is cancelled: then everything ends; -1: never
+  // Of what is kept, each piece as it comes. In the loop: it must not wait.
   std::function<void(std::string_view)> heard = {};
 };
 
-// `network` answers for a plan that has hosts; without one nobody does.
+// `network` answers for a plan that has hosts; without one no process does.
 // An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is
 // watched.
 Result<Outcome> supervise(JailProcess& jail, const Startable& what, const LaunchSpec& spec,

@@ -22,11 +22,11 @@ struct Reports {
   std::optional<wire::Report> usage;
   std::optional<LimitHit> hit;
   int signal_passed = 0;
-  bool cancelled = false;    // whoever wanted it does not any more, and it had not ended by then
+  bool cancelled = false;    // the caller cancelled it, and it had not ended by then
   bool lost_a_part = false;  // of the box, which therefore was ended
 };
 
-// Of a box that somebody else builds: it did not come to the command. `errors` is what it wrote to stderr.
+// Of a box that another program builds: it did not come to the command. `errors` is what it wrote to stderr.
 Error box_error(const std::optional<wire::Report>& failed, Backend backend, const std::string& errors);
 
 // The sentence for a step of the jail that failed: which, why, on what, and what to do. `directory` is where

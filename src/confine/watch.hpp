@@ -35,14 +35,15 @@ class Watch {
   // what came after the last look at them.
   std::optional<LimitHit> sizes_at_start();
   std::optional<LimitHit> sizes_at_end();
-  // How much the living processes have used, for when they are about to be ended: nobody waits for them then.
+  // How much the living processes have used, for when they are about to be ended: no process waits for them
+  // then.
   void note_usage();
   uint64_t cpu_ms() const { return cpu_ms_; }
   uint64_t max_rss_bytes() const { return max_rss_bytes_; }
   uint64_t next_check_ms() const { return next_ms_; }
   std::optional<LimitHit> check(uint64_t now_ms);
-  // Somebody has killed a process of the runtime that runs the command by its own kernel, and the rest of it
-  // waits for him.
+  // A process outside has killed one of the runtime that runs the command by its own kernel, and the rest of
+  // it waits for it.
   bool has_lost_a_part(uint64_t now_ms);
   // While the cgroup still exists.
   std::optional<LimitHit> check_cgroup();

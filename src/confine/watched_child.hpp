@@ -4,7 +4,7 @@
 // Theory of operation. run_watched() starts the program with a pipe for its stdout and sits in one poll loop
 // over the pipe, its pidfd and the signals that would end us. It returns when the program has ended and what
 // it wrote was read, at the deadline, when it wrote too much, or when a signal came; in the last three the
-// program is killed first. Nobody else's end of the pipe is waited for.
+// program is killed first. No other process's end of the pipe is waited for.
 #pragma once
 
 #include <cstdint>

@@ -152,7 +152,7 @@ Result<int> give(const Approvals& approvals, const ApproveArguments& arguments) 
 
 Result<int> carry_out(const ApproveArguments& arguments, const Environment& environment) {
   if (is_under_the_glass())
-    return refusal("this runs under the glass, where nobody can approve anything",
+    return refusal("this runs in the sandbox, where nothing can be approved",
                    "run it in a terminal of your own");
   const Installation installation = TRY(find_installation(environment));
   if (arguments.action == Action::list && !installation.state.empty() &&

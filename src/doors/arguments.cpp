@@ -171,7 +171,7 @@ constexpr Option<RunArguments> other_options[] = {
      raise<&RunArguments::raw>, of_run},
     help_option<RunArguments>,
     {"", "", "What it runs in:", nullptr, of_run},
-    {"--isolation", "RUNG",
+    {"--isolation", "LEVEL",
      "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
      "refused.",
      set_isolation},

@@ -122,7 +122,7 @@ constexpr Option<CallArguments> options[] = {
      "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
      "see cloche profiles.",
      set_profile},
-    {"--isolation", "RUNG",
+    {"--isolation", "LEVEL",
      "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
      "refused.",
      set_isolation},

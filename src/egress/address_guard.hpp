@@ -1,6 +1,6 @@
 // Which addresses a name may stand for. A name is the caller's to declare, but what it resolves to is decided
-// by whoever answers for it, so every address is judged before it is dialled, and the judged one is what is
-// dialled.
+// by the server that answers for it, so every address is judged before it is dialled, and the judged one is
+// what is dialled.
 #pragma once
 
 #include <span>

@@ -21,7 +21,8 @@ constexpr std::string_view hidden_name =
     "the hello holds an encrypted one (ECH), which can name another server: switch it off";
 
 // The final one, and the drafts that were deployed. A real one cannot be told from the made-up one that some
-// browsers send to everybody, so both are refused: behind it the server would be another than the one judged.
+// browsers send to every server, so both are refused: behind it the server would be another than the one
+// judged.
 bool hides_a_name(uint16_t extension) {
   return (extension >= 0xfe08 && extension <= 0xfe0d) || extension == 0xffce;
 }
@@ -32,7 +33,8 @@ struct Names {
   Bytes name = {};
 };
 
-// The list of names: by the standard it could hold several, of several kinds; nobody sends more than the one.
+// The list of names: by the standard it could hold several, of several kinds; no client sends more than the
+// one.
 void read_server_names(Bytes data, Names& names) {
   if (names.seen) {
     names.problem = many_names;

@@ -200,7 +200,7 @@ bool Connection::is_delivered() const {
   return delivery.complete || delivery.acknowledged >= out_.sent();
 }
 
-// Nobody is told when the last byte was acknowledged: the clock asks again.
+// It is not told when the last byte was acknowledged: the clock asks again.
 void Connection::end_when_delivered() {
   if (!is_delivered()) return;
   client_broke_ ? break_off() : end();

@@ -76,7 +76,7 @@ struct Frame {
   State state = State::need_more;
   Bytes message = {};  // when whole; the next frame begins 2 bytes and this many further on
 };
-// Longer ones than `longest` are refused: nobody waits for them.
+// Longer ones than `longest` are refused: no client waits for them.
 Frame read_frame(Bytes stream, size_t longest);
 
 }  // namespace cloche::dns

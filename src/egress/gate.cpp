@@ -67,7 +67,7 @@ int EgressGate::events() const { return control_ ? control_.get() : waiting_.get
 void EgressGate::turn() {
   if (control_) return hear();
   auto started = start();
-  // Either the process has them now, or nobody answers: who connects is refused by the kernel.
+  // Either the process has them now, or no process answers: a connection is refused by the kernel.
   doors_.clear();
   waiting_.reset();
   if (!started.ok()) refuse("egress: " + describe(started.error()));
@@ -170,8 +170,8 @@ void EgressGate::refuse(std::string what, std::string advice) {
   }
 }
 
-// Has connected, and ended before anybody looked: what was sent is to be delivered all the same. Questions to
-// the resolver have nobody who would hear the answer.
+// Has connected, and ended before it was looked at: what was sent is to be delivered all the same. Questions
+// to the resolver have no client that would hear the answer.
 bool EgressGate::is_somebody_waiting() const {
   for (size_t i = 2; i < doors_.size(); ++i) {
     pollfd event{doors_[i].get(), POLLIN, 0};

@@ -2,7 +2,7 @@
 // when the first packet or connection waits at one of them, and hears from it what was decided.
 //
 // A call that never uses its network costs no process. From the start on the process alone has the doors:
-// should it die, the kernel refuses at once whoever comes to them, and nothing hangs.
+// should it die, the kernel refuses at once every connection to them, and nothing hangs.
 #pragma once
 
 #include <signal.h>
@@ -59,7 +59,7 @@ class EgressGate : public NetworkGate {
   Limits limits_;
   bool ipv6_ = false;
   std::vector<OwnedFd> doors_;
-  OwnedFd waiting_;  // readable when somebody is at a door
+  OwnedFd waiting_;  // readable when a connection waits
   OwnedFd control_;
   Spawned process_;
   bool finishing_ = false;

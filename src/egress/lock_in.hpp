@@ -1,5 +1,5 @@
-// What an egress process takes away from itself before it reads a byte of anybody else's: every capability,
-// the id of root, every file, every call that a relay between sockets does not need.
+// What an egress process takes away from itself before it reads a byte of the command or of a host: every
+// capability, the id of root, every file, every call that a relay between sockets does not need.
 #pragma once
 
 namespace cloche::egress {

@@ -95,7 +95,7 @@ void Lookup::hear_datagrams(Line& line) {
       hear({room.data(), static_cast<size_t>(got)}, false);
       continue;
     }
-    ++useless_;  // nobody is there
+    ++useless_;  // no server is there
     return ask_next();
   }
 }

@@ -20,7 +20,7 @@
 
 namespace cloche::egress {
 
-// Whoever asked.
+// The connection that asked.
 class Asker {
  public:
   virtual ~Asker() = default;

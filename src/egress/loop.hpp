@@ -1,6 +1,6 @@
 // One thread, many sockets: who waits for what, and what time it is.
 //
-// Sockets are registered once, edge-triggered: whoever is told that something is ready goes on until the
+// Sockets are registered once, edge-triggered: code that is told that something is ready goes on until the
 // kernel says EAGAIN, or asks to be called again when the others have had their turn.
 #pragma once
 

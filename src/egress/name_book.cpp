@@ -12,7 +12,7 @@ bool is_below(std::string_view name, std::string_view parent) {
 }
 
 bool fits(const HostEntry& entry, std::string_view name) {
-  // Any public name: one label alone is a name of somebody's own network.
+  // Any public name: one label alone is a name of a private network.
   if (entry.is_any()) return name.find('.') != std::string_view::npos;
   return is_below(name, entry.name);
 }
@@ -27,7 +27,7 @@ const NamedHost* find(const std::vector<NamedHost>& hosts, std::string_view name
 
 NameBook::NameBook(const EgressSettings& settings) : declared_(settings.named), below_(settings.below) {
   const bool any = std::any_of(below_.begin(), below_.end(), [](const HostEntry& e) { return e.is_any(); });
-  if (any) {  // nobody's zone in particular: what one of them could hear is the same with one name or many
+  if (any) {  // no zone in particular: what one of them could hear is the same with one name or many
     most_found_ = 4096;
     most_found_bytes_ = size_t{256} << 10;
   }
@@ -42,7 +42,7 @@ NameBook::Found NameBook::look_up(const HostName& name) {
   return below ? add(name) : Found{};
 }
 
-// Never a name of anybody outside, whatever wildcards say.
+// Never a name of a host outside, whatever wildcards say.
 NameBook::Found NameBook::look_up_host_loopback(std::string_view name) const {
   const bool served = name == host_loopback_name && named(localhost_offset) != nullptr;
   return served ? Found{Answer::known, localhost_offset} : Found{};

@@ -1,7 +1,7 @@
 // Which names a call may reach, and which address inside stands for which: the one place that maps between
 // them, both ways. A name below a wildcard gets its address when it is first asked for; how many there may be
-// is bounded, because each one that is connected to is looked up outside, and so is a message to whoever
-// answers for that zone. Pure.
+// is bounded, because each one that is connected to is looked up outside, and so is a message to the server
+// that answers for that zone. Pure.
 #pragma once
 
 #include <cstdint>

@@ -121,7 +121,7 @@ Moved Relay::splice(int source, int target, PipePool& pipes, uint64_t& left, uin
 }
 
 void Relay::drop(PipePool& pipes) {
-  // A pipe with somebody's bytes in it is nobody else's.
+  // A pipe with the bytes of one connection in it is no other's.
   if (in_pipe_ == 0) {
     pipes.give_back(std::move(pipe_));
   } else {

@@ -98,7 +98,7 @@ size_t RequestStream::take_data(std::string_view held, At next) {
   return taken;
 }
 
-// Digits and the end of the line: no extensions, which servers read differently and nobody needs.
+// Digits and the end of the line: no extensions, which servers read differently and no client needs.
 size_t RequestStream::take_chunk_size(std::string_view held) {
   size_t digits = 0;
   while (digits < held.size() && ascii::is_hex(held[digits])) ++digits;

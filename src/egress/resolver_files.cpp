@@ -130,7 +130,7 @@ ResolverFiles read_resolver_files(std::string_view hosts, std::string_view resol
     any_named = true;
     if (const auto server = read_name_server(take_word(line), interfaces)) files.servers.push_back(*server);
   }
-  // As every resolver does where none is named: this host's own. Where one is, nobody else is asked instead.
+  // As every resolver does where none is named: this host's own. Where one is, no other is asked instead.
   if (!any_named) files.servers.push_back({IpAddress::v4(std::array<uint8_t, 4>{127, 0, 0, 1})});
   return files;
 }

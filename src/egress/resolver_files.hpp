@@ -1,5 +1,5 @@
 // What the host itself knows of names: /etc/hosts and /etc/resolv.conf, and /proc/net/if_inet6 for the
-// interfaces that the addresses of name servers name. Pure: whoever reads them hands in the text.
+// interfaces that the addresses of name servers name. Pure: the caller reads them and hands in the text.
 #pragma once
 
 #include <optional>

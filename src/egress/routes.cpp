@@ -64,8 +64,8 @@ Way way_of_error(int number) {
   }
 }
 
-// Whoever took this process over could ask the same socket for the host's interfaces, neighbours and rules:
-// only what is said of routes is let in, and the lock makes that final.
+// An attacker who took this process over could ask the same socket for the host's interfaces, neighbours and
+// rules: only what is said of routes is let in, and the lock makes that final.
 bool hear_of_routes_alone(int fd) {
   sock_filter code[] = {
       BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(nlmsghdr, nlmsg_type)),
@@ -132,7 +132,7 @@ std::optional<Way> read_route_answer(Bytes message, uint32_t sequence) {
   return way_of_type(route.rtm_type);
 }
 
-// To the kernel: nobody else can say anything to it.
+// To the kernel: no other process can say anything to it.
 OwnedFd route_socket() {
   OwnedFd fd(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
   sockaddr_nl kernel{};

@@ -1,6 +1,6 @@
 // Where packets to an address would go, as the kernel says it: the one who knows which addresses are this
 // host's own. A second address of an interface and a whole range that was made local (`ip route add local`)
-// look like anybody else's from every other side.
+// look like any other host's from every other side.
 #pragma once
 
 #include <array>

@@ -14,7 +14,7 @@ constexpr int tick_ms = 50;           // how exact limits of time are
 constexpr uint64_t totals_ms = 1000;  // so old is what is known of a gate that was killed
 constexpr int most_accepts = 64;
 constexpr uint64_t delivery_ms = 2000;  // for what a command sent last
-constexpr int delivery_tick_ms = 2;     // nobody says when it has arrived
+constexpr int delivery_tick_ms = 2;     // it is not told when it has arrived
 
 }  // namespace
 
@@ -51,7 +51,7 @@ bool Server::run(std::vector<OwnedFd> doors) {
 }
 
 // The command has ended, and its kernel would have gone on sending what it wrote before: so does this one,
-// for a while. Nobody can come to the doors any more but who already has.
+// for a while. No new connection can come to the doors any more.
 void Server::deliver_last_words() {
   for (const auto& listener : listeners_) {
     while (accept_one(*listener)) {
@@ -78,7 +78,7 @@ void Server::accept_from(Listener& listener) {
   loop_.again(listener);
 }
 
-// False: nobody waits there, or nobody can be let in.
+// False: no connection waits there, or none can be let in.
 bool Server::accept_one(Listener& listener) {
   OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!client && errno == EINTR) return true;
@@ -87,8 +87,8 @@ bool Server::accept_one(Listener& listener) {
   return true;
 }
 
-// No descriptor is left. Who waits at the door would wait for ever, because nobody is told of it again: the
-// spare one is for saying no.
+// No descriptor is left. A client that waits at the door would wait for ever, because it is not reported
+// again: the spare one is for saying no.
 bool Server::turn_away(Listener& listener) {
   spare_.reset();
   OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -109,7 +109,8 @@ void Server::take(OwnedFd client) {
   if (!door_of(client.get(), door)) return end_abruptly(client);
   const uint32_t offset = reached_offset(door.address);
   const NamedHost* host = offset == no_offset ? nullptr : names_.named(offset);
-  // At the loopback where nothing was declared nobody of the sandbox listens: that is no decision of ours.
+  // At the loopback where nothing was declared no program of the sandbox listens: that is no decision of
+  // ours.
   const bool own = is_loopback(door.address) && (host == nullptr || !names_.is_declared(*host, door.port));
   if (host == nullptr || own) {
     if (offset != no_offset && !own)

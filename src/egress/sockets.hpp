@@ -22,7 +22,7 @@ SocketPlace place_of(const IpAddress& address, uint16_t port, uint32_t zone = 0)
 
 // Non-blocking, and closed on exec.
 OwnedFd stream_to(const IpAddress& address);
-OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place);  // connected: nobody else is heard
+OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place);  // connected: hears this one alone
 
 // Where an accepted connection was made to: the door's address and port as the client said them.
 struct Door {
@@ -33,7 +33,7 @@ bool door_of(int fd, Door& door);
 
 // What was given to the kernel for the other side, and how much of it that side has said it has.
 struct Delivery {
-  bool complete = true;  // also when there is nobody any more who could say it
+  bool complete = true;  // also when no process is left that could say it
   uint64_t acknowledged = 0;
 };
 Delivery delivery_of(int fd);

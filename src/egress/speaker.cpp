@@ -30,7 +30,7 @@ EgressMessage message_about(EgressNews news, EgressReason reason, const Speaker:
 
 }  // namespace
 
-// False: too much was said that nobody has heard.
+// False: too much was said that was not read.
 bool Speaker::say(const EgressMessage& message) {
   const bool fits = waiting_.size() < most_waiting;
   if (fits) waiting_.push_back(message);

@@ -129,7 +129,7 @@ Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision
                                OnAsk on_ask) {
   Verdict verdict = rules_gate(gateway.session().rules, TRY(rule_call(asked)));
   if (!names_a_rule(verdict) && verdict.decision < unsaid) {
-    const std::string unknown = "nobody here knows what the tool " + shown(asked.tool, 80) + " does";
+    const std::string unknown = "Cloche does not know what the tool " + shown(asked.tool, 80) + " does";
     verdict = {GateId::rules, unsaid, why.empty() ? unknown : why};
     verdict.instead = needs_the_user;
     verdict.fix = "allow it by a rule that names it";

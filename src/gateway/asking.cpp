@@ -132,8 +132,7 @@ bool Questions::is_answered(const std::string& digest) {
 std::optional<Verdict> Questions::have_answer(const Question& question, Approver& approver) {
   if (is_answered(question.digest)) return std::nullopt;  // for the session
   auto answer = guarded_ask(approver, question);          // nobody else waits for it meanwhile
-  if (!answer)
-    return refuse("whoever was asked failed instead of answering, which is no yes", needs_the_user);
+  if (!answer) return refuse("the approver failed instead of answering, which is no yes", needs_the_user);
   // A no is spent by this very call: the next one is a new question, with an answer of its own.
   if (answer->decision != Decision::allow && !answer->reason.empty())
     return refuse(answer->reason, {}, answer->fix);
@@ -151,8 +150,8 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
   if (!question.ok())
     return refuse(question.error().what.text(), "name smaller files", question.error().fix.text());
   if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
-    return refuse("only the operator may answer, and nobody here speaks for him", needs_the_user,
-                  "ask with a FiledApprover, which `cloche approve` answers");
+    return refuse("only the operator may answer, and no approver here speaks for the operator",
+                  needs_the_user, "ask with a FiledApprover, which `cloche approve` answers");
   if (!asked.files.empty()) held.found_some();
   if (const auto possible = held.check(); !possible.ok())
     return refuse(without_places(possible.error().what.text()), call_again, describe(possible.error()));
@@ -162,7 +161,7 @@ std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& su
   const std::string digest = approval_digest(subject());
   if (spend(digest)) return std::nullopt;
   if (digest != question.value().digest)
-    return refuse("the call or its files changed while somebody was asked about them", call_again);
+    return refuse("the call or its files changed while the question was open", call_again);
   return refuse("the yes was to another question, or has expired", call_again);
 }
 

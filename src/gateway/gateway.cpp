@@ -70,7 +70,7 @@ Outcome called_off() {
   outcome.end = End::signaled;
   outcome.signal = SIGKILL;
   outcome.exit_code = 128 + SIGKILL;
-  outcome.reason = "cancelled before it began: whoever asked for it wants it no more";
+  outcome.reason = "cancelled by the caller before it began";
   return outcome;
 }
 
@@ -180,6 +180,9 @@ Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Env
   TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
                                   installation));
   Session session = TRY(load_session(std::move(options), environment, installation));
+  // In the host's view it can only be masked when it is there, and the first call makes it.
+  if (session.options.operators.view == View::host && !installation.state.empty())
+    (void)make_private_directories(installation.state);
   const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
   std::unique_ptr<Run> run;
   if (place) {
@@ -267,6 +270,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
+    seat.reset();  // an answer may take hours
     RememberingApprover remembering(approver, tries.approved);
     const auto no = ask_about(judged, questions_, remembering, session_.installation.state, context);
     answer(judged, session_, no);

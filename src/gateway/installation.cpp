@@ -41,7 +41,7 @@ Result<void> find_state(const Environment& environment, Installation& installati
   } else if (::geteuid() == 0 && is_ours_alone("/run/cloche")) {
     installation.state = "/run/cloche/state";  // root in the home of another
   } else {
-    installation.no_state = state + " cannot be trusted, because somebody else could change " + foreign;
+    installation.no_state = state + " cannot be trusted, because another user could change " + foreign;
   }
   return {};
 }

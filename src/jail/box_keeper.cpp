@@ -31,8 +31,8 @@ using wire::Step;
 constexpr const char* stage = "/tmp";
 // Known to the keeper as well: the two share a table of descriptors until the runner executes.
 constexpr int report_fd = 40;
-// Lies in that file for the inner jail to take, and is in what it says before there is a command: nobody else
-// ever had it. Chosen before the runner is made, so that both know it.
+// Lies in that file for the inner jail to take, and is in what it says before there is a command: no other
+// process ever had it. Chosen before the runner is made, so that both know it.
 uint64_t seal = 0;
 
 // A mount namespace of its own, and under an ordinary user a user namespace that allows it.
@@ -198,7 +198,7 @@ bool obey(const Runner& runner, bool speechless) {
   return got == 1;
 }
 
-// Nobody took the number: the runtime never came to the jail in its box.
+// The number was not taken: the runtime never came to the jail in its box.
 bool was_reached() {
   uint64_t first = 0;
   const ssize_t got = ::pread(report_fd, &first, sizeof first, 0);
@@ -233,7 +233,7 @@ bool read_last(wire::Report& report) {
   return at >= 0 && ::pread(report_fd, &report, sizeof report, at) == static_cast<ssize_t>(sizeof report);
 }
 
-// Whether nobody but the jail can have said it.
+// Whether only the jail can have said it.
 bool is_believed(const wire::Report& report, int status) {
   using wire::ReportKind;
   if (report.kind == ReportKind::ended)
@@ -249,7 +249,7 @@ void pass_report_on(int status) {
   if (read_last(report) && is_believed(report, status)) send(report);
 }
 
-// Nobody is left by now who could write a report.
+// No process is left by now that could write a report.
 [[noreturn]] void conclude(const wire::Start& start, const Runner& runner, bool speechless) {
   const wire::Report gone = reaped(runner.pid);
   end_descendants();

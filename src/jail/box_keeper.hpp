@@ -1,4 +1,4 @@
-// The keeper of a box that somebody else builds: bubblewrap, an OCI runtime, or a plain process.
+// The keeper of a box that another program builds: bubblewrap, an OCI runtime, or a plain process.
 //
 // Theory of operation. Two processes of ours, and whatever the box is made of:
 //

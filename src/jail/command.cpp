@@ -67,7 +67,7 @@ Failure execute(const wire::Plan& plan) {
   return failure;
 }
 
-// A session of its own: its signals to "my group" reach nobody else.
+// A session of its own: its signals to "my group" reach no other process.
 void begin_session(int terminal) {
   ::setsid();
   if (terminal >= 0) {
@@ -186,8 +186,8 @@ struct Ending {
   bool told = false;  // to end it all, by the supervisor or by the parent's death
 };
 
-// The kernel names the dying parent as the sender, or nobody where that one is outside of our namespace.
-// Anybody in the box can send the same signal, but nobody can take our parent away.
+// The kernel names the dying parent as the sender, or none where that one is outside of our namespace.
+// Every process in the box can send the same signal, but none can take our parent away.
 bool tells_of_death(const signalfd_siginfo& info, pid_t parent) {
   return info.ssi_code == SI_USER && (info.ssi_pid == 0 || kernel::getppid() != parent);
 }
@@ -224,7 +224,7 @@ Ending wait_within(pid_t command, int signals, int listener, pid_t parent) {
     if ((events[2].revents & POLLIN) != 0) {
       answer_one(listener);
     } else if (events[2].revents != 0) {
-      events[2].fd = -1;  // nobody is left who could ask
+      events[2].fd = -1;  // no process is left that could ask
     }
     if (events[0].revents != 0 && !take_signal(signals, command, parent)) return {.told = true};
     if (events[1].revents != 0 && !take_word(command)) return {.told = true};
@@ -248,7 +248,7 @@ int make_terminal(const wire::Plan& plan, const char* device) {
 }
 
 void wait_for_size() {
-  // A signal that comes first has nobody to reach yet.
+  // A signal that comes first has no process to reach yet.
   for (char word = 0; word != SIGWINCH;) {
     if (::recv(wire::control_fd, &word, 1, 0) == 1 || errno == EINTR) continue;
     ::_exit(125);  // the supervisor is gone

@@ -26,7 +26,7 @@ inline constexpr int parent_died = SIGPWR;
 int exit_code_of(int status);
 // For run_command_within(), before the filter.
 int open_signals();
-// The same in a box of somebody else's: also ends when the supervisor says so or the parent is gone, and
+// The same in a box of another program: also ends when the supervisor says so or the parent is gone, and
 // takes along whatever the command has started. `parent` is whose child this process is as long as that one
 // lives.
 [[noreturn]] void run_command_within(const wire::Plan& plan, int terminal, int root, int signals,

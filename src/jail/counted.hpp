@@ -1,6 +1,7 @@
 // How many processes the kernel counts for a user beyond those that can be seen. In a pid namespace /proc
 // shows some of them only, and a limit that is set by what it shows may leave room for none. The kernel tells
-// nobody its number, so it is found by trying: the least limit with which one more process can be started.
+// no process its number, so it is found by trying: the least limit with which one more process can be
+// started.
 #pragma once
 
 #include <cstdint>

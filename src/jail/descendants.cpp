@@ -52,7 +52,7 @@ void add_children_of(pid_t process) {
   ::close(fd);
 }
 
-// Whether there was anybody.
+// Whether there was any.
 bool end_one_round() {
   found.count = 0;
   add_children_of(kernel::getpid());
@@ -69,7 +69,7 @@ bool end_one_round() {
 void end_descendants() {
   while (true) {
     end_one_round();
-    // Blocks only while somebody who was killed above is still dying; then there may be his children.
+    // Blocks only while a process that was killed above is still dying; then there may be its children.
     const pid_t ended = ::waitpid(-1, nullptr, 0);
     if (ended < 0 && errno == ECHILD) return;
   }

@@ -1,5 +1,5 @@
 // Words that came by a way that carries UTF-8 alone, as JSON does: %XX stands for the byte XX, and a % of the
-// word's own is %25. Whoever writes them is confine/inner.hpp.
+// word's own is %25. confine/inner.hpp writes them.
 #pragma once
 
 namespace cloche::jail {

@@ -39,7 +39,7 @@ inline constexpr uint32_t reply_refuse = SECCOMP_RET_ERRNO | 1;        // EPERM
 inline constexpr uint32_t reply_absent = SECCOMP_RET_ERRNO | 38;       // ENOSYS
 inline constexpr uint32_t reply_unsupported = SECCOMP_RET_ERRNO | 95;  // EOPNOTSUPP
 inline constexpr uint32_t reply_kill = SECCOMP_RET_KILL_PROCESS;
-inline constexpr uint32_t reply_ask = SECCOMP_RET_USER_NOTIF;  // ENOSYS where nobody listens
+inline constexpr uint32_t reply_ask = SECCOMP_RET_USER_NOTIF;  // ENOSYS where no process listens
 inline constexpr uint32_t x32_bit = 0x40000000;
 
 // What the arguments are held against; spelled out because the jail includes no header that would bring them
@@ -58,7 +58,7 @@ inline constexpr uint32_t terminal_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* T
 inline constexpr uint32_t space_ioctls[] = {0x40305828 /* FS_IOC_RESVSP */, 0x4030582a /* FS_IOC_RESVSP64 */,
                                             0x40305839 /* FS_IOC_ZERO_RANGE */};
 // Requests to a file system. Many change what Landlock does not look at, by a descriptor that was opened to
-// read: flags, versions, extents, keys, subvolumes are for whoever owns a file to change. Where there is no
+// read: flags, versions, extents, keys, subvolumes are for the owner of a file to change. Where there is no
 // mount view that is read-only, only those are let through that change nothing, or only what was opened to
 // be written; every other request of these kinds is refused, by whichever file system it is known.
 inline constexpr uint32_t request_kind = 0xff00;
@@ -240,7 +240,7 @@ constexpr void check_socket(Assembler& out) {
 }
 
 // setpriority(what, who, ...) and ioprio_set, whose words for a process are 0 and 1. In the first 1 is a
-// group of processes: without a number the own one, in which nobody else is.
+// group of processes: without a number the own one, in which no other process is.
 constexpr void check_priority(Assembler& out) {
   out.load_argument(0);
   out.if_at_least(2, To::refuse);

@@ -93,7 +93,7 @@ void map_ids(const Plan& plan, const char* who) {
     // Without it the kernel lets no ordinary user map groups: setgroups could shed a group that denies
     // access.
     path.add("/proc/").add(who).add("/setgroups");
-    // gVisor has no such file, and lets nobody shed a group.
+    // gVisor has no such file, and lets no process shed a group.
     if (::access(path.c_str(), F_OK) == 0) write_file(path.c_str(), "deny", 4);
   }
   line.add(plan.inside_uid).add(" ").add(plan.outside_uid).add(" 1\n");

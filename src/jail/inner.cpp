@@ -148,7 +148,7 @@ void read_report(Reader& in) {
   uint64_t seal = 0;
   if (::read(fd, &seal, sizeof seal) != static_cast<ssize_t>(sizeof seal)) fail(Step::read_plan, EBADMSG);
   must(static_cast<int>(::syscall(SYS_ftruncate, fd, 0)),
-       Step::read_plan);  // before there is anybody else to read it
+       Step::read_plan);  // before another process is there to read it
   seal_with(seal);
   speak_by(Voice::file);
 }
@@ -207,7 +207,7 @@ wire::Plan read_plan_of(wire::Words words) {
   // Whether files are restricted is never left unsaid, and rules mean that they are.
   if (plan.has(wire::alone) && plan.has(wire::open)) Reader::wrong();
   if (plan.argv.empty() || !landlock_said || (plan.landlock_abi == 0 && !plan.rules.empty())) Reader::wrong();
-  if (plan.has(wire::terminal) && voice() != Voice::socket) Reader::wrong();  // there is nobody to hold it
+  if (plan.has(wire::terminal) && voice() != Voice::socket) Reader::wrong();  // no process could hold it
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
 }
@@ -270,8 +270,8 @@ void count_others(wire::Plan& plan) {
   }
 }
 
-// Whoever started us with a way to speak is the keeper, and has one for this call already: a second would
-// only halve how many commands a user's quota lets run at once.
+// The process that started us with a way to speak is the keeper, and has one for this call already: a second
+// would only halve how many commands a user's quota lets run at once.
 void take_keyring() {
   const int why = join_keyring();
   // One that is forbidden to us is forbidden to the command.
@@ -319,7 +319,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   set_limits(plan);
   const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
   if (locked) lock(plan, terminal);
-  // Process 1 of a box is everybody's parent already.
+  // Process 1 of a box is the parent of all already.
   if (kernel::getpid() != 1) must(::prctl(PR_SET_CHILD_SUBREAPER, 1), Step::parent_death);
   must(::prctl(PR_SET_PDEATHSIG, parent_died), Step::parent_death);
   if (kernel::getppid() != parent) fail(Step::parent_death, ESRCH);  // before it could be told

@@ -1,4 +1,4 @@
-// `cloche-jail --inner`: the last steps alone, for a box that somebody else built: bubblewrap, an OCI
+// `cloche-jail --inner`: the last steps alone, for a box that another program built: bubblewrap, an OCI
 // runtime, or no box at all (the rung `subprocess`). What the box cannot say it says here: limits,
 // capabilities, no_new_privs, Landlock, the filter, and that nothing above stdio stays open.
 //

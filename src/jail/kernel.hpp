@@ -78,7 +78,7 @@ inline void close_range(unsigned first, unsigned last) {
   for (unsigned fd = first; fd <= last && fd < 4096; ++fd) ::close(static_cast<int>(fd));
 }
 // Ends the sharing of a table of descriptors. Not by unshare, which a container's filter refuses to
-// everybody.
+// every process.
 inline int own_descriptors() {
   constexpr unsigned unshare = 2;  // CLOSE_RANGE_UNSHARE
   return static_cast<int>(::syscall(SYS_close_range, ~0U, ~0U, unshare));

@@ -32,7 +32,7 @@ constexpr uint64_t change_rights = LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCE
                                    LANDLOCK_ACCESS_FS_REFER | kernel::landlock::truncate;
 constexpr uint64_t device_rights =
     read_rights | LANDLOCK_ACCESS_FS_WRITE_FILE | kernel::landlock::truncate | kernel::landlock::ioctl_device;
-// Nobody is granted this. It would be a power: a device 0:0 (a whiteout) needs no capability.
+// No command is granted this. It would be a power: a device 0:0 (a whiteout) needs no capability.
 constexpr uint64_t never_granted = LANDLOCK_ACCESS_FS_MAKE_CHAR;
 // A mark and no power, since a block device takes CAP_MKNOD, which no command has. But the kernel moves no
 // directory to where it would have a right that it has not where it is (EXDEV).
@@ -73,7 +73,7 @@ size_t attributes_size(int abi) {
 
 namespace {
 
-// Those that hold for the process that becomes the command, and for nobody around it: its warden has a
+// Those that hold for the process that becomes the command, and for no process around it: its warden has a
 // descriptor for every tree of the plan.
 bool is_commands_alone(const wire::Plan& plan, const wire::Limit& limit) {
   return plan.has(wire::alone) && limit.resource == RLIMIT_NOFILE;
@@ -91,7 +91,7 @@ bool set_limit(const wire::Limit& limit) {
   errno = EPERM;
   if (now.rlim_max > wanted.rlim_max) return false;
   now.rlim_cur = now.rlim_max;
-  // gVisor lets nobody touch some of them; what counts is the upper bound.
+  // gVisor lets no process touch some of them; what counts is the upper bound.
   (void)::setrlimit(resource, &now);
   return true;
 }

@@ -25,11 +25,11 @@ void forbid_new_privileges();
 void restrict_files(const wire::Plan& plan, int terminal);
 // For a command without a box, by the process that becomes it: a domain within its warden's, so that no
 // signal of it reaches the warden, and the warden's still reach it. In one domain with it the command could
-// end, or stop, whoever answers, reaps and reports. False with errno.
+// end, or stop, the process that answers, reaps and reports. False with errno.
 bool leave_wardens_domain();
 void filter_calls(const wire::Plan& plan);
 // For a command without a box, by the process that becomes it: its warden's listener in `listener`, or -1
-// where somebody around us listens already, so that what a warden would have to carry out is ENOSYS. False
+// where a program around us listens already, so that what a warden would have to carry out is ENOSYS. False
 // with errno when there is no filter.
 bool filter_calls_asking(const wire::Plan& plan, int& listener);
 // For the process that answers, when the command has started.

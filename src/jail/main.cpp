@@ -94,7 +94,7 @@ int close_all_but(int root, Keeper& keeper) {
   if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
   join_cgroups(word);
   const Plan plan = read_plan();
-  // Whoever started us and whoever planned must mean the same network; and doors are for one of our own
+  // The one that started us and the planner must mean the same network; and doors are for one of our own
   // alone.
   const bool agreed = plan.has(wire::host_network) == start.has(wire::host_network);
   if (!agreed || (plan.has(wire::host_network) && !plan.doors.empty())) fail(Step::read_plan, EINVAL);

@@ -136,7 +136,7 @@ void check_view() {
   say("usr-is-readable", ::access("/usr", R_OK | X_OK) == 0, "-");
 }
 
-// The file is 0444 on a mount that everybody may read: nothing but Landlock stands in front of it. The
+// The file is 0444 on a mount that every user may read: nothing but Landlock stands in front of it. The
 // program itself lies beside it and has a rule.
 void check_landlock(const char* program, const char* canary) {
   refused_open("landlock-denies", canary, O_RDONLY, EACCES);
@@ -175,8 +175,8 @@ void check_processes() {
   say("fork-works", WIFEXITED(status) && WEXITSTATUS(status) == 7, "-");
 }
 
-// What must be refused, tried by a child: a filter around Cloche's own may end whoever makes such a call
-// instead of refusing it (systemd's SystemCallArchitectures=native, a runtime's profile for one
+// What must be refused, tried by a child: a filter around Cloche's own may end the process that makes such a
+// call instead of refusing it (systemd's SystemCallArchitectures=native, a runtime's profile for one
 // architecture), and that is a refusal too.
 template <typename Call>
 void refused_in_child(const char* check, int expected, Call call) {
@@ -229,7 +229,7 @@ void check_network() {
   say("own-host-name", std::strcmp(names.nodename, "cloche") == 0, "-");
 }
 
-// Held long enough to be counted, whoever counts.
+// Held long enough to be counted, by a cgroup or by a watch.
 void hold_memory(unsigned milliseconds) {
   constexpr size_t size = 4U << 20;
   void* memory =

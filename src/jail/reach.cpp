@@ -42,7 +42,7 @@ int open_of_asker(const Asker& asker, int descriptor) {
   return ::open(link.c_str(), O_PATH | O_CLOEXEC);
 }
 
-// "/proc/self/fd/7" is a descriptor of whoever says it; libc says it where a kernel lacks fchmodat2.
+// "/proc/self/fd/7" is a descriptor of the process that says it; libc says it where a kernel lacks fchmodat2.
 int descriptor_named_by(const Path& path) {
   for (const char* prefix : {"/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/"}) {
     const size_t length = std::strlen(prefix);

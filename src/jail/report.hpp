@@ -12,7 +12,7 @@ namespace cloche::jail {
 
 enum class Voice { socket, file, people };
 void speak_by(Voice voice);  // without it: by the socket
-// In a file: what is said before there is a command carries this number, which nobody has later.
+// In a file: what is said before there is a command carries this number, which no process has later.
 void seal_with(uint64_t number);
 Voice voice();
 

@@ -49,7 +49,7 @@ enum class Action : unsigned char {
   // Allowed in a mount view. Without one:
   by_warden,       // the warden carries it out or refuses it (warden.hpp)
   attributes,      // answered as by a file system that has none
-  of_oneself,      // of 0, which is whoever asks; of a number by the warden
+  of_oneself,      // of 0, which is the asking thread; of a number by the warden
   of_one_oneself,  // the same where the first argument says of what: a process, a group, a user
 };
 

@@ -64,7 +64,7 @@ OwnerNamespace known;  // of the owner that was mapped last: the usual plan has 
 OwnerNamespace new_namespace() {
   alignas(16) static char stack[16384];
   OwnerNamespace made;
-  errno = 0;  // stays so when somebody kills it before it could open anything
+  errno = 0;  // stays so when it is killed before it could open anything
   made.holder = must(::clone(open_own_namespace, stack + sizeof stack,
                              CLONE_NEWUSER | CLONE_VM | CLONE_FILES | CLONE_VFORK | SIGCHLD, &made.fd),
                      Step::map_owner);

@@ -19,10 +19,10 @@ void clone_trees(const wire::Plan& plan, Trees& trees);
 // new root.
 int enter_view(const wire::Plan& plan, const Trees& trees);
 
-// An empty directory that nobody can write over this one of the host's; nothing where it has none.
+// An empty directory that no process can write over this one of the host's; nothing where it has none.
 void cover(const char* place);
 
-// Puts the same entries into a fresh tmpfs on `place`, for somebody else to build a view from.
+// Puts the same entries into a fresh tmpfs on `place`, for another program to build a view from.
 void fill_stage(const wire::Plan& plan, const Trees& trees, const char* place);
 
 }  // namespace cloche::jail

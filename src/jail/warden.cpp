@@ -110,7 +110,7 @@ void answer_one(int listener) {
     seccomp_notif asked;
     char room[256];
   } in{.room = {}};
-  if (::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in) != 0) return;  // whoever asked is gone
+  if (::ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &in) != 0) return;  // the asking thread is gone
   union {
     seccomp_notif_resp reply;
     char room[256];

@@ -1,7 +1,7 @@
 // The warden of a command without a box: changes modes and times for it, and lets it hear of files, where
 // Landlock does not look.
 //
-// Theory of operation. Landlock decides what is opened, made and removed, but whoever owns a file may change
+// Theory of operation. Landlock decides what is opened, made and removed, but the owner of a file may change
 // its mode and its times wherever it lies. In a mount view there is nothing else of the caller's; without
 // one the filter stops these calls and asks the inner jail, which is the command's parent and waits for it
 // anyway:
@@ -21,7 +21,7 @@
 
 namespace cloche::jail {
 
-// Where the kernel can, whoever asks and whoever answers take turns on one processor: that halves the time.
+// Where the kernel can, the asking thread and the warden take turns on one processor: that halves the time.
 void prepare_listener(int listener);
 
 // Takes one question from the listener and answers it.

@@ -31,7 +31,7 @@ inline constexpr int warden_calls[] = {
     SYS_sched_setparam,
     SYS_sched_setattr,
     SYS_setpriority,
-    SYS_ioprio_set,  // likewise, of a thread of whoever asks
+    SYS_ioprio_set,  // likewise, of a thread of the asking process
     SYS_pidfd_open,
     SYS_pidfd_getfd,
     SYS_inotify_add_watch,  // likewise, to what the one who asks listens to

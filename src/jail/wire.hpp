@@ -97,10 +97,10 @@ enum PlanFlag : uint32_t {
   watched_memory = 1U << 4,  // no cgroup counts: the filter that refuses memory which no process need hold
   alone = 1U << 5,           // no namespaces around it: the filter that refuses what they would keep apart
   open = 1U << 9,            // the operator wants nothing to hold
-  // Of a plan that starts a box of somebody else's (see box_keeper.hpp):
+  // Of a plan that starts a box of another program (see box_keeper.hpp):
   staged = 1U << 6,      // the mounts are put into a fresh /tmp of its own mount namespace first
   lowered = 1U << 7,     // becomes the outside ids before it is executed
-  speechless = 1U << 8,  // nobody in the box has the control socket: reports are in a file
+  speechless = 1U << 8,  // no process in the box has the control socket: reports are in a file
   unboxed = 1U << 10,    // there is no box: its program is the inner jail, which needs no exec to be one
   // The network is the host's own: with `alone` the filter that lets its sockets through. At the start as
   // well, since that is when a network namespace is made.
@@ -151,7 +151,7 @@ struct Storage {
 
 inline constexpr uint32_t born_in_cgroup =
     1U << 3;                                // version 2: first_kept_fd is the directory to be created in
-inline constexpr uint32_t boxed = 1U << 6;  // the plan starts a box of somebody else's
+inline constexpr uint32_t boxed = 1U << 6;  // the plan starts a box of another program
 inline constexpr uint32_t all_start_flags = privileged | born_in_cgroup | boxed | host_network;
 inline constexpr const char* sandbox_hostname = "cloche";
 

@@ -1,5 +1,5 @@
-// One tool call on its way to a decision, as plain values. Each default is the strict one: what nobody filled
-// in grants nothing.
+// One tool call on its way to a decision, as plain values. Each default is the strict one: what was not
+// filled in grants nothing.
 #pragma once
 
 #include <cstdint>
@@ -177,9 +177,9 @@ struct Case {
   Verdict rules = {GateId::rules, Decision::deny, "nobody has asked the rules"};
   // What a file tool's path comes to, and what autonomy asks; both are judged with what tools know.
   Verdict action = {GateId::path, Decision::deny, "nobody has judged the path"};
-  std::vector<std::string> asks = {};   // sentences: why autonomy wants somebody to be asked
-  bool unasked = false;                 // of a tool about which the skill says that nobody need be
-  std::optional<Decision> answer = {};  // of whoever was asked; only ever to the question of this very case
+  std::vector<std::string> asks = {};   // sentences: why autonomy wants a question
+  bool unasked = false;                 // of a tool about which the skill says that it need not ask
+  std::optional<Decision> answer = {};  // of the approver; only ever to the question of this very case
 };
 
 }  // namespace cloche

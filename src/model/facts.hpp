@@ -29,7 +29,7 @@ struct FileFact {
   bool operator==(const FileFact&) const = default;
 };
 
-// When a file's content, name, mode or owner last changed, by the kernel: nobody can set it back.
+// When a file's content, name, mode or owner last changed, by the kernel: no process can set it back.
 struct ChangeTime {
   int64_t seconds = 0;
   int64_t nanoseconds = 0;
@@ -81,7 +81,7 @@ struct LeadFact {
   bool operator==(const LeadFact&) const = default;
 };
 
-// Configurations of git that hold in every repository, whoever made it.
+// Configurations of git that hold in every repository, also one that a command made.
 struct GitSources {
   std::string home = {};                // what ~ stands for in them
   std::vector<std::string> files = {};  // that there may be

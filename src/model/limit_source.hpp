@@ -1,4 +1,4 @@
-// Who lowered a limit below what the operator gives by a flag, so that a refusal sends nobody to the wrong
+// Who lowered a limit below what the operator gives by a flag, so that a refusal does not name the wrong
 // place.
 #pragma once
 

@@ -1,4 +1,4 @@
-// One limit as somebody wrote it down.
+// One limit as it was written down.
 #pragma once
 
 #include "model/limits.hpp"

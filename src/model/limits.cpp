@@ -19,7 +19,7 @@ constexpr uint64_t tebi = 1ULL << 40;
 constexpr Unit sizes[] = {{"", 1},       {"B", 1},    {"K", kibi},   {"KiB", kibi}, {"M", mebi},
                           {"MiB", mebi}, {"G", gibi}, {"GiB", gibi}, {"T", tebi},   {"TiB", tebi}};
 constexpr Unit counts[] = {{"", 1}};
-// Above this the kernel's own arithmetic on limits would overflow; nobody means it.
+// Above this the kernel's own arithmetic on limits would overflow; no such limit is meant.
 constexpr uint64_t largest = std::numeric_limits<int64_t>::max() / 4;
 
 template <size_t N>

@@ -51,7 +51,7 @@ bool has_port(const NamedHost& host, uint16_t port) {
   return std::find(host.ports.begin(), host.ports.end(), port) != host.ports.end();
 }
 
-// Whether the port is somebody else's whatever the address: a name below a wildcard has none yet; below 1024
+// Whether the port is taken whatever the address: a name below a wildcard has none yet; below 1024
 // the command could not use it; and the host's loopback is what 127.0.0.1 and ::1 mean to every program.
 bool is_taken_everywhere(const NetworkShape& shape, uint16_t port) {
   if (port < first_free_port) return true;

@@ -37,7 +37,7 @@ struct HostEntry {
 HostEntry host_entry(std::string_view text);
 std::string to_text(const HostEntry& entry);
 
-// The second name of the host's loopback inside. It is nobody's outside, and neither is what is below it.
+// The second name of the host's loopback inside. No host has it outside, nor a name below it.
 inline constexpr std::string_view host_loopback_name = "host.cloche";
 inline bool is_host_loopback_name(std::string_view name) {
   if (!name.ends_with(host_loopback_name)) return false;

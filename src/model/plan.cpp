@@ -40,7 +40,7 @@ void write_limits(JsonWriter& out, const ConfinementPlan& plan) {
 }
 
 // JSON cannot carry bytes that are not UTF-8, so two commands could print alike: then their exact bytes count
-// as well. All others have the digest of the JSON that everybody is shown.
+// as well. All others have the digest of the JSON that every front end shows.
 void add_exactly(std::string& bytes, const std::string& text) {
   if (is_utf8(text)) return;
   const uint64_t size = text.size();
@@ -110,7 +110,7 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   JsonWriter out(JsonWriter::Layout::compact);
   out.reserve(plan.view.size() * usual_entry_bytes + plan.action.size() + usual_rest_bytes);
   out.begin_object().member("rung", name_of(plan.rung));
-  // Where it is not the rung's own, so that a plan reads as it always did where nobody chose.
+  // Where it is not the rung's own, so that a plan reads as it always did where no backend was chosen.
   if (plan.rung != Rung::permissive && plan.backend != backends_of(plan.rung).front())
     out.member("backend", name_of(plan.backend));
   out.key("required").begin_array();
@@ -151,8 +151,7 @@ std::string digest_of(const ConfinementPlan& plan) {
   return digest_of(render_around_command(plan), plan.argv);
 }
 
-std::vector<std::string> program_candidates(const ConfinementPlan& plan) {
-  const std::string& name = plan.argv.front();
+std::vector<std::string> program_candidates(const ConfinementPlan& plan, const std::string& name) {
   if (name.find('/') != std::string::npos) return {name};
   std::vector<std::string> candidates;
   for (const auto& [variable, value] : plan.environment) {

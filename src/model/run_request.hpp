@@ -65,12 +65,12 @@ struct Pass {
 struct RunRequest {
   std::vector<std::string> argv;
   Profile profile = Profile::workspace_write_no_network;
-  std::string profile_name = {};  // as it was asked for; empty: nobody did, and the configuration says
+  std::string profile_name = {};  // as it was asked for; empty: it was not, and the configuration says
   View view = View::curated;
   Rung rung = Rung::namespaces;
   std::optional<Backend> backend = {};        // without one: the rung's own
   std::optional<std::string> workspace = {};  // without one: the working directory
-  bool workspace_goes = false;  // with the call: nobody comes to it afterwards who would look at it
+  bool workspace_goes = false;                // it is deleted after the call, so no later call scans it
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
@@ -82,10 +82,10 @@ struct RunRequest {
   std::string toolchains = "auto";       // auto, none, or names with commas
   Limits limits = {};
   std::vector<LimitSource> lowered_by = {};  // whose they are where not the operator's
-  std::vector<LimitId> said_limits = {};     // which of them somebody asked for
-  std::optional<Rung> isolation = {};  // what somebody asks for; settled into `rung` where all have spoken
-  std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
-  unsigned umask = 022;                     // of the command
+  std::vector<LimitId> said_limits = {};     // which of them were asked for
+  std::optional<Rung> isolation = {};        // what was asked for; settled into `rung` where all have spoken
+  std::vector<std::string> tool_path = {};   // directories of the operator's for PATH; shown by `own`
+  unsigned umask = 022;                      // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug
   WorkspaceUse workspace_use = WorkspaceUse::shown;

@@ -14,7 +14,7 @@ std::string_view name_of(GateId gate);
 
 // Whose answer counts where a verdict asks, in order of strictness.
 enum class Approvers {
-  anyone,          // also whoever speaks for the agent: the client of a door, the person at its terminal
+  anyone,          // also who speaks for the agent: the client of a front end, the person at its terminal
   operator_alone,  // `cloche approve` and nothing else
 };
 std::string_view name_of(Approvers approvers);
@@ -23,7 +23,7 @@ std::string_view name_of(Approvers approvers);
 // Cloche's and no place of a rule, and shows no way around one. The operator reads all of it.
 struct Verdict {
   GateId gate = GateId::loadout;
-  Decision decision = Decision::deny;  // what nobody has judged is refused
+  Decision decision = Decision::deny;  // what no gate has judged is refused
   std::string reason = {};             // for both: one sentence, why
   std::string rule = {};               // for the operator: what decided, as "id file:line"; empty: the gate
   std::string fix = {};                // for the operator: the smallest change that would alter the decision

@@ -9,7 +9,7 @@
 namespace cloche {
 namespace {
 
-// What is longer cannot be judged by looking at it, so nobody is asked: a cut would hide the part that
+// What is longer cannot be judged by looking at it, so it is not asked about: a cut would hide the part that
 // matters.
 constexpr size_t longest_text = 16 << 10;
 constexpr size_t longest_reason = 500;
@@ -204,7 +204,7 @@ Verdict approval_gate(Decision others, const std::string& digest, std::span<cons
     was_good = was_good || (answer.digest == digest && answer.decision == Decision::allow);
     if (!is_live(answer, digest, now_ms)) continue;
     if (answer.decision != Decision::allow)
-      return say(Decision::deny, "whoever was asked said no", "do something else");
+      return say(Decision::deny, "the approver said no", "do something else");
     approved = true;
   }
   if (approved) return say(Decision::allow, "approved: " + digest);

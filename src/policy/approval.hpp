@@ -20,7 +20,7 @@ namespace cloche {
 // A workspace file that the plan executes or interprets by name, as it was when the plan was made.
 struct ExecutedFile {
   std::string path;
-  std::string sha256;  // 64 hexadecimal digits; anything else: it could not be read, and nobody is asked
+  std::string sha256;  // 64 hexadecimal digits; anything else: it could not be read, and nothing is asked
 };
 
 struct ApprovalSubject {
@@ -29,7 +29,7 @@ struct ApprovalSubject {
   std::string input = {};                 // what it is fed: stdin, code, a file's new content
   std::string script_input = {};          // what code reads from its stdin: `input` is the code then
   std::vector<ExecutedFile> files = {};   // in any order
-  std::vector<std::string> reasons = {};  // why somebody has to be asked
+  std::vector<std::string> reasons = {};  // why there is a question
   Approvers approvers = Approvers::anyone;
   std::string session = {};  // of an agent, where no plan says it: another session's call is another question
   std::string place = {};    // device and inode of the directory that it starts in; empty: none of the host's
@@ -60,9 +60,9 @@ enum class Reply {
 struct Answer {
   std::string digest = {};
   Decision decision = Decision::deny;  // allow or deny
-  uint64_t expires_ms = 0;             // on the clock of whoever asks; no longer good then
+  uint64_t expires_ms = 0;             // on the clock of the asking process; no longer good then
   uint64_t uses = 0;                   // how often it may still be spent
-  std::string reason = {};             // of a no: why, and what the model can do; empty: somebody said it
+  std::string reason = {};             // of a no: why, and what the model can do; empty: a person said it
   std::string fix = {};                // of a no: what the operator can do
   bool unanswered = false;             // of a no: no person said it, so the operator may still be asked
 };
@@ -83,7 +83,7 @@ Verdict approval_gate(Decision others, const std::string& digest, std::span<cons
 // What all gates together come to: approval turns an ask into its own decision and nothing else.
 Decision settle(Decision others, const Verdict& approval);
 
-// The answers of a session. Whoever uses it from several threads holds a lock around spend() and the start of
+// The answers of a session. A caller with several threads holds a lock around spend() and the start of
 // what it permits.
 class ApprovalBook {
  public:
@@ -104,7 +104,7 @@ class Approver {
   virtual ~Approver() = default;
   // Whatever goes wrong is a no.
   virtual Answer ask(const Question& question) = 0;
-  // Whether there is anybody here at all: a client that can be asked, a terminal.
+  // Whether a person can be asked here at all: a client that can be asked, a terminal.
   virtual bool can_ask() const { return true; }
   // Whether its yes is the operator's own: where a rule wants that, no other is asked.
   virtual bool speaks_for_operator() const { return false; }

@@ -130,7 +130,7 @@ class Builder {
     return !names_.workspace.empty() && is_beneath(names_.workspace, path);
   }
 
-  // By name where it is the operator's word, which nobody else can put there, else by what its code is:
+  // By name where it is the operator's word, which no other user can put there, else by what its code is:
   // NAME@sha256:HEX.
   bool is_approved(const Executor& executor) {
     const Names& approved = operators_.approved_executors;
@@ -264,7 +264,7 @@ class Builder {
       for (const auto& name : allowed) add_once(kept, name);
     }
     // Autonomy first: a session that refuses the network has none, whatever its profile. What it asks about
-    // is the network gate's: of calls that have one, whoever declared the hosts.
+    // is the network gate's: of calls that have one, also where the operator declared the hosts.
     const bool refused = treatment(Use::network) == Treatment::refused;
     if (!kept.empty() && refused) {
       note("the network: " + joined(kept) + " is refused: autonomy " +

@@ -51,7 +51,7 @@ struct OperatorDefaults {
   // What a trusted skill may raise `commands` to, and never to any; unset: no more than the ceilings have.
   std::optional<CommandProfile> most_commands = {};
   std::vector<std::string> executors = {};           // names of those that were loaded
-  std::vector<std::string> approved_executors = {};  // whose code:exec nobody needs to be asked about
+  std::vector<std::string> approved_executors = {};  // about whose code:exec autonomy does not ask
 };
 
 // A place outside the workspace (of an executor: anywhere), as declared: the fine filter over its mount.

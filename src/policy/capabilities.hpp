@@ -1,5 +1,5 @@
 // From the hints of a capability to what is mounted, and the fine filter over it. Pure: paths are compared by
-// their letters, so whoever resolves links asks judge_place() again about where they led.
+// their letters, so a caller that resolves links asks judge_place() again about where they led.
 //
 // A hint is a path with globs: ~/notes/**, ./out/*.md, /srv/data. What is mounted is the part before the
 // first component with a glob in it; what the path gate lets through is what the whole hint covers.

@@ -43,7 +43,7 @@ Verdict approval_gate(const Case& c, const Verdict& others) {
     return with_instead({GateId::approval, Decision::ask, "somebody has to answer: " + others.reason},
                         needs_the_user);
   if (*c.answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
-  return with_instead({GateId::approval, Decision::deny, "whoever was asked said no"}, forbidden_by_operator);
+  return with_instead({GateId::approval, Decision::deny, "the approver said no"}, forbidden_by_operator);
 }
 
 void add_what_was_asked(Launch& launch, const Case& c) {

@@ -16,7 +16,7 @@ Result<void> declare_host(std::vector<std::string>& hosts, std::string_view word
 // Any public name, on 80 and 443.
 Result<void> declare_any_host(std::vector<std::string>& hosts);
 
-// What an operator's list says for "any public name"; nobody else can write it.
+// What an operator's list says for "any public name"; no skill can write it.
 inline constexpr std::string_view any_host = "*";
 // Whether what a list says - words as declare_host takes them, or any_host - lets this host be reached.
 bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& words);

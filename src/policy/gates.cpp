@@ -239,7 +239,7 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
         shown(path.written) + " is by its letters " + shown(by_letters) + ", outside the workspace",
         by_letters);
   }
-  // A program that takes a directory for a file reads everything in it, and nobody looked at that.
+  // A program that takes a directory for a file reads everything in it, and no gate has seen that.
   if (path.role == Role::file && fact->kind == FileFact::Kind::directory)
     return deny(GateId::path, shown(path.written) + " is a directory, and a file belongs here",
                 "name its files; list_artifacts and ls list them");
@@ -256,13 +256,13 @@ std::string judged_instead(const Intent& intent) {
                                     : "use run_shell or the artifact tools";
 }
 
-// A script or a program of somebody else's: there is no argv to judge.
+// A script or a program of the user's own: there is no argv to judge.
 Verdict opaque_gate(const Case& c) {
   if (c.ceilings.level == Autonomy::readonly)
     return deny(GateId::shape, "autonomy readonly runs no code that cannot be judged",
                 judged_instead(c.intent), "raise --autonomy");
   if (!c.ceilings.execute)
-    return deny(GateId::shape, "it runs code that nobody can judge, and the skill does not have code:exec",
+    return deny(GateId::shape, "it runs code that no gate can judge, and the skill does not have code:exec",
                 judged_instead(c.intent), "declare code:exec in the skill");
   return allow(GateId::shape, "opaque: what it does is not known beforehand; the sandbox answers for it");
 }
@@ -320,7 +320,7 @@ const std::vector<std::string>& shipped_tools() {
 }
 
 CommandProfile most_commands(const Ceilings& ceilings) {
-  // Whoever may only read runs no code of the workspace's.
+  // A call that may only read runs no code of the workspace's.
   return ceilings.level == Autonomy::readonly ? CommandProfile::passive : ceilings.commands;
 }
 
@@ -453,7 +453,7 @@ Verdict env_gate(const Case& c) {
 
 namespace {
 
-// Whether what the call starts has the hosts that are declared, whoever declared them.
+// Whether what the call starts has the hosts that are declared, by the operator or by a skill.
 bool runs_with_network(const Case& c, const Shapes& shapes) {
   if (!c.ceilings.network || c.ceilings.hosts.empty() || !starts_something(c.intent)) return false;
   if (c.intent.launch) return c.intent.launch->network;

@@ -22,14 +22,14 @@ CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent);
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,
                                           const Shapes& shapes);
 
-// What to send instead of a call that nobody can read.
+// What to send instead of a call that cannot be read.
 std::string how_to_send(const Intent& intent);
 
 // Why a variable of the caller's stays outside; empty: it is passed. An operator may change what programs do
 // in a command of his own, and gives no secret away by its name alone.
 std::string_view why_left_out(const Case& c, std::string_view name);
 // The shape that a call runs under. None for an operator's command and under `any`, where nothing is
-// hardened: whoever grants it wants the program as it is.
+// hardened: the operator who grants it wants the program as it is.
 std::optional<ShapeMatch> shape_of(const Case& c, const Shapes& shapes);
 
 // The argv that would run: what was asked, with the hardening of the shape that takes it. Pure in what was

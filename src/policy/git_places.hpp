@@ -32,7 +32,7 @@ struct SaidPlaces {
 // depends on files that are not here.
 SaidPlaces places_said(std::string_view git_config);
 
-// Where the home directory of a user is, of whoever asks when there is no name; empty: nobody knows.
+// Where the home directory of a user is, of the caller when there is no name; empty: not known.
 using HomeOf = std::function<std::string(std::string_view user)>;
 
 // By the text of /etc/passwd.

@@ -15,7 +15,7 @@ constexpr std::string_view bare_localhost =
     "localhost is a service on the host's loopback and needs its port, as in localhost:5432";
 constexpr std::string_view below_localhost = "names below localhost are the loopback: write localhost:PORT";
 constexpr std::string_view below_host_cloche =
-    "host.cloche is this host's own loopback, and nobody's name outside: write localhost:PORT";
+    "host.cloche is this host's own loopback, and no name outside: write localhost:PORT";
 constexpr std::string_view resolvers_port =
     "port 53 belongs to the call's own resolver, which answers every look-up";
 constexpr std::string_view all_hosts = "a wildcard stands below a name, as in *.example.org";

@@ -62,7 +62,7 @@ std::optional<uint16_t> read_port(std::string_view text);
 // Whether every host and port of `narrow` is one of `wide`.
 bool covers(const DeclaredHost& wide, const DeclaredHost& narrow);
 // The same for a name that was looked up, or is connected to, within a call. Never true of localhost, which
-// has its own way: whoever asks for the name gets nothing by it.
+// has its own way: asking for the name gives nothing.
 bool covers(const DeclaredHost& wide, const HostName& name, uint16_t port);
 bool covers(const DeclaredHost& wide, const HostName& name);
 

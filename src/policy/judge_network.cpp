@@ -42,7 +42,7 @@ Result<void> judge_named_network(const RunRequest& request) {
   }
   if (backend != Backend::native) {
     return refusal(request.hosts.front() + " cannot be reached: a box of " + std::string(name_of(backend)) +
-                       " has no network, since nobody outside could tell names apart",
+                       " has no network, since no gate outside could tell names apart",
                    std::string("use ") +
                        (backend == Backend::bwrap ? "--backend native" : "--isolation namespace") +
                        ", whose network gate can" + or_the_hosts_network(request));

@@ -63,7 +63,7 @@ bool is_bash_script(const Launch& launch) {
 RunRequest request_for(const Launch& launch, RunRequest operators) {
   RunRequest request = std::move(operators);
   request.argv = launch.argv;
-  request.terminal = false;  // a call has no terminal of anybody's
+  request.terminal = false;  // a call has no terminal
   request.tool_call = true;
   request.network = Network::own;  // the host's is for an operator's own command
   request.noexec = launch.noexec;

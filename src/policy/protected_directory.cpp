@@ -274,7 +274,7 @@ void DirectoryNames::settle_links() {
   }
 }
 
-// Whoever is inside once stays so: names like those of a repository, made in refs, change nothing.
+// What is inside once stays so: names like those of a repository, made in refs, change nothing.
 void DirectoryNames::settle_inside(bool is_git_part) {
   const bool all = !may_be_sources() && part_ != GitPart::dot_git;
   if (all || is_git_part) settle_links();

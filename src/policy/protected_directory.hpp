@@ -94,7 +94,7 @@ class DirectoryNames {
   void settle_links();
   void settle_inside(bool is_git_part);
   void add_member(const GitName& found, MemberRule rule, std::string_view reason);
-  // Whatever is called so: which of several spellings the host's file system takes nobody knows here.
+  // Whatever is called so: which of several spellings the host's file system takes is not known here.
   void add_members(std::string_view meaning, MemberRule rule, std::string_view reason);
 
   Trail trail_;
@@ -110,7 +110,7 @@ class DirectoryNames {
   std::vector<SubdirectoryName> subdirectories_;
 };
 
-// What the way to the root of a tree gives the names in it: one that is somebody's .config itself holds what
+// What the way to the root of a tree gives the names in it: one that is a user's .config itself holds what
 // .config/fish means, and one that is a .git has hooks.
 struct RootMeaning {
   Trail trail = {};

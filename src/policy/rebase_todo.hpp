@@ -1,4 +1,5 @@
-// What a git rebase, cherry-pick or revert that stopped has yet to do. Git itself writes it, and whoever says
+// What a git rebase, cherry-pick or revert that stopped has yet to do. Git itself writes it, and a user who
+// says
 // --continue runs the commands in it.
 #pragma once
 

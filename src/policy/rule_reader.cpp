@@ -1,5 +1,5 @@
 // Reads `permissions` of a configuration file. Whatever is not understood refuses the file: a rule that was
-// misspelt and ignored would be a hole that nobody sees.
+// misspelt and ignored would be a hole that the operator does not see.
 
 #include "base/json.hpp"
 #include "base/json_keys.hpp"
@@ -64,7 +64,7 @@ class RuleReader {
   }
 
   Result<Approvers> read_approvers(const JsonValue& value, Decision action) const {
-    // On a rule that asks nobody it would look like a promise.
+    // On a rule that does not ask it would look like a promise.
     if (action != Decision::ask)
       return fail(value.line, "approver says who may answer, and only a rule with action ask has a question");
     if (value.is_string())

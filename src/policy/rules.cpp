@@ -59,7 +59,8 @@ Verdict deny(std::string reason, std::string instead) {
   return verdict;
 }
 
-// Aliases resolved; nullopt when two arguments come down to one name, because then nobody knows which counts.
+// Aliases resolved; nullopt when two arguments come down to one name, because then it is not known which
+// counts.
 std::optional<RuleCall> canonical(const RuleCall& call) {
   RuleCall result{.tool = std::string(canonical_tool(call.tool)), .runs = call.runs};
   for (const auto& [name, text] : call.arguments)

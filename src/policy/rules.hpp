@@ -73,7 +73,7 @@ size_t matching_cost(const Rule& rule, const RuleCall& call);
 // Makes of an example's command line what the gateway makes of a call's: the canonical quoting of its words.
 using NormaliseCommand = std::function<Result<std::string>(std::string_view command)>;
 
-// Text that an interpreter runs, and that nobody can judge but by its letters.
+// Text that an interpreter runs, and that can be judged only by its letters.
 // What a rule finds in the whole of it can only refuse or ask: a pattern that
 // allows may have found a part of it. It is allowed where every one of its
 // parts is, or where a rule allows the tool whatever the text, or where the

@@ -65,8 +65,8 @@ class Compiler {
     return numbers;
   }
 
-  // A pointer into the same schema. Only a place that is a schema counts: elsewhere stands data, which nobody
-  // has looked at.
+  // A pointer into the same schema. Only a place that is a schema counts: elsewhere stands data, which
+  // was not checked.
   Result<SchemaNumber> resolve(const JsonValue& root, const JsonValue& reference) const {
     const auto wrong = [&] {
       return fail(reference.line, "$ref must point to a schema in this file, as in \"#/$defs/name\"");
@@ -98,7 +98,7 @@ class Compiler {
     }
     std::string name;
     for (size_t i = 0; i < token.size(); ++i) {
-      if (token[i] == '%') return nullptr;  // a URI escape: nobody needs it, so nobody can hide behind it
+      if (token[i] == '%') return nullptr;  // a URI escape: no schema needs it, so none can hide behind it
       if (token[i] != '~') {
         name += token[i];
         continue;

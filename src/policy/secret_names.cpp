@@ -29,7 +29,7 @@ constexpr std::string_view secret_prefixes[] = {
     "HEROKU_",   "CLOUDFLARE_", "VAULT_",  "PYPI_",        "TWINE_",  "SENTRY_", "DATADOG_",  "MAILGUN_",
     "FIREBASE_", "SUPABASE_",   "VERCEL_", "NETLIFY_",     "TF_VAR_", "CLOCHE_", "KRB5"};
 // What makes a judged program load, run or read something else. Whole families: each release of a tool adds
-// names to its own, and nobody reads the release notes of all of them here.
+// names to its own, and the release notes of all of them are not read here.
 constexpr std::string_view hostile_prefixes[] = {
     // the dynamic linker and the C library
     "LD_", "DYLD_", "GLIBC_", "GCONV_", "MALLOC_",

@@ -1,7 +1,7 @@
 // Command shapes: which argv a profile accepts, as data in share/commands/*.json (docs/commands.md has the
 // grammar). A shape lists what may stand in each place; a word that it does not list refuses, so an option
-// that nobody thought of is refused as well. Each shape carries examples of both, and a file whose examples
-// fail is refused.
+// that its author did not think of is refused as well. Each shape carries examples of both, and a file whose
+// examples fail is refused.
 #pragma once
 
 #include <optional>

@@ -91,7 +91,7 @@ void add_from_host(ConfinementPlan& plan, std::string target, const FileFact& fi
                        .why = "the host's own, with its network"});
 }
 
-// How names are found: as on the host with its network, else by the gate or nobody.
+// How names are found: as on the host with its network, else by the gate or not at all.
 void add_name_files(ConfinementPlan& plan, const Facts& facts) {
   if (plan.network == Network::of_host) {
     add_from_host(plan, "/etc/hosts", facts.hosts_file);

@@ -190,11 +190,11 @@ inline constexpr std::string_view home_secrets[] = {
     ".gradle/gradle.properties",
 };
 
-// Outside of every home: keys, and sockets through which whoever reaches them is somebody else. A name that
+// Outside of every home: keys, and sockets through which a command acts as another user. A name that
 // ends in * stands for every entry that begins so. Nothing of them is in the host view either, or readable.
 inline constexpr std::string_view system_secrets[] = {
     "/run/user",         // of each user: agents of ssh and gpg, the session bus
-    "/run/docker.sock",  // root, for whoever can write to it
+    "/run/docker.sock",  // root, for every process that can write to it
     "/var/run/docker.sock",
     "/run/docker",
     "/run/containerd",

@@ -47,7 +47,7 @@ Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, cons
   std::map<size_t, BoxSource> texts;
   if (!places.empty() && state.empty())
     return refusal("there is no directory of Cloche's own to keep the files of the view in",
-                   "set XDG_STATE_HOME to one that nobody else can write to");
+                   "set XDG_STATE_HOME to one that no other user can write to");
   for (size_t at : places) texts[at] = {.path = TRY(keep_text(plan.view[at].content, state))};
   return texts;
 }

@@ -22,7 +22,7 @@ constexpr size_t key_letters = 52;  // 260 bits
 constexpr size_t seal_bytes = 64;
 
 Error not_ours(const std::string& path) {
-  return refusal(path + " is not Cloche's own: somebody else owns it, or others may read or write it",
+  return refusal(path + " is not Cloche's own: another user owns it, or others may read or write it",
                  "look at it, then move it away");
 }
 

@@ -146,7 +146,7 @@ class RunVerifier {
       if (check_task_id(task).ok() && (transcript || is_directory_in(transcripts.value().get(), name))) {
         tasks.insert(task);
       } else if (request_.task.empty()) {
-        fault(shown_path(shown(name, 80)), 0, "it is no file of a record: somebody else has put it there");
+        fault(shown_path(shown(name, 80)), 0, "it is no file of a record: another program has put it there");
       }
     }
     for (const auto& [task, heads] : heads_) tasks.insert(task);
@@ -176,7 +176,7 @@ class RunVerifier {
     if (!decided)
       found_.notes.push_back(shown_path(task) +
                              ": no decision is about this task: its writer stopped "
-                             "before the first, or somebody else has made its files");
+                             "before the first, or another program has made its files");
   }
 
   void count_lines() {

@@ -139,7 +139,7 @@ Result<OwnedFd> take_turn(const std::string& state, const Turn& turn, const Pati
   const bool there = !state.empty() && make_private_directories(state);
   OwnedFd fd(there ? ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600) : -1);
   if (!fd && alone)
-    return refusal("nobody keeps other calls from changing the files that this one is asked about: " +
+    return refusal("nothing keeps other calls from changing the files that this one is asked about: " +
                        (state.empty() ? "there is no state directory" : "cannot open " + path),
                    "set XDG_STATE_HOME to a directory that only you and root can change");
   if (!fd) return OwnedFd();  // nor can anybody else be alone

@@ -19,7 +19,7 @@ void assign(Permit& to, const Permit& permit) { to = permit; }
 #endif
 
 #ifdef MADE  // error: private
-Permit make(Launch launch) { return Permit(std::move(launch)); }
+Permit make(Prepared prepared) { return Permit(std::move(prepared)); }
 #endif
 
 #ifdef MADE_FROM_NOTHING  // error: no matching (function|constructor)
@@ -27,16 +27,24 @@ Permit make() { return Permit(); }
 #endif
 
 #ifdef MADE_IN_PLACE  // error: no matching (function|member function)
-void make(Judgement& judgement, Launch launch) { judgement.permit.emplace(std::move(launch)); }
+void make(Judgement& judgement, Prepared prepared) { judgement.permit.emplace(std::move(prepared)); }
 #endif
 
 #ifdef LAUNCH_CHANGED  // error: const
-void change(Permit& permit) { permit.launch().argv.clear(); }
+void change_launch(Permit& permit) { permit.launch().argv.clear(); }
+#endif
+
+#ifdef PLAN_CHANGED  // error: const
+void change_plan(Permit& permit) { permit.plan().view.clear(); }
+#endif
+
+#ifdef DIGEST_CHANGED  // error: (const|discards qualifiers|no viable overloaded)
+void change_digest(Permit& permit) { permit.digest() += "0"; }
 #endif
 
 #ifdef DERIVED  // error: (private|deleted)
 struct Mine : Permit {
-  explicit Mine(Launch launch) : Permit(std::move(launch)) {}
+  explicit Mine(Prepared prepared) : Permit(std::move(prepared)) {}
 };
 #endif
 
