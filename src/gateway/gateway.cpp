@@ -267,6 +267,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
+    seat.reset();  // an answer may take hours
     RememberingApprover remembering(approver, tries.approved);
     const auto no = ask_about(judged, questions_, remembering, session_.installation.state, context);
     answer(judged, session_, no);

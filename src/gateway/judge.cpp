@@ -519,8 +519,8 @@ void answer(Judged& judged, const Session& session, const std::optional<Verdict>
 namespace {
 
 // Of a program that lies outside the system's own trees what it is: an answer covers the one that was there.
-void add_program(ApprovalSubject& subject) {
-  const auto program = program_on_host(subject.plan);
+void add_program(ApprovalSubject& subject, const std::string& name) {
+  const auto program = program_on_host(subject.plan, name);
   const auto holds = [&](const ShownPath& row) { return is_beneath(row.path, *program); };
   if (!program || std::any_of(std::begin(system_paths), std::end(system_paths), holds)) return;
   const auto is_it = [&](const ExecutedFile& file) { return file.path == *program; };
@@ -565,7 +565,11 @@ ApprovalSubject subject_of(const Judged& judged) {
     subject.input = launch.script->code;
   }
   if (const auto* action = launch.as<FileAction>()) subject.input = action->content;
-  add_program(subject);
+  if (!prepared.plan.argv.empty()) {
+    add_program(subject, prepared.plan.argv.front());
+    for (const auto& word : named.words)
+      if (word.find('/') == std::string::npos) add_program(subject, word);
+  }
   subject.place = place_of_start(prepared.plan);
   subject.reasons = reasons_to_ask(judged.judgement);
   subject.approvers = approvers_of(judged.judgement);

@@ -42,8 +42,8 @@ std::optional<Shown> shown_at(const ConfinementPlan& plan, std::string path) {
   return std::nullopt;
 }
 
-std::vector<std::string> candidates_in(const ConfinementPlan& plan) {
-  std::vector<std::string> places = program_candidates(plan);
+std::vector<std::string> candidates_in(const ConfinementPlan& plan, const std::string& name) {
+  std::vector<std::string> places = program_candidates(plan, name);
   for (auto& place : places) place = tidied(plan.directory, place);
   return places;
 }
@@ -57,9 +57,8 @@ std::string path_of(const ConfinementPlan& plan) {
 
 }  // namespace
 
-std::optional<std::string> program_on_host(const ConfinementPlan& plan) {
-  if (plan.argv.empty()) return std::nullopt;
-  for (const auto& place : candidates_in(plan)) {
+std::optional<std::string> program_on_host(const ConfinementPlan& plan, const std::string& name) {
+  for (const auto& place : candidates_in(plan, name)) {
     const auto shown = shown_at(plan, place);
     if (shown && ::access(shown->on_host.c_str(), X_OK) == 0) return shown->on_host;
   }
@@ -74,7 +73,7 @@ std::optional<std::string> directory_on_host(const ConfinementPlan& plan) {
 NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path) {
   const std::string& name = plan.argv.front();
   if (name.empty()) return {};
-  for (const auto& place : candidates_in(plan)) {
+  for (const auto& place : candidates_in(plan, plan.argv.front())) {
     const auto shown = shown_at(plan, place);
     if (shown && exists(shown->on_host))
       return {name + ": found inside as " + place + ", but its interpreter is not"};
@@ -84,7 +83,7 @@ NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_p
       name + (by_path ? ": not on the PATH inside, which is " + path_of(plan) : ": not found inside");
   ConfinementPlan outside{.argv = {name}, .directory = plan.directory};
   outside.environment = {{"PATH", callers_path}};
-  for (const auto& place : candidates_in(outside)) {
+  for (const auto& place : candidates_in(outside, name)) {
     if (!exists(place)) continue;
     const auto shown = shown_at(plan, place);
     if (!shown)

@@ -17,8 +17,9 @@ struct NotFound {
 // `callers_path` is the PATH outside.
 NotFound why_not_found(const ConfinementPlan& plan, const std::string& callers_path);
 
-// Where on the host the plan's program and its first directory lie. None: the host has nothing there.
-std::optional<std::string> program_on_host(const ConfinementPlan& plan);
+// Where on the host a program and the first directory lie. None: the host has nothing there.
+// `name` is a word that the plan's command or script would start.
+std::optional<std::string> program_on_host(const ConfinementPlan& plan, const std::string& name);
 std::optional<std::string> directory_on_host(const ConfinementPlan& plan);
 
 }  // namespace cloche

@@ -113,6 +113,13 @@ void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const Call
   }
 }
 
+// A tree that was judged was opened by its name again, and something else stands there.
+Error was_replaced(Error error) {
+  if (error.number != ENOTDIR && error.number != ELOOP && error.number != ENOENT) return error;
+  error.what = "a directory that was judged is gone or was replaced: " + error.what;
+  return error;
+}
+
 std::vector<std::string> paths_let_go(const GuardFacts& before, const ProtectedLook& look) {
   GuardFacts after = before;
   look.let_go_of_doubtful(after);
@@ -183,8 +190,9 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
     return describe_missing(missing);
   const auto afterwards =
       options.workspace_is_temporary ? Afterwards::nobody_comes : Afterwards::somebody_comes;
-  ProtectedLook look =
-      TRY(ProtectedLook::begin(facts, options.quarantine, options.installation.state, afterwards));
+  auto begun = ProtectedLook::begin(facts, options.quarantine, options.installation.state, afterwards);
+  if (!begun.ok()) return was_replaced(begun.take_error());
+  ProtectedLook look = std::move(begun).value();
   if (look.has_made_up()) {  // what was observed before it may not be so any more
     Voided voided{Error{Cause::internal, "the workspace was being put in order after a call that was killed"},
                   {}};

@@ -151,8 +151,7 @@ std::string digest_of(const ConfinementPlan& plan) {
   return digest_of(render_around_command(plan), plan.argv);
 }
 
-std::vector<std::string> program_candidates(const ConfinementPlan& plan) {
-  const std::string& name = plan.argv.front();
+std::vector<std::string> program_candidates(const ConfinementPlan& plan, const std::string& name) {
   if (name.find('/') != std::string::npos) return {name};
   std::vector<std::string> candidates;
   for (const auto& [variable, value] : plan.environment) {

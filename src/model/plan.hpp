@@ -103,7 +103,10 @@ RenderedPlan render_around_command(const ConfinementPlan& plan);
 // The digest of the plan that was rendered, with this command.
 std::string digest_of(const RenderedPlan& around, const std::vector<std::string>& argv);
 
-// The programs that argv[0] may mean: itself when it has a slash, else each directory of the plan's PATH.
-std::vector<std::string> program_candidates(const ConfinementPlan& plan);
+// The programs that a name may mean: itself when it has a slash, else each directory of the plan's PATH.
+std::vector<std::string> program_candidates(const ConfinementPlan& plan, const std::string& name);
+inline std::vector<std::string> program_candidates(const ConfinementPlan& plan) {
+  return program_candidates(plan, plan.argv.front());
+}
 
 }  // namespace cloche
