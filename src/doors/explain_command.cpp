@@ -93,6 +93,7 @@ int explain_a_run(std::span<char* const> words, const Environment& environment) 
     print(explain_help());
     return 0;
   }
+  take_over_process(parsed.value(), {});
   return show(judge_run(parsed.value(), environment), parsed.value().json);
 }
 

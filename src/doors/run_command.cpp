@@ -164,6 +164,14 @@ int finish_run(const CallResult& result, const RunArguments& arguments) {
   return outcome.exit_code;
 }
 
+void take_over_process(RunArguments& arguments, const CallersDescriptors& callers) {
+  arguments.request.umask =
+      ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
+  // In the background the terminal is another job's: touching its settings would stop us.
+  arguments.request.terminal = !arguments.json && callers.input && callers.output && ::isatty(0) == 1 &&
+                               ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
+}
+
 Result<Judged> judge_run(const RunArguments& arguments, const Environment& environment) {
   SessionOptions options = session_for(arguments);
   const ToolCall call = operators_command(arguments.request.argv);
@@ -185,11 +193,7 @@ int run_door(std::span<char* const> words, const Environment& environment, const
   if (arguments.call) return kept_run_door(*arguments.call, environment);
   if (arguments.run && arguments.request.workspace)
     return refuse_run(usage_error("--run has its workspace in it: give --run or --workspace"), arguments);
-  arguments.request.umask =
-      ::umask(022);  // there is no way to ask without setting; ours makes files of Cloche's own
-  // In the background the terminal is another job's: touching its settings would stop us.
-  arguments.request.terminal = !arguments.json && !arguments.dry_run && callers.input && callers.output &&
-                               ::isatty(0) == 1 && ::isatty(1) == 1 && ::tcgetpgrp(0) == ::getpgrp();
+  take_over_process(arguments, callers);
   if (!arguments.json) {
     for (const auto& denial : left_out_of(arguments.request)) complain(denial.what.text());
   }

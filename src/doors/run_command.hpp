@@ -29,6 +29,9 @@ void complain_of_wait(std::string_view why);
 // How it ended and why, on the channels that the words asked for; the exit code.
 int finish_run(const CallResult& result, const RunArguments& arguments);
 
+// What a command has of the caller's process: its umask, and a terminal of its own where the caller has one.
+void take_over_process(RunArguments& arguments, const CallersDescriptors& callers);
+
 // What would happen to the command, without letting it happen: for `explain` and --dry-run.
 Result<Judged> judge_run(const RunArguments& arguments, const Environment& environment);
 

@@ -235,12 +235,11 @@ const std::vector<Request> calls = {
      .files = {{"SKILL.md", skill("capabilities: [\"fs:write:./src/**\"]")}}},
     {.words = {"call", "run_shell", R"({"cmd": "ls"})", "--skill", "@/absent.md"}, .decision = "deny"},
     {.words = {"call", "run_shell", R"({"cmd": "ls"})"}, .umask = "077"},
+    {.words = {"run", "--", "true"}, .umask = "077"},
 };
 
 // Where it is not so yet. What is no longer different moves to the tables above.
 const std::vector<Request> different = {
-    // The caller's umask is part of the plan, and explain does not ask for it.
-    {.words = {"run", "--", "true"}, .umask = "077"},
     // The directory of the record is made by the run, and missed by explain.
     {.words = {"run", "--run", "@/recorded", "--", "true"}, .decision = "deny"},
     {.words = {"call", "run_shell", R"({"cmd": "ls"})", "--run", "@/recorded"}, .decision = "deny"},
