@@ -62,7 +62,8 @@ Result<Declared> with_executor(const BoxRequest& asked, const Environment& envir
   const auto skill = TRY(skill_for(session, asked.skill));
   const Skill* under = skill ? &*skill : nullptr;
   const Executor executor = TRY(named_executor(session, *asked.executor, declared));
-  Authority authority = TRY(authority_for(session, under, executor, TRY(terms_of(session, executor))));
+  const ToolTerms terms = TRY(terms_of(session, executor));
+  Authority authority = TRY(authority_for(session, under, executor, terms));
   declared.request = TRY(request_of(executor, std::move(declared.request)));
   const HostNames names = names_under(session, under);
   authority = TRY(settle_grants(std::move(authority), names)).authority;

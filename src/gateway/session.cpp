@@ -210,7 +210,8 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.ladder = std::make_shared<Ladder>(environment, session.installation);
   TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
   if (has_tools) TRY(protect_parts(session));
-  if (!has_tools) TRY(judge_state(session.installation.state, said.operators));  // trials are remembered there
+  if (!has_tools)
+    TRY(judge_state(session.installation.state, said.operators));  // trials are remembered there
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
   if (!has_tools) return session;

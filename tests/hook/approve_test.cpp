@@ -175,7 +175,7 @@ TEST_P(Approve, NotFromUnderTheGlass) {
   const std::string id = waiting_id(must_wait("echo one").result());
   const fs::path programs = fs::path(cloche()).parent_path();
   Command inside = words({"run", "--ro", programs.string(), "--", cloche(), "approve", "yes", id});
-  EXPECT_TRUE(refused(run(inside), {125, 126}, {"glass"}));
+  EXPECT_TRUE(refused(run(inside), {125, 126}, {"sandbox"}));
   EXPECT_TRUE(refused_by(ask("echo one"), "approval", "waiting"));
 }
 
