@@ -291,7 +291,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
       effect.shown += "\n[$HOME and /tmp had become too large and are emptied: the next call has new ones]";
     }
   } else {
-    effect.outcome = refused_by(decisive(judged.judgement));
+    const Verdict& no = decisive(judged.judgement);
+    effect.outcome = asked.by == Asks::operators ? refused_command(no) : refused_by(no);
     effect.raw = effect.shown = effect.outcome.reason.text();
   }
   const bool again = effect.voided && tries.learnt.times < most_judged_again;
