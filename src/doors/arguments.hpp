@@ -22,7 +22,6 @@ struct RunArguments {
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};
   std::optional<std::string> skill = {};
-  std::vector<std::string> notes = {};  // what was said on the way, for --json
 
   // What a hook has kept; then nothing else is said but where the operator's places are, which
   // agent_environment.hpp reads.
@@ -36,15 +35,6 @@ struct RunArguments {
   std::optional<std::string> bundle = {};    // a directory to make
 
   bool operator==(const RunArguments&) const = default;
-  bool is_recorded() const { return run || task || skill || call; }
-  // What can be planned without reading anything.
-  bool has_shipped_profile() const {
-    return request.profile_name.empty() || shipped_profile(request.profile_name);
-  }
-  // One of several tools, of which only trying tells which one works. The glass is simply tried first.
-  bool leaves_a_choice() const {
-    return !request.backend && request.rung != Rung::namespaces && backends_of(request.rung).size() > 1;
-  }
 };
 
 // SRC or SRC:DST. A colon that belongs to SRC is written \: so that a path can hold one.

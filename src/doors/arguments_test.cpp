@@ -74,11 +74,8 @@ TEST(Arguments, EachFlagAsksForOneThing) {
       {{"--profile", "readonly"}, [](const auto& a) { return a.request.profile == Profile::readonly; }},
       {{"--profile=readonly"}, [](const auto& a) { return a.request.profile == Profile::readonly; }},
       {{"--profile=workspace-write"},
-       [](const auto& a) {
-         return a.request.profile == Profile::workspace_write && a.has_shipped_profile();
-       }},
-      {{"--profile=mine"},
-       [](const auto& a) { return a.request.profile_name == "mine" && !a.has_shipped_profile(); }},
+       [](const auto& a) { return a.request.profile == Profile::workspace_write; }},
+      {{"--profile=mine"}, [](const auto& a) { return a.request.profile_name == "mine"; }},
       {{"--memory=1G"}, [](const auto& a) { return a.request.said_limits == std::vector{LimitId::memory}; }},
       {{"--net-host"},
        [](const auto& a) {

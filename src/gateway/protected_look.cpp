@@ -145,10 +145,6 @@ bool ProtectedLook::look(const Tree& tree, const GuardFacts& facts, const Before
   return after.gap.empty();
 }
 
-void ProtectedLook::learn(const GuardFacts& guard) {
-  for (auto& tree : trees_) tree.call.add_leads({guard.leads, guard.is_complete});
-}
-
 void ProtectedLook::let_go_of_doubtful(GuardFacts& guard) const {
   for (const auto& tree : trees_) {
     for (auto& fact : guard.files) {

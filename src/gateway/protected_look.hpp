@@ -27,8 +27,6 @@ class ProtectedLook {
 
   // Whether there was one to make up for, and so what was observed before it may not be so any more.
   bool has_made_up() const { return has_made_up_; }
-  // Then it was observed again, and this is known as well.
-  void learn(const GuardFacts& guard);
   const std::vector<Quarantined>& taken_so_far() const { return found_.quarantined; }
 
   // Takes from the members that are to be mounted those that changed since the first of the calls in their

@@ -98,7 +98,6 @@ struct RunRequest {
   std::string end_file =
       {};  // in $TMPDIR: a bash script that ends well leaves there where it stood; empty: none
   std::vector<std::string> allow_protected = {};  // of the protected set, what the command may change
-  std::string quarantine = {};           // where of that set is put what it made; empty: in Cloche's state
   std::vector<std::string> hidden = {};  // paths of the host that no command sees, however they are granted
   std::vector<std::string> kept = {};    // directories of the operator's word that no command writes
   bool noexec = false;  // what can be written, and what lies in the operator's trees, never executes

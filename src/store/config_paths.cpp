@@ -27,12 +27,6 @@ bool may_be_there(const std::string& directory, const std::string& file) {
   return errno != ENOENT || is_obstructed(directory);
 }
 
-// The directory of the managed file alone says something: who can write there may have taken the file away.
-bool is_there_at_all(const std::string& path) {
-  struct stat seen {};
-  return ::lstat(path.c_str(), &seen) == 0 || errno != ENOENT;
-}
-
 }  // namespace
 
 Result<std::string> config_home(const Environment& environment, const std::string& home) {
@@ -48,16 +42,6 @@ Result<std::string> user_config_folder(const Environment& environment) {
 
 bool may_have_configuration(const std::string& home) {
   return may_be_there((home == "/" ? "" : home) + "/.config/cloche", "config.json");
-}
-
-bool may_be_configured(const Environment& environment, const std::string& workspace) {
-  // A place of the operator's choice may lie anywhere, in the workspace too; that is for the reader of the
-  // configuration to judge.
-  if (!environment.get("XDG_CONFIG_HOME").empty()) return true;
-  const auto users = user_config_folder(environment);
-  return is_there_at_all(std::string(parent_of(managed_config))) ||
-         may_be_there(workspace + "/.cloche", "config.json") || !users.ok() ||
-         may_be_there(users.value(), "config.json");
 }
 
 }  // namespace cloche

@@ -22,7 +22,4 @@ Result<std::string> user_config_folder(const Environment& environment);
 // Whether a user's file below this home is there, or cannot be ruled out.
 bool may_have_configuration(const std::string& home);
 
-// Whether any of the three is there, or cannot be ruled out.
-bool may_be_configured(const Environment& environment, const std::string& workspace);
-
 }  // namespace cloche
