@@ -13,7 +13,7 @@
 #include <numeric>
 #include <random>
 
-#include "gateway/own_run.hpp"
+#include "gateway/checks/own_run.hpp"
 
 namespace cloche::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/sys.hpp"
+#include "base/sys/sys.hpp"
 #include "loopback_server.hpp"
 #include "sections.hpp"
 

@@ -8,10 +8,10 @@
 #include <memory>
 #include <string>
 
-#include "base/directory.hpp"
-#include "base/json.hpp"
-#include "base/sys.hpp"
-#include "doors/terminal_approver.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/directory.hpp"
+#include "base/sys/sys.hpp"
+#include "doors/approve/terminal_approver.hpp"
 #include "gateway/gateway.hpp"
 #include "sections.hpp"
 

@@ -18,7 +18,7 @@
 #include <deque>
 #include <string>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/sys.hpp"
+#include "base/sys/sys.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/sys.hpp"
+#include "base/sys/sys.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {

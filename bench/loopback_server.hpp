@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 
 namespace cloche::bench {
 

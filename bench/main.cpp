@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/sys.hpp"
+#include "base/sys/sys.hpp"
 #include "loopback_server.hpp"
 #include "sections.hpp"
 

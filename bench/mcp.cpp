@@ -11,10 +11,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/directory.hpp"
-#include "base/json_text.hpp"
-#include "base/sys.hpp"
-#include "doors/terminal_approver.hpp"
+#include "base/json/json_text.hpp"
+#include "base/sys/directory.hpp"
+#include "base/sys/sys.hpp"
+#include "doors/approve/terminal_approver.hpp"
 #include "gateway/gateway.hpp"
 #include "sections.hpp"
 

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/sys.hpp"
-#include "gateway/own_run.hpp"
+#include "base/sys/sys.hpp"
+#include "gateway/checks/own_run.hpp"
 #include "sections.hpp"
 
 namespace cloche::bench {

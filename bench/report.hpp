@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/json.hpp"
+#include "base/json/json_writer.hpp"
 #include "statistics.hpp"
 
 namespace cloche::bench {

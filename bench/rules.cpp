@@ -2,12 +2,12 @@
 #include <chrono>
 #include <string>
 
-#include "base/json.hpp"
-#include "base/sys.hpp"
-#include "gateway/file_gates.hpp"
-#include "policy/decide.hpp"
-#include "policy/rules.hpp"
-#include "policy/shapes.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
+#include "gateway/configuration/rule_gate.hpp"
+#include "policy/gates/decide.hpp"
+#include "policy/rules/rules.hpp"
+#include "policy/shapes/shapes.hpp"
 #include "policy/shipped_files.hpp"
 #include "sections.hpp"
 #include "tools/registry.hpp"

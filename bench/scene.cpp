@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/directory.hpp"
-#include "base/path.hpp"
-#include "base/sys.hpp"
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
 
 namespace cloche::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "gateway/installation.hpp"
+#include "gateway/configuration/installation.hpp"
 
 namespace cloche::bench {
 

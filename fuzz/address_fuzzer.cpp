@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-#include "egress/address_guard.hpp"
+#include "egress/proxy/address_guard.hpp"
 
 namespace {
 

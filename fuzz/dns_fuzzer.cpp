@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "egress/dns_resolver.hpp"
-#include "egress/dns_stub.hpp"
+#include "egress/dns/dns_resolver.hpp"
+#include "egress/dns/dns_stub.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "policy/git_config.hpp"
-#include "policy/git_config_reader.hpp"
-#include "policy/git_identity.hpp"
-#include "policy/git_places.hpp"
+#include "policy/plan/git_identity.hpp"
+#include "policy/protected/git_config_paths.hpp"
+#include "policy/protected/git_config_reader.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "egress/client_hello.hpp"
+#include "egress/protocol/client_hello.hpp"
 
 namespace {
 

@@ -5,11 +5,11 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/json_text.hpp"
-#include "doors/hook_input.hpp"
-#include "doors/hook_reply.hpp"
-#include "doors/hook_settings.hpp"
-#include "doors/hook_tools.hpp"
+#include "base/json/json_text.hpp"
+#include "doors/hook/hook_input.hpp"
+#include "doors/hook/hook_reply.hpp"
+#include "doors/hook/hook_settings.hpp"
+#include "doors/hook/hook_tools.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/ascii.hpp"
-#include "policy/host_names.hpp"
+#include "base/text/ascii.hpp"
+#include "policy/hosts/host_patterns.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "egress/request_stream.hpp"
+#include "egress/protocol/request_stream.hpp"
 
 namespace {
 

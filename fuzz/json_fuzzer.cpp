@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/json.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/json_writer.hpp"
 
 namespace {
 

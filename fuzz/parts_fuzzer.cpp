@@ -1,12 +1,12 @@
 // Feeds text to what takes a shell's text apart. Parts must be commands that can be one, and the rendering
 // must have the same parts, be its own rendering, and hold nothing unquoted but what joins them. That bash
-// reads it so is tested beside it (src/base/shell_parts_test.cpp).
+// reads it so is tested beside it (src/base/text/shell_parts_test.cpp).
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
-#include "base/shell_parts.hpp"
-#include "base/words.hpp"
+#include "base/text/command_words.hpp"
+#include "base/text/shell_parts.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/json_text.hpp"
-#include "policy/rule_lint.hpp"
-#include "policy/rules.hpp"
+#include "base/json/json_text.hpp"
+#include "policy/rules/rule_lint.hpp"
+#include "policy/rules/rules.hpp"
 
 namespace {
 

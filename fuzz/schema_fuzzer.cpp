@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/json_text.hpp"
-#include "policy/json_schema.hpp"
+#include "base/json/json_text.hpp"
+#include "policy/schema/json_schema.hpp"
 
 namespace {
 

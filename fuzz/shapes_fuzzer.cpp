@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "policy/shape_match.hpp"
+#include "policy/shapes/shape_match.hpp"
 
 namespace {
 

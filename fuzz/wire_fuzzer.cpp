@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "jail/wire.hpp"
+#include "jail/core/wire.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "base/words.hpp"
+#include "base/text/command_words.hpp"
 
 namespace {
 

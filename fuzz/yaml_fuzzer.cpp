@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "base/json.hpp"
-#include "base/yaml_text.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/json/yaml_text.hpp"
 
 namespace {
 

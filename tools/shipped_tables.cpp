@@ -8,10 +8,10 @@
 #include <sstream>
 #include <vector>
 
+#include "base/json/json_text.hpp"
 #include "base/json_keys.hpp"
-#include "base/json_text.hpp"
-#include "base/path.hpp"
-#include "policy/folded_name.hpp"
+#include "base/sys/path.hpp"
+#include "policy/protected/folded_name.hpp"
 
 namespace {
 

@@ -16,8 +16,8 @@
 // and cloche-probe stand beside the running program, or where options.programs says.
 #pragma once
 
-#include "base/environment.hpp"
+#include "base/sys/environment.hpp"
 #include "base/result.hpp"
-#include "doors/terminal_approver.hpp"
-#include "gateway/filed_approver.hpp"
+#include "doors/approve/terminal_approver.hpp"
+#include "gateway/approval/filed_approver.hpp"
 #include "gateway/gateway.hpp"

@@ -8,24 +8,24 @@
 #include <span>
 #include <string_view>
 
-#include "doors/agent_environment.hpp"
-#include "doors/approve_command.hpp"
+#include "doors/approve/approve_command.hpp"
+#include "doors/approve/terminal_approver.hpp"
 #include "doors/call_command.hpp"
-#include "doors/config_command.hpp"
-#include "doors/explain_command.hpp"
+#include "doors/cli/config_command.hpp"
+#include "doors/cli/explain_command.hpp"
+#include "doors/cli/log_command.hpp"
+#include "doors/cli/run_command.hpp"
+#include "doors/cli/wrap_command.hpp"
 #include "doors/help.hpp"
-#include "doors/hook_command.hpp"
-#include "doors/hook_front.hpp"
-#include "doors/log_command.hpp"
+#include "doors/hook/agent_environment.hpp"
+#include "doors/hook/hook_command.hpp"
+#include "doors/hook/hook_front.hpp"
 #include "doors/mcp_command.hpp"
 #include "doors/new_command.hpp"
 #include "doors/print.hpp"
 #include "doors/profiles_command.hpp"
-#include "doors/run_command.hpp"
-#include "doors/terminal_approver.hpp"
-#include "doors/wrap_command.hpp"
-#include "gateway/filed_approver.hpp"
-#include "store/callers_home.hpp"
+#include "gateway/approval/filed_approver.hpp"
+#include "store/host/callers_home.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 
 namespace cloche {
 

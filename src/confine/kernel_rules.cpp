@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/path.hpp"
+#include "base/sys/path.hpp"
 
 namespace cloche {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "jail/wire_encode.hpp"
+#include "jail/core/wire_encode.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {

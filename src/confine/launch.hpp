@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "confine/cgroup.hpp"
-#include "jail/wire_encode.hpp"
+#include "confine/native/cgroup.hpp"
+#include "jail/core/wire_encode.hpp"
 #include "model/backend.hpp"
 #include "model/plan.hpp"
 

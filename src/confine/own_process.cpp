@@ -1,6 +1,6 @@
 #include "confine/own_process.hpp"
 
-#include "confine/proof.hpp"
+#include "confine/native/proof.hpp"
 
 namespace cloche {
 

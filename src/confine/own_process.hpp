@@ -38,7 +38,7 @@ OwnProcess waiting_jail();
 OwnProcess network_gate();
 // Cloche itself, watched by the front of `cloche hook`.
 OwnProcess hook_judge();
-// cloche-probe in place of the plan's command (confine/proof.hpp).
+// cloche-probe in place of the plan's command (confine/native/proof.hpp).
 Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
                               Backend backend);
 // What Cloche tries in a scratch directory: whether a backend works, what a limit does, or an example that a

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "confine/own_process.hpp"
-#include "policy/permit.hpp"
+#include "policy/gates/permit.hpp"
 
 namespace cloche {
 

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <set>
 
-#include "base/sys.hpp"
-#include "doors/approve_command.hpp"
+#include "base/sys/sys.hpp"
+#include "doors/approve/approve_command.hpp"
 
 namespace cloche {
 namespace {

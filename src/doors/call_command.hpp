@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "base/environment.hpp"
+#include "base/sys/environment.hpp"
 #include "gateway/gateway.hpp"
 
 namespace cloche {

@@ -1,6 +1,6 @@
 #include "doors/help.hpp"
 
-#include "doors/options.hpp"
+#include "doors/cli/options.hpp"
 
 namespace cloche {
 

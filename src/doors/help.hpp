@@ -1,4 +1,5 @@
-// `cloche --help`: the commands. The help of each is made from the table of its options (doors/options.hpp).
+// `cloche --help`: the commands. The help of each is made from the table of its options
+// (doors/cli/options.hpp).
 #pragma once
 
 #include <string>

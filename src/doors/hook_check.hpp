@@ -3,8 +3,8 @@
 // on.
 #pragma once
 
-#include "base/environment.hpp"
-#include "doors/hook_command.hpp"
+#include "base/sys/environment.hpp"
+#include "doors/hook/hook_command.hpp"
 
 namespace cloche {
 

@@ -1,8 +1,8 @@
 // `cloche hook --install` and `--uninstall`: shows the change to the agent's settings file, asks, makes it.
 #pragma once
 
-#include "base/environment.hpp"
-#include "doors/hook_command.hpp"
+#include "base/sys/environment.hpp"
+#include "doors/hook/hook_command.hpp"
 
 namespace cloche {
 

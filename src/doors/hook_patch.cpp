@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/shown.hpp"
-#include "doors/hook_path.hpp"
+#include "base/text/visible_text.hpp"
+#include "doors/hook/written_path.hpp"
 
 namespace cloche {
 namespace {

@@ -8,18 +8,18 @@
 #include <optional>
 #include <vector>
 
-#include "base/sys.hpp"
-#include "doors/hook_place.hpp"
-#include "doors/hook_tools.hpp"
+#include "base/sys/sys.hpp"
+#include "doors/cli/run_command.hpp"
+#include "doors/hook/hook_place.hpp"
+#include "doors/hook/hook_tools.hpp"
 #include "doors/print.hpp"
-#include "doors/run_command.hpp"
 #include "gateway/gateway.hpp"
-#include "store/agent_sessions.hpp"
 #include "store/approvals.hpp"
-#include "store/beneath.hpp"
 #include "store/kept_calls.hpp"
+#include "store/sealed/agent_sessions.hpp"
 #include "store/task_home.hpp"
-#include "tools/model_text.hpp"
+#include "store/workspace/open_beneath.hpp"
+#include "tools/answer/model_text.hpp"
 
 namespace cloche {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "base/environment.hpp"
+#include "base/sys/environment.hpp"
 
 namespace cloche {
 

@@ -4,8 +4,8 @@
 #include <span>
 #include <string>
 
-#include "base/environment.hpp"
-#include "policy/profiles.hpp"
+#include "base/sys/environment.hpp"
+#include "policy/authority/profiles.hpp"
 
 namespace cloche {
 

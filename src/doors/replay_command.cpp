@@ -1,11 +1,11 @@
 #include "doors/replay_command.hpp"
 
-#include "base/json.hpp"
-#include "base/shown.hpp"
-#include "base/sys.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/visible_text.hpp"
 #include "doors/print.hpp"
-#include "gateway/file_gates.hpp"
-#include "gateway/installation.hpp"
+#include "gateway/configuration/installation.hpp"
+#include "gateway/configuration/rule_gate.hpp"
 #include "gateway/replay.hpp"
 
 namespace cloche {

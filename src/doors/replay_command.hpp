@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "base/environment.hpp"
+#include "base/sys/environment.hpp"
 
 namespace cloche {
 

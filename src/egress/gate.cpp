@@ -11,8 +11,8 @@
 
 #include <algorithm>
 
-#include "base/sys.hpp"
-#include "egress/settings.hpp"
+#include "base/sys/sys.hpp"
+#include "egress/proxy/settings.hpp"
 
 namespace cloche {
 namespace {

@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
-#include "confine/spawn.hpp"
-#include "egress/report.hpp"
+#include "base/sys/fd.hpp"
+#include "confine/supervise/spawn.hpp"
+#include "egress/proxy/report.hpp"
 #include "model/network_gate.hpp"
 #include "model/plan.hpp"
 

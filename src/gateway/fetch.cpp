@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "gateway/gateway.hpp"
-#include "tools/http_get.hpp"
-#include "tools/model_text.hpp"
-#include "tools/process_output.hpp"
+#include "tools/answer/model_text.hpp"
+#include "tools/answer/process_output.hpp"
+#include "tools/web/http_get.hpp"
 
 namespace cloche {
 namespace {

@@ -13,17 +13,17 @@
 #include <string_view>
 #include <vector>
 
-#include "gateway/asking.hpp"
+#include "gateway/approval/ask_approval.hpp"
 #include "gateway/judge.hpp"
+#include "gateway/launch/shared_home.hpp"
 #include "gateway/session.hpp"
-#include "gateway/shared_home.hpp"
 #include "model/fetch_answer.hpp"
 #include "model/outcome.hpp"
-#include "store/file_replacement.hpp"
-#include "store/record.hpp"
-#include "store/settings.hpp"
-#include "tools/process_output.hpp"
-#include "tools/reply.hpp"
+#include "store/config/settings.hpp"
+#include "store/record/record.hpp"
+#include "store/workspace/file_replacement.hpp"
+#include "tools/answer/process_output.hpp"
+#include "tools/answer/reply.hpp"
 
 namespace cloche {
 
@@ -139,7 +139,7 @@ class Gateway {
   Result<std::vector<Grant>> home_of(const ToolCall& asked, const CallContext& context) const;
 
   // Calls of this session without a task share a $HOME and a /tmp from now on, unless they have rights that
-  // others of them have not (gateway/shared_home.hpp). Before the first call.
+  // others of them have not (gateway/launch/shared_home.hpp). Before the first call.
   Result<void> share_home();
 
   // The homes of its tasks end here; until then calls of one task share them.

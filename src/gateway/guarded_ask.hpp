@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "policy/approval.hpp"
+#include "policy/gates/approval.hpp"
 
 namespace cloche {
 

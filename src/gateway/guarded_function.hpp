@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.hpp"
-#include "policy/permit.hpp"
+#include "policy/gates/permit.hpp"
 #include "tools/function.hpp"
 
 namespace cloche {

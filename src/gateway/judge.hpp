@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "gateway/files_held.hpp"
+#include "gateway/approval/approved_files_lock.hpp"
+#include "gateway/launch/start_program.hpp"
 #include "gateway/session.hpp"
-#include "gateway/start_program.hpp"
-#include "policy/approval.hpp"
-#include "policy/decide.hpp"
+#include "policy/gates/approval.hpp"
+#include "policy/gates/decide.hpp"
 
 namespace cloche {
 

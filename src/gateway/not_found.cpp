@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/path.hpp"
+#include "base/sys/path.hpp"
 
 namespace cloche {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "gateway/file_gates.hpp"
-#include "store/run_log.hpp"
-#include "tools/run_shell.hpp"
-#include "tools/scripts.hpp"
+#include "gateway/configuration/rule_gate.hpp"
+#include "store/record/run_log.hpp"
+#include "tools/commands/run_shell.hpp"
+#include "tools/commands/scripts.hpp"
 
 namespace cloche {
 namespace {

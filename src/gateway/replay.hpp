@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "base/result.hpp"
 #include "model/verdict.hpp"
-#include "policy/rules.hpp"
+#include "policy/rules/rules.hpp"
 #include "tools/registry.hpp"
 
 namespace cloche {

@@ -4,18 +4,18 @@
 
 #include <algorithm>
 
-#include "base/path.hpp"
-#include "base/sha256.hpp"
-#include "base/sys.hpp"
-#include "gateway/file_gates.hpp"
-#include "policy/gates.hpp"
-#include "policy/plan_run.hpp"
-#include "policy/system_view.hpp"
-#include "store/command_files.hpp"
-#include "store/run_place.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/sha256.hpp"
+#include "gateway/configuration/rule_gate.hpp"
+#include "policy/gates/gates.hpp"
+#include "policy/plan/plan_run.hpp"
+#include "policy/plan/system_view.hpp"
+#include "store/config/command_files.hpp"
+#include "store/record/run_place.hpp"
 #include "store/second_name.hpp"
 #include "store/system_facts.hpp"
-#include "tools/surroundings.hpp"
+#include "tools/session_conditions.hpp"
 
 namespace cloche {
 namespace {

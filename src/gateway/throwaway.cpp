@@ -8,9 +8,9 @@
 #include <cstdio>
 #include <ctime>
 
-#include "base/directory.hpp"
-#include "base/path.hpp"
-#include "base/private_file.hpp"
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/private_file.hpp"
 #include "gateway/throwaway_notes.hpp"
 
 namespace cloche {

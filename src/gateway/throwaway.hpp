@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/environment.hpp"
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/environment.hpp"
+#include "base/sys/fd.hpp"
 #include "model/run_request.hpp"
 
 namespace cloche {

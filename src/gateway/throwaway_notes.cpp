@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/directory.hpp"
-#include "base/private_file.hpp"
-#include "base/sys.hpp"
+#include "base/sys/directory.hpp"
+#include "base/sys/private_file.hpp"
+#include "base/sys/sys.hpp"
 
 namespace cloche {
 namespace {

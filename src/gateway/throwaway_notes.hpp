@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 
 namespace cloche {
 

@@ -13,11 +13,11 @@
 
 #include <cerrno>
 
-#include "jail/descendants.hpp"
-#include "jail/kernel.hpp"
+#include "jail/boxes/descendants.hpp"
+#include "jail/boxes/warden.hpp"
+#include "jail/core/kernel.hpp"
+#include "jail/core/report.hpp"
 #include "jail/lock.hpp"
-#include "jail/report.hpp"
-#include "jail/warden.hpp"
 
 namespace cloche::jail {
 namespace {

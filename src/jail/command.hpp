@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-#include "jail/wire.hpp"
+#include "jail/core/wire.hpp"
 
 namespace cloche::jail {
 

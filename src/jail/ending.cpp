@@ -1,11 +1,11 @@
-#include "jail/ending.hpp"
+#include "jail/core/keeper_exit.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "jail/core/report.hpp"
 #include "jail/groups.hpp"
-#include "jail/report.hpp"
 
 namespace cloche::jail {
 

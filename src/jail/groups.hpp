@@ -2,7 +2,7 @@
 // removal.
 #pragma once
 
-#include "jail/wire.hpp"
+#include "jail/core/wire.hpp"
 
 namespace cloche::jail {
 

@@ -3,7 +3,7 @@
 // others.
 #pragma once
 
-#include "jail/wire.hpp"
+#include "jail/core/wire.hpp"
 
 namespace cloche::jail {
 

@@ -33,19 +33,19 @@
 #include <cstring>
 #include <span>
 
-#include "jail/box_keeper.hpp"
+#include "jail/boxes/box_keeper.hpp"
+#include "jail/boxes/inner_main.hpp"
 #include "jail/command.hpp"
-#include "jail/doors.hpp"
-#include "jail/ending.hpp"
-#include "jail/handover.hpp"
-#include "jail/inner.hpp"
-#include "jail/kernel.hpp"
-#include "jail/keyring.hpp"
+#include "jail/core/keeper_exit.hpp"
+#include "jail/core/kernel.hpp"
+#include "jail/core/keyring.hpp"
+#include "jail/core/plan_transfer.hpp"
+#include "jail/core/report.hpp"
+#include "jail/core/sandbox_network.hpp"
+#include "jail/core/text.hpp"
+#include "jail/core/view.hpp"
+#include "jail/core/wire.hpp"
 #include "jail/lock.hpp"
-#include "jail/report.hpp"
-#include "jail/text.hpp"
-#include "jail/view.hpp"
-#include "jail/wire.hpp"
 
 namespace cloche::jail {
 namespace {

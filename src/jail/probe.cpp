@@ -25,7 +25,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "jail/text.hpp"
+#include "jail/core/text.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 #include "model/call.hpp"
 
-#include "base/json.hpp"
-#include "base/sha256.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/text/sha256.hpp"
 
 namespace cloche {
 

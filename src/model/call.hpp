@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/words.hpp"
+#include "base/text/command_words.hpp"
 #include "model/facts.hpp"
 #include "model/file_action.hpp"
 #include "model/limits.hpp"

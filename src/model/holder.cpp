@@ -1,6 +1,6 @@
 #include "model/holder.hpp"
 
-#include "base/path.hpp"
+#include "base/sys/path.hpp"
 
 namespace cloche {
 

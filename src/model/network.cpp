@@ -4,7 +4,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/inside_range.hpp"
+#include "base/sys/inside_range.hpp"
 
 namespace cloche {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 #include "model/outcome.hpp"
 
 namespace cloche {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 #include "model/facts.hpp"
 
 namespace cloche {

@@ -1,7 +1,7 @@
 #include "model/outcome.hpp"
 
-#include "base/json.hpp"
-#include "base/shown.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/json.hpp"
-#include "base/sha256.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/text/sha256.hpp"
 
 namespace cloche {
 namespace {

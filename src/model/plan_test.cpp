@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "base/json.hpp"
+#include "base/json/json_writer.hpp"
 
 namespace cloche {
 namespace {

@@ -16,7 +16,7 @@
 namespace cloche {
 
 // The sandbox profiles that come with Cloche, strictest first. Custom ones are made from these
-// (policy/profiles.hpp).
+// (policy/authority/profiles.hpp).
 enum class Profile { readonly, workspace_write_no_network, workspace_write };
 struct ShippedProfile {
   Profile profile;

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 #include "model/call.hpp"
 #include "model/facts.hpp"
 #include "model/layers.hpp"

@@ -18,7 +18,7 @@ struct ToolSpec {
   std::string name;
   std::string title = {};
   // What holds for it in this session, and what to use instead of what is refused. Of the tools that come
-  // with Cloche tools/surroundings.hpp writes it.
+  // with Cloche tools/session_conditions.hpp writes it.
   std::string description = {};
   std::string input_schema;   // JSON Schema 2020-12, as text
   std::string output_schema;  // of its result as JSON

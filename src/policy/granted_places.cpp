@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/path.hpp"
+#include "base/sys/path.hpp"
 
 namespace cloche {
 

@@ -1,6 +1,6 @@
 #include "policy/judge_home.hpp"
 
-#include "base/shown.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 

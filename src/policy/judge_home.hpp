@@ -1,4 +1,4 @@
-// Whose configuration holds. Pure: store/callers_home.hpp looks at the environment and the disk.
+// Whose configuration holds. Pure: store/host/callers_home.hpp looks at the environment and the disk.
 #pragma once
 
 #include <string>

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/json.hpp"
-#include "base/shown.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {

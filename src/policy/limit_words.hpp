@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "base/result.hpp"
 #include "model/limit_word.hpp"
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/path.hpp"
-#include "policy/plan_run.hpp"
-#include "policy/system_view.hpp"
+#include "base/sys/path.hpp"
+#include "policy/plan/plan_run.hpp"
+#include "policy/plan/system_view.hpp"
 #include "policy/view_entries.hpp"
 
 namespace cloche::view {

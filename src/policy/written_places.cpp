@@ -1,6 +1,6 @@
 #include "policy/written_places.hpp"
 
-#include "base/path.hpp"
+#include "base/sys/path.hpp"
 
 namespace cloche {
 

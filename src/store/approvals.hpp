@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "policy/approval.hpp"
+#include "policy/gates/approval.hpp"
 #include "store/shelf.hpp"
 
 namespace cloche {

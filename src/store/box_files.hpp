@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "confine/oci.hpp"
+#include "confine/boxes/oci.hpp"
 
 namespace cloche {
 

@@ -1,4 +1,4 @@
-#include "store/client_files.hpp"
+#include "store/sealed/client_files.hpp"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -9,11 +9,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "base/ascii.hpp"
-#include "base/fd.hpp"
-#include "base/json_text.hpp"
-#include "base/path.hpp"
-#include "base/sys.hpp"
+#include "base/json/json_text.hpp"
+#include "base/sys/fd.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/ascii.hpp"
 
 namespace cloche {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "base/environment.hpp"
 #include "base/result.hpp"
+#include "base/sys/environment.hpp"
 
 namespace cloche {
 

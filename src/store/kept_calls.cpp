@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "base/json.hpp"
-#include "base/json_text.hpp"
-#include "base/random_word.hpp"
-#include "base/shown.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/text/random_word.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {

@@ -24,7 +24,7 @@ struct KeptCall {
   std::string isolation = {};  // "required": it was allowed because it is isolated; empty: as configured
   std::string rung = {};       // on which it was said to run: it never runs on a lower one; empty: none was
   std::string approved = {};   // digest of the question that somebody said yes to; empty: nobody was asked
-  std::string agent = {};      // whose session it is: see store/agent_sessions.hpp
+  std::string agent = {};      // whose session it is: see store/sealed/agent_sessions.hpp
   std::string session = {};
   std::string subagent = {};
   std::string stands = {};    // where the client stood

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "base/fd.hpp"
-#include "store/chain.hpp"
-#include "store/run_place.hpp"
+#include "base/sys/fd.hpp"
+#include "store/record/chain.hpp"
+#include "store/record/run_place.hpp"
 
 namespace cloche {
 

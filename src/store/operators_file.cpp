@@ -6,8 +6,8 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/path.hpp"
-#include "base/sys.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
 #include "store/system_facts.hpp"
 
 namespace cloche {

@@ -6,8 +6,8 @@
 
 #include <string>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 #include "policy/path_trust.hpp"
 
 namespace cloche {

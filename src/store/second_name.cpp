@@ -6,8 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/path.hpp"
-#include "base/sys.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
 
 namespace cloche {
 namespace {

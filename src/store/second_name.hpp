@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base/mount_table.hpp"
+#include "base/sys/mount_table.hpp"
 
 namespace cloche {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 
 namespace cloche {
 

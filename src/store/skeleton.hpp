@@ -11,8 +11,8 @@
 
 #include <string>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {

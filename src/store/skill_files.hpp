@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 #include "model/skill.hpp"
-#include "policy/authority.hpp"
+#include "policy/authority/authority.hpp"
 
 namespace cloche {
 

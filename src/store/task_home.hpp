@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 #include "model/plan.hpp"
 #include "model/run_request.hpp"
-#include "store/run_place.hpp"
+#include "store/record/run_place.hpp"
 
 namespace cloche {
 

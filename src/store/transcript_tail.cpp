@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "base/json.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/json_writer.hpp"
 
 namespace cloche {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/result.hpp"
-#include "store/run_place.hpp"
+#include "store/record/run_place.hpp"
 
 namespace cloche {
 

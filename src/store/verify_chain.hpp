@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "store/chain.hpp"
+#include "store/record/chain.hpp"
 
 namespace cloche {
 

@@ -7,9 +7,9 @@
 #include <map>
 #include <set>
 
-#include "base/directory.hpp"
-#include "base/path.hpp"
-#include "base/sys.hpp"
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
 
 namespace cloche {
 namespace {

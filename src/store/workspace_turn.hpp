@@ -16,8 +16,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
 #include "base/result.hpp"
+#include "base/sys/fd.hpp"
 #include "model/plan.hpp"
 
 namespace cloche {

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <deque>
 
-#include "base/path.hpp"
-#include "base/sys.hpp"
-#include "store/observe.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "store/host/observe.hpp"
 #include "store/second_name.hpp"
 
 namespace cloche {

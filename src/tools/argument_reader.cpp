@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/words.hpp"
+#include "base/text/command_words.hpp"
 
 namespace cloche {
 namespace {

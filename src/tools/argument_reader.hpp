@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 
 namespace cloche {
 

@@ -1,11 +1,11 @@
 // What a call of a file tool means.
 #include <algorithm>
 
-#include "base/path.hpp"
-#include "base/words.hpp"
+#include "base/sys/path.hpp"
+#include "base/text/command_words.hpp"
 #include "policy/path_glob.hpp"
-#include "policy/pattern.hpp"
-#include "tools/artifacts.hpp"
+#include "policy/rules/pattern.hpp"
+#include "tools/files/artifacts.hpp"
 
 namespace cloche {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/json.hpp"
+#include "base/json/json_writer.hpp"
 #include "base/json_keys.hpp"
-#include "base/words.hpp"
-#include "policy/capabilities.hpp"
-#include "policy/host_names.hpp"
+#include "base/text/command_words.hpp"
+#include "policy/authority/capabilities.hpp"
+#include "policy/hosts/host_patterns.hpp"
 
 namespace cloche {
 namespace {

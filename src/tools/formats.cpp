@@ -1,7 +1,7 @@
 #include "tools/formats.hpp"
 
-#include "base/json.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/json_writer.hpp"
 
 namespace cloche {
 namespace {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "policy/gates.hpp"
-#include "tools/artifacts.hpp"
-#include "tools/executor_call.hpp"
-#include "tools/http_get.hpp"
-#include "tools/recall.hpp"
-#include "tools/run_shell.hpp"
-#include "tools/scripts.hpp"
+#include "policy/gates/gates.hpp"
+#include "tools/commands/executor_call.hpp"
+#include "tools/commands/run_shell.hpp"
+#include "tools/commands/scripts.hpp"
+#include "tools/files/artifacts.hpp"
+#include "tools/files/recall.hpp"
+#include "tools/web/http_get.hpp"
 
 namespace cloche {
 namespace {

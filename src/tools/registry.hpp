@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "model/call.hpp"
 #include "model/skill.hpp"
 #include "model/tool.hpp"
-#include "policy/json_schema.hpp"
+#include "policy/schema/json_schema.hpp"
 #include "tools/function.hpp"
 
 namespace cloche {

@@ -4,14 +4,14 @@
 #include <optional>
 #include <utility>
 
-#include "base/json.hpp"
-#include "base/words.hpp"
-#include "base/yaml_text.hpp"
-#include "policy/host_names.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/json/yaml_text.hpp"
+#include "base/text/command_words.hpp"
+#include "policy/hosts/host_patterns.hpp"
 #include "policy/limit_words.hpp"
 #include "policy/tool_glob.hpp"
+#include "tools/commands/run_shell.hpp"
 #include "tools/declaration.hpp"
-#include "tools/run_shell.hpp"
 
 namespace cloche {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/words.hpp"
-#include "tools/surroundings.hpp"
+#include "base/text/command_words.hpp"
+#include "tools/session_conditions.hpp"
 
 namespace cloche {
 namespace {

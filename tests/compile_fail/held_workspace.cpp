@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "store/workspace_files.hpp"
+#include "store/workspace/workspace_files.hpp"
 
 namespace cloche {
 

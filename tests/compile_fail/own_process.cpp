@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "confine/spawn.hpp"
+#include "confine/supervise/spawn.hpp"
 
 namespace cloche {
 

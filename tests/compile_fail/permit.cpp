@@ -2,7 +2,7 @@
 #include <optional>
 #include <utility>
 
-#include "policy/decide.hpp"
+#include "policy/gates/decide.hpp"
 
 namespace cloche {
 

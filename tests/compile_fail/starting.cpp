@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include "gateway/start_program.hpp"
+#include "gateway/launch/start_program.hpp"
 #include "model/run_request.hpp"
 
 namespace cloche {

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "harness/harness.hpp"
-#include "store/record.hpp"
-#include "store/settings.hpp"
+#include "store/config/settings.hpp"
+#include "store/record/record.hpp"
 
 namespace cloche::test {
 namespace {
@@ -282,7 +282,8 @@ TEST(Commands, TheExampleInTheGrammarHolds) {
   EXPECT_NE(ran.out.find("all hold"), std::string::npos) << ran.out;
 }
 
-// The table of the document is the one that decides (policy/authority.hpp), which a golden file has.
+// The table of the document is the one that decides (policy/authority/authority.hpp), which a golden file
+// has.
 TEST(Skills, TheTableOfAutonomyIsTheOneInUse) {
   const std::string document = read_file(fs::path(CLOCHE_SOURCE_DIR) / "docs/skills.md");
   const auto golden = lines_of(read_file(fs::path(CLOCHE_SOURCE_DIR) / "tests/golden/capabilities.txt"));

@@ -4,7 +4,7 @@
 // this test hears nothing.
 #include <gtest/gtest.h>
 
-#include "gateway/own_run.hpp"
+#include "gateway/checks/own_run.hpp"
 #include "harness/harness.hpp"
 #include "judged_call.hpp"
 

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "base/json.hpp"
-#include "doors/terminal_approver.hpp"
+#include "base/json/json_writer.hpp"
+#include "doors/approve/terminal_approver.hpp"
 #include "gateway/gateway.hpp"
 
 namespace cloche::test {

@@ -4,7 +4,7 @@
 
 #include "harness/harness.hpp"
 #include "judged_call.hpp"
-#include "policy/gates.hpp"
+#include "policy/gates/gates.hpp"
 
 namespace cloche::test {
 namespace {

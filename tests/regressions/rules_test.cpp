@@ -4,12 +4,12 @@
 
 #include <fstream>
 
-#include "base/sha256.hpp"
+#include "base/text/sha256.hpp"
 #include "harness/harness.hpp"
-#include "policy/approval.hpp"
-#include "policy/json_schema.hpp"
-#include "policy/rules.hpp"
-#include "store/rule_files.hpp"
+#include "policy/gates/approval.hpp"
+#include "policy/rules/rules.hpp"
+#include "policy/schema/json_schema.hpp"
+#include "store/config/rule_files.hpp"
 
 namespace cloche::test {
 namespace {

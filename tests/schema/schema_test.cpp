@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <random>
 
-#include "base/json.hpp"
+#include "base/json/json_writer.hpp"
 #include "harness/npm.hpp"
-#include "policy/json_schema.hpp"
+#include "policy/schema/json_schema.hpp"
 
 namespace cloche::test {
 namespace {

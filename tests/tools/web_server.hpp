@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 
 namespace cloche::test {
 

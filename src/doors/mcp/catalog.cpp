@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/json.hpp"
-#include "base/sys.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
 #include "doors/print.hpp"
 #include "tools/formats.hpp"
 #include "tools/skill.hpp"

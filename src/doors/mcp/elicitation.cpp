@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
-#include "base/json.hpp"
-#include "base/sys.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
 #include "doors/mcp/rpc.hpp"
 #include "doors/mcp/shared_codec.hpp"
 

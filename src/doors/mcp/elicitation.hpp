@@ -1,5 +1,5 @@
 // Questions to the client's user, in both eras. A door asks and passes the answer on; what is asked, and what
-// an answer is good for, is said by policy/approval.hpp.
+// an answer is good for, is said by policy/gates/approval.hpp.
 #pragma once
 
 #include <condition_variable>
@@ -10,9 +10,9 @@
 #include <optional>
 #include <string>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "doors/mcp/call_queue.hpp"
-#include "policy/approval.hpp"
+#include "policy/gates/approval.hpp"
 
 namespace cloche::mcp {
 

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 #include "doors/mcp/catalog.hpp"
 
 namespace cloche::mcp {

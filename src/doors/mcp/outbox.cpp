@@ -10,11 +10,11 @@
 #include <chrono>
 #include <climits>
 
-#include "base/json.hpp"
-#include "base/sys.hpp"
-#include "base/utf8.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/utf8.hpp"
 #include "doors/mcp/rpc.hpp"
-#include "tools/process_output.hpp"
+#include "tools/answer/process_output.hpp"
 
 namespace cloche::mcp {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <atomic>
 
-#include "base/sys.hpp"
+#include "base/sys/sys.hpp"
 #include "doors/mcp/call_queue.hpp"
 
 namespace cloche::mcp {

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <vector>
 
-#include "base/sha256.hpp"
+#include "base/text/sha256.hpp"
 
 namespace cloche::mcp {
 namespace {

@@ -9,9 +9,9 @@
 #include <variant>
 #include <vector>
 
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
 #include "doors/mcp/rpc.hpp"
-#include "tools/reply.hpp"
+#include "tools/answer/reply.hpp"
 
 namespace cloche::mcp {
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/json.hpp"
-#include "base/json_text.hpp"
+#include "base/json/json_text.hpp"
+#include "base/json/json_writer.hpp"
 
 namespace cloche::mcp {
 

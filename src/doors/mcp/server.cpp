@@ -5,16 +5,16 @@
 
 #include <algorithm>
 
-#include "base/json.hpp"
-#include "base/sha256.hpp"
-#include "base/sys.hpp"
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/sha256.hpp"
 #include "doors/mcp/shared_codec.hpp"
 #include "doors/mcp/stateless_codec.hpp"
 #include "doors/print.hpp"
-#include "gateway/filed_approver.hpp"
-#include "policy/gates.hpp"
+#include "gateway/approval/filed_approver.hpp"
+#include "policy/gates/gates.hpp"
 #include "store/transcript_tail.hpp"
-#include "tools/model_text.hpp"
+#include "tools/answer/model_text.hpp"
 
 namespace cloche::mcp {
 namespace {

@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/fd.hpp"
+#include "base/sys/fd.hpp"
 #include "doors/mcp/call_queue.hpp"
 #include "doors/mcp/catalog.hpp"
 #include "doors/mcp/elicitation.hpp"

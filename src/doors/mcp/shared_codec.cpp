@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "base/base64.hpp"
+#include "base/text/base64.hpp"
 #include "doors/print.hpp"
 
 namespace cloche::mcp {

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "base/json.hpp"
+#include "base/json/json_writer.hpp"
 #include "doors/mcp/requests.hpp"
-#include "policy/approval.hpp"
+#include "policy/gates/approval.hpp"
 
 namespace cloche::mcp {
 

@@ -1,0 +1,400 @@
+#include "base/json/json_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "base/json/json_writer.hpp"
+#include "base/text/decimal.hpp"
+
+namespace cloche {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+void add_utf8(std::string& out, unsigned code) {
+  const auto add = [&](unsigned byte) { out += static_cast<char>(byte); };
+  if (code < 0x80) return add(code);
+  if (code < 0x800) {
+    add(0xc0U | code >> 6);
+  } else if (code < 0x10000) {
+    add(0xe0U | code >> 12);
+    add(0x80U | (code >> 6 & 0x3fU));
+  } else {
+    add(0xf0U | code >> 18);
+    add(0x80U | (code >> 12 & 0x3fU));
+    add(0x80U | (code >> 6 & 0x3fU));
+  }
+  add(0x80U | (code & 0x3fU));
+}
+
+// A number is whole when it is an integer of 64 bits, however it was written.
+void find_whole(JsonValue& value) {
+  const char* end = value.text.data() + value.text.size();
+  const auto read = std::from_chars(value.text.data(), end, value.integer);
+  value.whole = read.ec == std::errc() && read.ptr == end;
+  if (value.whole || std::floor(value.number) != value.number) return;
+  // The double may be whole where the number is not, and be another whole number than it is.
+  const Decimal exact = decimal_of(value.text);
+  if (!exact.is_whole()) return;
+  const std::string digits = to_text(exact);
+  const auto again = std::from_chars(digits.data(), digits.data() + digits.size(), value.integer);
+  value.whole = again.ec == std::errc() && again.ptr == digits.data() + digits.size();
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, const std::string& source, const JsonLimits& limits)
+      : rest_(text), source_(source), limits_(limits) {}
+
+  Result<JsonValue> read_all() {
+    JsonValue value;
+    TRY(skip_space());
+    TRY(read_value(value, 1));
+    TRY(skip_space());
+    if (!rest_.empty()) return fail("there is something after the end of the value: " + shown_next());
+    return value;
+  }
+
+ private:
+  Error fail(const std::string& what) const { return json_error(source_, line_, what); }
+
+  std::string shown_next() const {
+    if (rest_.empty()) return "the end of the text";
+    size_t length = 1;
+    while (length < rest_.size() && (static_cast<unsigned char>(rest_[length]) & 0xc0U) == 0x80U) ++length;
+    return json_quote(rest_.substr(0, length));
+  }
+
+  bool next_is(char c) const { return !rest_.empty() && rest_.front() == c; }
+
+  bool take(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
+  Result<void> skip_space() {
+    while (!rest_.empty()) {
+      const char c = rest_.front();
+      if (c == '/') {
+        TRY(skip_comment());
+        continue;
+      }
+      if (c != ' ' && c != '\t' && c != '\n' && c != '\r') break;
+      if (c == '\n') ++line_;
+      rest_.remove_prefix(1);
+    }
+    return {};
+  }
+
+  Result<void> skip_comment() {
+    if (limits_.comments == JsonComments::refused) return fail("a comment is not JSON");
+    if (take("//")) {
+      rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
+      return {};
+    }
+    if (!take("/*")) return fail("expected a comment after /");
+    const size_t end = rest_.find("*/");
+    if (end == std::string_view::npos) return fail("a comment that does not end");
+    line_ += static_cast<int>(std::count(rest_.begin(), rest_.begin() + static_cast<ptrdiff_t>(end), '\n'));
+    rest_.remove_prefix(end + 2);
+    return {};
+  }
+
+  Result<void> read_value(JsonValue& value, int depth) {
+    if (depth > limits_.depth) return fail("nested deeper than " + std::to_string(limits_.depth));
+    if (++values_ > limits_.values) return fail("more than " + std::to_string(limits_.values) + " values");
+    value.line = line_;
+    if (next_is('{')) return read_object(value, depth);
+    if (next_is('[')) return read_array(value, depth);
+    if (next_is('"')) {
+      value.kind = JsonValue::Kind::string;
+      return read_string(value.text);
+    }
+    if (next_is('-') || (!rest_.empty() && is_digit(rest_.front()))) return read_number(value);
+    return read_word(value);
+  }
+
+  Result<void> read_word(JsonValue& value) {
+    value.kind = JsonValue::Kind::boolean;
+    if (take("true")) {
+      value.truth = true;
+    } else if (take("null")) {
+      value.kind = JsonValue::Kind::null;
+    } else if (!take("false")) {
+      return fail("expected a value, not " + shown_next());
+    }
+    return {};
+  }
+
+  Result<void> read_array(JsonValue& value, int depth) {
+    value.kind = JsonValue::Kind::array;
+    rest_.remove_prefix(1);
+    TRY(skip_space());
+    if (take("]")) return {};
+    while (true) {
+      TRY(read_value(value.items.emplace_back(), depth + 1));
+      TRY(skip_space());
+      if (take("]")) return {};
+      if (!take(",")) return fail("expected , or ] in an array, not " + shown_next());
+      TRY(skip_space());
+      if (next_is(']')) return fail("a comma before ]");
+    }
+  }
+
+  Result<void> read_object(JsonValue& value, int depth) {
+    value.kind = JsonValue::Kind::object;
+    rest_.remove_prefix(1);
+    TRY(skip_space());
+    if (take("}")) return {};
+    while (true) {
+      TRY(read_member(value.members.emplace_back(), depth));
+      TRY(skip_space());
+      if (take("}")) return refuse_twins(value);
+      if (!take(",")) return fail("expected , or } in an object, not " + shown_next());
+      TRY(skip_space());
+      if (next_is('}')) return fail("a comma before }");
+    }
+  }
+
+  Result<void> read_member(JsonMember& member, int depth) {
+    if (!next_is('"')) return fail("expected a key in quotes, not " + shown_next());
+    member.line = line_;
+    TRY(read_string(member.name));
+    TRY(skip_space());
+    if (!take(":")) return fail("expected : after the key " + json_quote(member.name));
+    TRY(skip_space());
+    return read_value(member.value, depth + 1);
+  }
+
+  // A reader that lets the second one win, and a checker that looks at the first, would not see the same
+  // call.
+  Result<void> refuse_twins(const JsonValue& object) const {
+    std::vector<const JsonMember*> sorted;
+    sorted.reserve(object.members.size());
+    for (const auto& member : object.members) sorted.push_back(&member);
+    std::stable_sort(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name < b->name; });
+    const auto twin =
+        std::adjacent_find(sorted.begin(), sorted.end(), [](auto* a, auto* b) { return a->name == b->name; });
+    if (twin == sorted.end()) return {};
+    return json_error(source_, twin[1]->line,
+                      "the key " + json_quote(twin[1]->name) + " is here twice; first on line " +
+                          std::to_string(twin[0]->line));
+  }
+
+  Result<void> read_string(std::string& out) {
+    rest_.remove_prefix(1);
+    while (true) {
+      size_t plain = 0;
+      while (plain < rest_.size() && rest_[plain] != '"' && rest_[plain] != '\\' &&
+             static_cast<unsigned char>(rest_[plain]) >= 0x20)
+        ++plain;
+      out += rest_.substr(0, plain);
+      rest_.remove_prefix(plain);
+      if (rest_.empty()) return fail("a string that does not end");
+      if (take("\"")) return {};
+      if (!take("\\")) return fail("a control character in a string; write it as \\u00XX");
+      TRY(read_escape(out));
+    }
+  }
+
+  Result<void> read_escape(std::string& out) {
+    constexpr std::string_view letters = "\"\\/bfnrt";
+    constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+    if (take("u")) return read_code_point(out);
+    const size_t which = rest_.empty() ? std::string_view::npos : letters.find(rest_.front());
+    if (which == std::string_view::npos)
+      return fail("an escape that JSON does not have: \\ and " + shown_next());
+    out += meanings[which];
+    rest_.remove_prefix(1);
+    return {};
+  }
+
+  Result<void> read_code_point(std::string& out) {
+    unsigned code = TRY(read_four_digits());
+    if (code >= 0xdc00 && code <= 0xdfff) return fail("the second half of a surrogate pair alone");
+    if (code >= 0xd800 && code <= 0xdbff) {
+      if (!take("\\u")) return fail("the first half of a surrogate pair alone");
+      const unsigned low = TRY(read_four_digits());
+      if (low < 0xdc00 || low > 0xdfff) return fail("the first half of a surrogate pair alone");
+      code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    }
+    add_utf8(out, code);
+    return {};
+  }
+
+  Result<unsigned> read_four_digits() {
+    unsigned code = 0;
+    for (size_t i = 0; i < 4; ++i) {
+      const int digit = i < rest_.size() ? hex_digit(rest_[i]) : -1;
+      if (digit < 0) return fail("\\u needs four hexadecimal digits");
+      code = code * 16 + static_cast<unsigned>(digit);
+    }
+    rest_.remove_prefix(4);
+    return code;
+  }
+
+  // -? (0 | [1-9][0-9]*) (. [0-9]+)? ([eE] [+-]? [0-9]+)?
+  std::optional<size_t> number_length() const {
+    size_t at = 0;
+    const auto here = [&](char c) { return at < rest_.size() && rest_[at] == c; };
+    const auto digits = [&] {
+      const size_t from = at;
+      while (at < rest_.size() && is_digit(rest_[at])) ++at;
+      return at > from;
+    };
+    if (here('-')) ++at;
+    if (here('0')) {
+      ++at;
+    } else if (!digits()) {
+      return std::nullopt;
+    }
+    if (here('.') && (++at, !digits())) return std::nullopt;
+    if (here('e') || here('E')) {
+      ++at;
+      if (here('+') || here('-')) ++at;
+      if (!digits()) return std::nullopt;
+    }
+    if (at < rest_.size() && (is_digit(rest_[at]) || rest_[at] == '.')) return std::nullopt;  // 01, 1.2.3
+    return at;
+  }
+
+  Result<void> read_number(JsonValue& value) {
+    const auto length = number_length();
+    if (!length) return fail("a number that JSON does not have");
+    value.kind = JsonValue::Kind::number;
+    value.text = rest_.substr(0, *length);
+    rest_.remove_prefix(*length);
+    const char* end = value.text.data() + value.text.size();
+    const auto read = std::from_chars(value.text.data(), end, value.number);
+    if (read.ec != std::errc() || read.ptr != end || !std::isfinite(value.number))
+      return fail("a number out of range");
+    find_whole(value);
+    return {};
+  }
+
+  std::string_view rest_;
+  const std::string& source_;
+  const JsonLimits& limits_;
+  int line_ = 1;
+  size_t values_ = 0;
+};
+
+Result<void> judge_bytes(std::string_view text, const std::string& source, const JsonLimits& limits) {
+  if (text.size() > limits.bytes)
+    return json_error(source, 1, "longer than " + std::to_string(limits.bytes) + " bytes");
+  if (text.starts_with("\xef\xbb\xbf")) return json_error(source, 1, "a byte order mark before the value");
+  if (is_utf8(text)) return {};
+  int line = 1;
+  while (!text.empty()) {  // line by line: a sequence never holds a newline byte
+    const size_t length = std::min(text.find('\n'), text.size());
+    if (!is_utf8(text.substr(0, length))) break;
+    text.remove_prefix(std::min(length + 1, text.size()));
+    ++line;
+  }
+  return json_error(source, line, "bytes that are not UTF-8");
+}
+
+std::string canonical_number(const JsonValue& value) {
+  if (value.whole) return std::to_string(value.integer);
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof digits, value.number);
+  std::string shortest(digits, end.ptr);
+  const Decimal exact = decimal_of(value.text);
+  return decimal_of(shortest) == exact ? shortest : to_text(exact);  // a double has not room for each
+}
+
+enum class Spelling { written, canonical };
+
+void write(const JsonValue& value, Spelling spelling, std::string& out);
+
+void write_object(const JsonValue& value, Spelling spelling, std::string& out) {
+  std::vector<const JsonMember*> order;
+  order.reserve(value.members.size());
+  for (const auto& member : value.members) order.push_back(&member);
+  if (spelling == Spelling::canonical)
+    std::sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->name < b->name; });
+  out += '{';
+  for (const auto* member : order) {
+    if (member != order.front()) out += ',';
+    out += json_quote(member->name);
+    out += ':';
+    write(member->value, spelling, out);
+  }
+  out += '}';
+}
+
+void write(const JsonValue& value, Spelling spelling, std::string& out) {
+  switch (value.kind) {
+    case JsonValue::Kind::null: out += "null"; return;
+    case JsonValue::Kind::boolean: out += value.truth ? "true" : "false"; return;
+    case JsonValue::Kind::number:
+      out += spelling == Spelling::written ? value.text : canonical_number(value);
+      return;
+    case JsonValue::Kind::string: out += json_quote(value.text); return;
+    case JsonValue::Kind::object: write_object(value, spelling, out); return;
+    case JsonValue::Kind::array: break;
+  }
+  out += '[';
+  for (const auto& item : value.items) {
+    if (&item != &value.items.front()) out += ',';
+    write(item, spelling, out);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+const JsonValue* JsonValue::find(std::string_view name) const {
+  for (const auto& member : members)
+    if (member.name == name) return &member.value;
+  return nullptr;
+}
+
+std::string_view name_of(JsonValue::Kind kind) {
+  switch (kind) {
+    case JsonValue::Kind::null: return "null";
+    case JsonValue::Kind::boolean: return "boolean";
+    case JsonValue::Kind::number: return "number";
+    case JsonValue::Kind::string: return "string";
+    case JsonValue::Kind::array: return "array";
+    case JsonValue::Kind::object: return "object";
+  }
+  return "null";
+}
+
+Result<JsonValue> read_json(std::string_view text, const std::string& source, const JsonLimits& limits) {
+  TRY(judge_bytes(text, source, limits));
+  return Reader(text, source, limits).read_all();
+}
+
+std::string place(const std::string& source, int line) {
+  return (source.empty() ? "line " : source + ":") + std::to_string(line);
+}
+
+Error json_error(const std::string& source, int line, const std::string& what) {
+  return refusal(place(source, line) + ": " + what);
+}
+
+std::string to_json(const JsonValue& value) {
+  std::string out;
+  write(value, Spelling::written, out);
+  return out;
+}
+
+std::string canonical_json(const JsonValue& value) {
+  std::string out;
+  write(value, Spelling::canonical, out);
+  return out;
+}
+
+}  // namespace cloche

@@ -1,0 +1,146 @@
+#include "base/sys/directory.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <string_view>
+
+#include "base/sys/fd.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+
+namespace cloche {
+
+void for_each_entry(const std::string& directory,
+                    const std::function<void(std::string_view name, unsigned char type)>& visit) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
+  while (dir != nullptr) {
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(name, entry->d_type);
+  }
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  for_each_entry(directory, [&](std::string_view name, unsigned char) { names.emplace_back(name); });
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> links_in(const std::string& directory) {
+  std::vector<std::string> links;
+  for_each_entry(directory, [&](std::string_view name, unsigned char type) {
+    if (type == DT_LNK || type == DT_UNKNOWN) links.push_back(directory + "/" + std::string(name));
+  });
+  return links;
+}
+
+namespace {
+
+// Its owner may remove it, whatever its mode says.
+int open_to_empty(int parent, const char* name) {
+  constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  int fd = ::openat(parent, name, flags);
+  if (fd < 0 && errno == EACCES) {
+    // By what is held: the name may be a link by now.
+    const OwnedFd closed(::openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const std::string held = "/proc/self/fd/" + std::to_string(closed.get());
+    if (closed && ::chmod(held.c_str(), 0700) == 0) fd = ::openat(parent, name, flags);
+  }
+  if (fd >= 0) ::fchmod(fd, 0700);
+  return fd;
+}
+
+using OpenDirectory = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// Out of an open directory, each entry but the two dots.
+template <typename Visit>
+void visit_entries(int fd, const Visit& visit) {  // takes the descriptor over
+  const OpenDirectory dir(::fdopendir(fd), ::closedir);
+  while (dir != nullptr) {
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") visit(fd, entry->d_name);
+  }
+}
+
+// Over nothing but an empty directory, which is to go as well.
+void move_up(int from, const char* name, int top, unsigned& moved) {
+  const OwnedFd opened(open_to_empty(from, name));  // one that cannot be written to cannot be moved either
+  do {
+    const std::string above = ".removed-" + std::to_string(moved++);
+    if (::renameat2(from, name, top, above.c_str(), 0) == 0) return;
+  } while (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR);
+}
+
+// Of what it holds, directories go up to `top` and all else goes.
+bool remove_one(int top, const char* name, unsigned& moved) {
+  if (::unlinkat(top, name, 0) == 0) return true;
+  const int fd = open_to_empty(top, name);
+  if (fd >= 0) {
+    visit_entries(fd, [&](int from, const char* below) {
+      if (::unlinkat(from, below, 0) != 0) move_up(from, below, top, moved);
+    });
+  }
+  return ::unlinkat(top, name, AT_REMOVEDIR) == 0;
+}
+
+// By moving up what lies deeper: so three descriptors are enough, however deep a command nested its
+// directories.
+void empty_directory(int top) {
+  unsigned moved = 0;
+  for (bool removed = true; removed;) {
+    removed = false;
+    const int fd = ::openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return;
+    visit_entries(fd, [&](int, const char* name) { removed = remove_one(top, name, moved) || removed; });
+  }
+}
+
+}  // namespace
+
+void remove_tree(const std::string& directory) {
+  const OwnedFd top(open_to_empty(AT_FDCWD, directory.c_str()));
+  if (top) empty_directory(top.get());
+  ::rmdir(directory.c_str());
+}
+
+std::string foreign_part(const std::string& path) {
+  struct stat seen {};
+  for (std::string_view at = path;; at = parent_of(at)) {
+    if (::lstat(std::string(at).c_str(), &seen) == 0) {
+      const bool owner = seen.st_uid == 0 || seen.st_uid == ::geteuid();
+      const bool closed = (seen.st_mode & 022) == 0 || (seen.st_mode & S_ISVTX) != 0;
+      // Of a link it matters where it leads as well, and nobody but us and root may have made it.
+      if (!owner || (!S_ISLNK(seen.st_mode) && !closed)) return std::string(at);
+      if (S_ISLNK(seen.st_mode)) {
+        const auto held = sys::hold(std::string(at));
+        if (!held.ok()) return std::string(at);
+        if (std::string foreign = foreign_part(held.value().path); !foreign.empty()) return foreign;
+      }
+    } else if (errno != ENOENT) {
+      return std::string(at);
+    }
+    if (at == "/") return {};
+  }
+}
+
+bool is_ours_alone(const std::string& path) { return foreign_part(path).empty(); }
+
+bool make_private_directories(const std::string& directory) {
+  if (::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST) return true;
+  if (errno != ENOENT || directory.size() <= 1) return false;
+  if (!make_private_directories(std::string(parent_of(directory)))) return false;
+  return ::mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST;  // another call may be first
+}
+
+}  // namespace cloche

@@ -1,0 +1,65 @@
+#include "base/sys/mount_table.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/sys/path.hpp"
+
+namespace cloche {
+namespace {
+
+// \040 is a space.
+std::string unescaped(std::string_view escaped) {
+  std::string path;
+  for (size_t i = 0; i < escaped.size(); ++i) {
+    if (escaped[i] == '\\' && i + 3 < escaped.size()) {
+      int code = 0;
+      std::from_chars(escaped.data() + i + 1, escaped.data() + i + 4, code, 8);
+      path += static_cast<char>(code);
+      i += 3;
+    } else {
+      path += escaped[i];
+    }
+  }
+  return path;
+}
+
+std::string_view take_field(std::string_view& line) {
+  const size_t end = std::min(line.find(' '), line.size());
+  const std::string_view field = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return field;
+}
+
+}  // namespace
+
+std::vector<Mount> read_mount_table(std::string_view text) {
+  std::vector<Mount> table;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    take_field(line);  // its own number
+    take_field(line);  // its parent's
+    const std::string_view device = take_field(line);
+    const std::string_view root = take_field(line);
+    const std::string_view point = take_field(line);
+    if (!point.empty()) table.push_back({std::string(device), unescaped(root), unescaped(point)});
+  }
+  return table;
+}
+
+std::optional<FileSystemPlace> place_in_file_system(const std::vector<Mount>& table,
+                                                    const std::string& path) {
+  const Mount* on = nullptr;
+  for (const auto& mount : table) {
+    if (is_beneath(mount.point, path) && (on == nullptr || mount.point.size() >= on->point.size()))
+      on = &mount;
+  }
+  if (on == nullptr) return std::nullopt;
+  const std::string below = on->point == "/" ? path : path.substr(on->point.size());
+  if (below.empty() || below == "/") return FileSystemPlace{on->device, on->root};
+  return FileSystemPlace{on->device, (on->root == "/" ? "" : on->root) + below};
+}
+
+}  // namespace cloche

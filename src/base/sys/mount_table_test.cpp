@@ -1,0 +1,46 @@
+// Where a path lies in its file system, by the mount table.
+#include "base/sys/mount_table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace cloche {
+namespace {
+
+constexpr const char* table =
+    "21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"
+    "22 21 0:5 / /proc rw - proc proc rw\n"
+    "23 21 8:2 / /home rw - ext4 /dev/sda2 rw\n"
+    "24 23 8:1 /data/p/conf /home/u/.config rw - ext4 /dev/sda1 rw\n"
+    "25 21 8:1 /data/a\\040b /mnt/x\\040y rw - ext4 /dev/sda1 rw\n"
+    "26 21 8:1 /other /mnt/twice rw - ext4 /dev/sda1 rw\n"
+    "27 26 8:1 /data/p /mnt/twice rw - ext4 /dev/sda1 rw\n";
+
+TEST(MountTable, SaysWhereAPathLies) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"/", "8:1 /"},
+      {"/data/p", "8:1 /data/p"},
+      {"/home", "8:2 /"},
+      {"/home/u", "8:2 /u"},
+      {"/home/u/.config", "8:1 /data/p/conf"},
+      {"/home/u/.config/cloche/config.json", "8:1 /data/p/conf/cloche/config.json"},
+      {"/home/u/.configs", "8:2 /u/.configs"},
+      {"/mnt/x y/z", "8:1 /data/a b/z"},
+      {"/mnt/twice/z", "8:1 /data/p/z"},
+  };
+  const auto mounts = read_mount_table(table);
+  EXPECT_EQ(mounts.size(), 7U);
+  for (const auto& [path, wanted] : rows) {
+    const auto place = place_in_file_system(mounts, path);
+    ASSERT_TRUE(place) << path;
+    EXPECT_EQ(place->device + " " + place->path, wanted) << path;
+  }
+}
+
+TEST(MountTable, OfGarbageNothing) {
+  EXPECT_TRUE(read_mount_table("").empty());
+  EXPECT_TRUE(read_mount_table("\n\n1 2 3\n").empty());
+  EXPECT_FALSE(place_in_file_system({}, "/a"));
+}
+
+}  // namespace
+}  // namespace cloche

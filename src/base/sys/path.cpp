@@ -1,0 +1,60 @@
+#include "base/sys/path.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace cloche {
+
+bool is_beneath(std::string_view root, std::string_view path) {
+  if (root == "/") return !path.empty() && path[0] == '/';
+  return path.substr(0, root.size()) == root && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+bool is_beneath_any(const std::vector<std::string>& roots, std::string_view path) {
+  return std::any_of(roots.begin(), roots.end(),
+                     [&](const std::string& root) { return is_beneath(root, path); });
+}
+
+bool is_plain_absolute(std::string_view path) {
+  if (path == "/") return true;
+  if (path.empty() || path[0] != '/') return false;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::string_view name = path.substr(0, path.find('/'));
+    if (name.empty() || name == "." || name == ".." || name.find('\0') != std::string_view::npos)
+      return false;
+    path.remove_prefix(name.size());
+  }
+  return true;
+}
+
+std::string_view parent_of(std::string_view path) {
+  const size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);
+}
+
+std::string tidied(const std::string& directory, const std::string& written) {
+  const std::string whole = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
+  std::vector<std::string_view> names;
+  for (std::string_view rest = whole; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('/'));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    if (name == ".." && !names.empty()) names.pop_back();
+    if (!name.empty() && name != "." && name != "..") names.push_back(name);
+  }
+  std::string path;
+  for (const auto& name : names) path.append("/").append(name);
+  return path.empty() ? "/" : path;
+}
+
+std::vector<std::string_view> components_of(std::string_view path) {
+  std::vector<std::string_view> names;
+  while (!path.empty()) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    path.remove_prefix(std::min(path.size(), name.size() + 1));
+    if (!name.empty() && name != ".") names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace cloche

@@ -1,0 +1,92 @@
+#include "confine/native/jail_process.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/sys/sys.hpp"
+#include "jail/core/wire.hpp"
+
+namespace cloche {
+
+Result<JailProcess> JailProcess::start(const Start& start) {
+  JailProcess jail;
+  Pipe in = TRY(sys::make_pipe());
+  Pipe out = TRY(sys::make_pipe());
+  Pipe err = TRY(sys::make_pipe());
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+    return system_error("make the control socket");
+  jail.control = OwnedFd(ends[0]);
+  const OwnedFd theirs(ends[1]);
+  struct stat other_end {};
+  if (::fstat(theirs.get(), &other_end) != 0) return system_error("look at the control socket");
+  jail.controls_other_end = other_end.st_ino;
+  jail.plan_ = TRY(sys::memory_file());
+
+  if (start.privileged) {
+    // The command opens these again by name (/dev/stdin), and they would be root's.
+    for (const OwnedFd* end : {&in.read, &out.write, &err.write}) {
+      if (::fchown(end->get(), start.outside_uid, start.outside_uid) != 0)
+        return system_error("hand a pipe over");
+    }
+  }
+  uint32_t flags = (start.privileged ? wire::privileged : 0U) | (start.boxed ? wire::boxed : 0U) |
+                   (start.host_network ? wire::host_network : 0U);
+  std::vector<int> fds = {in.read.get(), out.write.get(), err.write.get(), jail.plan_.get(), theirs.get()};
+  std::vector<std::string> arguments = {"cloche-jail", ""};
+  if (start.cgroup != nullptr) {
+    if (start.cgroup->by() == CountedBy::cgroup2) {
+      flags |= wire::born_in_cgroup;
+      fds.push_back(start.cgroup->doors().front());
+    }
+    for (const auto& directory : start.cgroup->directories()) arguments.push_back(directory);
+  }
+  arguments[1] = std::to_string(flags);
+  fds.insert(fds.end(), start.kept.begin(), start.kept.end());
+  jail.keeper = TRY(spawn(waiting_jail(), start.program, std::move(arguments), fds));
+  jail.input = std::move(in.write);
+  jail.output = std::move(out.read);
+  jail.errors = std::move(err.read);
+  return jail;
+}
+
+JailProcess::~JailProcess() {
+  if (!keeper.pidfd) return;
+  // Never used, or its supervisor gave up: the end of the socket is the keeper's word to end everything.
+  control.reset();
+  siginfo_t ended{};
+  ::waitid(P_PIDFD, static_cast<id_t>(keeper.pidfd.get()), &ended, WEXITED);
+}
+
+Result<void> JailProcess::go(const Startable&, const std::string& plan, const Cgroup* cgroup) {
+  TRY(sys::write_all(plan_.get(), plan));
+  TRY(sys::seal(plan_.get()));
+  plan_.reset();
+  const auto doors =
+      cgroup != nullptr && cgroup->by() == CountedBy::cgroup1 ? cgroup->doors() : std::vector<int>();
+  char word = 'p';
+  iovec data{&word, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_groups)] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  if (!doors.empty()) {
+    message.msg_control = room;
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * doors.size());
+    cmsghdr* header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof(int) * doors.size());
+    std::memcpy(CMSG_DATA(header), doors.data(), sizeof(int) * doors.size());
+  }
+  // A jail that is gone already has said why, and the supervisor will hear it.
+  if (::sendmsg(control.get(), &message, MSG_NOSIGNAL) != 1 && errno != EPIPE)
+    return system_error("hand the plan over");
+  return {};
+}
+
+}  // namespace cloche

@@ -1,0 +1,126 @@
+// How a supervised command ends: by our word, with its keeper or without it, and what is said of it then.
+#include "confine/supervise/supervised_call.hpp"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "confine/boxes/socket_holders.hpp"
+#include "confine/supervise/interrupted.hpp"
+
+namespace cloche {
+
+void SupervisedCall::give_up_on_keeper() {
+  gone_ = true;
+  input_.give_up();
+  output_.give_up();
+  errors_.give_up();
+}
+
+void SupervisedCall::hear_all() {
+  for (size_t before = ~size_t{0}; control_ && !said_.gone && before != heard_;) {
+    before = heard_;
+    hear();
+  }
+}
+
+// Of a keeper that was killed. Those who die with it do so at once; a process that has the socket after that
+// does not know that he is alone.
+void SupervisedCall::end_what_a_keeper_left() {
+  // For a jail in a box whose builder died before it could know: it takes that as the word to end everything,
+  // and lets only root see what it holds.
+  ::shutdown(control_.get(), SHUT_WR);
+  constexpr int most_tries = 200;
+  constexpr int tries_by_themselves = 20;
+  constexpr unsigned between_us = 5000;
+  for (int tries = 0; tries < most_tries && !said_.gone; ++tries) {
+    if (tries >= tries_by_themselves) end_holders(jail_.controls_other_end);
+    ::usleep(between_us);
+    hear_all();
+  }
+}
+
+void SupervisedCall::keeper_ended() {
+  // What it said before it ended. Of `first`, which may live a moment longer, there is nothing more to hear.
+  hear_all();
+  siginfo_t ended{};
+  ::waitid(P_PIDFD, static_cast<id_t>(keeper_.pidfd.get()), &ended, WEXITED);
+  if (!said_.usage && control_) end_what_a_keeper_left();
+  if (!said_.usage && cgroup_ != nullptr) {
+    // It was killed, and the first process with it; the kernel may still be at work on the rest.
+    (void)watch_.check_cgroup();
+    for (int tries = 0; tries < 200 && ::access(cgroup_->directories().front().c_str(), F_OK) == 0; ++tries) {
+      cgroup_->remove();
+      ::usleep(5000);
+    }
+    cgroup_->remove();
+  }
+  gone_ = true;
+  input_.give_up();
+  if (!was_never_built()) let_builder_speak();
+  if (!said_.started) {  // there never was a command to wait for
+    output_.give_up();
+    errors_.end_source();
+  }
+}
+
+void SupervisedCall::end_everything() {
+  if (end_ms_ != 0 || !control_) return;
+  end_ms_ = now_ms_;
+  watch_.note_usage();
+  (void)watch_.check_cgroup();  // while the numbers are there
+  ::shutdown(control_.get(), SHUT_WR);
+  flush_deadline_ms_ = end_ms_ + flush_ms;
+}
+
+void SupervisedCall::stop_for(LimitHit hit) {
+  if (!said_.hit) said_.hit = std::move(hit);
+  end_everything();
+}
+
+Result<Outcome> SupervisedCall::conclude() {
+  if (was_never_built()) {
+    // One that was killed, or whose keeper was, says nothing about what this host can do.
+    const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
+    if (by_itself) return box_error(said_.failed, spec_.backend, said_by_builder_);
+    return cut_short_error(said_.lost_a_part ? "a part of the box was killed before the command began"
+                                             : "the box was ended from outside before the command began");
+  }
+  // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
+  const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;
+  if (said_.failed && !said_.cancelled && !met_a_limit && was_cut_short(*said_.failed))
+    return cut_short_error("the sandbox was ended from outside before the command began");
+  if (said_.failed && !said_.cancelled && !met_a_limit)
+    return step_error(*said_.failed, spec_.jail, plan_.directory);
+  if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
+  Outcome outcome = judge(said_, plan_);
+  outcome.layers = spec_.layers;
+  outcome.backend = spec_.backend;
+  outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
+  outcome.usage.cpu_ms = std::max(outcome.usage.cpu_ms, watch_.cpu_ms());
+  outcome.usage.max_rss_bytes = std::max(outcome.usage.max_rss_bytes, watch_.max_rss_bytes());
+  outcome.usage.memory_peak_bytes = watch_.memory_peak_bytes();
+  outcome.usage.memory_overshoot_bytes = watch_.memory_overshoot_bytes();
+  outcome.output = output_.take_kept();
+  outcome.errors = errors_.take_kept();
+  outcome.output_bytes = output_.bytes();
+  outcome.error_bytes = errors_.bytes();
+  outcome.truncated =
+      output_.truncated() || errors_.truncated() || (said_.hit && said_.hit->limit == LimitId::output);
+  if (network_ != nullptr) network_->finish(outcome);
+  if (const auto denied = watch_.processes_denied(); denied > 0) {
+    outcome.denials.push_back(denied_processes(plan_, denied));
+  }
+  for (const Flow* flow : {&output_, &errors_}) {
+    if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
+      outcome.reason = system_error("pass the command's output on", flow->write_error()).what;
+      if (outcome.exit_code == 0) outcome.exit_code = 125;
+    }
+  }
+  return outcome;
+}
+
+}  // namespace cloche

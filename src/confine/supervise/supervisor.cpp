@@ -1,0 +1,281 @@
+#include "confine/supervise/supervisor.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/sys/sys.hpp"
+#include "confine/supervise/supervised_call.hpp"
+#include "jail/core/wire.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint64_t background_ms = 250;  // between two looks at a terminal that is another job's
+constexpr uint64_t grace_ms = 1000;      // between a signal that was passed on and the end
+constexpr uint64_t stuck_ms = 1000;      // for the keeper to say `gone` after it was told to end everything
+
+wire::PlanText with_window_size(wire::PlanText plan, int terminal) {
+  const WindowSize size = window_size_of(terminal);
+  plan.rows = size.rows;
+  plan.columns = size.columns;
+  return plan;
+}
+
+std::vector<OwnedFd> descriptors_of(const msghdr& message) {
+  std::vector<OwnedFd> fds;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return fds;
+  fds.resize((header->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+  for (size_t i = 0; i < fds.size(); ++i) {
+    int number = -1;
+    std::memcpy(&number, CMSG_DATA(header) + i * sizeof number, sizeof number);
+    fds[i] = OwnedFd(number);
+  }
+  return fds;
+}
+
+}  // namespace
+
+Result<void> SupervisedCall::start() {
+  TRY(jail_.go(what_,
+               wire::encode(plan_.terminal ? with_window_size(spec_.jail, streams_.terminal) : spec_.jail),
+               cgroup_));
+  keeper_ = std::move(jail_.keeper);
+  control_ = std::move(jail_.control);
+  if (is_speechless()) watch_.attach_to_descendants(keeper_.pid);
+  const auto filtered = [this](int fd) { return !streams_.raw && fd >= 0 && ::isatty(fd) == 1; };
+  // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
+  // before.
+  if (!plan_.terminal || spec_.backend != Backend::native) {
+    errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
+                                   keep_of(streams_.errors_spill));
+  }
+  if (plan_.terminal) return {};
+  input_ = Flow::into_command(streams_.input, std::move(jail_.input));
+  output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
+                                 keep_of(streams_.output_spill));
+  return {};
+}
+
+void SupervisedCall::turn() {
+  std::array<pollfd, 8> events = {{{control_.get(), POLLIN, 0},
+                                   {keeper_.pidfd.get(), POLLIN, 0},
+                                   {streams_.signals, POLLIN, 0},
+                                   {end_ms_ == 0 && !gone_ ? streams_.stop : -1, POLLIN, 0},
+                                   input_.wants(),
+                                   output_.wants(),
+                                   errors_.wants(),
+                                   {network_ != nullptr ? network_->events() : -1, POLLIN, 0}}};
+  if (said_.gone || gone_) events[0].fd = -1;
+  if (gone_) events[1].fd = -1;
+  if (::poll(events.data(), events.size(), wait_ms()) < 0 && errno != EINTR) end_everything();
+  now_ms_ = sys::monotonic_ms();
+  if (events[0].revents != 0) hear();
+  if (events[2].revents != 0) take_signals();
+  if (events[3].revents != 0) take_stop();
+  if (events[7].revents != 0) network_->turn();
+  if (said_.started) let_builder_speak();
+  move_flows();
+  if (!gone_ && events[1].revents != 0) keeper_ended();
+  keep_time();
+}
+
+int SupervisedCall::wait_ms() const {
+  const uint64_t now = now_ms_;
+  uint64_t next = flush_deadline_ms_;
+  if (!gone_) next = std::min({next, deadline_ms_, grace_deadline_ms_});
+  if (!gone_ && is_watched()) next = std::min(next, watch_.next_check_ms());
+  if (!gone_ && end_ms_ != 0) next = now < end_ms_ + stuck_ms ? end_ms_ + stuck_ms : end_ms_ + 2 * stuck_ms;
+  if (input_.in_background()) next = std::min(next, now + background_ms);
+  return static_cast<int>(std::min<uint64_t>(next > now ? next - now : 0, 60'000));
+}
+
+void SupervisedCall::keep_time() {
+  const uint64_t now = now_ms_;
+  if (gone_) {
+    // The command is over; its output may still wait for a caller who reads slowly, but not for ever.
+    flush_deadline_ms_ = std::min(flush_deadline_ms_, std::max(deadline_ms_, now + flush_ms));
+    return;
+  }
+  if (end_ms_ != 0) {
+    if (now >= end_ms_ + stuck_ms) ::kill(keeper_.pid, SIGKILL);  // not waited for yet: still its own number
+    // The kernel itself may hold it (a queue of network namespaces). The caller gets his answer all the same;
+    // nothing that is killed can execute anything any more.
+    if (now >= end_ms_ + 2 * stuck_ms) give_up_on_keeper();
+    return;
+  }
+  if (now >= deadline_ms_) return stop_for({LimitId::wall, {}});
+  if (now >= grace_deadline_ms_) return end_everything();
+  if (now < watch_.next_check_ms() || !is_watched() || said_.gone) return;
+  if (auto hit = watch_.check(now)) return stop_for(*std::move(hit));
+  if (watch_.has_lost_a_part(now)) {
+    said_.lost_a_part = true;
+    end_everything();
+  }
+}
+
+void SupervisedCall::move_flows() {
+  const uint64_t total = output_.bytes() + errors_.bytes();
+  const uint64_t left = plan_.limits.output_bytes > total ? plan_.limits.output_bytes - total : 0;
+  const bool beyond = left == 0 && (output_.more_waits() || errors_.more_waits());
+  if (beyond && !said_.hit) {
+    // A command that has ended by itself is past its limit all the same; the rest would never be read.
+    if (end_ms_ == 0 && !gone_) end_everything();
+    said_.hit = LimitHit{LimitId::output, {}};
+  }
+  const uint64_t typed_before = input_.bytes();
+  input_.move(~0ULL);
+  if (plan_.terminal && input_.bytes() != typed_before) heed_keys(input_.last_taken());
+  const uint64_t output_before = output_.bytes();
+  const uint64_t errors_before = errors_.bytes();
+  output_.move(left);
+  const uint64_t taken = output_.bytes() + errors_.bytes() - total;
+  if (is_builders_turn()) {
+    hold_builder_back();
+  } else {
+    errors_.move(left > taken ? left - taken : 0);
+  }
+  show(output_, output_before);
+  show(errors_, errors_before);
+  if (left == 0) {  // nothing more is read: the rest is not passed on
+    if (said_.hit && said_.hit->limit == LimitId::output) {
+      output_.end_source();
+      errors_.end_source();
+    }
+  }
+}
+
+void SupervisedCall::hold_builder_back() {
+  constexpr size_t most = size_t{64} << 10;
+  said_by_builder_ += errors_.take_aside(most - said_by_builder_.size());
+  if (said_by_builder_.size() == most) let_builder_speak();  // that is no error any more, and wants a reader
+}
+
+void SupervisedCall::let_builder_speak() {
+  if (builder_speaks_) return;
+  builder_speaks_ = true;
+  const uint64_t before = errors_.bytes();
+  errors_.pass_on(said_by_builder_);
+  show(errors_, before);
+}
+
+void SupervisedCall::heed_keys(std::string_view typed) {
+  if (insistence_.insists(typed, now_ms_)) return end_everything();
+  // No signal reaches a command in a speechless box, and an interrupt that does nothing is of no use.
+  if (!is_speechless() || end_ms_ != 0 || !interrupts(master_.get(), typed)) return;
+  said_.signal_passed = SIGINT;
+  end_everything();
+}
+
+void SupervisedCall::show(const Flow& flow, uint64_t bytes_before) const {
+  const bool is_kept = &flow == &output_ ? streams_.output < 0 : streams_.errors < 0;
+  if (streams_.heard && is_kept && flow.bytes() > bytes_before && !flow.last_taken().empty())
+    streams_.heard(flow.last_taken());
+}
+
+void SupervisedCall::hear() {
+  wire::Report report;
+  iovec data{&report, sizeof report};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_doors)];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  ssize_t got = 0;
+  // The other end closed before it had read our own word: the kernel says so once, and then what was said to
+  // us.
+  do {
+    got = ::recvmsg(control_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  } while (got < 0 && errno == ECONNRESET);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (got != static_cast<ssize_t>(sizeof report)) {
+    said_.gone = true;  // every holder of the other end is dead
+    return;
+  }
+  ++heard_;
+  take_report(report, descriptors_of(message));
+}
+
+void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd> fds) {
+  OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
+  switch (report.kind) {
+    case wire::ReportKind::terminal: return open_terminal(std::move(fd));
+    case wire::ReportKind::doors:
+      if (network_ != nullptr && fds.size() == spec_.jail.doors.size())
+        network_->open(std::move(fds), report.index == 1);
+      return;
+    case wire::ReportKind::started:
+      said_.started = true;
+      if (spec_.by_descendants) {
+        if (!is_speechless()) watch_.attach_to_descendants(keeper_.pid);
+      } else if (fd) {
+        watch_.attach(fd.get());
+      }
+      return;
+    case wire::ReportKind::failed:
+      if (!said_.failed) said_.failed = report;
+      return;
+    case wire::ReportKind::not_executed: said_.not_executed = report; return;
+    case wire::ReportKind::ended: said_.ended = report; return;
+    case wire::ReportKind::gone: {
+      said_.usage = report;
+      said_.gone = true;
+      auto hit =
+          watch_.judge_cgroup({report.memory_peak_bytes, report.memory_kills, report.processes_denied});
+      if (hit && !said_.hit) said_.hit = std::move(hit);
+      return;
+    }
+  }
+}
+
+void SupervisedCall::open_terminal(OwnedFd master) {
+  OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
+  master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
+  input_ = Flow::into_command(streams_.terminal, std::move(for_input));
+  output_ =
+      Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, keep_of(streams_.output_spill));
+  // A jail in a box of another program was not told the size, and waits for it.
+  if ((spec_.jail.flags & wire::terminal) != 0) return;
+  copy_window_size(streams_.terminal, master_.get());
+  pass_on(SIGWINCH);
+}
+
+void SupervisedCall::pass_on(int number) {
+  const char byte = static_cast<char>(number);
+  (void)::send(control_.get(), &byte, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void SupervisedCall::take_signals() {
+  signalfd_siginfo info{};
+  if (::read(streams_.signals, &info, sizeof info) != static_cast<ssize_t>(sizeof info)) return;
+  const int number = static_cast<int>(info.ssi_signo);
+  if (number == SIGWINCH) {
+    if (master_) copy_window_size(streams_.terminal, master_.get());
+    return;
+  }
+  if (!control_) return;
+  pass_on(number);
+  said_.signal_passed = number;
+  grace_deadline_ms_ = std::min(grace_deadline_ms_, now_ms_ + grace_ms);
+}
+
+void SupervisedCall::take_stop() {
+  said_.cancelled = !said_.ended;  // what has ended by itself is not called back
+  end_everything();
+}
+
+Result<Outcome> supervise(JailProcess& jail, const Startable& what, const LaunchSpec& spec,
+                          const Cgroup* cgroup, const Streams& streams, NetworkGate* network) {
+  return SupervisedCall(jail, what, spec, cgroup, streams, network).run();
+}
+
+}  // namespace cloche

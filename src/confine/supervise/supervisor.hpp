@@ -1,0 +1,49 @@
+// The supervisor: one command from its start to the end of everything it started.
+//
+// Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll
+// loop, in the calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin,
+// stdout and stderr, the caller's signals, and the descriptor that says that the call is cancelled. Nothing
+// in the loop blocks, so the deadline is met whatever a process holds open. To end a call it closes its
+// sending direction of the control socket; the keeper then kills the first process of the sandbox, and the
+// kernel kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any
+// more.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.hpp"
+#include "confine/launch.hpp"
+#include "confine/native/cgroup.hpp"
+#include "confine/native/jail_process.hpp"
+#include "confine/startable.hpp"
+#include "model/network_gate.hpp"
+#include "model/outcome.hpp"
+
+namespace cloche {
+
+struct Streams {
+  int input = -1;   // the caller's; -1: the command reads an empty input
+  int output = -1;  // -1: kept in the outcome
+  int errors = -1;
+  int terminal = -1;                    // the caller's terminal, when the plan has one of ours
+  bool raw = false;                     // pass every escape sequence to a terminal
+  int signals = -1;                     // a signalfd with what should reach the command; -1: none
+  size_t keep_most = size_t{16} << 20;  // of each kept stream
+  // Of each what lies behind the first in_memory bytes goes to a file; -1: the outcome holds all of it.
+  size_t in_memory = ~size_t{0};
+  int output_spill = -1;
+  int errors_spill = -1;
+  int stop = -1;  // readable once the call is cancelled: then everything ends; -1: never
+  // Of what is kept, each piece as it comes. In the loop: it must not wait.
+  std::function<void(std::string_view)> heard = {};
+};
+
+// `network` answers for a plan that has hosts; without one no process does.
+// An Error when a step of the jail failed; everything else is an Outcome. `cgroup` is nullptr when memory is
+// watched.
+Result<Outcome> supervise(JailProcess& jail, const Startable& what, const LaunchSpec& spec,
+                          const Cgroup* cgroup, const Streams& streams, NetworkGate* network = nullptr);
+
+}  // namespace cloche

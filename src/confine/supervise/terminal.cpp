@@ -1,0 +1,51 @@
+#include "confine/supervise/terminal.hpp"
+
+#include <sys/ioctl.h>
+
+namespace cloche {
+
+RawTerminal::RawTerminal(int fd) : fd_(fd) {
+  termios now{};
+  if (fd < 0 || ::tcgetattr(fd, &now) != 0) return;
+  before_ = now;
+  ::cfmakeraw(&now);
+  ::tcsetattr(fd, TCSADRAIN, &now);
+}
+
+RawTerminal::~RawTerminal() {
+  if (before_) ::tcsetattr(fd_, TCSADRAIN, &*before_);
+}
+
+WindowSize window_size_of(int terminal) {
+  winsize size{};
+  if (::ioctl(terminal, TIOCGWINSZ, &size) != 0) return {};
+  return {size.ws_row, size.ws_col};
+}
+
+void copy_window_size(int from, int to) {
+  winsize size{};
+  if (::ioctl(from, TIOCGWINSZ, &size) == 0) ::ioctl(to, TIOCSWINSZ, &size);
+}
+
+bool interrupts(int terminal, std::string_view typed) {
+  termios now{};
+  if (::tcgetattr(terminal, &now) != 0 || (now.c_lflag & ISIG) == 0) return false;
+  return typed.find(static_cast<char>(now.c_cc[VINTR])) != std::string_view::npos;
+}
+
+bool Insistence::insists(std::string_view typed, uint64_t now_ms) {
+  constexpr char ctrl_c = 0x03;
+  for (char key : typed) {
+    if (key != ctrl_c) {
+      pressed_[0] = pressed_[1] = pressed_[2] = 0;
+      continue;
+    }
+    pressed_[0] = pressed_[1];
+    pressed_[1] = pressed_[2];
+    pressed_[2] = now_ms + 1;
+    if (pressed_[0] != 0 && pressed_[2] - pressed_[0] <= 1000) return true;
+  }
+  return false;
+}
+
+}  // namespace cloche

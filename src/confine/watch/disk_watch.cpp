@@ -1,0 +1,230 @@
+#include "confine/watch/disk_watch.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "base/sys/sys.hpp"
+#include "confine/watch/process_table.hpp"
+
+namespace cloche {
+namespace {
+
+struct Free {
+  uint64_t bytes = 0;
+  uint64_t files = 0;
+};
+
+Free free_of(int directory) {
+  struct statfs seen {};
+  if (::fstatfs(directory, &seen) != 0) return {};
+  return {static_cast<uint64_t>(seen.f_bfree) * static_cast<uint64_t>(seen.f_frsize), seen.f_ffree};
+}
+
+uint64_t drop(uint64_t before, uint64_t now) { return before > now ? before - now : 0; }
+
+// Adds up what changed since the start; a file counts once however many names it has. A file that was made
+// since then counts whole; of an older one that was written to it is not known how large it was, so it is
+// kept apart.
+class Walk {
+ public:
+  Walk(uint64_t device, int64_t since)
+      : device_(device), since_(since), deadline_ms_(sys::monotonic_ms() + longest_walk_ms) {}
+
+  bool is_late() const { return sys::monotonic_ms() > deadline_ms_; }
+
+  void directory(OwnedFd fd, int depth) {
+    if (depth > deepest_walk || is_late()) {
+      complete_ = false;
+      return;
+    }
+    const int at = fd.get();
+    const std::unique_ptr<DIR, int (*)(DIR*)> dir(::fdopendir(fd.release()), ::closedir);
+    while (dir != nullptr) {
+      const dirent* entry = ::readdir(dir.get());
+      if (entry == nullptr) break;
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      if (!count(at, entry->d_name, AT_SYMLINK_NOFOLLOW)) continue;
+      auto below = sys::open_at(at, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+      if (below.ok()) directory(std::move(below).value(), depth + 1);
+      if (!below.ok() && below.error().number != ENOENT)
+        complete_ = false;  // closed to us: it may hold anything
+    }
+  }
+
+  // Whether it is a directory of this file system.
+  bool count(int at, const char* name, int flags) {
+    struct statx seen {};
+    if (::statx(at, name, flags, STATX_BASIC_STATS | STATX_BTIME, &seen) != 0) return false;
+    if (::makedev(seen.stx_dev_major, seen.stx_dev_minor) != device_) return false;
+    // The change time cannot be set by the owner, unlike the modification time.
+    if (seen.stx_ctime.tv_sec >= since_ && counted_.insert(seen.stx_ino).second) {
+      const uint64_t bytes = seen.stx_blocks * 512;
+      const bool is_new = (seen.stx_mask & STATX_BTIME) != 0 && seen.stx_btime.tv_sec >= since_;
+      (is_new ? made_ : touched_).bytes += bytes;
+      (is_new ? made_ : touched_).files += 1;
+    }
+    return S_ISDIR(seen.stx_mode);
+  }
+
+  // A mapping keeps a deleted file alive without a descriptor, all of it, however little is mapped any more.
+  void note_mapped(uint64_t device, uint64_t inode) {
+    if (device == device_) mapped_.insert(inode);
+  }
+
+  void cut_short() { complete_ = false; }
+
+  // Everything that was counted; nothing when something could not be.
+  std::optional<uint64_t> bytes() const {
+    return complete_ ? std::optional(made_.bytes + touched_.bytes) : std::nullopt;
+  }
+
+  // At most `gone` can have been taken by what was only touched, or by what a walk cut short did not see.
+  DiskGrowth growth(const DiskGrowth& gone) const {
+    if (!complete_) return gone;
+    const DiskGrowth touched = touched_with_mapped();
+    return {made_.bytes + std::min(touched.bytes, drop(gone.bytes, made_.bytes)),
+            made_.files + std::min(touched.files, drop(gone.files, made_.files))};
+  }
+
+ private:
+  // What nothing else shows may be of any size.
+  DiskGrowth touched_with_mapped() const {
+    DiskGrowth touched = touched_;
+    for (const uint64_t inode : mapped_) {
+      if (counted_.contains(inode)) continue;
+      touched.bytes = ~0ULL;
+      touched.files += 1;
+    }
+    return touched;
+  }
+
+  static constexpr int deepest_walk = 200;
+  static constexpr uint64_t longest_walk_ms = 500;  // the caller's deadline waits meanwhile
+
+  uint64_t device_;
+  int64_t since_;
+  uint64_t deadline_ms_;
+  bool complete_ = true;
+  std::set<uint64_t> counted_;
+  std::set<uint64_t> mapped_;
+  DiskGrowth made_;
+  DiskGrowth touched_;
+};
+
+// The file itself, for whom the kernel lets look there: root alone.
+std::string mapped_file(const std::string& process, const Mapping& mapping) {
+  const auto hexadecimal = [](uint64_t address) {
+    std::array<char, 16> digits;
+    return std::string(digits.data(),
+                       std::to_chars(digits.data(), digits.data() + digits.size(), address, 16).ptr);
+  };
+  return process + "/map_files/" + hexadecimal(mapping.begin) + "-" +
+         hexadecimal(mapping.begin + mapping.bytes);
+}
+
+bool count_if_deleted(Walk& walk, int at, const std::string& name) {
+  struct stat seen {};
+  if (::fstatat(at, name.c_str(), &seen, 0) != 0) return false;
+  if (S_ISREG(seen.st_mode) && seen.st_nlink == 0) walk.count(at, name.c_str(), 0);
+  return true;
+}
+
+// Deleted and still open or mapped: in no directory, and on the disk all the same.
+void add_deleted(const ProcessTable& table, Walk& walk) {
+  for_each_process(table, [&](const std::string& process) {
+    const auto shown = memory_shown(table, process);
+    const std::string& at = shown ? shown->at : process;
+    const bool mapped = for_each_mapping(table, at, [&](const Mapping& mapping) {
+      const bool deleted = mapping.name.ends_with(" (deleted)");
+      if (deleted && !count_if_deleted(walk, table.directory, mapped_file(process, mapping)))
+        walk.note_mapped(mapping.device, mapping.inode);
+      return !walk.is_late();
+    });
+    const bool looked = for_each_descriptor(table, process, [&](int fds, const std::string& name) {
+      (void)count_if_deleted(walk, fds, name);
+      return true;
+    });
+    if (!mapped || !looked) walk.cut_short();
+  });
+}
+
+}  // namespace
+
+DiskWatch::DiskWatch(const std::vector<std::string>& roots, uint64_t byte_limit, uint64_t file_limit)
+    : byte_limit_(byte_limit), file_limit_(file_limit), started_seconds_(::time(nullptr) - 1) {
+  for (const auto& path : roots) {
+    auto directory = sys::open(path, O_PATH | O_DIRECTORY);
+    struct stat seen {};
+    if (!directory.ok() || ::fstat(directory.value().get(), &seen) != 0) continue;
+    const Free free = free_of(directory.value().get());
+    roots_.push_back({std::move(directory).value(), seen.st_dev, free.bytes, free.files});
+  }
+}
+
+std::optional<DiskGrowth> DiskWatch::beyond_limit(const ProcessTable& table) {
+  DiskGrowth total;
+  std::set<uint64_t> devices;
+  for (const auto& root : roots_) {
+    const Free now = free_of(root.directory.get());
+    const DiskGrowth gone{drop(root.free_bytes, now.bytes), drop(root.free_files, now.files)};
+    const bool countless = root.free_files == 0;  // a file system that has no fixed number of files
+    if (!countless && gone.bytes <= byte_limit_ && gone.files <= file_limit_) continue;
+    Walk walk(root.device, started_seconds_);
+    auto readable = sys::open_at(root.directory.get(), ".", O_RDONLY | O_DIRECTORY);
+    if (readable.ok()) walk.directory(std::move(readable).value(), 0);
+    if (table.directory >= 0 && devices.insert(root.device).second) add_deleted(table, walk);
+    const DiskGrowth growth = walk.growth(gone);
+    total.bytes += growth.bytes;
+    total.files += growth.files;
+  }
+  if (total.bytes > byte_limit_ || total.files > file_limit_) return total;
+  return std::nullopt;
+}
+
+SizeWatch::SizeWatch(const std::string& directory, uint64_t most_bytes) : most_bytes_(most_bytes) {
+  auto opened = sys::open(directory, O_PATH | O_DIRECTORY);
+  struct stat seen {};
+  if (!opened.ok() || ::fstat(opened.value().get(), &seen) != 0) return;
+  directory_ = std::move(opened).value();
+  device_ = seen.st_dev;
+  size_ = measure();
+  free_bytes_ = free_of(directory_.get()).bytes;
+}
+
+uint64_t SizeWatch::measure() const {
+  constexpr int64_t ever = std::numeric_limits<int64_t>::min();
+  Walk walk(device_, ever);
+  auto readable = sys::open_at(directory_.get(), ".", O_RDONLY | O_DIRECTORY);
+  if (!readable.ok()) return untold;
+  walk.directory(std::move(readable).value(), 0);
+  return walk.bytes().value_or(untold);
+}
+
+std::optional<uint64_t> SizeWatch::beyond_limit() {
+  if (!directory_) return std::nullopt;
+  const uint64_t now = free_of(directory_.get()).bytes;
+  free_bytes_ = std::max(free_bytes_, now);  // another program gave space back
+  if (size_ <= most_bytes_ && free_bytes_ - now <= most_bytes_ - size_) return std::nullopt;
+  return beyond_limit_exactly();
+}
+
+std::optional<uint64_t> SizeWatch::beyond_limit_exactly() {
+  if (!directory_) return std::nullopt;
+  free_bytes_ = free_of(directory_.get()).bytes;
+  size_ = measure();
+  return size_ > most_bytes_ ? std::optional(size_) : std::nullopt;
+}
+
+}  // namespace cloche

@@ -1,0 +1,132 @@
+#include "confine/watch/memory_watch.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/sys/sys.hpp"
+#include "confine/watch/hidden_memory.hpp"
+#include "confine/watch/process_table.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr uint64_t page = 4096;
+constexpr uint64_t kibi = 1024;
+constexpr uint64_t bytes_a_file = 1024;  // of the kernel's own for one without content, as it counts itself
+
+// "Name:   123 kB"
+uint64_t kibibytes_of(const std::string& text, std::string_view name) {
+  size_t at = text.find(name);
+  if (at == std::string::npos) return 0;
+  at = text.find_first_of("0123456789", at + name.size());
+  uint64_t value = 0;
+  if (at != std::string::npos) std::from_chars(text.data() + at, text.data() + text.size(), value);
+  return value * kibi;
+}
+
+uint64_t page_tables_of(const ProcessTable& table, const std::string& process) {
+  const auto text = sys::read_file_at(table.directory, process + "/status", 1 << 16);
+  return text.ok() ? kibibytes_of(text.value(), "VmPTE:") : 0;
+}
+
+struct Held {
+  uint64_t resident = 0;
+  uint64_t tables = 0;  // page tables, looked up where an address space is so large that they can matter
+};
+
+Held held_by_all(const ProcessTable& table, uint64_t limit) {
+  Held held;
+  for_each_process(table, [&](const std::string& process) {
+    const auto shown = memory_shown(table, process);
+    if (!shown) return;
+    held.resident += field_of(shown->statm, 1) * page;
+    if (field_of(shown->statm, 0) * page > 16 * limit) held.tables += page_tables_of(table, shown->at);
+  });
+  return held;
+}
+
+// As much as there is time for; the others are taken to be like those that were looked at.
+uint64_t shares_of_all(const ProcessTable& table, const LookBudget& budget) {
+  uint64_t total = 0;
+  uint64_t processes = 0;
+  uint64_t looked_at = 0;
+  for_each_process(table, [&](const std::string& process) {
+    ++processes;
+    if (budget.is_spent()) return;
+    ++looked_at;
+    const auto shown = memory_shown(table, process);
+    if (!shown) return;
+    const auto text = sys::read_file_at(table.directory, shown->at + "/smaps_rollup", 1 << 16);
+    total += page_tables_of(table, shown->at);
+    // Who does not let us look, as one that made itself undumpable, is taken to have shared none of it.
+    total += text.ok() ? kibibytes_of(text.value(), "Pss_Anon:") + kibibytes_of(text.value(), "Pss_Shmem:") +
+                             kibibytes_of(text.value(), "SwapPss:")
+                       : field_of(shown->statm, 1) * page;
+  });
+  return looked_at == 0 ? total : total * processes / looked_at;
+}
+
+}  // namespace
+
+MemoryWatch::Host MemoryWatch::look_at_host() {
+  const auto text = sys::read_file("/proc/meminfo", 1 << 16);
+  if (!text.ok()) return {};
+  return {kibibytes_of(text.value(), "MemAvailable:"), kibibytes_of(text.value(), "Shmem:")};
+}
+
+MemoryWatch::MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs)
+    : limit_(limit_bytes), tmpfs_(std::move(tmpfs)), best_(look_at_host()) {}
+
+void MemoryWatch::attach(int root) {
+  struct stat below {};
+  if (::fstat(root, &below) != 0) return;
+  for (const auto& path : tmpfs_) {
+    auto mounted = sys::open_at(root, path.substr(1), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    struct stat seen {};
+    // A call that has just ended leaves the directories below its mounts, which are the root's and not its
+    // own.
+    const bool own =
+        mounted.ok() && ::fstat(mounted.value().get(), &seen) == 0 && seen.st_dev != below.st_dev;
+    if (own) tmpfs_roots_.push_back(std::move(mounted).value());
+  }
+  tmpfs_.clear();
+}
+
+uint64_t MemoryWatch::in_tmpfs() const {
+  uint64_t total = 0;
+  for (const auto& root : tmpfs_roots_) {
+    struct statfs seen {};
+    if (::fstatfs(root.get(), &seen) == 0) {
+      total += (seen.f_blocks - seen.f_bfree) * static_cast<uint64_t>(seen.f_bsize);
+      total += (seen.f_files - seen.f_ffree) * bytes_a_file;
+    }
+  }
+  return total;
+}
+
+uint64_t MemoryWatch::sample(const ProcessTable& table) {
+  const uint64_t in_files = in_tmpfs();
+  const Held held = held_by_all(table, limit_);
+  uint64_t total = in_files + held.resident + held.tables;
+  // Page tables are not shared, and shares take the longer to add up the more of them there are.
+  const LookBudget budget;
+  if (total > limit_ && in_files + held.tables <= limit_) total = in_files + shares_of_all(table, budget);
+  const Host now = look_at_host();
+  if (now.available == 0) return total;  // nothing to compare with
+  best_ = {std::max(best_.available, now.available), std::min(best_.shared, now.shared)};
+  const uint64_t lost = std::max(best_.available - now.available, now.shared - best_.shared);
+  if (total <= limit_ && lost > limit_ / 2) {
+    // Others may have taken it, so at most what this sandbox could be hiding is charged to it.
+    const uint64_t exact = in_files + shares_of_all(table, budget);
+    const uint64_t unexplained = lost > exact ? lost - exact : 0;
+    total = std::max(total, exact + std::min(unexplained, hidden_at_most(table, budget)));
+  }
+  peak_ = std::max(peak_, total);
+  return total;
+}
+
+}  // namespace cloche

@@ -1,0 +1,46 @@
+// The memory of a whole sandbox without a cgroup: what its processes hold, its tmpfs, and memory files that
+// no process has mapped. Three passes, each only when the one before cannot say that all is well:
+//   cheap    resident pages of every process, shared ones counted by each: an upper bound
+//   exact    proportional shares, which add up to the truth
+//   deep     when the host lost more than that explains: up to the size of its shared mappings, sockets and
+//   pipes
+// What could be hidden from all three (System V segments, memory files) the filter refuses in such a sandbox.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/sys/fd.hpp"
+#include "confine/watch/process_table.hpp"
+
+namespace cloche {
+
+class MemoryWatch {
+ public:
+  // `tmpfs` are the view's memory file systems, by path inside.
+  MemoryWatch(uint64_t limit_bytes, std::vector<std::string> tmpfs);
+
+  void attach(int root);
+  // What is in use now, as far as needed to compare it with the limit.
+  uint64_t sample(const ProcessTable& table);
+  uint64_t peak_bytes() const { return peak_; }
+  uint64_t limit_bytes() const { return limit_; }
+
+ private:
+  uint64_t in_tmpfs() const;
+
+  uint64_t limit_;
+  std::vector<std::string> tmpfs_;
+  std::vector<OwnedFd> tmpfs_roots_;
+  struct Host {
+    uint64_t available = 0;
+    uint64_t shared = 0;  // pages of tmpfs and of shared mappings, of all processes
+  };
+  static Host look_at_host();
+
+  Host best_;  // the most available and the least shared since the start
+  uint64_t peak_ = 0;
+};
+
+}  // namespace cloche

@@ -1,0 +1,31 @@
+// The door `cloche approve`: the operator looks at the questions that wait, and answers them. He is whoever
+// owns Cloche's state; from under the glass there is none.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/sys/environment.hpp"
+#include "store/approvals.hpp"
+
+namespace cloche {
+
+struct ApproveArguments {
+  enum class Action { help, list, show, yes, no, watch };
+  Action action = Action::list;
+  std::string id = {};
+  bool json = false;
+};
+
+Result<ApproveArguments> parse_approve(std::span<char* const> words);
+
+std::string approvals_json(const std::vector<FiledQuestion>& questions);
+std::string approvals_table(const std::vector<FiledQuestion>& questions, uint64_t now_ms);
+// Everything that a yes would cover, as lines of printable ASCII.
+std::string approval_text(const FiledQuestion& filed, uint64_t now_ms);
+
+int approve_door(std::span<char* const> words, const Environment& environment);
+
+}  // namespace cloche

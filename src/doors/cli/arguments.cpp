@@ -1,0 +1,339 @@
+#include "doors/cli/arguments.hpp"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "doors/cli/options.hpp"
+#include "policy/hosts/declared_hosts.hpp"
+
+namespace cloche {
+namespace {
+
+using Value = const std::string&;
+
+Error not_built(const std::string& what, const std::string& instead) {
+  return refusal(what + " is not part of this build", instead);
+}
+
+// Whether a profile of another name exists is known when the configuration is read.
+Result<void> set_profile(RunArguments& arguments, Value value) {
+  return set_profile_of(arguments.request, value);
+}
+
+Result<void> add_grant(RunArguments& arguments, Value value, bool writable) {
+  arguments.request.grants.push_back(TRY(parse_grant(value, writable)));
+  return {};
+}
+
+Result<void> add_variable(RunArguments& arguments, Value value) {
+  const size_t equals = value.find('=');
+  Pass pass{.name = value.substr(0, equals)};
+  if (equals != std::string::npos) pass.value = value.substr(equals + 1);
+  if (pass.name.empty()) return usage_error("-e " + value + " is not NAME or NAME=VALUE");
+  arguments.request.environment.push_back(std::move(pass));
+  return {};
+}
+
+Result<void> set_isolation(RunArguments& arguments, Value value) {
+  arguments.isolation = TRY(rung_of_word(value));
+  return {};
+}
+
+Result<void> set_backend(RunArguments& arguments, Value value) {
+  arguments.request.backend = TRY(backend_of_word(value));
+  arguments.oci = !arguments.request.backend;
+  return {};
+}
+
+Result<void> set_view(RunArguments& arguments, Value value) {
+  if (value != "host" && value != "curated")
+    return usage_error("--view " + value + ": no such view", "known are curated and host");
+  arguments.request.view = value == "host" ? View::host : View::curated;
+  return {};
+}
+
+Result<void> set_grant(RunArguments& arguments, Value value) {
+  if (value != "debug")
+    return usage_error("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
+  arguments.request.debugging = true;
+  return {};
+}
+
+Result<void> set_status_fd(RunArguments& arguments, Value value) {
+  const auto end = value.data() + value.size();
+  const auto [at, problem] = std::from_chars(value.data(), end, arguments.status_fd);
+  if (problem != std::errc{} || at != end || arguments.status_fd < 1) {
+    return usage_error("--status-fd " + value + " is not the number of a descriptor");
+  }
+  return {};
+}
+
+Result<void> add_net(RunArguments& arguments, Value value) {
+  return declare_host(arguments.request.hosts, value);
+}
+
+Result<void> add_net_any(RunArguments& arguments, Value) { return declare_any_host(arguments.request.hosts); }
+
+Result<void> set_net_host(RunArguments& arguments, Value) {
+  arguments.request.network = Network::of_host;
+  return {};
+}
+
+Result<void> add_protected(RunArguments& arguments, Value value) {
+  if (value.empty()) return usage_error("--allow-protected needs a path");
+  arguments.request.allow_protected.push_back(value);
+  return {};
+}
+
+RunRequest& request_of(RunArguments& arguments) { return arguments.request; }
+
+constexpr unsigned of_run = static_cast<unsigned>(RunCommand::run);
+constexpr unsigned of_wrap = static_cast<unsigned>(RunCommand::wrap);
+
+constexpr Option<RunArguments> box_options[] = {
+    {"", "", "The sandbox that is printed:", nullptr, of_wrap},
+    {"--backend", "B",
+     "bwrap: one command line of bubblewrap; oci: the config.json of crun, runc and runsc; seatbelt: the "
+     "command line of macOS's sandbox-exec. Required.",
+     keep<&RunArguments::box>, of_wrap},
+    {"--runtime", "R", "With oci: the runtime that will read it, runc (default), crun or runsc.",
+     keep<&RunArguments::runtime>, of_wrap},
+    {"--bundle", "DIR", "With oci: make DIR, with config.json and the root directory that belongs to it.",
+     keep<&RunArguments::bundle>, of_wrap},
+    {"--executor", "FILE",
+     "The manifest of a tool of your own: its directory is shown read-only, and of files and network only "
+     "what it declares.",
+     keep<&RunArguments::executor>, of_wrap},
+};
+
+constexpr Option<RunArguments> view_options[] = {
+    {"", "", "What the command sees:"},
+    {"--workspace", "DIR", "Work in DIR (default: the working directory).",
+     [](RunArguments& arguments, Value value) -> Result<void> {
+       arguments.request.workspace = value;
+       return {};
+     }},
+    {"--profile", "P",
+     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
+     "see cloche profiles.",
+     set_profile},
+    {"--ro", "SRC[:DST]",
+     "Show a file or directory of the host, read-only, as DST or by its own path. A colon in a path is "
+     "written \\:. May be repeated.",
+     [](RunArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
+    {"--rw", "SRC[:DST]", "The same, writable.",
+     [](RunArguments& arguments, Value value) { return add_grant(arguments, value, true); }},
+    {"--view", "V",
+     "curated (default): the system alone; host: the whole host read-only, with secrets masked.", set_view},
+    {"--toolchains", "T",
+     "The caller's toolchains to show: auto (default: those found), none, or names with commas: "
+     "pyenv,nvm,cargo,go,uv,conda.",
+     keep<&RunArguments::request, &RunRequest::toolchains>},
+    {"-C", "DIR", "Start in DIR, relative to the workspace (default: the workspace).",
+     [](RunArguments& arguments, Value value) -> Result<void> {
+       arguments.request.directory = value;
+       return {};
+     }},
+    {"-e, --env", "NAME[=VALUE]",
+     "Set a variable, or pass the caller's. A variable whose name looks like a secret needs a value. May be "
+     "repeated.",
+     add_variable},
+    {"--allow-protected", "PATH",
+     "Let the command change PATH, a member of the protected set (git hooks, .envrc, .vscode, ...). May be "
+     "repeated.",
+     add_protected},
+    {"--grant", "debug", "Let the command trace its own processes, as gdb and strace do.", set_grant},
+    {"--skill", "FILE",
+     "Give the command what this SKILL.md declares as well: directories, variables, hosts.",
+     keep<&RunArguments::skill>},
+    {"", "", "What it reaches; nothing without one of these (docs/egress.md):"},
+    {"--net", "HOST[:PORT]",
+     "A host by its name, on 80 and 443 or on PORT; *.NAME: all names below it; localhost:PORT: a service of "
+     "the host. May be repeated.",
+     add_net},
+    {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
+    {"--net-host", "", "The host's own network, neither judged nor counted; the outcome says so.",
+     set_net_host},
+    {"", "", "Limits; each has a default and none can be switched off:"},
+};
+
+constexpr Option<RunArguments> other_options[] = {
+    {"", "", "How it answers:"},
+    {"--json", "",
+     "Print one JSON object on stdout; of run: outcome, exit code, output, usage, layers and denials.",
+     raise<&RunArguments::json>},
+    {"--dry-run", "", "Print the plan and its digest, and run nothing.", raise<&RunArguments::dry_run>,
+     of_run},
+    {"--status-fd", "N", "Write the outcome as one line of JSON to the descriptor N.", set_status_fd, of_run},
+    {"--raw", "",
+     "Pass every escape sequence to the terminal; OSC, DCS and APC sequences are removed otherwise.",
+     raise<&RunArguments::raw>, of_run},
+    help_option<RunArguments>,
+    {"", "", "What it runs in:", nullptr, of_run},
+    {"--isolation", "LEVEL",
+     "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
+     "refused.",
+     set_isolation},
+    {"--backend", "B",
+     "What builds the sandbox, and with it the isolation: native (default), bwrap, subprocess, oci (crun or "
+     "runc, whichever works), crun, runc or runsc.",
+     set_backend, of_run},
+    {"", "", "Where it is recorded:", nullptr, of_run},
+    {"--run", "DIR", "Record the run in DIR; the workspace is DIR/artifacts.", keep<&RunArguments::run>,
+     of_run},
+    {"--task", "ID", "Share $HOME and /tmp with the other calls of the task ID, and record the run.",
+     keep<&RunArguments::task>, of_run},
+    {"", "", "Of a call that cloche hook has judged and kept; nothing else may stand beside these:", nullptr,
+     of_run},
+    {"--call", "ID", "Run it, once.", keep<&RunArguments::call>, of_run},
+};
+
+OptionTables<RunArguments> tables_of(RunCommand command) {
+  static constexpr auto limits = limit_options<RunArguments, request_of>;
+  OptionTables<RunArguments> all{{box_options, view_options, limits, other_options},
+                                 static_cast<unsigned>(command)};
+  if (command == RunCommand::run) all.tables.push_back(place_options<RunArguments>);
+  return all;
+}
+
+std::vector<HelpRow> help_rows(RunCommand command) {
+  std::vector<HelpRow> rows = rows_of(tables_of(command));
+  show_defaults(rows, Limits{});
+  return rows;
+}
+
+}  // namespace
+
+Result<Rung> rung_of_word(const std::string& word) {
+  if (const auto rung = rung_named(word)) return *rung;
+  return usage_error("--isolation " + word + ": no such rung",
+                     "known are permissive, subprocess, namespace, container, gvisor and microvm");
+}
+
+Result<std::optional<Backend>> backend_of_word(const std::string& word) {
+  if (word == "oci") return std::optional<Backend>{};
+  const auto backend = backend_named(word);
+  if (backend && *backend != Backend::none) return backend;
+  return usage_error("--backend " + word + ": no such backend",
+                     "known are native, bwrap, subprocess, oci, crun, runc and runsc");
+}
+
+Result<Grant> parse_grant(const std::string& value, bool writable) {
+  Grant grant{.writable = writable};
+  std::string* part = &grant.source;
+  for (size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '\\' && i + 1 < value.size() && (value[i + 1] == ':' || value[i + 1] == '\\')) {
+      *part += value[++i];
+    } else if (value[i] == ':' && part == &grant.source) {
+      part = &grant.target;
+    } else {
+      *part += value[i];
+    }
+  }
+  const char* flag = writable ? "--rw" : "--ro";
+  if (grant.source.empty() || (part == &grant.target && grant.target.empty())) {
+    return usage_error(std::string(flag) + " " + value + " is not SRC or SRC:DST");
+  }
+  return grant;
+}
+
+Result<void> set_profile_of(RunRequest& request, const std::string& name) {
+  // A seatbelt profile is refused where its text can be read, with the name of the nearest.
+  if (!is_profile_name(name) && !name.ends_with(".sb"))
+    return usage_error("--profile " + name + " is not the name of a profile", "see cloche profiles list");
+  request.profile_name = name;
+  request.profile = shipped_profile(name).value_or(Profile::readonly);
+  return {};
+}
+
+Result<void> settle_rung(RunArguments& arguments) {
+  RunRequest& request = arguments.request;
+  std::optional<Rung> of_backend;
+  if (request.backend) of_backend = rung_of(*request.backend);
+  if (arguments.oci) of_backend = Rung::container;
+  request.rung = arguments.isolation.value_or(of_backend.value_or(Rung::namespaces));
+  if (arguments.isolation || of_backend) request.isolation = request.rung;
+  const std::string name(name_of(request.rung));
+  if (of_backend && *of_backend != request.rung)
+    return usage_error("this backend is on the rung " + std::string(name_of(*of_backend)) + ", not on " +
+                       name);
+  if (request.rung == Rung::permissive) {
+    return refusal("the rung permissive is for functions of the embedding program and never runs a program",
+                   "use --isolation subprocess or higher");
+  }
+  if (backends_of(request.rung).empty())
+    return not_built("the rung " + name, "use --isolation gvisor or lower");
+  return {};
+}
+
+Result<RunArguments> read_run_words(std::span<char* const> words, RunCommand command) {
+  const std::string name = command == RunCommand::run ? "cloche run" : "cloche wrap";
+  RunArguments arguments;
+  const auto others = TRY(read_options(arguments, words, tables_of(command), OptionsEnd::first_word,
+                                       "see " + name + " --help, and put -- before the command"));
+  arguments.request.argv.assign(others.begin(), others.end());
+  // Naming a host, or the host's own network, asks for the profile that has one, unless a flag or the
+  // configuration names another.
+  const bool networked = !arguments.request.hosts.empty() || arguments.request.network == Network::of_host;
+  if (networked && arguments.request.profile_name.empty())
+    arguments.request.profile = Profile::workspace_write;
+  return arguments;
+}
+
+Result<RunArguments> parse_run(std::span<char* const> words) {
+  RunArguments arguments = TRY(read_run_words(words, RunCommand::run));
+  if (arguments.help) return arguments;
+  if (arguments.call) {
+    const RunArguments alone{.call = arguments.call, .places = arguments.places};
+    if (arguments != alone)
+      return usage_error("--call ID stands alone: everything else was said when the hook judged it");
+    return arguments;
+  }
+  if (arguments.places != 0)
+    return usage_error("--home, --config-home, --state-home and --uid-range are for --call",
+                       "set HOME, XDG_CONFIG_HOME, XDG_STATE_HOME or CLOCHE_UID_RANGE");
+  TRY(settle_rung(arguments));
+  if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");
+  return arguments;
+}
+
+std::string run_help() {
+  return text_of(HelpPage{
+      .usage = "cloche run [flags] -- CMD ARG...",
+      .about = "Runs CMD in fresh namespaces with a read-only system, a private /tmp and $HOME, no network "
+               "but loopback, an environment of its own, a default-deny system call filter and Landlock. The "
+               "workspace is the only place of the host that CMD can write to.",
+      .rows = help_rows(RunCommand::run),
+      .notes = "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; "
+               "126 refused, or not executable; 127 not found; 128+n ended by signal n; 2 bad usage.",
+      .examples = {"cloche run --workspace ./proj -- python3 build.py",
+                   "cloche run --ro ~/data --rw ./out --timeout 30s --memory 512M --pids 64 -- ./job",
+                   "cloche run --net pypi.org --net '*.pythonhosted.org' -- pip download requests",
+                   "cloche run --isolation gvisor -- python3 untrusted.py",
+                   "cloche run --dry-run --json -- make test"}});
+}
+
+std::string wrap_help() {
+  return text_of(HelpPage{
+      .usage = "cloche wrap --backend B [flags] -- CMD ARG...",
+      .about = "Prints what another sandbox would be told so that it keeps the plan of CMD, and runs "
+               "nothing. What that sandbox cannot do itself (the system call filter, Landlock, limits) "
+               "cloche-jail --inner does in it; a layer that neither keeps is named on stderr. 'cloche run "
+               "--backend bwrap|oci|runsc' runs CMD in it and watches it.",
+      .rows = help_rows(RunCommand::wrap),
+      .notes = "The wall clock and the limits on output and on the growth of the workspace need a process "
+               "that watches: only 'cloche run' enforces these.\n"
+               "\n"
+               "bwrap shows files such as /etc/passwd that are not the host's own. wrap keeps their texts by "
+               "SHA-256, readable for you alone, in texts/ of Cloche's state directory "
+               "($XDG_STATE_HOME/cloche, or ~/.local/state/cloche).\n"
+               "\n"
+               "Exit codes: 0 printed; 126 refused by a gate; 125 Cloche itself failed; 2 bad usage.",
+      .examples = {"cloche wrap --backend bwrap -- make test",
+                   "cloche wrap --backend bwrap --executor tools/notes/manifest.json -- python3 tool.py",
+                   "cloche wrap --backend oci --bundle ./box -- make test && runc run -b ./box box1",
+                   "cloche wrap --backend seatbelt --profile readonly -- make -n"}});
+}
+
+}  // namespace cloche

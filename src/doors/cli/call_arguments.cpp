@@ -1,0 +1,228 @@
+#include "doors/cli/call_arguments.hpp"
+
+#include <string_view>
+#include <vector>
+
+#include "base/sys/sys.hpp"
+#include "doors/cli/arguments.hpp"
+#include "policy/authority/secret_names.hpp"
+#include "policy/hosts/declared_hosts.hpp"
+
+namespace cloche {
+namespace {
+
+// One byte more than a call may have: the schema gate sees that it is too much.
+constexpr size_t most_arguments_bytes = call_limits.bytes + 1;
+
+using Value = const std::string&;
+
+Result<void> set_commands(CallArguments& arguments, Value value) {
+  const auto profile = command_profile(value);
+  if (!profile)
+    return usage_error("--commands " + value + ": no such profile", "known are passive, full and any");
+  // A call that asks for nothing narrower has all of it.
+  Ceilings& ceilings = arguments.options.ceilings;
+  ceilings.commands = ceilings.unasked = *profile;
+  arguments.options.asked.commands = *profile;
+  return {};
+}
+
+Result<void> set_autonomy(CallArguments& arguments, Value value) {
+  const auto level = autonomy(value);
+  if (!level)
+    return usage_error("--autonomy " + value + ": no such level", "known are readonly, supervised and full");
+  arguments.options.ceilings.level = *level;
+  arguments.options.asked.autonomy = *level;
+  return {};
+}
+
+Result<void> set_isolation(CallArguments& arguments, Value value) {
+  RunRequest& operators = arguments.options.operators;
+  operators.isolation = TRY(rung_of_word(value));
+  return {};
+}
+
+Result<void> set_backend(CallArguments& arguments, Value value) {
+  RunRequest& operators = arguments.options.operators;
+  operators.backend = TRY(backend_of_word(value));
+  // A rung that was said besides must be this one; load_session looks.
+  if (!operators.isolation)
+    operators.isolation = operators.backend ? rung_of(*operators.backend) : Rung::container;
+  return {};
+}
+
+Result<void> set_profile(CallArguments& arguments, Value value) {
+  return set_profile_of(arguments.options.operators, value);
+}
+
+// A value would be the operator's own word for every call; names are all that a call is given.
+Result<void> add_pass_env(CallArguments& arguments, Value value) {
+  if (!is_variable_name(value))
+    return usage_error("--pass-env " + value + " is not the name of a variable",
+                       "give a name alone: its value is the caller's");
+  arguments.options.ceilings.pass_env.push_back(value);
+  return {};
+}
+
+Result<void> add_grant(CallArguments& arguments, Value value, bool writable) {
+  arguments.options.operators.grants.push_back(TRY(parse_grant(value, writable)));
+  return {};
+}
+
+// What the operator permits, in the words of the flag; a skill may have less of it.
+Result<void> add_net(CallArguments& arguments, Value value) {
+  std::vector<std::string> entries;
+  TRY(declare_host(entries, value));
+  arguments.options.ceilings.hosts.push_back(value);
+  return {};
+}
+
+Result<void> add_net_any(CallArguments& arguments, Value) {
+  arguments.options.ceilings.hosts.emplace_back(any_host);
+  return {};
+}
+
+Result<void> set_format(CallArguments& arguments, Value value) {
+  arguments.format = tool_format(value);
+  if (!arguments.format)
+    return usage_error("--format " + value + ": no such format", "known are mcp, openai and anthropic");
+  return {};
+}
+
+Result<void> add_protected(CallArguments& arguments, Value value) {
+  if (value.empty()) return usage_error("--allow-protected needs a path");
+  arguments.options.operators.allow_protected.push_back(value);
+  return {};
+}
+
+RunRequest& request_of(CallArguments& arguments) { return arguments.options.operators; }
+
+constexpr unsigned bit(CallCommand command) { return static_cast<unsigned>(command); }
+constexpr unsigned of_tools = bit(CallCommand::tools);
+constexpr unsigned of_mcp = bit(CallCommand::mcp);
+constexpr unsigned of_call = bit(CallCommand::call) | bit(CallCommand::explain);
+
+// A server has another default for --commands and --task, and prints what its client asks for.
+constexpr Option<CallArguments> options[] = {
+    {"", "", "What calls may use:"},
+    {"--skill", "FILE",
+     "A SKILL.md that says what the task may use (default: every shipped tool, and no network).",
+     keep<&CallArguments::skill>},
+    {"--executors", "DIR",
+     "Tools of your own: DIR/NAME/manifest.json (default: executors_dir of the configuration).",
+     keep<&CallArguments::options, &SessionOptions::executors>},
+    {"--commands", "C",
+     "The most that run_shell may run: passive, full or any (default: full, and passive unless the call asks "
+     "for more).",
+     set_commands, ~of_mcp},
+    {"--commands", "C", "The most that run_shell may run: passive, full or any (default).", set_commands,
+     of_mcp},
+    {"--autonomy", "A", "What is asked about: readonly, supervised (default) or full.", set_autonomy},
+    {"--profile", "P",
+     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
+     "see cloche profiles.",
+     set_profile},
+    {"--isolation", "LEVEL",
+     "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
+     "refused.",
+     set_isolation},
+    {"--backend", "B",
+     "What builds the sandbox, and with it the isolation: native (default), bwrap, subprocess, oci (crun or "
+     "runc, whichever works), crun, runc or runsc.",
+     set_backend},
+    {"--ro", "SRC[:DST]",
+     "Show a file or directory of the host, read-only, as DST or by its own path. May be repeated.",
+     [](CallArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
+    {"--rw", "SRC[:DST]", "The same, writable.",
+     [](CallArguments& arguments, Value value) { return add_grant(arguments, value, true); }},
+    {"--allow-protected", "PATH",
+     "Let commands change PATH, a member of the protected set (git hooks, .envrc, .vscode, ...). May be "
+     "repeated.",
+     add_protected},
+    {"--pass-env", "NAME",
+     "Pass a variable of the caller's, unless its name looks like a secret. May be repeated.", add_pass_env},
+    {"--net", "HOST[:PORT]",
+     "A host that calls may reach, as of cloche run; under a skill that came with a project, the most that "
+     "it may name. May be repeated.",
+     add_net},
+    {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
+    {"", "", "Where it happens:"},
+    {"--workspace", "DIR", "Work in DIR (default: the working directory).",
+     [](CallArguments& arguments, Value value) -> Result<void> {
+       arguments.options.operators.workspace = value;
+       return {};
+     }},
+    {"--run", "DIR",
+     "Keep the record in DIR, and work in DIR/artifacts (default: a new run in Cloche's state directory).",
+     keep<&CallArguments::options, &SessionOptions::run>},
+    {"--task", "ID",
+     "The task that the call belongs to. Calls of one task share a private $HOME and /tmp (default: none).",
+     keep<&CallArguments::task>, ~of_mcp},
+    {"--task", "ID",
+     "A task whose $HOME, /tmp and transcript outlive this server (default: a home for this server's calls, "
+     "which ends with it).",
+     keep<&CallArguments::task>, of_mcp},
+    {"--role", "R", "Who asks, for the record (default: agent).", keep<&CallArguments::role>},
+    {"", "", "How it answers:"},
+    {"--json", "", "Print one JSON object on stdout.", raise<&CallArguments::json>,
+     of_call | bit(CallCommand::config)},
+    {"--format", "F", "As an API expects the tools: mcp, openai or anthropic (default: a table).", set_format,
+     of_tools},
+    {"--prompt", "FILE", "Offer this SKILL.md as a prompt. May be repeated.", add<&CallArguments::prompts>,
+     of_mcp},
+    help_option<CallArguments>,
+    {"", "", "Limits of each call; none can be switched off:"},
+};
+
+constexpr Option<CallArguments> places_heading[] = {
+    {"", "",
+     "The operator's places. With one of these, only those variables of the client are used that say nothing "
+     "about the operator:"}};
+
+OptionTables<CallArguments> tables_of(CallCommand command) {
+  static constexpr auto limits = limit_options<CallArguments, request_of>;
+  OptionTables<CallArguments> all{{options, limits}, bit(command)};
+  if (command == CallCommand::mcp) {
+    all.tables.emplace_back(places_heading);
+    all.tables.emplace_back(place_options<CallArguments>);
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<HelpRow> call_options_of(CallCommand command) {
+  std::vector<HelpRow> rows = rows_of(tables_of(command));
+  show_defaults(rows, default_session().operators.limits);
+  return rows;
+}
+
+Result<CallArguments> parse_call(std::span<char* const> words, CallCommand command) {
+  CallArguments arguments{.options = default_session()};
+  const auto others =
+      TRY(read_options(arguments, words, tables_of(command), OptionsEnd::dashes, "see --help"));
+  if (arguments.help) return arguments;
+  // Naming a host asks for the profile that has a network, as with `cloche run`.
+  RunRequest& operators = arguments.options.operators;
+  if (!arguments.options.ceilings.hosts.empty() && operators.profile_name.empty())
+    operators.profile = Profile::workspace_write;
+  if (arguments.options.run && operators.workspace)
+    return usage_error("--run has its workspace in it: give --run or --workspace");
+  if ((bit(command) & of_call) == 0) {
+    if (!others.empty()) return usage_error("what is " + std::string(others[0]) + "?", "see --help");
+    return arguments;
+  }
+  const size_t least = command == CallCommand::call ? 1 : 2;
+  if (others.size() < least || others.size() > 2)
+    return usage_error("a call is TOOL and ARGS-JSON, or - to read them from stdin");
+  arguments.call = {others[0], others.size() == 2 ? others[1] : "{}"};
+  return arguments;
+}
+
+Result<void> read_from_stdin(CallArguments& arguments) {
+  if (arguments.call.arguments != "-") return {};
+  arguments.call.arguments = TRY(sys::read_beginning(0, most_arguments_bytes));
+  return {};
+}
+
+}  // namespace cloche

@@ -1,0 +1,305 @@
+#include "doors/cli/config_command.hpp"
+
+#include <algorithm>
+
+#include "base/json/json_writer.hpp"
+#include "base/sys/sys.hpp"
+#include "doors/cli/call_arguments.hpp"
+#include "doors/print.hpp"
+#include "gateway/checks/isolation_levels.hpp"
+#include "gateway/configuration/misconfiguration.hpp"
+#include "gateway/configuration/rule_gate.hpp"
+
+namespace cloche {
+namespace {
+
+std::string json_of(bool value) { return value ? "true" : "false"; }
+std::string json_of(const std::optional<std::string>& path) { return path ? json_quote(*path) : "null"; }
+std::string json_of(const Texts& list) {
+  JsonWriter out;
+  out.begin_array();
+  for (const auto& text : list) out.value(text);
+  return out.end_array().text();
+}
+template <typename T>
+requires std::is_enum_v<T> std::string json_of(T value) { return json_quote(name_of(value)); }
+
+template <typename T>
+EffectiveKey shown_as(const char* key, const Setting<T>& setting, const std::string& json) {
+  return {key, json, text_of(setting.origin), setting.overruled};
+}
+template <typename T>
+EffectiveKey plain(const char* key, const Setting<T>& setting) {
+  return shown_as(key, setting, json_of(setting.value));
+}
+
+// Another word than the files', which holds.
+template <typename T>
+Setting<T> in_place_of(Setting<T> setting, const T& value, const Origin& origin) {
+  if (setting.is_said() && setting.value != value)
+    setting.overruled.push_back({json_of(setting.value), setting.origin});
+  setting.value = value;
+  setting.origin = origin;
+  return setting;
+}
+
+// The environment may switch isolation off where no managed file forbids it, and require it whatever is set.
+Setting<bool> enabled_under(const Switches& switches, const Setting<bool>& enabled) {
+  if (switches.required)
+    return in_place_of(enabled, true, {Origin::Kind::environment, "CLOCHE_REQUIRE_SANDBOX"});
+  if (switches.off && !(enabled.managed && enabled.managed->value))
+    return in_place_of(enabled, false, {Origin::Kind::environment, "CLOCHE_SANDBOX"});
+  return enabled;
+}
+
+Setting<Missing> missing_under(const Switches& switches, const Setting<Missing>& missing) {
+  return switches.required
+             ? in_place_of(missing, Missing::refuse, {Origin::Kind::environment, "CLOCHE_REQUIRE_SANDBOX"})
+             : missing;
+}
+
+// Of the files', the flag's and the profile's rung the highest.
+Setting<Rung> highest_rung(Setting<Rung> setting, const RunRequest& operators, const ChosenProfile& profile) {
+  const auto raise = [&](const std::optional<Rung>& rung, const Origin& origin) {
+    if (!rung) return;
+    if (!setting.is_said() || *rung > setting.value) {
+      setting = in_place_of(setting, *rung, origin);
+    } else if (*rung < setting.value) {
+      setting.overruled.push_back({json_of(*rung), origin});
+    }
+  };
+  raise(operators.isolation, {Origin::Kind::flag, operators.backend ? "--backend" : "--isolation"});
+  raise(profile.profile.isolation, {Origin::Kind::file, "the profile " + profile.profile.name});
+  return setting;
+}
+
+EffectiveKey backend_key(const RunRequest& operators) {
+  const auto& backend = operators.backend;
+  return {"backend", backend ? json_of(*backend) : "null", backend ? "--backend" : "default", {}};
+}
+
+// What a call would be refused for before it is looked at.
+Result<void> judge_settled(const RunRequest& operators, const Settings& settings,
+                           const ChosenProfile& profile) {
+  RunRequest settled = operators;
+  std::vector<std::string> notes;
+  TRY(configure(settled, settings, notes));
+  apply_profile(settled, profile.profile);
+  return settle_rung(settled, "the profile " + profile.profile.name);
+}
+
+std::string rules_json(const Settings& settings) {
+  JsonWriter out;
+  out.begin_array();
+  for (const auto& rule : settings.rules) {
+    out.begin_object().member("tool", rule.tool).member("profile", rule.profile);
+    out.member("origin", text_of(rule.origin)).end_object();
+  }
+  return out.end_array().text();
+}
+
+std::string places_of_rules(const Settings& settings) {
+  std::string text;
+  for (const auto& rule : settings.rules) text += (text.empty() ? "" : ", ") + text_of(rule.origin);
+  return text.empty() ? "default" : text;
+}
+
+EffectiveKey permissions_key(const ConfigFiles& files) {
+  EffectiveKey key{"permissions", "0", "", {}};
+  size_t rules = 0;
+  for (const auto* file : {&files.managed, &files.user, &files.project}) {
+    const JsonValue* permissions = *file ? (*file)->root.find("permissions") : nullptr;
+    if (permissions == nullptr) continue;
+    const JsonValue* list = permissions->find("rules");
+    rules += list != nullptr ? list->items.size() : 0;
+    key.origin += (key.origin.empty() ? "" : ", ") + place((*file)->path, permissions->line);
+  }
+  key.value = std::to_string(rules);
+  if (key.origin.empty()) key.origin = "default";
+  return key;
+}
+
+void add_limits(std::vector<EffectiveKey>& keys, const RunRequest& operators, const Settings& settings) {
+  for (const auto& row : limit_table) {
+    const auto& said = operators.said_limits;
+    LimitQuestion question{row.id, operators.limits.*row.field, {}};
+    if (std::find(said.begin(), said.end(), row.id) != said.end()) question.asked = question.standard;
+    const Setting<uint64_t> chosen = chosen_limit(settings, question);
+    keys.push_back({"limits." + std::string(row.name), json_quote(show_limit(row.id, chosen.value)),
+                    text_of(chosen.origin), chosen.overruled});
+  }
+}
+
+template <typename T>
+Setting<T> with_asked(Setting<T> setting, const std::optional<T>& asked, const char* flag) {
+  Setting<T> chosen = with_flag(setting, asked, flag);
+  if (!asked || !setting.is_said() || *asked == setting.value) return chosen;
+  const bool flag_lost = chosen.origin == setting.origin;
+  chosen.overruled.push_back(flag_lost ? Overruled{json_of(*asked), {Origin::Kind::flag, flag}}
+                                       : Overruled{json_of(setting.value), setting.origin});
+  return chosen;
+}
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size() + 2, width), ' ');
+  return text;
+}
+
+int fail(const Error& error) {
+  complain(describe(error));
+  return error.cause == Cause::usage ? 2 : 125;
+}
+
+struct CheckArguments {
+  Whose whose = Whose::user;
+  bool help = false;
+};
+
+Result<void> set_whose(CheckArguments& arguments, const std::string& word) {
+  for (Whose whose : {Whose::managed, Whose::user, Whose::project}) {
+    arguments.whose = whose;
+    if (word == name_of(whose)) return {};
+  }
+  return usage_error("--as " + word + " is none of managed, user and project");
+}
+
+constexpr Option<CheckArguments> check_options[] = {
+    {"", "", "Of `check`:"},
+    {"--as", "WHOSE", "Read FILE as the managed, the user (default) or the project file.", set_whose},
+    help_option<CheckArguments>};
+
+std::string config_help() {
+  std::vector<HelpRow> rows = rows_of(OptionTables<CheckArguments>{{check_options}});
+  for (auto& row : call_options_of(CallCommand::config)) rows.push_back(std::move(row));
+  return text_of(
+      HelpPage{.usage = "cloche config [flags]\ncloche config check FILE [--as managed|user|project]",
+               .about = "Prints every key of the configuration as calls in this workspace have it, with its "
+                        "origin (file:line, a flag, a variable, default), and below it each value that was "
+                        "overruled. With flags of `call` it shows what they come to. A configuration that "
+                        "cannot be taken is refused with file:line (exit code 125). `check` reads one file "
+                        "as it would be read in its place: exit code 0 or 1.",
+               .rows = std::move(rows),
+               .examples = {"cloche config", "cloche config --autonomy full --json",
+                            "cloche config check .cloche/config.json --as project"}});
+}
+
+struct CheckedFile {
+  std::string path;
+  std::vector<std::string> notes;
+};
+
+Result<CheckedFile> check_file(const CheckArguments& arguments, std::span<char* const> files,
+                               const Environment& environment) {
+  if (files.size() != 1)
+    return usage_error("which file?", "it is cloche config check FILE [--as managed|user|project]");
+  std::string file = files[0];
+  const std::string text = TRY(sys::read_file(file, config_limits.bytes));
+  auto notes = TRY(check_configuration(text, file, arguments.whose, environment));
+  return CheckedFile{std::move(file), std::move(notes)};
+}
+
+int check_door(std::span<char* const> words, const Environment& environment) {
+  CheckArguments arguments;
+  const auto files = read_options(arguments, words, OptionTables<CheckArguments>{{check_options}},
+                                  OptionsEnd::dashes, "see cloche config --help");
+  if (!files.ok()) return fail(files.error());
+  if (arguments.help) return print_all(config_help(), 0);
+  const auto checked = check_file(arguments, files.value(), environment);
+  if (checked.ok()) {
+    print("ok      " + on_one_line(checked.value().path) + "\n");
+    for (const auto& note : checked.value().notes) print("note    " + on_one_line(note) + "\n");
+    return 0;
+  }
+  if (checked.error().cause == Cause::usage) return fail(checked.error());
+  print("FAILED  " + on_one_line(describe(checked.error())) + "\n");
+  return 1;
+}
+
+Result<void> show_config(const CallArguments& arguments, const Environment& environment) {
+  const Installation installation = TRY(find_installation(environment));
+  const std::string workspace = TRY(sys::hold(arguments.options.operators.workspace.value_or("."))).path;
+  const Configuration configuration = TRY(load_configuration(environment, installation, workspace));
+  const auto keys = TRY(effective_keys(arguments.options, configuration, environment));
+  TRY(judge_loading(arguments.options, environment));
+  print(arguments.json ? config_json(keys, configuration.files) : config_text(keys));
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
+                                                 const Configuration& configuration,
+                                                 const Environment& environment) {
+  const Settings& settings = configuration.settings;
+  const ChosenProfile profile =
+      TRY(chosen_profile(settings, configuration.profiles, {"", asked_profile(options.operators)}));
+  const Switches switches = TRY(switches_of(environment));
+  TRY(judge_settled(options.operators, settings, profile));
+  std::vector<EffectiveKey> keys = {
+      plain("enabled", enabled_under(switches, settings.enabled)),
+      plain("allow_sandbox_off", settings.allow_sandbox_off),
+      {"default_profile", json_quote(profile.profile.name), text_of(profile.origin), profile.overruled},
+      {"rules", rules_json(settings), places_of_rules(settings), {}},
+      plain("profiles_dir", settings.profiles_dir),
+      plain("executors_dir", settings.executors_dir),
+      permissions_key(configuration.files),
+      plain("autonomy", with_asked(settings.autonomy, options.asked.autonomy, "--autonomy")),
+      plain("isolation", highest_rung(settings.isolation, options.operators, profile)),
+      backend_key(options.operators),
+      plain("missing", missing_under(switches, settings.missing)),
+      plain("commands", with_asked(settings.commands, options.asked.commands, "--commands")),
+      plain("tool_path", settings.tool_path),
+      shown_as("dotfiles", settings.dotfiles, json_quote(settings.dotfiles.value ? "allow" : "refuse")),
+      plain("durable", settings.durable),
+      plain("secret_grants", settings.secret_grants),
+      plain("approved_executors", settings.approved_executors)};
+  add_limits(keys, options.operators, settings);
+  return keys;
+}
+
+std::string config_text(const std::vector<EffectiveKey>& keys) {
+  std::string text;
+  for (const auto& key : keys) {
+    text += padded(key.key, 20) + padded(on_one_line(key.value), 30) + on_one_line(key.origin) + "\n";
+    for (const auto& lost : key.overruled)
+      text += std::string(20, ' ') + "overruled: " + on_one_line(lost.value) + " of " +
+              on_one_line(text_of(lost.origin)) + "\n";
+  }
+  return text;
+}
+
+std::string config_json(const std::vector<EffectiveKey>& keys, const ConfigFiles& files) {
+  JsonWriter out(JsonWriter::Layout::indented);
+  out.begin_object().key("files").begin_object();
+  const auto file = [&](const char* whose, const std::optional<ConfigFile>& read) {
+    out.key(whose);
+    read ? out.value(read->path) : out.null();
+  };
+  file("managed", files.managed);
+  file("user", files.user);
+  file("project", files.project);
+  out.end_object().key("keys").begin_object();
+  for (const auto& key : keys) {
+    out.key(key.key).begin_object().key("value").raw(key.value).member("origin", key.origin);
+    out.key("overruled").begin_array();
+    for (const auto& lost : key.overruled)
+      out.begin_object().key("value").raw(lost.value).member("origin", text_of(lost.origin)).end_object();
+    out.end_array().end_object();
+  }
+  return out.end_object().end_object().text() + "\n";
+}
+
+int config_door(std::span<char* const> words, const Environment& environment) {
+  const std::string_view first = words.empty() ? "" : words.front();
+  if (first == "check") return check_door(words.subspan(1), environment);
+  const auto parsed = parse_call(words, CallCommand::config);
+  if (!parsed.ok()) return fail(parsed.error());
+  if (parsed.value().help) {
+    print(config_help());
+    return 0;
+  }
+  const auto shown = show_config(parsed.value(), environment);
+  return shown.ok() ? 0 : fail(shown.error());
+}
+
+}  // namespace cloche

@@ -1,0 +1,266 @@
+#include "doors/cli/log_command.hpp"
+
+#include <poll.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "base/sys/sys.hpp"
+#include "base/text/command_words.hpp"
+#include "doors/cli/options.hpp"
+#include "doors/print.hpp"
+#include "gateway/configuration/installation.hpp"
+#include "model/limits.hpp"
+#include "store/kept_head.hpp"
+#include "store/record/prune.hpp"
+
+namespace cloche {
+namespace {
+
+using Action = LogArguments::Action;
+
+constexpr int follow_every_ms = 200;
+constexpr size_t calls_before_following = 10;
+constexpr size_t shown_text_bytes = 72;
+constexpr size_t shown_reason_bytes = 300;
+
+struct ActionName {
+  std::string_view name;
+  Action action;
+  std::string_view value;
+  std::string_view help;
+};
+constexpr ActionName actions[] = {
+    {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
+    {"verify", Action::verify, "RUN",
+     "Whether the record is what was written: names the first line that was changed, removed, inserted or "
+     "moved, and an end that was cut off."},
+    {"tail", Action::tail, "RUN", "Its last calls, and each new one as it ends."},
+    {"prune", Action::prune, "[RUN]",
+     "Remove what finished runs have left; without RUN and --older-than only the homes of tasks. The "
+     "artifacts of a --run DIR are never removed, and a run that is in use is left alone."}};
+
+constexpr unsigned bit(Action action) { return 1U << static_cast<unsigned>(action); }
+constexpr unsigned not_prune = ~bit(Action::prune);
+
+constexpr Option<LogArguments> options[] = {
+    {"--task", "T", "Only the calls of this task.", keep<&LogArguments::task>, not_prune},
+    {"--head", "H", "Of verify: a head of the audit that was kept elsewhere, and must still be in the chain.",
+     keep<&LogArguments::head>, bit(Action::verify)},
+    {"--older-than", "TIME",
+     "Of prune: remove every run that was not written to for so long (1h, 90m), and what calls without a "
+     "record had quarantined by then.",
+     keep<&LogArguments::older_than>, bit(Action::prune)},
+    {"--json", "", "Of show and tail the lines as they are; of verify ok, lines, head, first_bad and notes.",
+     raise<&LogArguments::json>, not_prune},
+    help_option<LogArguments>};
+
+std::string log_help() {
+  std::vector<HelpRow> rows;
+  for (const auto& row : actions)
+    rows.push_back({std::string(row.name) + " " + std::string(row.value), std::string(row.help)});
+  for (auto& row : rows_of(OptionTables<LogArguments>{{options}})) rows.push_back(std::move(row));
+  return text_of(HelpPage{
+      .usage = "cloche log show|verify|tail RUN [--task T] [--head H] [--json]\n"
+               "cloche log prune [RUN | --older-than TIME]",
+      .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
+      .rows = std::move(rows),
+      .notes = "Exit code 0 when the record is whole, 1 when not, 125 when there is no such run.",
+      .examples = {"cloche log show last", "cloche log verify run1 --json",
+                   "cloche log tail run1 --task T-001", "cloche log prune --older-than 168h"}});
+}
+
+Error bad_usage(const std::string& what) { return usage_error(what, "see cloche log --help"); }
+
+Result<void> check(const LogArguments& arguments) {
+  if (arguments.action != Action::prune && arguments.run.empty())
+    return bad_usage("name a run: its id, 'last' or its directory");
+  if (!arguments.run.empty() && !arguments.older_than.empty())
+    return bad_usage("--older-than is about all runs; name one, or give an age");
+  if (!arguments.older_than.empty()) TRY(parse_duration_ms("--older-than", arguments.older_than));
+  if (!arguments.task.empty()) TRY(check_task_id(arguments.task));
+  return {};
+}
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size() + 1, width), ' ');
+  return text;
+}
+
+std::string ending_of(const LoggedCall& call) {
+  if (call.outcome.empty()) return "no result";
+  if (call.advisory && call.outcome == "exited") return "advisory";
+  return call.outcome == "exited" ? "exit " + call.exit : call.outcome;
+}
+
+bool is_regular(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode);
+}
+
+// Says it, and 125 or 2 for the caller.
+int explain_failure(const Error& error) {
+  complain(describe(error));
+  return error.cause == Cause::usage ? 2 : 125;
+}
+
+// What a word names: one transcript, or a whole run.
+struct Target {
+  std::string file = {};  // empty: the run
+  RunPlace run = {};
+};
+Result<Target> find_target(const LogArguments& arguments, const std::string& state) {
+  if (arguments.run.find('/') != std::string::npos && is_regular(arguments.run))
+    return Target{arguments.run, {}};
+  if (arguments.run.ends_with(transcript_ending) && is_regular(arguments.run))
+    return Target{arguments.run, {}};
+  auto found = find_run(arguments.run, state);
+  const bool verifies = arguments.action == Action::verify;
+  if (const auto lost = !found.ok() && verifies ? find_lost_run(arguments.run, state) : std::nullopt)
+    return Target{{}, *lost};
+  const RunPlace run = TRY(std::move(found));
+  if (!has_record(run) && !(verifies && read_kept_head(run)))
+    return refusal(shown(run.directory) + " has no record in it");
+  return Target{{}, run};
+}
+
+Result<int> show(const LogArguments& arguments, const Target& target) {
+  if (arguments.json) {
+    const auto print_line = [](const JsonValue&, std::string_view line) { print(std::string(line) + "\n"); };
+    if (!target.file.empty()) {
+      TRY(visit_lines(target.file, print_line));
+    } else {
+      TRY(TranscriptFollower(target.run, arguments.task).read_on(print_line));
+    }
+    return 0;
+  }
+  print(log_table(
+      TRY(target.file.empty() ? read_log(target.run, arguments.task) : read_log_file(target.file))));
+  return 0;
+}
+
+Result<int> verify(const LogArguments& arguments, const Target& target) {
+  const VerifyRequest request{arguments.head, arguments.task};
+  const Verification found =
+      TRY(target.file.empty() ? verify_run(target.run, request) : verify_file(target.file, request));
+  return print_all(arguments.json ? to_json(found) + "\n" : verification_text(found),
+                   found.first_bad ? 1 : 0);
+}
+
+// Whether anybody still reads what we print; waits a moment for that to change.
+bool reader_stays() {
+  pollfd output{.fd = 1, .events = 0, .revents = 0};
+  return ::poll(&output, 1, follow_every_ms) == 0 || (output.revents & (POLLERR | POLLNVAL)) == 0;
+}
+
+Result<int> tail(const LogArguments& arguments, const Target& target) {
+  if (!target.file.empty()) return bad_usage("tail follows a run; of one transcript say its run and --task");
+  TranscriptFollower follower(target.run, arguments.task);
+  size_t most = calls_before_following;
+  do {
+    for (const auto& ended : TRY(follower.read_latest(most))) {
+      const std::string text = arguments.json ? ended.line + "\n" : log_line(ended.call);
+      if (!sys::write_all(1, text).ok()) return 0;
+    }
+    most = ~size_t{0};  // from here on every one
+  } while (reader_stays());
+  return 0;
+}
+
+Result<int> prune(const LogArguments& arguments, const std::string& state) {
+  if (!arguments.run.empty()) {
+    const RunPlace place = TRY(find_run(arguments.run, state));
+    const Pruned what = TRY(prune_run(place));
+    print(what == Pruned::record ? "removed the run " + place.run_id() + "\n"
+                                 : "removed the task homes of " + visible(place.directory) + "\n");
+    return 0;
+  }
+  std::optional<uint64_t> age;
+  if (!arguments.older_than.empty()) age = TRY(parse_duration_ms("--older-than", arguments.older_than));
+  const PruneReport report = prune_state(state, age);
+  for (const auto& run : report.records) print("removed the run " + run + "\n");
+  for (const auto& run : report.task_homes) print("removed the task homes of " + run + "\n");
+  for (const auto& call : report.quarantines) print("removed the quarantine " + call + "\n");
+  for (const auto& line : report.kept) complain(line);
+  return 0;
+}
+
+Result<int> act(const LogArguments& arguments, const Environment& environment) {
+  const std::string state = TRY(find_installation(environment)).state;
+  if (arguments.action == Action::prune) return prune(arguments, state);
+  const Target target = TRY(find_target(arguments, state));
+  switch (arguments.action) {
+    case Action::verify: return verify(arguments, target);
+    case Action::tail: return tail(arguments, target);
+    default: return show(arguments, target);
+  }
+}
+
+}  // namespace
+
+Result<LogArguments> parse_log(std::span<char* const> words) {
+  if (words.empty()) return bad_usage("say what to do: show, verify, tail or prune");
+  const std::string first = words.front();
+  if (first == "--help" || first == "-h") return LogArguments{};
+  const auto* const named = std::find_if(std::begin(actions), std::end(actions),
+                                         [&](const ActionName& row) { return row.name == first; });
+  if (named == std::end(actions)) return bad_usage("unknown action '" + first + "'");
+  LogArguments arguments{.action = named->action};
+  const OptionTables<LogArguments> tables{{options}, bit(named->action)};
+  const auto runs =
+      TRY(read_options(arguments, words.subspan(1), tables, OptionsEnd::dashes, "see cloche log --help"));
+  if (arguments.help) return LogArguments{};
+  if (runs.size() > 1 || (runs.size() == 1 && *runs[0] == 0))
+    return bad_usage("one run at a time; '" + std::string(runs.back()) + "' is too much");
+  if (!runs.empty()) arguments.run = runs[0];
+  TRY(check(arguments));
+  return arguments;
+}
+
+std::string log_line(const LoggedCall& call) {
+  std::string text = padded(shown(call.call_id, 24), 8) + padded(shown(call.time, 32), 26);
+  text += padded(shown(call.task_id, 24), 10) + padded(shown(call.tool, 24), 18);
+  text += padded(shown(call.decision, 16), 7) + padded(shown(ending_of(call), 24), 11);
+  text += padded(call.wall_ms.empty() ? "-" : shown(call.wall_ms, 12) + " ms", 9);
+  text += shown(call.args, shown_text_bytes) + "\n";
+  for (const auto& objection : call.objections)
+    text += std::string(8, ' ') + shown(objection, shown_reason_bytes) + "\n";
+  return text;
+}
+
+std::string log_table(const Log& log) {
+  if (log.calls.empty() && log.unreadable_lines == 0) return "no calls\n";
+  std::string text = padded("CALL", 8) + padded("TIME", 26) + padded("TASK", 10) + padded("TOOL", 18) +
+                     padded("GATES", 7) + padded("END", 11) + padded("TOOK", 9) + "ARGS\n";
+  for (const auto& call : log.calls) text += log_line(call);
+  if (log.unreadable_lines > 0)
+    text +=
+        "lines that cannot be read: " + std::to_string(log.unreadable_lines) + "; see cloche log verify\n";
+  return text;
+}
+
+std::string verification_text(const Verification& verification) {
+  std::string text;
+  for (const auto& note : verification.notes) text += "note: " + visible(note) + "\n";
+  if (const auto& bad = verification.first_bad) {
+    const std::string line = bad->line == 0 ? "" : " line " + std::to_string(bad->line);
+    return text + "BAD: " + visible(bad->file) + line + ": " + visible(bad->why) + "\n";
+  }
+  return text + "ok: " + std::to_string(verification.lines) + " lines, head " + verification.head + "\n";
+}
+
+int log_door(std::span<char* const> words, const Environment& environment) {
+  const auto arguments = parse_log(words);
+  if (!arguments.ok()) {
+    complain(describe(arguments.error()));
+    return 2;
+  }
+  if (arguments.value().action == Action::help) {
+    print(log_help());
+    return 0;
+  }
+  const auto done = act(arguments.value(), environment);
+  return done.ok() ? done.value() : explain_failure(done.error());
+}
+
+}  // namespace cloche

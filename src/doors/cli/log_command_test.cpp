@@ -1,0 +1,142 @@
+// The words of `cloche log`, and what it prints.
+#include "doors/cli/log_command.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include "store/record/record_fixture.hpp"
+
+namespace cloche {
+namespace {
+
+struct ParseRow {
+  std::vector<std::string> words;
+  std::string answer;  // "action run task head older json", or the refusal
+};
+
+std::string parsed(std::vector<std::string> words) {
+  std::vector<char*> pointers;
+  for (auto& word : words) pointers.push_back(word.data());
+  const auto read = parse_log(pointers);
+  if (!read.ok()) return (read.error().cause == Cause::usage ? "usage: " : "") + read.error().what.text();
+  const LogArguments& arguments = read.value();
+  constexpr const char* names[] = {"help", "show", "verify", "tail", "prune"};
+  return std::string(names[static_cast<int>(arguments.action)]) + " run=" + arguments.run +
+         " task=" + arguments.task + " head=" + arguments.head + " older=" + arguments.older_than +
+         (arguments.json ? " json" : "");
+}
+
+TEST(LogArguments, AreReadByTheTable) {
+  const ParseRow rows[] = {
+      {{"show", "last"}, "show run=last task= head= older="},
+      {{"show", "--task", "T-1", "r", "--json"}, "show run=r task=T-1 head= older= json"},
+      {{"tail", "./run1", "--task=T-1"}, "tail run=./run1 task=T-1 head= older="},
+      {{"verify", "r", "--head", "abc"}, "verify run=r task= head=abc older="},
+      {{"prune"}, "prune run= task= head= older="},
+      {{"prune", "r"}, "prune run=r task= head= older="},
+      {{"prune", "--older-than", "2h"}, "prune run= task= head= older=2h"},
+      {{"--help"}, "help run= task= head= older="},
+      {{"show", "-h"}, "help run= task= head= older="},
+      {{}, "usage: say what to do: show, verify, tail or prune"},
+      {{"list"}, "usage: unknown action 'list'"},
+      {{"show"}, "usage: name a run: its id, 'last' or its directory"},
+      {{"show", ""}, "usage: one run at a time; '' is too much"},
+      {{"show", "a", "b"}, "usage: one run at a time; 'b' is too much"},
+      {{"show", "a", "--head", "x"}, "usage: unknown flag --head"},
+      {{"show", "a", "--task"}, "usage: --task needs a value"},
+      {{"show", "a", "--task="}, "usage: a flag has an empty value"},
+      {{"show", "a", "--follow"}, "usage: unknown flag --follow"},
+      {{"prune", "--json"}, "usage: unknown flag --json"},
+      {{"prune", "r", "--older-than", "2h"},
+       "usage: --older-than is about all runs; name one, or give an age"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(parsed(row.words), row.answer);
+  EXPECT_NE(parsed({"prune", "--older-than", "soon"}).find("--older-than"), std::string::npos);
+  EXPECT_NE(parsed({"show", "a", "--task", "../x"}).find("is not a bare word"), std::string::npos);
+}
+
+class LogText : public RecordTest {};
+
+TEST_F(LogText, ShowsEachCallAndTheGatesThatObjected) {
+  const RunPlace where = place();
+  const auto run = open(where);
+  write_call(*run, "T-001", "fine");
+  DecisionRecord denied = a_decision("T-002");
+  denied.tool = "run\x1b[2Jshell";
+  denied.args = "{\"cmd\":\"a | b\\u001b[31m" + std::string(500, 'x') + "\"}";
+  denied.decision = Decision::deny;
+  denied.verdicts.push_back({GateId::no_shell, Decision::deny, "no \x1b[31mpipe", "", ""});
+  denied.verdicts.push_back({GateId::rules, Decision::ask, "asked", "r1 f:3", ""});
+  CallRecord call = a_call(denied, run->begin(denied).value(), "refused");
+  call.outcome.end = End::refused;
+  ASSERT_TRUE(run->finish(call, "refused").ok());
+  ASSERT_TRUE(run->begin(a_decision("T-001")).ok());
+
+  const std::string table = log_table(read_log(where, "").value());
+  for (const char* piece : {"c-0001", "T-001", "run_shell", "allow", "exit 0", R"({"cmd":"ls -la"})", "0 ms",
+                            "refused", "no-shell: deny: no \\u{1b}[31mpipe", "rules: ask: asked (r1 f:3)",
+                            "run\\u{1b}[2Jshell", "xxx...", "c-0003", "no result"})
+    EXPECT_NE(table.find(piece), std::string::npos) << piece << "\n" << table;
+  EXPECT_EQ(table.find('\x1b'), std::string::npos) << "a terminal acts on nothing in it";
+  for (const auto& call_line : read_log(where, "T-002").value().calls) EXPECT_EQ(call_line.call_id, "c-0002");
+  EXPECT_EQ(read_log_file(transcript("T-001")).value().calls.size(), 1U);
+  EXPECT_EQ(log_table({}), "no calls\n");
+}
+
+TEST_F(LogText, ATornLineIsCountedAndNotShown) {
+  const RunPlace where = place();
+  write_call(*open(where), "T-001", "x");
+  put_text(transcript("T-001"), text_in(transcript("T-001")) + "{\"call_id\":\n");
+  const Log log = read_log(where, "").value();
+  EXPECT_EQ(log.calls.size(), 1U);
+  EXPECT_NE(log_table(log).find("lines that cannot be read: 1; see cloche log verify"), std::string::npos);
+}
+
+TEST_F(LogText, FollowsNewCallsAndNewTasks) {
+  const RunPlace where = place();
+  const auto run = open(where);
+  TranscriptFollower follower(where, "");
+  std::vector<std::string> seen;
+  const auto look = [&] {
+    seen.clear();
+    EXPECT_TRUE(follower
+                    .read_on([&](const JsonValue& call, std::string_view line) {
+                      seen.push_back(text_of(call, "call_id"));
+                      EXPECT_TRUE(line.ends_with("\"}"));
+                    })
+                    .ok());
+    return seen;
+  };
+  EXPECT_TRUE(look().empty());
+  write_call(*run, "T-001", "x");
+  EXPECT_EQ(look(), std::vector<std::string>{"c-0001"});
+  EXPECT_TRUE(look().empty());
+  write_call(*run, "T-002", "x");
+  write_call(*run, "T-001", "x");
+  EXPECT_EQ(look(), (std::vector<std::string>{"c-0003", "c-0002"}));
+}
+
+TEST_F(LogText, MoreTasksThanDescriptorsAreNoTrouble) {
+  const RunPlace where = place();
+  const auto run = open(where);
+  for (int i = 0; i < 100; ++i) write_call(*run, "task-" + std::to_string(i), "x");
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit few{80, limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+  const auto log = read_log(where, "");
+  const std::string verified = verdict(where);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_TRUE(log.ok()) << describe(log.error());
+  EXPECT_EQ(log.value().calls.size(), 100U);
+  EXPECT_EQ(verified, "ok");
+}
+
+TEST(VerificationText, SaysFileLineAndWhy) {
+  EXPECT_EQ(verification_text({3, "abc", {}, {"torn"}}), "note: torn\nok: 3 lines, head abc\n");
+  EXPECT_EQ(verification_text({3, "abc", BadLine{"f", 2, "why"}, {}}), "BAD: f line 2: why\n");
+  EXPECT_EQ(verification_text({3, "abc", BadLine{"f\x1b", 0, "why"}, {}}), "BAD: f\\u{1b}: why\n");
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,95 @@
+#include "doors/cli/options.hpp"
+
+#include <algorithm>
+
+namespace cloche {
+namespace {
+
+constexpr size_t widest_line = 100;
+constexpr size_t widest_left = 24;  // what is longer stands on a line of its own
+
+// The words of one paragraph in lines, each but the first behind `indent` spaces.
+std::string wrapped(std::string_view paragraph, size_t indent) {
+  std::string text;
+  size_t column = indent;
+  while (!paragraph.empty()) {
+    const std::string_view word = paragraph.substr(0, paragraph.find(' '));
+    paragraph.remove_prefix(std::min(word.size() + 1, paragraph.size()));
+    if (column > indent && column + 1 + word.size() > widest_line) {
+      text += "\n" + std::string(indent, ' ');
+      column = indent;
+    }
+    if (column > indent) text += ' ';
+    column += word.size() + (column > indent ? 1 : 0);
+    text += word;
+  }
+  return text + "\n";
+}
+
+std::string paragraphs(std::string_view text) {
+  std::string lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    lines += wrapped(line, 0);
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool has_name(std::string_view names, std::string_view name) {
+  while (!names.empty()) {
+    const std::string_view one = names.substr(0, names.find(", "));
+    if (one == name) return true;
+    names.remove_prefix(std::min(one.size() + 2, names.size()));
+  }
+  return false;
+}
+
+bool ask_for_json(std::span<char* const> words) {
+  for (const std::string_view word : words) {
+    if (word == "--") return false;
+    if (word == "--json") return true;
+  }
+  return false;
+}
+
+void show_defaults(std::vector<HelpRow>& rows, const Limits& defaults) {
+  for (auto& row : rows) {
+    for (const auto& limit : limit_table) {
+      if (row.left.starts_with(std::string(limit.flag) + " "))
+        row.help += " (default " + show_limit(defaults, limit) + ")";
+    }
+  }
+}
+
+std::string text_of(const std::vector<HelpRow>& rows) {
+  size_t width = 0;
+  for (const auto& row : rows)
+    if (row.left.size() <= widest_left) width = std::max(width, row.left.size());
+  std::string text;
+  for (const auto& [left, help] : rows) {
+    if (left.empty()) {
+      text += (text.empty() ? "" : "\n") + wrapped(help, 0);
+      continue;
+    }
+    text += "  " + left;
+    text +=
+        left.size() > width ? "\n" + std::string(width + 4, ' ') : std::string(width + 2 - left.size(), ' ');
+    text += wrapped(help, width + 4);
+  }
+  return text;
+}
+
+std::string text_of(const HelpPage& page) {
+  std::string text(page.usage);
+  text += "\n\n" + paragraphs(page.about) + "\n";
+  if (!page.rows.empty()) text += text_of(page.rows) + "\n";
+  if (!page.notes.empty()) text += paragraphs(page.notes) + "\n";
+  text += "Examples:\n";
+  for (const auto& example : page.examples) text += "  " + std::string(example) + "\n";
+  return text;
+}
+
+}  // namespace cloche

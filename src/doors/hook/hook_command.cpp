@@ -1,0 +1,281 @@
+#include "doors/hook/hook_command.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/command_words.hpp"
+#include "base/text/random_word.hpp"
+#include "doors/cli/options.hpp"
+#include "doors/hook/hook_agent_only.hpp"
+#include "doors/hook/hook_front.hpp"
+#include "doors/hook/hook_place.hpp"
+#include "doors/hook/hook_reply.hpp"
+#include "doors/hook/hook_tools.hpp"
+#include "doors/hook_check.hpp"
+#include "doors/hook_install.hpp"
+#include "doors/print.hpp"
+#include "gateway/approval/filed_approver.hpp"
+#include "gateway/approval/judge_for_hook.hpp"
+#include "store/kept_calls.hpp"
+#include "tools/answer/model_text.hpp"
+
+namespace cloche {
+namespace {
+
+using Action = HookArguments::Action;
+using Kind = HookTool::Kind;
+
+constexpr int refused = 2;
+
+// To its end, so that the agent is never stopped while it writes; what is more than we judge is not kept.
+Result<std::string> read_input() {
+  std::string text = TRY(sys::read_beginning(0, most_hook_bytes + 1));
+  if (text.size() <= most_hook_bytes) return text;
+  char rest[65536];
+  while (::read(0, rest, sizeof rest) > 0) continue;
+  return refusal("the hook's input is longer than " + std::to_string(most_hook_bytes >> 20) + " MiB");
+}
+
+// The protocol's own ask only where a person surely sits before it: in Claude Code's terminal program. It
+// starts hooks in a session without a terminal, so that ours says nothing about it.
+// Where the project's own settings set the variable, it says nothing either.
+OnAsk who_answers(const HookCall& call, const std::string& workspace, const Environment& environment) {
+  constexpr std::string_view entrypoint = "CLAUDE_CODE_ENTRYPOINT";
+  const bool terminal_program = environment.get(entrypoint) == "cli" && !project_sets(workspace, entrypoint);
+  return call.puts_questions && terminal_program ? OnAsk::hand_back : OnAsk::file;
+}
+
+class Judge {
+ public:
+  Judge(const HookCall& call, const HookPlace& place, OnAsk on_ask, Gateway& gateway)
+      : call_(call),
+        place_(place),
+        gateway_(gateway),
+        context_{.task = place.task},
+        on_ask_(on_ask),
+        approver_({.state = gateway.session().installation.state, .workspace = place.workspace}),
+        asked_{call.tool, to_json(call.input)} {}
+
+  Result<std::string> reply(const HookTool& tool) {
+    const AgentOnly only = TRY(acts_on_agent_only(call_, tool, place_));
+    if (only.passes)
+      return say(
+          TRY(advise_agent_only(gateway_, asked_, only.judged, only.why, context_, approver_, on_ask_)));
+    switch (tool.kind) {
+      case Kind::command: return reply_to_command(tool);
+      case Kind::file: return reply_to_files(tool);
+      case Kind::fetch: return say(TRY(advise(gateway_, asked_, tool.judged, context_, approver_, on_ask_)));
+      case Kind::foreign: return reply_by_rules(Decision::allow, {});
+      case Kind::unknown: break;
+    }
+    return reply_by_rules(Decision::ask, only.why);
+  }
+
+ private:
+  Result<std::string> reply_to_command(const HookTool& tool) {
+    const std::vector<ToolCall> named = named_for_rules(asked_, place_.workspace, place_.directory);
+    CallContext context = context_;
+    context.named = named;
+    const OnAsk on_ask = can_show_command(call_.input) ? on_ask_ : OnAsk::file;
+    const Advice advice = TRY(admit(gateway_, asked_, tool.judged, context, approver_, on_ask));
+    if (advice.decision == Decision::deny) return reply_deny(advice.reason);
+    const bool isolated = advice.isolated;
+    const SessionKey session = session_key(call_);
+    const std::string cloche = TRY(path_of_cloche());
+    const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
+    const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
+                                           .arguments = tool.judged.arguments,
+                                           .asked = asked_.tool,
+                                           .input = asked_.arguments,
+                                           .workspace = place_.workspace,
+                                           .directory = place_.directory,
+                                           .task = place_.task,
+                                           .profile = place_.profile,
+                                           .isolation = isolated ? "required" : "",
+                                           .rung = isolated ? std::string(name_of(advice.rung)) : "",
+                                           .approved = advice.approved,
+                                           .agent = session.agent,
+                                           .session = session.id,
+                                           .subagent = session.subagent,
+                                           .stands = place_.stands,
+                                           .end_file = place_.end_file,
+                                           .note = place_.note,
+                                           .identity = identity_of(gateway_.session()),
+                                           .answered_by = advice.answered_by_operator ? "operator" : ""},
+                                          wall_clock_ms()));
+    // The agent's shell starts it, with variables that say nothing about the operator's places either.
+    std::vector<std::string> words = {cloche, "run", "--call", id};
+    for (auto& flag : flags_of_places(gateway_.session().environment)) words.push_back(std::move(flag));
+    const std::string instead = quote_words(words);
+    return advice.decision == Decision::allow ? reply_instead(call_.input, instead, held_by(advice))
+                                              : reply_ask_instead(call_.input, instead, advice.reason);
+  }
+
+  // Of several the first that may not be decides.
+  Result<std::string> reply_to_files(const HookTool& tool) {
+    for (const auto& file : tool.files) {
+      const auto leads_to = where_it_leads(place_.stands, file.path);
+      if (!leads_to.ok()) return reply_deny(correction_text(leads_to.error()));
+      const ToolCall judged = judged_at(file, place_.workspace, leads_to.value());
+      const Advice advice = TRY(advise(gateway_, asked_, judged, context_, approver_, on_ask_));
+      if (advice.decision != Decision::allow) return say(advice);
+    }
+    return reply_no_objection();
+  }
+
+  Result<std::string> reply_by_rules(Decision unsaid, const std::string& why) {
+    return say(TRY(advise_by_rules(gateway_, asked_, unsaid, why, context_, approver_, on_ask_)));
+  }
+
+  // An allow would be more than we can promise of what nothing confines.
+  static std::string say(const Advice& advice) {
+    if (advice.decision == Decision::allow) return reply_no_objection();
+    return advice.decision == Decision::ask ? reply_ask(advice.reason) : reply_deny(advice.reason);
+  }
+
+  const HookCall& call_;
+  const HookPlace& place_;
+  Gateway& gateway_;
+  CallContext context_;
+  OnAsk on_ask_;
+  FiledApprover approver_;
+  ToolCall asked_;
+};
+
+// An agent puts what is on stderr before its model; at a terminal the operator reads it.
+int refuse(const Error& error) {
+  complain(::isatty(0) == 1 ? describe(error) : failure_text(error));
+  return refused;
+}
+
+int judge_from_stdin(const HookArguments& arguments, const Environment& environment) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody hears a judge whose front has gone
+  if (::isatty(0) == 1)
+    return refuse(usage_error("an agent tells the hook its call on stdin, and this is a terminal",
+                              "see cloche hook --help"));
+  const auto input = read_input();
+  if (!input.ok()) return refuse(input.error());
+  const auto reply = answer_hook(input.value(), arguments, environment);
+  if (!reply.ok()) return refuse(reply.error());
+  return print_all(reply.value(), 0) == 0 ? 0 : refused;
+}
+
+Error bad_usage(const std::string& what) { return usage_error(what, "see cloche hook --help"); }
+
+template <std::string HookArguments::*member>
+Result<void> keep_one(HookArguments& arguments, const std::string& value) {
+  if (value.empty() || !(arguments.*member).empty()) return bad_usage("a flag needs one value");
+  arguments.*member = value;
+  return {};
+}
+template <Action action>
+Result<void> do_to_agent(HookArguments& arguments, const std::string& value) {
+  arguments.action = action;
+  return keep_one<&HookArguments::agent>(arguments, value);
+}
+
+const OptionTables<HookArguments>& tables() {
+  static constexpr Option<HookArguments> options[] = {
+      {"--workspace", "DIR",
+       "The project (default: the one that the agent was started in); with --install only for the project's "
+       "own settings file.",
+       keep_one<&HookArguments::workspace>},
+      {"--timeout", "TIME",
+       "How long judging may take before the call is refused, at most 50s (default 25s).",
+       keep_one<&HookArguments::timeout>},
+      {"--install", "AGENT", "Show the change to the settings of claude or codex, ask, and make it.",
+       do_to_agent<Action::install>},
+      {"--check", "AGENT", "Whether a call of the agent has arrived since then: exit code 0 yes, 1 no.",
+       do_to_agent<Action::check>},
+      {"--uninstall", "AGENT", "Take the hook out again.", do_to_agent<Action::uninstall>},
+      {"--settings", "FILE", "Another file than the user's own settings.",
+       keep_one<&HookArguments::settings>},
+      {"--yes", "", "Change the settings without asking.", raise<&HookArguments::yes>},
+      help_option<HookArguments>,
+      {"", "",
+       "In the installed line, where the operator's places are not the account's own; the agent's variables "
+       "are not asked:"}};
+  static const OptionTables<HookArguments> all{{options, place_options<HookArguments>}};
+  return all;
+}
+
+std::string hook_help() {
+  return text_of(HelpPage{
+      .usage =
+          "cloche hook [--workspace DIR] [--timeout 25s]\n"
+          "cloche hook --install claude|codex [--settings FILE] [--workspace DIR] [--timeout 25s] [--yes]\n"
+          "cloche hook --check claude|codex [--settings FILE]\n"
+          "cloche hook --uninstall claude|codex [--settings FILE] [--yes]",
+      .about = "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON "
+               "on stdout. A Bash command comes back as `cloche run --call ID`: it runs in the sandbox as "
+               "the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, mcp__*) "
+               "is judged by the same gates and recorded as advisory, because nothing confines it: where you "
+               "can, use `cloche mcp` with the agent's own tools off.",
+      .rows = rows_of(tables()),
+      .notes = "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. It would "
+               "take any other end without an answer for a yes.",
+      .examples = {"cloche hook --install claude", "cloche hook --uninstall claude",
+                   "cloche log show last"}});
+}
+
+}  // namespace
+
+Result<HookArguments> parse_hook(std::span<char* const> words) {
+  HookArguments arguments;
+  const auto others =
+      TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche hook --help"));
+  if (arguments.help) return arguments;
+  if (!others.empty()) return bad_usage("'" + std::string(others[0]) + "' does not fit here");
+  const bool judges = arguments.action == Action::judge;
+  if (judges && (arguments.yes || !arguments.settings.empty()))
+    return bad_usage("--yes and --settings are for --install, --uninstall and --check");
+  const bool flags_for_line = judges || arguments.action == Action::install;
+  if (!flags_for_line && !(arguments.workspace.empty() && arguments.timeout.empty()))
+    return bad_usage("--workspace and --timeout are for the hook itself and for --install");
+  if (!judges && arguments.places != 0)
+    return bad_usage(
+        "--home and the like stand in the installed line; --install takes them from your variables");
+  return arguments;
+}
+
+Result<std::string> answer_hook(std::string_view input, const HookArguments& arguments,
+                                const Environment& environment) {
+  const HookCall call = TRY(read_hook_call(input));
+  const auto tool = understand_hook_tool(call);
+  if (!tool.ok()) return reply_deny(correction_text(tool.error()));
+  const std::string workspace = TRY(hook_workspace(call, arguments.workspace, environment));
+  auto found = hook_place(call, workspace);
+  if (!found.ok()) return reply_deny(correction_text(found.error()));
+  HookPlace place = std::move(found).value();
+  const Installation installation = TRY(find_installation(environment));
+  const AgentSessions sessions = TRY(AgentSessions::open(installation.state));
+  TRY(sessions.fix_workspace(session_key(call), workspace, wall_clock_ms()));
+  if (tool.value().kind == Kind::command) place = shell_place(std::move(place), call, sessions);
+  auto gateway = TRY(Gateway::open(hook_session(place), environment));
+  return Judge(call, place, who_answers(call, workspace, environment), *gateway).reply(tool.value());
+}
+
+int hook_door(std::span<char* const> words, const Environment& environment) {
+  const auto arguments = parse_hook(words);
+  if (!arguments.ok() && is_hook_judgement(words)) return refuse(arguments.error());
+  if (!arguments.ok()) {  // the operator typed it
+    complain(describe(arguments.error()));
+    return refused;
+  }
+  if (arguments.value().help) return print_all(hook_help(), 0);
+  switch (arguments.value().action) {
+    case Action::install:
+    case Action::uninstall: return install_hook(arguments.value(), environment);
+    case Action::check: return check_hook(arguments.value(), environment);
+    case Action::judge: break;
+  }
+  return judge_from_stdin(arguments.value(), environment);
+}
+
+}  // namespace cloche

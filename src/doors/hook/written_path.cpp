@@ -1,0 +1,116 @@
+#include "doors/hook/written_path.hpp"
+
+#include <algorithm>
+
+#include "base/json/json_writer.hpp"
+#include "base/text/ascii.hpp"
+#include "base/text/utf8.hpp"
+#include "base/text/visible_text.hpp"
+#include "doors/composed_text.hpp"
+
+namespace cloche {
+namespace {
+
+// Unicode's White_Space, and the byte order mark, which JavaScript trims as well.
+bool is_space(unsigned code) {
+  return (code >= 0x09 && code <= 0x0d) || code == 0x20 || code == 0x85 || code == 0xa0 || code == 0x1680 ||
+         (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
+         code == 0x205f || code == 0x3000 || code == 0xfeff;
+}
+
+// How long the white space at the front is; 0: there is none.
+size_t space_at_front(std::string_view text) {
+  const size_t length = text.empty() ? 0 : utf8::sequence_length(text);
+  return length != 0 && is_space(utf8::decode(text).value) ? length : 0;
+}
+
+size_t space_at_back(std::string_view text) {
+  size_t start = text.size();
+  while (start > 0 && (static_cast<unsigned char>(text[--start]) & 0xc0U) == 0x80U) continue;
+  const size_t length = space_at_front(text.substr(start));
+  return start + length == text.size() ? length : 0;
+}
+
+Error bad(std::string_view path, const std::string& why) {
+  return refusal("the path '" + shown(path) + "' " + why,
+                 "write it from / or from where you stand, and exactly as the file is called");
+}
+
+bool begins_with_scheme(std::string_view path) {
+  constexpr std::string_view scheme = "file:";
+  return ascii::same_without_case(path.substr(0, scheme.size()), scheme);
+}
+
+bool begins_with_drive(std::string_view path) {
+  return path.size() >= 3 && ascii::is_letter(path[0]) && path[1] == ':' && path[2] == '/';
+}
+
+// What somebody might expand, strip or translate; a name that really begins so can be written with ./ before.
+Result<void> check_beginning(std::string_view path) {
+  if (path.starts_with('~')) return bad(path, "begins with ~, which an agent may take for a home");
+  if (path.starts_with('$')) return bad(path, "begins with $, which an agent may take for a variable");
+  if (path.find_first_of("\"'`") == 0) return bad(path, "begins with a quote, which an agent may strip");
+  if (begins_with_scheme(path)) return bad(path, "is a URL");
+  if (begins_with_drive(path)) return bad(path, "begins as a path of Windows does");
+  return {};
+}
+
+Result<void> check_characters(std::string_view path) {
+  if (!is_utf8(path)) return bad(path, "is not UTF-8");
+  for (std::string_view rest = path; !rest.empty();) {
+    const auto [code, length] = utf8::decode(rest);
+    if (is_control(code)) return bad(path, "has a control character in it");
+    if (code != ' ' && is_space(code)) return bad(path, "has white space in it that is no plain blank");
+    rest.remove_prefix(length);
+  }
+  if (!is_composed(path))
+    return bad(path, "has letters in it that an agent may put together, as e and an accent to one");
+  if (path.find('\\') != std::string_view::npos)
+    return bad(path, "has a backslash in it, which an agent may take for a slash");
+  return {};
+}
+
+// Only what every agent takes for a sign: to some of them @ and ! are letters, and then the name may be a
+// link.
+bool is_pattern(std::string_view name) { return name.find_first_of("*?[{") != std::string_view::npos; }
+
+// Also among alternatives, as in {a,..}/b.
+bool goes_up(std::string_view glob) {
+  constexpr std::string_view ends = "/*?[]{}()!+@|,^";
+  for (size_t at = 0; at <= glob.size();) {
+    const size_t end = std::min(glob.find_first_of(ends, at), glob.size());
+    if (glob.substr(at, end - at) == "..") return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view without_space_around(std::string_view text) {
+  while (const size_t length = space_at_front(text)) text.remove_prefix(length);
+  while (const size_t length = space_at_back(text)) text.remove_suffix(length);
+  return text;
+}
+
+Result<void> check_written_path(std::string_view path) {
+  if (without_space_around(path).size() != path.size())
+    return bad(path, "begins or ends with white space, which an agent may leave out");
+  TRY(check_characters(path));
+  return check_beginning(path);
+}
+
+Result<std::string> where_glob_begins(std::string_view glob) {
+  TRY(check_written_path(glob));
+  if (goes_up(glob)) return bad(glob, "goes up by ..");
+  size_t kept = 0;
+  for (size_t at = 0; at < glob.size();) {
+    const size_t end = std::min(glob.find('/', at), glob.size());
+    if (is_pattern(glob.substr(at, end - at))) break;
+    kept = end == 0 ? 1 : end;  // of the first slash itself
+    at = end + 1;
+  }
+  return std::string(glob.substr(0, kept));
+}
+
+}  // namespace cloche

@@ -1,0 +1,188 @@
+#include "egress/proxy/server.hpp"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace cloche::egress {
+namespace {
+
+constexpr int tick_ms = 50;           // how exact limits of time are
+constexpr uint64_t totals_ms = 1000;  // so old is what is known of a gate that was killed
+constexpr int most_accepts = 64;
+constexpr uint64_t delivery_ms = 2000;  // for what a command sent last
+constexpr int delivery_tick_ms = 2;     // it is not told when it has arrived
+
+}  // namespace
+
+Server::Server(const EgressSettings& settings, ResolverFiles files, Routes& routes)
+    : settings_(settings),
+      files_(std::move(files)),
+      speaker_(egress_control_fd),
+      lookups_(loop_, files_),
+      names_(settings_),
+      dns_(loop_, names_, settings_.ipv6, speaker_),
+      house_{loop_, speaker_, pipes_, lookups_, routes, settings_} {}
+
+void Server::Control::ready(uint32_t) {
+  char byte = 0;
+  const ssize_t got = ::recv(egress_control_fd, &byte, 1, MSG_DONTWAIT);
+  if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) closed = true;
+}
+
+bool Server::run(std::vector<OwnedFd> doors) {
+  if (!loop_.works() || doors.size() < 2 || !loop_.watch(egress_control_fd, control_)) return false;
+  if (!dns_.serve(std::move(doors[0]), std::move(doors[1]))) return false;
+  for (size_t i = 2; i < doors.size(); ++i) {
+    listeners_.push_back(std::make_unique<Listener>(*this, std::move(doors[i])));
+    if (!loop_.watch(listeners_.back()->fd.get(), *listeners_.back())) return false;
+  }
+  keep_spare();
+  while (!control_.closed) {
+    loop_.turn(connections_.empty() && totals_are_said_ ? 60'000 : tick_ms);
+    look_at_clock();
+  }
+  deliver_last_words();
+  say_what_was_used();
+  return true;
+}
+
+// The command has ended, and its kernel would have gone on sending what it wrote before: so does this one,
+// for a while. No new connection can come to the doors any more.
+void Server::deliver_last_words() {
+  for (const auto& listener : listeners_) {
+    while (accept_one(*listener)) {
+    }
+  }
+  const uint64_t deadline = loop_.now_ms() + delivery_ms;
+  while (are_delivering() && loop_.now_ms() < deadline) {
+    loop_.turn(delivery_tick_ms);
+    look_at_clock();
+  }
+  for (const auto& connection : connections_) connection->give_up();
+}
+
+bool Server::are_delivering() {
+  bool any = false;
+  for (const auto& connection : connections_) any = connection->is_delivering() || any;
+  return any;
+}
+
+void Server::accept_from(Listener& listener) {
+  for (int i = 0; i < most_accepts; ++i) {
+    if (!accept_one(listener)) return;
+  }
+  loop_.again(listener);
+}
+
+// False: no connection waits there, or none can be let in.
+bool Server::accept_one(Listener& listener) {
+  OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!client && errno == EINTR) return true;
+  if (!client) return errno == EMFILE && turn_away(listener);
+  take(std::move(client));
+  return true;
+}
+
+// No descriptor is left. A client that waits at the door would wait for ever, because it is not reported
+// again: the spare one is for saying no.
+bool Server::turn_away(Listener& listener) {
+  spare_.reset();
+  OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  Door door;
+  const NamedHost* host =
+      client && door_of(client.get(), door) ? names_.named(reached_offset(door.address)) : nullptr;
+  if (host != nullptr) speaker_.refused(EgressReason::too_many_files, {host->name, door.port});
+  const bool turned = static_cast<bool>(client);
+  end_abruptly(client);
+  keep_spare();
+  return turned;
+}
+
+void Server::keep_spare() { spare_ = OwnedFd(::fcntl(egress_control_fd, F_DUPFD_CLOEXEC, 0)); }
+
+void Server::take(OwnedFd client) {
+  Door door;
+  if (!door_of(client.get(), door)) return end_abruptly(client);
+  const uint32_t offset = reached_offset(door.address);
+  const NamedHost* host = offset == no_offset ? nullptr : names_.named(offset);
+  // At the loopback where nothing was declared no program of the sandbox listens: that is no decision of
+  // ours.
+  const bool own = is_loopback(door.address) && (host == nullptr || !names_.is_declared(*host, door.port));
+  if (host == nullptr || own) {
+    if (offset != no_offset && !own)
+      speaker_.refused(EgressReason::no_such_address, {dotted(offset), door.port});
+    return end_abruptly(client);
+  }
+  if (!names_.is_declared(*host, door.port)) {
+    speaker_.refused(EgressReason::port_not_declared, {host->name, door.port});
+    return end_abruptly(client);
+  }
+  if (connections_.size() >= settings_.connections) {
+    speaker_.refused(EgressReason::too_many_connections, {host->name, door.port});
+    return end_abruptly(client);
+  }
+  const ReadName name = HostName::read(host->name);
+  if (!name) return end_abruptly(client);
+  connections_.push_back(
+      std::make_unique<Connection>(house_, std::move(client), *name.name, host->offset == localhost_offset,
+                                   count_for(host->name, door.port), buffers_for(connections_.size() + 1)));
+  connections_.back()->start();
+  totals_are_said_ = false;
+}
+
+HostCount& Server::count_for(const std::string& name, uint16_t port) {
+  uint64_t* host_bytes = nullptr;
+  for (const auto& count : counts_) {
+    if (count->name != name) continue;
+    if (count->port == port) return *count;
+    host_bytes = count->host_bytes;
+  }
+  if (host_bytes == nullptr) {
+    totals_.push_back(std::make_unique<uint64_t>(0));
+    host_bytes = totals_.back().get();
+  }
+  counts_.push_back(std::make_unique<HostCount>(HostCount{name, port, host_bytes}));
+  return *counts_.back();
+}
+
+void Server::look_at_clock() {
+  for (auto& connection : connections_) {
+    if (connection->over()) loop_.bury(std::move(connection));
+  }
+  std::erase(connections_, nullptr);
+  if (loop_.now_ms() - looked_ms_ < tick_ms) return;
+  looked_ms_ = loop_.now_ms();
+  lookups_.look_at_clock();
+  for (auto& connection : connections_) connection->look_at_clock();
+  dns_.look_at_clock();
+  if (looked_ms_ - totals_ms_ < totals_ms) return;
+  totals_ms_ = looked_ms_;
+  totals_are_said_ = say_totals_so_far() && connections_.empty();
+}
+
+// Of those that have changed. False: the gateway has not heard the last ones yet.
+bool Server::say_totals_so_far() {
+  if (!speaker_.is_heard()) return false;
+  for (const auto& count : counts_) {
+    const uint64_t now = count->connections + count->bytes_out + count->bytes_in;
+    if (now == count->said) continue;
+    count->said = now;
+    speaker_.used(*count);
+  }
+  return true;
+}
+
+void Server::say_what_was_used() {
+  for (const auto& count : counts_) {
+    if (count->connections == 0) continue;
+    speaker_.used(*count);
+    speaker_.finish();
+  }
+  speaker_.say_rest();
+}
+
+}  // namespace cloche::egress

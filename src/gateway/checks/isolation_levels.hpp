@@ -1,0 +1,53 @@
+// Which rungs of the ladder this host really has, found out by running something on them, and the box that a
+// request gets (confine/boxes/choose.hpp).
+//
+// What works is remembered for this boot, these programs and this user, 0600, so that a call need not try it
+// out; what does not work is remembered for seconds, because somebody may just be mending it.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "base/result.hpp"
+#include "base/sys/environment.hpp"
+#include "confine/boxes/choose.hpp"
+#include "gateway/configuration/installation.hpp"
+#include "model/run_request.hpp"
+#include "store/config/settings.hpp"
+
+namespace cloche {
+
+// CLOCHE_SANDBOX and CLOCHE_REQUIRE_SANDBOX.
+struct Switches {
+  bool off = false;
+  bool required = false;
+};
+// An error for a value that means nothing: guessing could switch the wrong way.
+Result<Switches> switches_of(const Environment& environment);
+
+class Ladder {
+ public:
+  Ladder(Environment environment, Installation installation);
+
+  // Thread-safe. `fresh`: whatever is remembered.
+  enum class Looking { remembered, fresh };
+  Offer offer(Backend backend, Looking looking = Looking::remembered);
+
+ private:
+  Offer try_out(Backend backend) const;
+  std::string file_for(Backend backend) const;
+
+  Environment environment_;
+  Installation installation_;
+  std::mutex lock_;
+  std::map<Backend, Offer> known_;
+};
+
+// How an operator wants it, from the configuration and the environment.
+Result<Wish> wish_for(const Settings& settings, const Environment& environment, Door door);
+
+// Settles the request's rung and backend. What was chosen below what was asked for is in the notes.
+Result<Choice> take_box(RunRequest& request, Wish wish, Ladder& ladder);
+
+}  // namespace cloche

@@ -1,0 +1,101 @@
+#include "gateway/configuration/installation.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "store/config_paths.hpp"
+
+namespace cloche {
+namespace {
+
+// Where the caller's settings say, unless somebody else could change what lies there: root with another
+// user's HOME (sudo may keep it) would then make files where that user wants them.
+Result<void> find_state(const Environment& environment, Installation& installation) {
+  const std::string given = TRY(directory_in(environment, "XDG_STATE_HOME"));
+  const std::string home = environment.get("HOME");
+  std::string state;
+  if (!given.empty()) {
+    state = given + "/cloche";
+  } else if (is_plain_absolute(home) && home != "/" && ::access(home.c_str(), F_OK) == 0) {
+    state = home + "/.local/state/cloche";  // a home that is not there is not made
+  }
+  if (state.empty()) {
+    installation.no_state = "neither XDG_STATE_HOME nor HOME names a directory";
+    return {};
+  }
+  // What cannot be there is nobody else's: a mistake of the caller's, and no reason to keep it elsewhere.
+  struct stat seen {};
+  if (::lstat(state.c_str(), &seen) != 0 && errno == ENOTDIR) {
+    installation.no_state = state + " cannot be made, because something on the way to it is no directory";
+    return {};
+  }
+  const std::string foreign = foreign_part(state);
+  if (foreign.empty()) {
+    installation.state = state;
+  } else if (::geteuid() == 0 && is_ours_alone("/run/cloche")) {
+    installation.state = "/run/cloche/state";  // root in the home of another
+  } else {
+    installation.no_state = state + " cannot be trusted, because another user could change " + foreign;
+  }
+  return {};
+}
+
+// CLOCHE_UID_RANGE=FIRST:COUNT, for hosts on which the standard range is taken.
+Result<IdRange> id_range(const Environment& environment) {
+  IdRange ids;
+  const std::string text = environment.get("CLOCHE_UID_RANGE");
+  if (text.empty()) return ids;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, ids.first);
+  const bool colon = first.ec == std::errc{} && first.ptr < end && *first.ptr == ':';
+  const auto count = std::from_chars(colon ? first.ptr + 1 : end, end, ids.count);
+  if (!colon || count.ec != std::errc{} || count.ptr != end || ids.first < 65'536 || ids.count == 0 ||
+      uint64_t{ids.first} + ids.count > 0x7fffffffU) {
+    return refusal("CLOCHE_UID_RANGE=" + text + " is not FIRST:COUNT with ids from 65536 to 2147483646");
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string Installation::folder() const { return std::string(parent_of(jail)); }
+
+OwnPlaces Installation::places(const Environment& environment) const {
+  OwnPlaces own{.state = state, .parts = {folder()}};
+  for (const auto& program : {jail, probe, egress, fetch, folder() + "/cloche"}) {
+    own.parts.push_back(program);
+    own.trusted.push_back(program);
+  }
+  std::vector<std::string> directories = {std::string(parent_of(managed_config))};
+  // What cannot be a place is refused by who reads it.
+  if (const auto users = user_config_folder(environment); users.ok()) directories.push_back(users.value());
+  for (const auto& directory : directories) {
+    own.trusted.push_back(directory);
+    // In that order: the others count where they are links that lead out of it.
+    const std::string commands = directory + "/commands";
+    for (const auto& place : {directory, directory + "/config.json", commands})
+      own.configuration.push_back(place);
+    for (auto& link : links_in(commands)) own.configuration.push_back(std::move(link));
+  }
+  return own;
+}
+
+Result<Installation> find_installation(const Environment& environment, const std::string& programs) {
+  Installation installation;
+  const std::string folder(programs.empty() ? parent_of(TRY(sys::read_link("/proc/self/exe"))) : programs);
+  installation.jail = folder + "/cloche-jail";
+  installation.probe = folder + "/cloche-probe";
+  installation.egress = folder + "/cloche-egress";
+  installation.fetch = folder + "/cloche-fetch";
+  TRY(find_state(environment, installation));
+  installation.ids = TRY(id_range(environment));
+  return installation;
+}
+
+}  // namespace cloche

@@ -1,0 +1,334 @@
+#include "gateway/launch/launch_resources.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/sys.hpp"
+#include "confine/boxes/box_stage.hpp"
+#include "confine/boxes/mount_points.hpp"
+#include "confine/boxes/oci.hpp"
+#include "confine/boxes/subprocess.hpp"
+#include "confine/kernel_rules.hpp"
+#include "gateway/launch/caller.hpp"
+#include "gateway/throwaway_notes.hpp"
+#include "store/workspace/safe_walk.hpp"
+
+namespace cloche {
+namespace {
+
+Error with_another_state(Error error) {
+  const bool full = error.number == ENOSPC || error.number == EDQUOT;
+  error.fix = full ? "make room there, or set XDG_STATE_HOME to a directory that has some"
+                   : "make that writable, or set XDG_STATE_HOME to a directory that is";
+  return error;
+}
+
+std::string cgroup_name(unsigned outside_id) { return "cloche-" + std::to_string(outside_id); }
+
+// Of the texts that a view has in place of the host's, those that tell a program who it is.
+constexpr const char* texts_of_host[] = {"/etc/passwd", "/etc/group", "/etc/hosts", "/etc/hostname"};
+
+std::vector<std::string> plain_files(std::span<const char* const> paths) {
+  std::vector<std::string> found;
+  for (const char* path : paths) {
+    struct stat seen {};
+    if (::lstat(path, &seen) == 0 && S_ISREG(seen.st_mode)) found.emplace_back(path);
+  }
+  return found;
+}
+
+// Threads of this user, which the kernel holds against RLIMIT_NPROC as well.
+uint64_t threads_of(unsigned uid) {
+  uint64_t threads = 0;
+  const auto proc = sys::open("/proc", O_RDONLY | O_DIRECTORY);
+  if (!proc.ok()) return 0;
+  for_each_name(proc.value().get(), [&](const dirent& entry) {
+    const int table = proc.value().get();
+    struct stat seen {};
+    const std::string name = entry.d_name;
+    if (name[0] < '1' || name[0] > '9' || ::fstatat(table, name.c_str(), &seen, 0) != 0 || seen.st_uid != uid)
+      return true;
+    if (::fstatat(table, (name + "/task").c_str(), &seen, 0) == 0) threads += seen.st_nlink - 2;
+    return true;
+  });
+  return threads;
+}
+
+// A group counts what the box is made of along with the command: bubblewrap's process that waits, a runtime's
+// threads, the sentry's and those that run the command's for it. A start that meets the limit there ends
+// without a reason. So the group has room for them and holds the box; the command's own are counted where
+// nobody else is, by RLIMIT_NPROC in a user namespace of theirs or in the sentry.
+Limits counted_by_group(Backend backend, Limits limits) {
+  switch (backend) {
+    case Backend::bwrap: limits.processes += 8; break;
+    case Backend::crun:
+    case Backend::runc: limits.processes += runtime_threads; break;
+    case Backend::runsc: limits.processes = limits.processes * 8 + 1024; break;
+    case Backend::native:
+    case Backend::subprocess:
+    case Backend::none: break;
+  }
+  return limits;
+}
+
+std::map<uint32_t, uint64_t> own_hard_limits() {
+  std::map<uint32_t, uint64_t> highest;
+  for (const auto& limit : limits_for(Limits{})) {
+    rlimit own{};
+    const auto resource = static_cast<__rlimit_resource>(limit.resource);
+    if (::getrlimit(resource, &own) == 0) highest[limit.resource] = own.rlim_max;
+  }
+  return highest;
+}
+
+// Nobody else's, and nobody's to guess: whoever takes the name of a box first keeps the box from starting.
+Result<std::string> fresh_box_name() {
+  uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) return system_error("get a random number");
+  return "cloche-" + std::to_string(random);
+}
+
+CallResources::Ready ready(const Skeleton& skeleton) {
+  return {skeleton.root, skeleton.device, skeleton.inode};
+}
+
+// Left by a call that was killed with everybody who could clean up: nobody holds its lock.
+void sweep(const std::string& directory) {
+  for (const auto& name : names_in(directory)) {
+    const std::string path = directory + "/" + name;
+    auto held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!held.ok() && held.error().number == EACCES) {
+      // Its command was of the same user, and has closed it.
+      ::chmod(path.c_str(), 0700);
+      held = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    }
+    if (held.ok() && ::flock(held.value().get(), LOCK_EX | LOCK_NB) == 0) remove_tree(path);
+  }
+}
+
+std::string scratch_parent(const std::string& state) { return state + "/scratch"; }
+
+// Whichever rung a call is on: the one that was killed may have been the last on its own.
+void sweep_forgotten(const std::string& state) {
+  if (state.empty()) return;
+  const OwnedFd turn(::open(scratch_parent(state).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat seen {};
+  constexpr nlink_t links_of_empty = 2;  // where directories are counted; elsewhere it is read
+  if (!turn || ::fstat(turn.get(), &seen) != 0 || seen.st_nlink == links_of_empty) return;
+  // Somebody else's turn: what he is just making is not locked yet, and what is forgotten he sweeps.
+  if (::flock(turn.get(), LOCK_EX | LOCK_NB) == 0) sweep(scratch_parent(state));
+}
+
+Result<void> write_entry(const ScratchEntry& entry) {
+  if (entry.directory) {
+    if (::mkdir(entry.path.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + entry.path);
+    return {};
+  }
+  const OwnedFd file = TRY(sys::open(entry.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600));
+  return sys::write_all(file.get(), entry.content);
+}
+
+}  // namespace
+
+std::string program_of(Backend backend) {
+  for (const char* directory :
+       {"/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"}) {
+    const std::string path = std::string(directory) + "/" + std::string(name_of(backend));
+    if (::access(path.c_str(), X_OK) == 0) return path;
+  }
+  return {};
+}
+
+Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const Installation& installation,
+                        SeatBox box) {
+  Seat seat;
+  const Backend backend = box.backend;
+  seat.backend_ = backend;
+  seat.network_ = box.network;
+  seat.limits_ = limits;
+  seat.caller_ = caller;
+  seat.resources_.privileged = caller.privileged;
+  seat.resources_.outside_uid = caller.uid;
+  seat.resources_.outside_gid = caller.gid;
+  JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
+  start.boxed = backend != Backend::native;
+  start.host_network = box.network == Network::of_host;
+  if (caller.privileged) {
+    // Without a box the command keeps the caller's id, and its pipes are its own already: a claim is of use
+    // there for what a killed call has left, and it goes without where none can be had.
+    const bool lowered = backend != Backend::subprocess && backend != Backend::none;
+    auto claimed = seat.take_id(installation);
+    if (!claimed.ok() && backend != Backend::subprocess) return claimed.take_error();
+    if (claimed.ok()) {
+      for (const OwnedFd& lock : seat.id_.locks) start.kept.push_back(lock.get());
+      if (seat.id_.name) start.kept.push_back(seat.id_.name.get());
+    } else {  // taken by nobody, and a plan of root's never names root
+      seat.resources_.outside_uid = seat.resources_.outside_gid = installation.ids.first;
+    }
+    start.outside_uid = lowered ? seat.id_.id : caller.uid;
+  }
+  seat.cgroup_ = Cgroup::find(!seat.id_.locks.empty() ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
+  // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
+  // before it is there.
+  const bool born = seat.cgroup_ && seat.cgroup_->by() == CountedBy::cgroup2;
+  if (born) seat.make_cgroup(limits);
+  start.cgroup = seat.cgroup();
+  auto jail = JailProcess::start(start);
+  if (!jail.ok()) {
+    if (seat.cgroup_) seat.cgroup_->remove();  // there is no keeper to do it
+    return jail.take_error();
+  }
+  seat.jail_.emplace(std::move(jail).value());
+  if (!born) seat.make_cgroup(limits);
+  // While the jail starts.
+  sweep_forgotten(installation.state);
+  clear_throwaways(installation.state);
+  seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : CountedBy::watched;
+  return seat;
+}
+
+Seat::~Seat() {
+  jail_.reset();  // with its keeper, who removes the cgroup
+  leave_nothing(id_);
+  if (scratch_.lock) remove_tree(scratch_.path);
+}
+
+Result<void> Seat::take_id(const Installation& installation) {
+  const auto clean = [](unsigned id) {
+    if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
+  };
+  id_ = TRY(claim_outside_id(installation.ids.first, installation.ids.count, clean,
+                             claim_places(installation.state)));
+  resources_.outside_uid = id_.id;
+  resources_.outside_gid = id_.id;
+  return {};
+}
+
+// Without the right to one the supervisor watches instead, and the outcome says so.
+void Seat::make_cgroup(const Limits& limits) {
+  if (!cgroup_ || cgroup_->make(counted_by_group(backend_, limits)).ok()) return;
+  cgroup_->remove();
+  cgroup_.reset();
+}
+
+// The still part of the view; without it the jail builds it piece by piece.
+void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
+  auto root = take_skeleton(plan, Part::root, state);
+  if (!root.ok()) return;
+  auto etc = take_skeleton(plan, Part::etc, state);
+  if (!etc.ok()) return;
+  skeletons_[0] = std::move(root).value();
+  skeletons_[1] = std::move(etc).value();
+  resources_.skeleton = {ready(skeletons_[0]), std::nullopt, skeletons_[0].has_devices};
+  if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
+}
+
+Result<LaunchSpec> Seat::render(const Startable& what, const HostProbe& probe,
+                                const Installation& installation) {
+  const ConfinementPlan& plan = what.plan();
+  switch (backend_) {
+    case Backend::native:
+      lean_on_skeleton(plan, installation.state);
+      return cloche::render(plan, probe, resources_);
+    case Backend::subprocess:
+    case Backend::none: return render_unboxed(plan, probe, installation);
+    default: return render_boxed(plan, probe, installation);
+  }
+}
+
+// Until it is locked another call that sweeps takes it for forgotten; then another one is made.
+Result<Seat::Scratch> Seat::make_scratch(const std::string& parent) {
+  constexpr int most_tries = 100;
+  for (int tries = 0; tries < most_tries; ++tries) {
+    const std::string path = parent + "/" + fresh_cgroup_name();
+    if (::mkdir(path.c_str(), 0700) != 0) {
+      if (errno == EEXIST) continue;
+      return system_error("make " + path);
+    }
+    auto made = sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (!made.ok() && made.error().number == ENOENT) continue;
+    OwnedFd lock = TRY(std::move(made));
+    struct stat seen {};
+    const bool ours = ::flock(lock.get(), LOCK_EX | LOCK_NB) == 0 && ::fstat(lock.get(), &seen) == 0;
+    if (ours && seen.st_nlink != 0) return Scratch{path, std::move(lock)};
+  }
+  return system_error("make a directory of the call's own in " + parent, EAGAIN);
+}
+
+Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                        const Installation& installation) {
+  if (backend_ == Backend::subprocess) {
+    if (const auto missing = subprocess_missing(plan, probe); !missing.empty())
+      return describe_missing(missing);
+  }
+  if (installation.state.empty())
+    return refusal(
+        "there is no place for a home and a /tmp of the call's own: " + installation.no_state,
+        "set XDG_STATE_HOME to a directory that only you and root can change, all the way down to it");
+  const std::string parent = scratch_parent(installation.state);
+  if (!make_private_directories(parent)) return with_another_state(system_error("make " + parent));
+  // One at a time: what another is just making is not locked yet, and would be swept away.
+  const OwnedFd turn = TRY(sys::open(parent, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (::flock(turn.get(), LOCK_EX) != 0) return system_error("lock " + parent);
+  auto scratch = make_scratch(parent);
+  if (!scratch.ok()) return with_another_state(scratch.take_error());
+  scratch_ = std::move(scratch).value();
+  SubprocessParts parts;
+  parts.jail = installation.jail;
+  parts.scratch = scratch_.path;
+  parts.as_on_host = plain_files(texts_of_host);
+  if (resources_.memory_by == CountedBy::watched) parts.others = threads_of(caller_.uid);
+  parts.callers_home = caller_.home;
+  for (const auto& entry : scratch_entries(plan, parts)) TRY(write_entry(entry));
+  return backend_ == Backend::none ? render_open(plan, resources_, parts)
+                                   : render_subprocess(plan, probe, resources_, parts);
+}
+
+Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                      const Installation& installation) {
+  const std::string name(name_of(backend_));
+  const std::string program = program_of(backend_);
+  if (program.empty()) {
+    return Error{Cause::missing_layer,
+                 name + " is not installed",
+                 0,
+                 "apt install " + std::string(package_of(backend_)),
+                 LayerId::mount_view,
+                 FailedStep::find_backend};
+  }
+  if (const auto missing = staged_missing(backend_, plan, probe); !missing.empty())
+    return describe_missing(missing);
+  TRY(check_mount_points(plan));
+  std::optional<CallResources::Ready> etc;
+  if (auto still = take_skeleton(plan, Part::etc, installation.state);
+      still.ok() && !still.value().root.empty()) {
+    skeletons_[1] = std::move(still).value();
+    etc = ready(skeletons_[1]);
+  }
+  return render_staged(backend_, plan, probe, resources_,
+                       {.jail = installation.jail,
+                        .program = program,
+                        .highest_limits = own_hard_limits(),
+                        .name = TRY(fresh_box_name()),
+                        .mounts = look_at_source_mounts(plan),
+                        .etc = std::move(etc)});
+}
+
+EgressStart Seat::egress_start(const ConfinementPlan& plan, const Installation& installation) const {
+  // Not root, and nobody else's id: what it is started with is the sandbox's own, which sees nothing of it.
+  return {.program = installation.egress,
+          .privileged = resources_.privileged,
+          .uid = resources_.outside_uid,
+          .gid = resources_.outside_gid,
+          .declared = plan.declared,
+          .lowered_by = plan.lowered_by};
+}
+
+}  // namespace cloche

@@ -1,0 +1,83 @@
+// What one start of a command holds: its cgroup, its id outside, the scratch place of a process without a
+// box, and the processes themselves. All of it ends with the object.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.hpp"
+#include "confine/launch.hpp"
+#include "confine/native/jail_process.hpp"
+#include "confine/native/outside_id.hpp"
+#include "confine/startable.hpp"
+#include "egress/gate.hpp"
+#include "gateway/configuration/installation.hpp"
+#include "model/facts.hpp"
+#include "store/skeleton.hpp"
+
+namespace cloche {
+
+// What of a plan is known before it is made, and a start begins with.
+struct SeatBox {
+  Backend backend = Backend::native;
+  Network network = Network::own;
+};
+
+class Seat {
+ public:
+  static Result<Seat> take(const CallerFact& caller, const Limits& limits, const Installation& installation,
+                           SeatBox box = {});
+
+  // How the plan is started on this seat's backend. An error names the layers that it cannot keep.
+  Result<LaunchSpec> render(const Startable& what, const HostProbe& probe, const Installation& installation);
+
+  // Who answers for the plan's network.
+  EgressStart egress_start(const ConfinementPlan& plan, const Installation& installation) const;
+
+  Seat(Seat&&) = default;
+  Seat& operator=(Seat&&) = delete;
+  Seat(const Seat&) = delete;
+  Seat& operator=(const Seat&) = delete;
+  ~Seat();
+
+  // Whether a plan with this box and these limits can be started on it.
+  bool fits(SeatBox box, const Limits& limits) const {
+    return box.backend == backend_ && box.network == network_ && limits == limits_;
+  }
+  const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
+  JailProcess& jail() { return *jail_; }
+
+ private:
+  // A directory of the call's own, locked as long as it lives.
+  struct Scratch {
+    std::string path = {};
+    OwnedFd lock = {};
+  };
+
+  Seat() = default;
+  Result<void> take_id(const Installation& installation);
+  void make_cgroup(const Limits& limits);
+  void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state);
+  static Result<Scratch> make_scratch(const std::string& parent);
+  Result<LaunchSpec> render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                    const Installation& installation);
+  Result<LaunchSpec> render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                  const Installation& installation);
+
+  Backend backend_ = Backend::native;
+  Network network_ = Network::own;
+  Limits limits_ = {};
+  CallerFact caller_ = {};
+  CallResources resources_;
+  std::optional<Cgroup> cgroup_;
+  OutsideId id_;
+  Skeleton skeletons_[2];
+  Scratch scratch_;
+  std::optional<JailProcess> jail_;
+};
+
+// The program of a backend, from the system's own directories and never from the caller's PATH; empty: not
+// installed.
+std::string program_of(Backend backend);
+
+}  // namespace cloche

@@ -1,0 +1,235 @@
+#include "gateway/launch/start_program.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include "confine/boxes/mount_points.hpp"
+#include "confine/native/probe.hpp"
+#include "confine/supervise/interrupted.hpp"
+#include "egress/gate.hpp"
+#include "gateway/launch/caller.hpp"
+#include "gateway/not_found.hpp"
+#include "store/host/observe.hpp"
+#include "store/leftovers.hpp"
+
+namespace cloche {
+namespace {
+
+SeatBox box_of(const ConfinementPlan& plan) { return {plan.backend, plan.network}; }
+
+// What the host shows of why it was refused is better advice than what it might have been.
+Result<Outcome> explained(Result<Outcome> ended) {
+  if (ended.ok()) return ended;
+  return with_cause_seen(ended.take_error());
+}
+
+// Through the same steps as the command that follows.
+Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
+                         const HostProbe& probe, const Installation& installation, unsigned hold_ms) {
+  const OwnProcess tried = TRY(self_proof(plan, installation.probe, hold_ms, backend));
+  Seat seat = TRY(Seat::take(caller, tried.plan().limits, installation, {backend, tried.plan().network}));
+  const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
+  const Outcome outcome = TRY(explained(supervise(seat.jail(), tried, spec, seat.cgroup(), Streams{})));
+  if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
+  if (outcome.end != End::exited || outcome.exit_code != 0) {
+    return Error{Cause::internal, "the self-proof did not finish: " + outcome.reason, 0,
+                 "run it again; if that stays, install Cloche anew: its programs belong together"};
+  }
+  ProofTerms terms{.backend = backend, .sys_is_shown = shows_sys(plan)};
+  for (const auto& layer : spec.layers) terms.layers.push_back(layer.id);
+  return judge_proof(outcome.output, own_namespaces(), tried.plan().limits,
+                     outcome.usage.memory_peak_bytes.value_or(0), terms);
+}
+
+// On a busy machine a watched total may be taken too late to see what the probe held for a moment: then it
+// holds longer.
+Result<Proof> prove(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
+                    const HostProbe& probe, const Installation& installation) {
+  for (unsigned hold_ms : {25U, 200U}) {
+    auto proof = prove_once(backend, plan, caller, probe, installation, hold_ms);
+    if (proof.ok() || proof.error().layer != LayerId::memory_limit) return proof;
+  }
+  return prove_once(backend, plan, caller, probe, installation, 1000);
+}
+
+Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, const CallerFact& caller,
+                        const HostProbe& probe, const Installation& installation, Proving proving) {
+  if (spec.backend == Backend::none) return Proof{};  // nothing is promised
+  const std::string key = TRY(proof_key(plan, spec, installation.jail, installation.probe));
+  if (proving == Proving::when_needed) {
+    if (auto kept = load_proof(installation.state, key); kept.ok()) return kept;
+  }
+  Proof proof = TRY(prove(spec.backend, plan, caller, probe, installation));
+  store_proof(installation.state, key, proof);
+  clear_leftovers(installation.state);  // now and then, and here it costs nothing that is felt
+  return proof;
+}
+
+Result<Ran> run_seated(Seat& seat, const Startable& what, const CallerFact& caller, const HostProbe& probe,
+                       const StartOptions& options) {
+  const ConfinementPlan& plan = what.plan();
+  const LaunchSpec spec = TRY(seat.render(what, probe, options.installation));
+  Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
+  std::optional<EgressGate> gate;
+  if (!plan.hosts.empty()) gate.emplace(seat.egress_start(plan, options.installation), plan);
+  Outcome outcome = TRY(
+      explained(supervise(seat.jail(), what, spec, seat.cgroup(), options.streams, gate ? &*gate : nullptr)));
+  outcome.proof = proof.digest;
+  return Ran{std::move(outcome), std::move(proof)};
+}
+
+// A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for
+// one.
+bool refused_for_mounts_below(const Error& error, const CallerFact& caller) {
+  return error.number == EINVAL && !caller.privileged && error.step == FailedStep::clone_source;
+}
+
+// The view could not be built, so nothing was started.
+bool is_about_a_mount(const Error& error) {
+  return error.layer == LayerId::mount_view || error.step == FailedStep::clone_source ||
+         error.step == FailedStep::place_mount;
+}
+
+// The seat ends here, and with it every process: what follows looks at what they left.
+Result<Ran> run_once(Seat seat, const Startable& what, const CallerFact& caller, const HostProbe& probe,
+                     const StartOptions& options) {
+  return run_seated(seat, what, caller, probe, options);
+}
+
+// The one that was taken before there was a plan, where it fits.
+Result<Seat> seat_for(const ConfinementPlan& plan, const CallerFact& caller, StartOptions& options) {
+  if (options.seat && options.seat->fits(box_of(plan), plan.limits))
+    return *std::exchange(options.seat, std::nullopt);
+  return Seat::take(caller, plan.limits, options.installation, box_of(plan));
+}
+
+void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const CallerFact& caller) {
+  if (outcome.end != End::not_found) return;
+  if (auto found = why_not_found(plan, caller.path); !found.why.empty()) {
+    outcome.reason = std::move(found.why);
+    outcome.advice = std::move(found.advice);
+  }
+}
+
+// A tree that was judged was opened by its name again, and something else stands there.
+Error was_replaced(Error error) {
+  if (error.number != ENOTDIR && error.number != ELOOP && error.number != ENOENT) return error;
+  error.what = "a directory that was judged is gone or was replaced: " + error.what;
+  return error;
+}
+
+std::vector<std::string> paths_let_go(const GuardFacts& before, const ProtectedLook& look) {
+  GuardFacts after = before;
+  look.let_go_of_doubtful(after);
+  std::vector<std::string> paths;
+  for (size_t i = 0; i < before.files.size(); ++i)
+    if (before.files[i].kept && !after.files[i].kept) paths.push_back(before.files[i].file.path);
+  return paths;
+}
+
+// What must be known before this can be tried again; nothing: trying again would not help.
+std::optional<Learnt> learn_from(const Error& error, const Facts& facts, const ProtectedLook& look) {
+  if (refused_for_mounts_below(error, facts.caller) && facts.mounts_below.empty())
+    return Learnt{.mounts_below = true};
+  // A member of the protected set that was to be a mount is gone: another call had made it, or put it back,
+  // and has taken it away since.
+  if (is_about_a_mount(error) && has_lost_a_member(facts.guard))
+    return Learnt{.let_go = paths_let_go(facts.guard, look)};
+  return std::nullopt;
+}
+
+void add_to(Error& error, const ProtectedLook::Found& found) {
+  for (const auto& taken : found.quarantined) error.what += "; quarantined: " + taken.path;
+  for (const auto& path : found.restored) error.what += "; put back: " + path;
+  if (!found.gap.empty()) error.what += "; and the look for protected files was not complete: " + found.gap;
+}
+
+}  // namespace
+
+void Learnt::add(Learnt more) {
+  mounts_below = mounts_below || more.mounts_below;
+  other_backend = other_backend || more.other_backend;
+  let_go.insert(let_go.end(), more.let_go.begin(), more.let_go.end());
+  std::move(more.found.quarantined.begin(), more.found.quarantined.end(),
+            std::back_inserter(found.quarantined));
+  found.restored.insert(found.restored.end(), more.found.restored.begin(), more.found.restored.end());
+  if (found.gap.empty()) found.gap = std::move(more.found.gap);
+  ++times;
+}
+
+Result<void> apply(const Learnt& learnt, Facts& facts) {
+  constexpr int times_with_all = 2;  // a member that is lost again and again is only looked at afterwards
+  if (learnt.mounts_below) TRY(observe_mounts_below(facts));
+  if (learnt.times <= times_with_all) return {};
+  for (auto& fact : facts.guard.files) {
+    const auto& paths = learnt.let_go;
+    if (std::find(paths.begin(), paths.end(), fact.file.path) != paths.end()) fact.kept = false;
+  }
+  return {};
+}
+
+void add_found(Outcome& outcome, ProtectedLook::Found found) {
+  auto& taken = found.quarantined;
+  outcome.quarantined.insert(outcome.quarantined.begin(), std::make_move_iterator(taken.begin()),
+                             std::make_move_iterator(taken.end()));
+  outcome.restored.insert(outcome.restored.begin(), found.restored.begin(), found.restored.end());
+  if (!found.gap.empty()) distrust(outcome, std::move(found.gap));
+}
+
+Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Facts& facts,
+                                                StartOptions options) {
+  using Ended = std::variant<Ran, Voided>;
+  using Afterwards = ProtectedLook::Afterwards;
+  // First, because the kernel needs as long for the namespaces as the look below takes. A jail without a plan
+  // can do nothing, and ends when it is given none.
+  Seat seat = TRY(seat_for(what.plan(), facts.caller, options));
+  const HostProbe probe = probe_host();
+  if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
+    return describe_missing(missing);
+  const auto afterwards =
+      options.workspace_is_temporary ? Afterwards::nobody_comes : Afterwards::somebody_comes;
+  auto begun = ProtectedLook::begin(facts, options.quarantine, options.installation.state, afterwards);
+  if (!begun.ok()) return was_replaced(begun.take_error());
+  ProtectedLook look = std::move(begun).value();
+  if (look.has_made_up()) {  // what was observed before it may not be so any more
+    Voided voided{Error{Cause::internal, "the workspace was being put in order after a call that was killed"},
+                  {}};
+    voided.learnt.found = look.finish(facts.guard);
+    return Ended(std::move(voided));
+  }
+  auto ran = run_once(std::move(seat), what, facts.caller, probe, options);
+  if (!ran.ok()) {
+    if (auto learnt = learn_from(ran.error(), facts, look)) {
+      learnt->found = look.finish(facts.guard);
+      return Ended(Voided{ran.take_error(), std::move(*learnt)});
+    }
+    Error error = ran.take_error();
+    if (error.cause == Cause::system && is_about_a_mount(error)) {
+      // Where a place is missing, that says more than the step that met it.
+      if (auto places = check_mount_points(what.plan()); !places.ok()) error = places.take_error();
+    }
+    // Whether the command was started is not ours to guess, so the tree is looked at all the same.
+    add_to(error, look.finish(facts.guard));
+    return error;
+  }
+  Outcome& outcome = ran.value().outcome;
+  explain_not_found(outcome, what.plan(), facts.caller);
+  add_found(outcome, look.finish(facts.guard));
+  return Ended(std::move(ran).value());
+}
+
+Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
+                        const Installation& installation) {
+  Seat seat = TRY(Seat::take(caller, plan.limits, installation, box_of(plan)));
+  const HostProbe probe = probe_host();
+  if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
+  // Rendered as a call with this plan would be, to know which proof it needs; what runs is the probe.
+  const OwnProcess as_call = check(plan);
+  const LaunchSpec spec = TRY(seat.render(as_call, probe, installation));
+  TRY(proof_for(plan, spec, caller, probe, installation, Proving::when_needed));
+  return {};
+}
+
+}  // namespace cloche

@@ -1,0 +1,75 @@
+// From what may be started to how it went: resources, self-proof, the jail and its supervisor. Nothing is
+// looked up again for it, and nothing is planned: where the world is no longer what the plan was made from,
+// nothing is started, and the caller is told what to look at before it judges again.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/result.hpp"
+#include "confine/native/proof.hpp"
+#include "confine/startable.hpp"
+#include "confine/supervise/supervisor.hpp"
+#include "gateway/configuration/installation.hpp"
+#include "gateway/launch/launch_resources.hpp"
+#include "gateway/protected/protected_look.hpp"
+#include "model/facts.hpp"
+
+namespace cloche {
+
+// The self-proof is taken from the state directory when this boot has one for this shape of plan, or run
+// first.
+enum class Proving { when_needed, always };
+
+struct StartOptions {
+  const Installation& installation;
+  const Streams& streams;
+  std::string quarantine = {};  // where what it made of the protected set is put; empty: in Cloche's state
+  Proving proving = Proving::when_needed;
+  bool workspace_is_temporary = false;  // deleted after the call, so no later call scans it
+  std::optional<Seat> seat = {};        // started before there was a plan; taken where it fits the plan
+};
+
+struct Ran {
+  Outcome outcome = {};
+  Proof proof = {};
+};
+
+// What the facts of a plan lacked, learnt by trying to start it.
+struct Learnt {
+  bool mounts_below = false;   // the host's mounts in the operator's trees come along and must be covered
+  bool other_backend = false;  // the level's best one lacks a layer here: the others are tried
+  std::vector<std::string> let_go =
+      {};                           // protected members that another call may take away: no mounts of these
+  ProtectedLook::Found found = {};  // what the look at the tree took away meanwhile
+  int times = 0;                    // how often a plan was void
+
+  void add(Learnt more);
+};
+
+// The plan no longer fits the world. Nothing was started.
+struct Voided {
+  Error why;  // what the call ends with if it is not judged again
+  Learnt learnt;
+};
+
+// How often a call is judged again before it is given up.
+inline constexpr int most_judged_again = 8;
+
+// `facts` are those that the plan was made from. An Error: it was not started.
+Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Facts& facts,
+                                                StartOptions options);
+
+// The self-proof alone, for a front end that has time before the first command and none during it. An Error:
+// this host does not keep what the plan promises.
+Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
+                        const Installation& installation);
+
+// What was learnt, applied to facts that were looked up again.
+Result<void> apply(const Learnt& learnt, Facts& facts);
+// What looks at the tree found before the one that the outcome tells of.
+void add_found(Outcome& outcome, ProtectedLook::Found found);
+
+}  // namespace cloche

@@ -1,0 +1,147 @@
+#include "jail/boxes/warden_request.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+namespace cloche::jail {
+namespace {
+
+using Change = Asked::Change;
+using Times = Asked::Times;
+
+constexpr uint64_t path = 0x7f0000001000, times = 0x7f0000002000;
+constexpr auto here = static_cast<uint64_t>(AT_FDCWD);
+constexpr uint64_t upper_half = uint64_t{5} << 32;  // an int to the kernel: it makes no difference
+
+struct Row {
+  const char* name;
+  int number;
+  std::array<uint64_t, 6> arguments;
+  Asked asked;
+};
+
+const Row rows[] = {
+    {"chmod", SYS_chmod, {path, 0755}, {.change = Change::mode, .path = path, .mode = 0755}},
+    {"a file type is no mode",
+     SYS_chmod,
+     {path, 0100755},
+     {.change = Change::mode, .path = path, .mode = 0755}},
+    {"set-id bits stay to be seen",
+     SYS_chmod,
+     {path, 04755},
+     {.change = Change::mode, .path = path, .mode = 04755}},
+    {"chmod of nothing", SYS_chmod, {0, 0755}, {.mode = 0755}},
+    {"fchmod", SYS_fchmod, {7, 0600}, {.change = Change::mode, .descriptor = 7, .mode = 0600}},
+    {"fchmodat", SYS_fchmodat, {here, path, 0600}, {.change = Change::mode, .path = path, .mode = 0600}},
+    {"fchmodat has no flags",
+     SYS_fchmodat,
+     {9, path, 0600, AT_SYMLINK_NOFOLLOW},
+     {.change = Change::mode, .descriptor = 9, .path = path, .mode = 0600}},
+    {"fchmodat2 of a link",
+     number::fchmodat2,
+     {9, path, 0600, AT_SYMLINK_NOFOLLOW},
+     {.change = Change::mode, .descriptor = 9, .path = path, .follow = false, .mode = 0600}},
+    {"fchmodat2 of a descriptor",
+     number::fchmodat2,
+     {9 | upper_half, path, 0600, AT_EMPTY_PATH},
+     {.change = Change::mode, .descriptor = 9, .path = path, .may_be_empty = true, .mode = 0600}},
+    {"inotify_add_watch",
+     SYS_inotify_add_watch,
+     {5 | upper_half, path, 2 | upper_half},
+     {.change = Change::watch, .path = path, .events = 2, .watcher = 5}},
+    {"a watch of a link itself",
+     SYS_inotify_add_watch,
+     {5, path, 0x02000002},
+     {.change = Change::watch, .path = path, .follow = false, .events = 2, .watcher = 5}},
+    {"an unknown flag", number::fchmodat2, {9, path, 0600, 0x40}, {}},
+    {"chown", SYS_chown, {path, 1, ~0ULL}, {.change = Change::owner, .path = path, .uid = 1, .gid = ~0U}},
+    {"lchown",
+     SYS_lchown,
+     {path, 1, 2},
+     {.change = Change::owner, .path = path, .follow = false, .uid = 1, .gid = 2}},
+    {"fchown", SYS_fchown, {3, 1, 2}, {.change = Change::owner, .descriptor = 3, .uid = 1, .gid = 2}},
+    {"fchownat",
+     SYS_fchownat,
+     {3, path, 1, 2, AT_EMPTY_PATH},
+     {.change = Change::owner, .descriptor = 3, .path = path, .may_be_empty = true, .uid = 1, .gid = 2}},
+    {"utime",
+     SYS_utime,
+     {path, times},
+     {.change = Change::times, .path = path, .times = Times::seconds, .times_at = times}},
+    {"utimes now", SYS_utimes, {path, 0}, {.change = Change::times, .path = path}},
+    {"futimesat",
+     SYS_futimesat,
+     {4, path, times},
+     {.change = Change::times,
+      .descriptor = 4,
+      .path = path,
+      .times = Times::microseconds,
+      .times_at = times}},
+    {"futimesat of a descriptor",
+     SYS_futimesat,
+     {4, 0, times},
+     {.change = Change::times, .descriptor = 4, .times = Times::microseconds, .times_at = times}},
+    {"futimens",
+     SYS_utimensat,
+     {4, 0, times, 0},
+     {.change = Change::times, .descriptor = 4, .times = Times::nanoseconds, .times_at = times}},
+    {"utimensat of a link",
+     SYS_utimensat,
+     {here, path, times, AT_SYMLINK_NOFOLLOW},
+     {.change = Change::times,
+      .path = path,
+      .follow = false,
+      .times = Times::nanoseconds,
+      .times_at = times}},
+    {"utimensat with an unknown flag", SYS_utimensat, {here, path, times, 0x800}, {}},
+    {"affinity",
+     SYS_sched_setaffinity,
+     {17 | upper_half, 8, path},
+     {.change = Change::schedule,
+      .schedule = {.number = SYS_sched_setaffinity, .thread = 17, .at = path, .size = 8}}},
+    {"a mask of more processors than there are",
+     SYS_sched_setaffinity,
+     {17, 4096, path},
+     {.change = Change::schedule,
+      .schedule = {.number = SYS_sched_setaffinity, .thread = 17, .at = path, .size = 128}}},
+    {"affinity of nothing", SYS_sched_setaffinity, {17, 8, 0}, {}},
+    {"a policy",
+     SYS_sched_setscheduler,
+     {17, 3, path},
+     {.change = Change::schedule,
+      .schedule = {.number = SYS_sched_setscheduler, .thread = 17, .word = 3, .at = path, .size = 4}}},
+    {"a policy's parameters",
+     SYS_sched_setparam,
+     {17, path},
+     {.change = Change::schedule,
+      .schedule = {.number = SYS_sched_setparam, .thread = 17, .at = path, .size = 4}}},
+    {"attributes, which say their size themselves",
+     SYS_sched_setattr,
+     {17, path, 0},
+     {.change = Change::schedule, .schedule = {.number = SYS_sched_setattr, .thread = 17, .at = path}}},
+    {"how nice a process is",
+     SYS_setpriority,
+     {0, 17, 5},
+     {.change = Change::schedule, .schedule = {.number = SYS_setpriority, .thread = 17, .word = 5}}},
+    {"how nice a group is", SYS_setpriority, {1, 17, 5}, {}},
+    {"how nice to disks a process is",
+     SYS_ioprio_set,
+     {1, 17, 3 << 13},
+     {.change = Change::schedule,
+      .schedule = {.number = SYS_ioprio_set, .thread = 17, .of = 1, .word = 3 << 13}}},
+    {"how nice to disks a group is", SYS_ioprio_set, {2, 17, 3 << 13}, {}},
+    {"not ours", SYS_unlink, {path}, {}},
+};
+
+TEST(Asked, EveryCallAsOneValue) {
+  for (const auto& row : rows) {
+    seccomp_data call{.nr = row.number};
+    std::copy(row.arguments.begin(), row.arguments.end(), call.args);
+    EXPECT_EQ(asked_by(call), row.asked) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace cloche::jail

@@ -1,0 +1,53 @@
+#include "jail/groups.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "jail/core/text.hpp"
+
+namespace cloche::jail {
+namespace {
+
+// The number after `key`, or the first one when it is empty; 0 when there is none.
+uint64_t number_in(const char* text, const char* key) {
+  const size_t length = std::strlen(key);
+  for (; *text != '\0'; ++text) {
+    if (std::strncmp(text, key, length) == 0) break;
+  }
+  uint64_t value = 0;
+  if (*text == '\0') return value;
+  for (const char* at = text + length; *at >= '0' && *at <= '9'; ++at)
+    value = value * 10 + static_cast<uint64_t>(*at - '0');
+  return value;
+}
+
+uint64_t read_number(const char* directory, const char* file, const char* key = "") {
+  if (std::strlen(directory) > wire::max_path_bytes) return 0;
+  Text<wire::max_path_bytes + 64> path;
+  const int fd = ::open(path.add(directory).add("/").add(file).c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  char text[512];
+  const ssize_t got = ::read(fd, text, sizeof text - 1);
+  ::close(fd);
+  text[got > 0 ? got : 0] = '\0';
+  return number_in(text, key);
+}
+
+}  // namespace
+
+void read_groups(const wire::Start& start, wire::Report& report) {
+  if (start.groups.empty()) return;
+  const bool two = start.has(wire::born_in_cgroup);
+  const char* memory = start.groups.front();
+  report.memory_peak_bytes = read_number(memory, two ? "memory.peak" : "memory.max_usage_in_bytes");
+  report.memory_kills = read_number(memory, two ? "memory.events" : "memory.oom_control", "oom_kill ");
+  report.processes_denied = read_number(start.groups.back(), "pids.events", "max ");
+}
+
+void remove_groups(const wire::Start& start) {
+  for (const char* group : start.groups) ::rmdir(group);
+}
+
+}  // namespace cloche::jail

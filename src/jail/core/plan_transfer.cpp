@@ -1,0 +1,114 @@
+#include "jail/core/plan_transfer.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "jail/core/report.hpp"
+#include "jail/core/text.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::Plan;
+using wire::Step;
+
+constinit wire::Storage storage{};
+
+// A plan of the usual size is read into a buffer: cheaper than a mapping.
+std::span<const char> plan_bytes() {
+  static char buffer[size_t{16} << 10];
+  struct stat size {};
+  must(::fstat(wire::plan_fd, &size), Step::read_plan);
+  const auto bytes = static_cast<size_t>(size.st_size);
+  if (bytes == 0 || bytes > wire::max_plan_bytes) fail(Step::read_plan, EMSGSIZE);
+  if (bytes <= sizeof buffer) {
+    if (::pread(wire::plan_fd, buffer, bytes, 0) != size.st_size) fail(Step::read_plan, EIO);
+    return {buffer, bytes};
+  }
+  void* mapping = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_POPULATE, wire::plan_fd, 0);
+  if (mapping == MAP_FAILED) fail(Step::read_plan, errno);
+  return {static_cast<const char*>(mapping), bytes};
+}
+
+void write_file(const char* path, const char* text, size_t size) {
+  const int fd = must(::open(path, O_WRONLY | O_CLOEXEC), Step::map_ids);
+  if (::write(fd, text, size) != static_cast<ssize_t>(size)) fail(Step::map_ids, errno);
+  ::close(fd);
+}
+
+}  // namespace
+
+Plan read_plan() {
+  Plan plan;
+  if (wire::decode(plan_bytes(), storage, plan) != nullptr) fail(Step::read_plan, EBADMSG);
+  return plan;
+}
+
+bool wait_for_plan(Word& word) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof word.door)];
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = room;
+  message.msg_controllen = sizeof room;
+  ssize_t got = -1;
+  do got = ::recvmsg(wire::control_fd, &message, MSG_CMSG_CLOEXEC);
+  while (got < 0 && errno == EINTR);
+  if (got != 1) return false;
+  const cmsghdr* header = CMSG_FIRSTHDR(&message);
+  if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
+  word.doors = static_cast<uint32_t>((header->cmsg_len - CMSG_LEN(0)) / sizeof word.door[0]);
+  std::memcpy(word.door, CMSG_DATA(header), word.doors * sizeof word.door[0]);
+  return true;
+}
+
+void join_cgroups(const Word& word) {
+  for (uint32_t i = 0; i < word.doors; ++i) {
+    if (::write(word.door[i], "0", 1) != 1) fail(Step::join_cgroup, errno, i);
+    ::close(word.door[i]);
+  }
+}
+
+void die_with(const Keeper& keeper) {
+  must(::prctl(PR_SET_PDEATHSIG, SIGKILL), Step::parent_death);
+  pollfd ended{keeper.pidfd, POLLIN, 0};
+  if (::poll(&ended, 1, 0) != 0) ::_exit(125);
+}
+
+void map_ids(const Plan& plan, const char* who) {
+  Text<64> path;
+  Text<64> line;
+  if (!plan.has(wire::privileged)) {
+    // Without it the kernel lets no ordinary user map groups: setgroups could shed a group that denies
+    // access.
+    path.add("/proc/").add(who).add("/setgroups");
+    // gVisor has no such file, and lets no process shed a group.
+    if (::access(path.c_str(), F_OK) == 0) write_file(path.c_str(), "deny", 4);
+  }
+  line.add(plan.inside_uid).add(" ").add(plan.outside_uid).add(" 1\n");
+  path.clear().add("/proc/").add(who).add("/uid_map");
+  write_file(path.c_str(), line.c_str(), line.size());
+  line.clear().add(plan.inside_gid).add(" ").add(plan.outside_gid).add(" 1\n");
+  path.clear().add("/proc/").add(who).add("/gid_map");
+  write_file(path.c_str(), line.c_str(), line.size());
+}
+
+void offer_to_oom_killer() {
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;
+  (void)!::write(fd, "1000", 4);  // a preference, not a layer
+  ::close(fd);
+}
+
+}  // namespace cloche::jail

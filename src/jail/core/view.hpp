@@ -1,0 +1,28 @@
+// The mount view of the sandbox: an empty root, and in it exactly what the plan lists.
+#pragma once
+
+#include "jail/core/wire.hpp"
+
+namespace cloche::jail {
+
+// Descriptors of the plan's `tree` mounts, detached, by index; -1 for the other kinds.
+struct Trees {
+  int fd[wire::max_mounts];
+};
+
+// Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run
+// as root this happens outside, where root may reach every source and idmap it; otherwise inside the new
+// mount namespace, the only place where an ordinary user may clone.
+void clone_trees(const wire::Plan& plan, Trees& trees);
+
+// Inside the new mount namespace: builds the view, makes it the root, and lets go of the old one. Returns the
+// new root.
+int enter_view(const wire::Plan& plan, const Trees& trees);
+
+// An empty directory that no process can write over this one of the host's; nothing where it has none.
+void cover(const char* place);
+
+// Puts the same entries into a fresh tmpfs on `place`, for another program to build a view from.
+void fill_stage(const wire::Plan& plan, const Trees& trees, const char* place);
+
+}  // namespace cloche::jail

@@ -1,0 +1,183 @@
+#include <cstring>
+
+#include "jail/core/wire.hpp"
+
+namespace cloche::wire {
+namespace {
+
+// Takes values off the front of the plan. After the first thing that does not fit, `bad` stays set and every
+// further answer is empty, so that the code below reads straight through and checks once.
+class Reader {
+ public:
+  explicit Reader(std::span<const char> bytes) : rest_(bytes) {}
+
+  template <typename T>
+  T number() {
+    T value{};
+    if (rest_.size() < sizeof value) return refuse("the plan is cut short"), T{};
+    std::memcpy(&value, rest_.data(), sizeof value);
+    rest_ = rest_.subspan(sizeof value);
+    return value;
+  }
+
+  std::span<const char> bytes() {
+    const auto size = number<uint32_t>();
+    if (bad_ != nullptr) return {};
+    if (rest_.size() <= size) return refuse("a string is cut short"), std::span<const char>{};
+    if (rest_[size] != '\0') return refuse("a string does not end"), std::span<const char>{};
+    auto value = rest_.first(size);
+    rest_ = rest_.subspan(size_t{size} + 1);
+    return value;
+  }
+
+  // A string that a system call will read: the NUL at its end is the only one.
+  const char* text(size_t most) {
+    const auto value = bytes();
+    if (bad_ != nullptr) return "";
+    if (value.size() > most) return refuse("a string is too long"), "";
+    if (std::memchr(value.data(), '\0', value.size()) != nullptr) return refuse("a NUL inside a string"), "";
+    return value.data();
+  }
+
+  size_t count(size_t most) {
+    const auto value = number<uint32_t>();
+    if (value > most) return refuse("too many elements"), size_t{0};
+    return value;
+  }
+
+  void refuse(const char* why) {
+    if (bad_ == nullptr) bad_ = why;
+  }
+  const char* bad() const { return bad_; }
+  bool finished() const { return rest_.empty(); }
+
+ private:
+  std::span<const char> rest_;
+  const char* bad_ = nullptr;
+};
+
+// "usr/lib", never "", "/usr", "a//b", "." or "..": joined to the new root it stays beneath it.
+bool is_plain_relative(const char* path) {
+  while (true) {
+    const char* end = std::strchr(path, '/');
+    const size_t length = end != nullptr ? static_cast<size_t>(end - path) : std::strlen(path);
+    if (length == 0 || (length == 1 && path[0] == '.') || (length == 2 && path[0] == '.' && path[1] == '.')) {
+      return false;
+    }
+    if (end == nullptr) return true;
+    path = end + 1;
+  }
+}
+
+void read_mount(Reader& in, Mount& mount) {
+  const auto kind = in.number<uint32_t>();
+  if (kind > last_mount_kind) in.refuse("unknown kind of mount");
+  mount.kind = static_cast<MountKind>(kind <= last_mount_kind ? kind : 0);
+  mount.flags = in.number<uint32_t>();
+  if ((mount.flags & ~all_mount_flags) != 0) in.refuse("unknown mount flag");
+  mount.mode = in.number<uint32_t>();
+  if ((mount.mode & ~01777U) != 0) in.refuse("a mode with set-id bits");
+  mount.owner_uid = in.number<uint32_t>();
+  mount.owner_gid = in.number<uint32_t>();
+  mount.size_bytes = in.number<uint64_t>();
+  mount.files = in.number<uint64_t>();
+  mount.device = in.number<uint64_t>();
+  mount.inode = in.number<uint64_t>();
+  mount.target = in.text(max_path_bytes);
+  mount.source = in.text(max_path_bytes);
+  mount.content = in.bytes();
+  if (in.bad() == nullptr && !is_plain_relative(mount.target))
+    in.refuse("a mount target that is not beneath the root");
+  if (in.bad() == nullptr && mount.kind == MountKind::tmpfs && (mount.size_bytes == 0 || mount.files == 0)) {
+    in.refuse("a tmpfs without a size");  // 0 would mean unlimited to the kernel
+  }
+}
+
+void read_rule(Reader& in, Rule& rule) {
+  const auto access = in.number<uint32_t>();
+  if (access > last_access) in.refuse("unknown access");
+  rule.access = static_cast<Access>(access <= last_access ? access : 0);
+  rule.path = in.text(max_path_bytes);
+  if (in.bad() == nullptr && rule.path[0] != '/') in.refuse("a rule for a relative path");
+}
+
+void read_door(Reader& in, Door& door) {
+  door.stream = in.number<uint32_t>();
+  door.port = in.number<uint32_t>();
+  door.address = in.number<std::array<uint8_t, 16>>();
+  if (door.port == 0 || door.port > 0xffff) in.refuse("a door without a port");
+}
+
+Words read_words(Reader& in, std::span<const char*> room, size_t longest) {
+  const size_t count = in.count(room.size() - 1);
+  for (size_t i = 0; i < count && in.bad() == nullptr; ++i) room[i] = in.text(longest);
+  room[count] = nullptr;
+  return room.first(count);
+}
+
+}  // namespace
+
+bool read_start(int argc, char** argv, Start& start) {
+  if (argc < 2 || argc > static_cast<int>(max_groups) + 2) return false;
+  const char* at = argv[1];
+  do {
+    if (*at < '0' || *at > '9' || start.flags > all_start_flags) return false;
+    start.flags = start.flags * 10 + static_cast<uint32_t>(*at - '0');
+  } while (*++at != '\0');
+  start.groups = {argv + 2, static_cast<size_t>(argc - 2)};
+  return (start.flags & ~all_start_flags) == 0;
+}
+
+const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
+  if (bytes.size() > max_plan_bytes) return "the plan is too long";
+  Reader in(bytes);
+  if (in.number<uint32_t>() != magic) return "this is not a plan of this version";
+  plan.flags = in.number<uint32_t>();
+  if ((plan.flags & ~all_plan_flags) != 0) in.refuse("unknown plan flag");
+  plan.inside_uid = in.number<uint32_t>();
+  plan.inside_gid = in.number<uint32_t>();
+  plan.outside_uid = in.number<uint32_t>();
+  plan.outside_gid = in.number<uint32_t>();
+  plan.umask = in.number<uint32_t>() & 0777U;
+  plan.landlock_abi = in.number<uint32_t>();
+  plan.rows = in.number<uint32_t>();
+  plan.columns = in.number<uint32_t>();
+  plan.directory = in.text(max_path_bytes);
+
+  const size_t mounts = in.count(max_mounts);
+  for (size_t i = 0; i < mounts && in.bad() == nullptr; ++i) read_mount(in, storage.mounts[i]);
+  plan.mounts = std::span(storage.mounts).first(mounts);
+  for (size_t i = 1; i < mounts; ++i) {
+    if (storage.mounts[i].kind == MountKind::root) in.refuse("a root that is not the first entry");
+  }
+  const size_t rules = in.count(max_rules);
+  for (size_t i = 0; i < rules && in.bad() == nullptr; ++i) read_rule(in, storage.rules[i]);
+  plan.rules = std::span(storage.rules).first(rules);
+  const size_t limits = in.count(max_limits);
+  for (size_t i = 0; i < limits; ++i) {
+    storage.limits[i].resource = in.number<uint32_t>();
+    storage.limits[i].value = in.number<uint64_t>();
+  }
+  plan.limits = std::span(storage.limits).first(limits);
+
+  const size_t doors = in.count(max_doors);
+  for (size_t i = 0; i < doors; ++i) read_door(in, storage.doors[i]);
+  plan.doors = std::span(storage.doors).first(doors);
+
+  plan.programs = read_words(in, storage.programs, max_path_bytes);
+  std::span<const char*> room = storage.words;
+  plan.argv = read_words(in, room.first(room.size() - 1), max_plan_bytes);
+  plan.env = read_words(in, room.subspan(plan.argv.size() + 1), max_plan_bytes);
+
+  if (in.bad() != nullptr) return in.bad();
+  if (!in.finished()) return "bytes after the end of the plan";
+  if (plan.programs.empty() || plan.argv.empty()) return "nothing to execute";
+  if (plan.directory[0] != '/') return "a relative working directory";
+  // Never root inside, and never root outside on behalf of a caller who is root.
+  if (plan.inside_uid == 0 || plan.inside_gid == 0) return "the command would be root inside";
+  if (plan.has(privileged) && (plan.outside_uid == 0 || plan.outside_gid == 0))
+    return "the command would be root outside";
+  return nullptr;
+}
+
+}  // namespace cloche::wire

@@ -1,0 +1,54 @@
+// The supervisor's half of the wire: a plan with strings of its own, and the bytes of it. Not linked into the
+// jail.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jail/core/wire.hpp"
+
+namespace cloche::wire {
+
+struct MountText {
+  MountKind kind = MountKind::directory;
+  uint32_t flags = 0;
+  uint32_t mode = 0755;
+  uint32_t owner_uid = 0;
+  uint32_t owner_gid = 0;
+  uint64_t size_bytes = 0;
+  uint64_t files = 0;
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  std::string target;  // relative to the new root
+  std::string source;
+  std::string content;
+};
+
+struct RuleText {
+  Access access = Access::list;
+  std::string path;
+};
+
+struct PlanText {
+  uint32_t flags = 0;
+  uint32_t inside_uid = 0;
+  uint32_t inside_gid = 0;
+  uint32_t outside_uid = 0;
+  uint32_t outside_gid = 0;
+  uint32_t umask = 022;
+  uint32_t landlock_abi = 0;
+  uint32_t rows = 0;
+  uint32_t columns = 0;
+  std::string directory = "/";
+  std::vector<MountText> mounts;
+  std::vector<RuleText> rules;
+  std::vector<Limit> limits;
+  std::vector<Door> doors;
+  std::vector<std::string> programs;
+  std::vector<std::string> argv;
+  std::vector<std::string> env;
+};
+
+std::string encode(const PlanText& plan);
+
+}  // namespace cloche::wire

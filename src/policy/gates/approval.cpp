@@ -1,0 +1,235 @@
+#include "policy/gates/approval.hpp"
+
+#include <algorithm>
+
+#include "base/json/json_writer.hpp"
+#include "base/text/sha256.hpp"
+#include "base/text/utf8.hpp"
+
+namespace cloche {
+namespace {
+
+// What is longer cannot be judged by looking at it, so it is not asked about: a cut would hide the part that
+// matters.
+constexpr size_t longest_text = 16 << 10;
+constexpr size_t longest_reason = 500;
+constexpr size_t most_answers = 1000;
+
+bool is_sha256(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+void add_hex(std::string& out, unsigned code) {
+  constexpr char digits[] = "0123456789abcdef";
+  for (int shift = 20; shift >= 0; shift -= 4)
+    if (code >> shift != 0 || shift <= 4) out += digits[code >> shift & 0xfU];
+}
+
+std::string shown_word(const std::string& word) {
+  const std::string escaped = escape_for_person(word);
+  const bool plain =
+      !word.empty() && escaped == word && word.find_first_of(" '\"$`&|;<>()*?[]{}~#!\\") == std::string::npos;
+  if (plain) return word;
+  // A quote within is escaped, or one word could pose as two.
+  std::string quoted = "'";
+  for (char c : escaped) quoted += c == '\'' ? "\\x27" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string shown_list(const std::vector<std::string>& list) {
+  std::string text;
+  for (const auto& word : list) text += (text.empty() ? "" : ", ") + word;
+  return list.empty() ? "nothing" : text;
+}
+
+void add_line(std::string& out, std::string_view name, const std::string& text) {
+  out += name;
+  out.append(name.size() < 12 ? 12 - name.size() : 1, ' ');
+  out += text + "\n";
+}
+
+std::vector<std::string> written_by(const ConfinementPlan& plan) {
+  std::vector<std::string> places;
+  for (const auto& entry : plan.view)
+    if (entry.kind == EntryKind::tree && (entry.access == Access::write || entry.access == Access::write_run))
+      places.push_back(shown_word(entry.target));
+  return places;
+}
+
+std::vector<std::string> variables_of(const ConfinementPlan& plan) {
+  std::vector<std::string> list;
+  for (const auto& [name, value] : plan.environment)
+    list.push_back(escape_for_person(name) + "=" + shown_word(value));
+  return list;
+}
+
+std::vector<std::string> hosts_of(const ConfinementPlan& plan) {
+  std::vector<std::string> list;
+  for (const auto& host : plan.hosts) list.push_back(escape_for_person(host));
+  return list;
+}
+
+std::string network_of(const ConfinementPlan& plan) {
+  if (plan.network == Network::of_host) return "all of the host's own";
+  return plan.hosts.empty() ? "none" : shown_list(hosts_of(plan));
+}
+
+std::string shown_command(const ConfinementPlan& plan) {
+  std::string text;
+  for (const auto& word : plan.argv) text += (text.empty() ? "" : " ") + shown_word(word);
+  return text;
+}
+
+std::string command_line(const ApprovalSubject& subject) {
+  if (subject.by_agent) return "none: the agent does it itself, and nothing confines it";
+  return subject.plan.argv.empty() ? "none: it acts within Cloche" : shown_command(subject.plan);
+}
+
+void add_confinement(std::string& text, const ConfinementPlan& plan) {
+  add_line(text, "may write", shown_list(written_by(plan)));
+  add_line(text, "network", network_of(plan));
+  add_line(text, "variables", shown_list(variables_of(plan)));
+  add_line(text, "isolation",
+           std::string(name_of(plan.rung)) + ", at most " + show_duration_ms(plan.limits.wall_ms) + " and " +
+               show_size(plan.limits.memory_bytes));
+}
+
+bool is_live(const Answer& answer, const std::string& digest, uint64_t now_ms) {
+  return answer.digest == digest && !digest.empty() && answer.uses > 0 && now_ms < answer.expires_ms;
+}
+
+}  // namespace
+
+std::string escape_for_person(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto byte = static_cast<unsigned char>(text[0]);
+    size_t length = 1;
+    if (byte == '\\') {
+      out += "\\\\";
+    } else if (byte >= 0x20 && byte < 0x7f) {
+      out += text[0];
+    } else if (byte == '\n' || byte == '\t') {
+      out += byte == '\n' ? "\\n" : "\\t";
+    } else if (byte >= 0x80 && utf8::sequence_length(text) > 0) {
+      const auto [code, bytes] = utf8::decode(text);
+      length = bytes;
+      out += "\\u{";
+      add_hex(out, code);
+      out += '}';
+    } else {
+      out += "\\x";
+      add_hex(out, byte);
+    }
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::string approval_digest(const ApprovalSubject& subject) {
+  auto files = subject.files;
+  std::sort(files.begin(), files.end(), [](const ExecutedFile& a, const ExecutedFile& b) {
+    return a.path != b.path ? a.path < b.path : a.sha256 < b.sha256;
+  });
+  // Lengths before texts: no two subjects run together into the same bytes.
+  Sha256 sum;
+  const auto add = [&](std::string_view text) { sum.add(std::to_string(text.size()) + ":").add(text); };
+  add("cloche approval 3");
+  add(subject.tool);
+  add(digest_of(subject.plan));
+  add(subject.input);
+  add(subject.script_input);
+  for (const auto& file : files) {
+    add(file.path);
+    add(file.sha256);
+  }
+  if (!subject.place.empty()) add("starts in " + subject.place);
+  if (subject.by_agent) add("by the agent itself");
+  if (!subject.session.empty()) add("in the session " + subject.session);
+  return "sha256:" + sum.finish();
+}
+
+Result<Question> make_question(const ApprovalSubject& subject) {
+  for (const auto& file : subject.files) {
+    if (!is_sha256(file.sha256))
+      return refusal("it runs " + file.path + ", which could not be read or is too much to be hashed",
+                     "name smaller files, or let a rule decide");
+  }
+
+  const ConfinementPlan& plan = subject.plan;
+  Question question{approval_digest(subject), {}, subject.approvers};
+  std::string& text = question.text;
+  add_line(text, "tool", escape_for_person(subject.tool));
+  add_line(text, "command", command_line(subject));
+  if (!subject.input.empty()) add_line(text, "input", escape_for_person(subject.input));
+  if (!subject.script_input.empty()) add_line(text, "stdin", escape_for_person(subject.script_input));
+  add_line(text, "in", shown_word(plan.directory));
+  if (!subject.by_agent) add_confinement(text, plan);
+  for (const auto& file : subject.files)
+    add_line(text, "runs", shown_word(file.path) + " (sha256 " + file.sha256.substr(0, 16) + ")");
+  for (size_t i = 0; i < std::min<size_t>(subject.reasons.size(), 5); ++i)
+    add_line(text, "asked since", escape_for_person(subject.reasons[i]).substr(0, longest_reason));
+  if (!plan.argv.empty())
+    text += subject.files.empty() ? "Files that it reads, imports or calls are not covered by your answer.\n"
+                                  : "What these files import or call is not covered by your answer.\n";
+  if (text.size() > longest_text)
+    return refusal("this is more than a person can be shown and asked about",
+                   "put it into a file and run that");
+  return question;
+}
+
+Answer make_answer(const Question& question, Reply reply, uint64_t now_ms, const AnswerTerms& terms) {
+  switch (reply) {
+    case Reply::once: return {question.digest, Decision::allow, now_ms + terms.once_ms, 1};
+    case Reply::session:
+      return {question.digest, Decision::allow, now_ms + terms.session_ms, terms.session_uses};
+    case Reply::none:
+    case Reply::no: break;
+  }
+  Answer no{question.digest, Decision::deny, now_ms + terms.once_ms, 1};
+  no.unanswered = reply == Reply::none;
+  return no;
+}
+
+Verdict approval_gate(Decision others, const std::string& digest, std::span<const Answer> answers,
+                      uint64_t now_ms) {
+  const auto say = [](Decision decision, std::string reason, std::string fix = {}) {
+    return Verdict{GateId::approval, decision, std::move(reason), {}, std::move(fix)};
+  };
+  if (others == Decision::deny) return say(Decision::allow, "not asked: the call is refused anyway");
+  if (others == Decision::allow) return say(Decision::allow, "nothing asks");
+  bool approved = false;
+  bool was_good = false;
+  for (const auto& answer : answers) {
+    was_good = was_good || (answer.digest == digest && answer.decision == Decision::allow);
+    if (!is_live(answer, digest, now_ms)) continue;
+    if (answer.decision != Decision::allow)
+      return say(Decision::deny, "the approver said no", "do something else");
+    approved = true;
+  }
+  if (approved) return say(Decision::allow, "approved: " + digest);
+  return say(Decision::ask,
+             was_good ? "the approval of this plan is used up or has expired" : "somebody has to approve it",
+             "approve it when asked");
+}
+
+Decision settle(Decision others, const Verdict& approval) {
+  return others == Decision::ask ? approval.decision : others;
+}
+
+void ApprovalBook::add(Answer answer) {
+  if (answers_.size() >= most_answers)
+    answers_.erase(answers_.begin());  // asked again rather than remembered
+  answers_.push_back(std::move(answer));
+}
+
+bool ApprovalBook::spend(const std::string& digest, uint64_t now_ms) {
+  if (approval_gate(Decision::ask, digest, answers_, now_ms).decision != Decision::allow) return false;
+  const auto answer = std::find_if(answers_.begin(), answers_.end(),
+                                   [&](const Answer& one) { return is_live(one, digest, now_ms); });
+  --answer->uses;
+  std::erase_if(answers_, [&](const Answer& one) { return one.uses == 0 || now_ms >= one.expires_ms; });
+  return true;
+}
+
+}  // namespace cloche

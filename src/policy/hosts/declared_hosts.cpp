@@ -1,0 +1,117 @@
+#include "policy/hosts/declared_hosts.hpp"
+
+#include <algorithm>
+
+#include "base/text/visible_text.hpp"
+#include "model/network.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_ports = 16;  // different ones, of a plan
+
+Result<void> add(std::vector<std::string>& hosts, const HostEntry& entry) {
+  std::string text = to_text(entry);
+  if (std::find(hosts.begin(), hosts.end(), text) != hosts.end()) return {};
+  if (hosts.size() >= most_hosts)
+    return usage_error("more than " + std::to_string(most_hosts) + " hosts and ports are declared");
+  std::vector<uint16_t> ports = {entry.port};
+  for (const auto& host : hosts) {
+    const uint16_t port = host_entry(host).port;
+    if (std::find(ports.begin(), ports.end(), port) == ports.end()) ports.push_back(port);
+  }
+  if (ports.size() > most_ports)
+    return usage_error("more than " + std::to_string(most_ports) + " different ports are declared");
+  hosts.push_back(std::move(text));
+  return {};
+}
+
+bool is_any(const std::string& host) { return host == any_host || host.starts_with("*:"); }
+
+// What of a list is about one name.
+struct NameAndPorts {
+  std::string name;  // as it is compared, with the "*." of a pattern
+  std::vector<uint16_t> ports = {};
+
+  bool has(uint16_t port) const { return std::find(ports.begin(), ports.end(), port) != ports.end(); }
+  // A name alone means both of the web's ports; the loopback has no such name.
+  bool has_the_web() const { return has(80) && has(443) && name != "localhost"; }
+};
+
+std::vector<NameAndPorts> by_name(const std::vector<std::string>& hosts) {
+  std::vector<NameAndPorts> names;
+  for (const auto& host : hosts) {
+    const ReadHost read = read_declared_host(host);
+    if (!read) continue;  // any_host, which has no name; nothing else was taken into a list
+    const bool below = read.host->kind == DeclaredHost::Kind::below;
+    const std::string name = (below ? "*." : "") + std::string(read.host->name.text());
+    auto known = std::find_if(names.begin(), names.end(), [&](const auto& one) { return one.name == name; });
+    if (known == names.end()) known = names.insert(names.end(), {name});
+    for (const uint16_t port : read.host->ports.list())
+      if (!known->has(port)) known->ports.push_back(port);
+  }
+  return names;
+}
+
+std::vector<std::string> shown_hosts(const std::vector<std::string>& hosts) {
+  std::vector<std::string> list;
+  for (const auto& host : by_name(hosts)) {
+    const bool web = host.has_the_web();
+    if (web) list.push_back(host.name);
+    for (const uint16_t port : host.ports)
+      if (!web || !Ports::web().contain(port)) list.push_back(host.name + ":" + std::to_string(port));
+  }
+  return list;
+}
+
+std::string in_brackets(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : ", ") + word;
+  return "[" + text + "]";
+}
+
+}  // namespace
+
+Result<void> declare_host(std::vector<std::string>& hosts, std::string_view word) {
+  const ReadHost read = read_declared_host(word);
+  if (!read) {
+    return usage_error(
+        "'" + shown(std::string(word), 120) + "' declares no host: " + std::string(read.problem),
+        "write NAME, NAME:PORT, *.NAME or localhost:PORT");
+  }
+  for (const uint16_t port : read.host->ports.list()) {
+    TRY(add(hosts, {.name = std::string(read.host->name.text()),
+                    .port = port,
+                    .below = read.host->kind == DeclaredHost::Kind::below}));
+  }
+  return {};
+}
+
+Result<void> declare_any_host(std::vector<std::string>& hosts) {
+  const Ports web = Ports::web();
+  for (const uint16_t port : web.list()) TRY(add(hosts, {.port = port, .below = true}));
+  return {};
+}
+
+bool is_declared(const DeclaredHost& wanted, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    if (word == any_host)
+      return wanted.kind != DeclaredHost::Kind::host_loopback && Ports::web().contain(wanted.ports);
+    const ReadHost declared = read_declared_host(word);
+    return declared && covers(*declared.host, wanted);
+  });
+}
+
+std::string describe_declared(std::string_view by, const std::vector<std::string>& hosts) {
+  if (by.empty()) by = "the operator";
+  std::vector<std::string> list = shown_hosts(hosts);
+  const bool any = std::any_of(hosts.begin(), hosts.end(), is_any);
+  if (any && by.ends_with(net_flag)) {
+    const std::string named = list.empty() ? "" : ", " + std::string(net_flag) + ": " + in_brackets(list);
+    return std::string(by) + "-any" + named;
+  }
+  if (any) list.insert(list.begin(), "any public name");
+  return std::string(by) + ": " + in_brackets(list);
+}
+
+}  // namespace cloche

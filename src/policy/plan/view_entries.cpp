@@ -1,0 +1,164 @@
+#include "policy/standard_view.hpp"
+
+#include <algorithm>
+
+#include "model/network.hpp"
+#include "policy/granted_places.hpp"
+#include "policy/plan/plan_run.hpp"
+#include "policy/plan/system_view.hpp"
+#include "policy/view_entries.hpp"
+
+namespace cloche::view {
+namespace {
+
+using Kind = FileFact::Kind;
+
+void add_memory(ConfinementPlan& plan, std::string target, unsigned mode, Access access, std::string why) {
+  plan.view.push_back(memory(std::move(target), plan.limits.tmp_bytes, access, std::move(why)));
+  plan.view.back().mode = mode;
+}
+
+void add_devices(ConfinementPlan& plan) {
+  for (std::string_view name : device_nodes) {
+    const std::string path = "/dev/" + std::string(name);
+    plan.view.push_back({.kind = EntryKind::tree,
+                         .access = Access::device,
+                         .target = path,
+                         .source = path,
+                         .file = true,
+                         .why = "a device without state"});
+  }
+  plan.view.push_back({.kind = EntryKind::terminals,
+                       .access = Access::device,
+                       .target = "/dev/pts",
+                       .why = "pseudo terminals of its own"});
+  plan.view.push_back(link("/dev/ptmx", "pts/ptmx", "pseudo terminals of its own"));
+  plan.view.push_back(link("/dev/fd", "/proc/self/fd", "the process's own descriptors"));
+  plan.view.push_back(link("/dev/stdin", "/proc/self/fd/0", "the process's own descriptors"));
+  plan.view.push_back(link("/dev/stdout", "/proc/self/fd/1", "the process's own descriptors"));
+  plan.view.push_back(link("/dev/stderr", "/proc/self/fd/2", "the process's own descriptors"));
+}
+
+}  // namespace
+
+void add_system(ConfinementPlan& plan, const Facts& facts) {
+  for (const auto& fact : facts.system) {
+    const auto row = std::find_if(std::begin(system_paths), std::end(system_paths),
+                                  [&](const ShownPath& shown) { return shown.path == fact.path; });
+    plan.view.push_back(as_on_host(fact, Access::run, row != std::end(system_paths) ? row->why : ""));
+  }
+  for (const auto& fact : facts.etc) {
+    plan.view.push_back(as_on_host(fact, Access::read, "curated /etc"));
+    const bool large = std::any_of(std::begin(large_etc_directories), std::end(large_etc_directories),
+                                   [&](std::string_view stem) { return fact.path.starts_with(stem); });
+    plan.view.back().copied = plan.view.back().kind == EntryKind::tree && !large;
+  }
+}
+
+Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
+  for (const auto& fact : facts.root) plan.view.push_back(as_on_host(fact, Access::run, "--view host"));
+  for (const auto& fact : facts.secrets) {
+    const bool whole =
+        fact.path == "/" || std::any_of(facts.root.begin(), facts.root.end(), [&](const FileFact& root) {
+          return root.path == fact.path && root.path != "/root";
+        });
+    if (whole) {
+      return refusal("a secret of a home directory is a link to " + fact.path +
+                         ", and the host cannot be shown without that",
+                     "point the link elsewhere, or use the standard view");
+    }
+    if (fact.kind == Kind::directory) {
+      plan.view.push_back(mask(fact.path, "masked: secrets"));
+    } else {
+      plan.view.push_back(empty_file(fact.path, "masked: secrets"));
+    }
+  }
+  return {};
+}
+
+namespace {
+
+void add_from_host(ConfinementPlan& plan, std::string target, const FileFact& file) {
+  if (file.kind != FileFact::Kind::file) return;
+  plan.view.push_back({.kind = EntryKind::tree,
+                       .access = Access::read,
+                       .target = std::move(target),
+                       .source = file.path,
+                       .file = true,
+                       .role = EntryRole::placed,
+                       .device = file.device,
+                       .inode = file.inode,
+                       .why = "the host's own, with its network"});
+}
+
+// How names are found: as on the host with its network, else by the gate or not at all.
+void add_name_files(ConfinementPlan& plan, const Facts& facts) {
+  if (plan.network == Network::of_host) {
+    add_from_host(plan, "/etc/hosts", facts.hosts_file);
+    add_from_host(plan, "/etc/resolv.conf", facts.resolver_file);
+    return;
+  }
+  const bool network = !plan.hosts.empty();
+  plan.view.push_back(
+      text("/etc/hosts", hosts_file_for(plan.hosts), network ? "loopback" : "loopback alone"));
+  plan.view.push_back(text("/etc/resolv.conf", resolver_file_for(plan.hosts),
+                           network ? "the gate that answers for declared names" : "there is nobody to ask"));
+}
+
+}  // namespace
+
+void add_identity(ConfinementPlan& plan, const Facts& facts) {
+  const std::string uid = std::to_string(plan.inside_uid);
+  const std::string gid = std::to_string(plan.inside_gid);
+  std::string users = "root:x:0:0:root:/root:/usr/sbin/nologin\ncloche:x:" + uid + ":" + gid +
+                      ":cloche:" + std::string(home_inside) + ":/bin/sh\n";
+  std::string groups = "root:x:0:\ncloche:x:" + gid + ":\n";
+  if (plan.inside_uid != 65534) users += "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
+  if (plan.inside_gid != 65534) groups += "nogroup:x:65534:\n";
+  plan.view.push_back(text("/etc/passwd", users, "the one user of the sandbox"));
+  plan.view.push_back(text("/etc/group", groups, "the one group of the sandbox"));
+  add_name_files(plan, facts);
+  plan.view.push_back(text("/etc/hostname", "cloche\n", "the sandbox's own name"));
+}
+
+void add_private(ConfinementPlan& plan, const RunRequest& request) {
+  const bool writable = request.profile != Profile::readonly;
+  const Access access = writable ? Access::write_run : Access::read;
+  plan.view.push_back(
+      {.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
+  // An ordinary caller's keys have the command's own id; not their content, but their names could be read
+  // here.
+  plan.view.push_back({.kind = EntryKind::tree,
+                       .access = Access::none,
+                       .target = "/proc/keys",
+                       .source = "/dev/null",
+                       .file = true,
+                       .why = "masked: names of the caller's keys"});
+  add_devices(plan);
+  add_memory(plan, "/dev/shm", 01777, writable ? Access::write : Access::read, "shared memory of its own");
+  add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
+  if (request.view == View::curated) {
+    add_memory(plan, std::string(home_inside), 0700, access, "a home of its own");
+    plan.view.push_back(link("/var/tmp", "/tmp", "temporary files of its own"));
+    plan.view.push_back(
+        {.kind = EntryKind::directory, .target = "/run", .why = "empty: no sockets of the host"});
+    plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
+  } else {
+    add_memory(plan, "/run", 0755, access, "empty: no sockets of the host");
+    ViewEntry own_home{.kind = EntryKind::directory, .access = access, .target = "/run/home"};
+    own_home.mode = 0700;
+    own_home.why = "a home of its own";
+    plan.view.push_back(std::move(own_home));
+  }
+}
+
+void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  const auto gives_way = [&](const ViewEntry& entry) {
+    const bool made = entry.kind == EntryKind::link || entry.kind == EntryKind::text;
+    const bool of_the_host = entry.kind == EntryKind::tree && !entry.owned;
+    return (made || of_the_host) && granted_over(request, facts, entry.target) != nullptr;
+  };
+  if (std::any_of(plan.view.begin(), plan.view.end(), gives_way)) std::erase_if(plan.view.edit(), gives_way);
+}
+
+}  // namespace cloche::view

@@ -1,0 +1,213 @@
+#include "policy/git_config.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "policy/protected/git_config_reader.hpp"
+
+namespace cloche {
+namespace {
+
+// "section.key", or "section.*.key" where the section has a name of its own ([remote "origin"]). Lower case:
+// git compares sections and keys without it.
+constexpr std::string_view harmless[] = {
+    "branch.*.description",
+    "branch.*.merge",       // by is_no_option
+    "branch.*.pushremote",  // by is_remote_name
+    "branch.*.rebase",
+    "branch.*.remote",  // by is_remote_name
+    "color.branch",
+    "color.diff",
+    "color.status",
+    "color.ui",
+    "commit.gpgsign",  // runs the host's own gpg, not one that is named here
+    "core.abbrev",
+    "core.autocrlf",
+    "core.bare",
+    "core.commitgraph",
+    "core.compression",
+    "core.eol",
+    "core.filemode",
+    "core.ignorecase",
+    "core.logallrefupdates",
+    "core.longpaths",
+    "core.multipackindex",
+    "core.precomposeunicode",
+    "core.preloadindex",
+    "core.protecthfs",
+    "core.protectntfs",
+    "core.quotepath",
+    "core.repositoryformatversion",
+    "core.safecrlf",
+    "core.sharedrepository",
+    "core.sparsecheckout",
+    "core.sparsecheckoutcone",
+    "core.symlinks",
+    "core.untrackedcache",
+    "core.whitespace",
+    "extensions.objectformat",
+    "extensions.partialclone",  // by is_remote_name
+    "extensions.refstorage",
+    "extensions.worktreeconfig",  // that file is judged as well
+    "fetch.fsckobjects",
+    "fetch.prune",
+    "fetch.writecommitgraph",
+    "gc.auto",
+    "gc.autodetach",
+    "gc.writecommitgraph",
+    "index.sparse",
+    "index.threads",
+    "index.version",
+    "init.defaultbranch",
+    "maintenance.auto",
+    "maintenance.strategy",
+    "merge.conflictstyle",
+    "merge.ff",
+    "pack.threads",
+    "pull.ff",
+    "pull.rebase",
+    "push.autosetupremote",
+    "push.default",
+    "receive.denycurrentbranch",
+    "receive.denynonfastforwards",
+    "receive.fsckobjects",
+    "remote.*.fetch",
+    "remote.*.mirror",
+    "remote.*.partialclonefilter",
+    "remote.*.promisor",
+    "remote.*.prune",
+    "remote.*.pushurl",  // by is_url_harmless
+    "remote.*.tagopt",
+    "remote.*.url",  // by is_url_harmless
+    "rerere.enabled",
+    "submodule.*.active",
+    "submodule.*.branch",  // by is_no_option
+    "submodule.*.url",     // by is_url_harmless
+    "submodule.active",
+    "tag.gpgsign",
+    "transfer.fsckobjects",
+    "uploadpack.allowanysha1inwant",
+    "uploadpack.allowfilter",
+    "uploadpack.allowreachablesha1inwant",
+    "uploadpack.allowtipsha1inwant",
+    "user.email",
+    "user.name",
+    "user.signingkey",
+};
+static_assert(std::is_sorted(std::begin(harmless), std::end(harmless)));
+
+bool is_key_byte(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+}
+
+// A backslash continues a line or hides a character, and control characters are read in different ways: none
+// of them stands in what git itself writes on Linux.
+bool is_plain_text(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return c == '\\' || byte == 0x7f || (byte < ' ' && c != '\n' && c != '\t');
+  });
+}
+
+// For every other git looks for a program of that name.
+bool is_scheme_harmless(std::string_view url) {
+  constexpr std::string_view gits_own[] = {"file", "ftp",   "ftps", "git",    "git+ssh",
+                                           "http", "https", "ssh",  "ssh+git"};
+  const size_t end = url.find("://");
+  return end == std::string_view::npos ||
+         std::find(std::begin(gits_own), std::end(gits_own), url.substr(0, end)) != std::end(gits_own);
+}
+
+// "ext::sh -c ..." is a command, and "x::y" is the program git-remote-x; a host that begins with a dash was
+// an option of ssh.
+bool is_url_harmless(std::string_view value) {
+  return value.find("::") == std::string_view::npos && value.find("//-") == std::string_view::npos &&
+         value.find('"') == std::string_view::npos && !value.starts_with('-') && is_scheme_harmless(value);
+}
+
+// What git writes for a branch. It would take a URL or a path there as well, and fetch from that without a
+// remote being named anywhere.
+bool is_remote_name(std::string_view value) {
+  const auto is_plain = [](char c) { return is_key_byte(c) || c == '.' || c == '_' || c == '/'; };
+  if (value == ".") return true;  // a branch of the same repository
+  return !value.empty() && std::all_of(value.begin(), value.end(), is_plain) && value.front() != '.' &&
+         value.front() != '/' && value.front() != '-' && value.find("..") == std::string_view::npos;
+}
+
+// Git hands names of sections on to programs of its own, as words.
+bool is_no_option(std::string_view word) { return !word.starts_with('-'); }
+
+bool is_name_harmless(const GitConfigEntry& entry) {
+  return entry.section == "remote" ? is_remote_name(entry.name) : is_no_option(entry.name);
+}
+
+std::optional<std::string> danger_in(const GitConfigEntry& entry) {
+  const std::string name = kind_of(entry);
+  if (!std::binary_search(std::begin(harmless), std::end(harmless), std::string_view(name)))
+    return name + " is not known to run nothing";
+  if (entry.has_name && !is_name_harmless(entry)) return name + ", by its name, may be an option or a URL";
+  const bool is_url = name.ends_with(".url") || name.ends_with(".pushurl");
+  if (is_url && !is_url_harmless(entry.value)) return name + " names a program";
+  const bool is_remote =
+      name == "branch.*.remote" || name == "branch.*.pushremote" || name == "extensions.partialclone";
+  if (is_remote && !is_remote_name(entry.value)) return name + " is not the name of a remote";
+  const bool is_branch = name == "branch.*.merge" || name == "submodule.*.branch";
+  if (is_branch && !is_no_option(entry.value)) return name + " is an option";
+  return std::nullopt;
+}
+
+struct Danger {
+  std::string written;  // empty: nothing that could have been there before as well
+  std::string what;     // for a sentence
+};
+
+// No value holds a NUL, so two entries are written the same only when they are.
+std::string written(const GitConfigEntry& entry) {
+  std::string text = entry.section;
+  if (entry.has_name) text += " \"" + entry.name + "\"";
+  return text + "\n" + entry.key + "=" + entry.value;
+}
+
+std::vector<Danger> all_dangers(std::string_view text) {
+  if (text.size() > max_git_config_bytes) return {{"", "it is too long to be judged"}};
+  std::vector<Danger> found;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    if (!is_plain_text(line))
+      found.push_back({std::string(line), "it holds a backslash or a control character"});
+  }
+  GitConfigReader reader(text);
+  while (const auto entry = reader.next()) {
+    if (auto danger = danger_in(*entry)) found.push_back({written(*entry), std::move(*danger)});
+  }
+  if (reader.has_failed()) found.push_back({"", "a line in it cannot be read"});
+  return found;
+}
+
+}  // namespace
+
+std::optional<std::string> danger_in_git_config(std::string_view text) {
+  return danger_in_git_config(text, {});
+}
+
+std::vector<std::string> dangers_in_git_config(std::string_view text) {
+  std::vector<std::string> found;
+  for (auto& danger : all_dangers(text)) {
+    const bool is_whole = danger.written.find('\0') == std::string::npos;
+    if (!danger.written.empty() && is_whole) found.push_back(std::move(danger.written));
+  }
+  return found;
+}
+
+std::optional<std::string> danger_in_git_config(std::string_view text,
+                                                const std::vector<std::string>& before) {
+  for (auto& danger : all_dangers(text)) {
+    const bool was_there =
+        !danger.written.empty() && std::find(before.begin(), before.end(), danger.written) != before.end();
+    if (!was_there) return std::move(danger.what);
+  }
+  return std::nullopt;
+}
+
+}  // namespace cloche

@@ -1,0 +1,61 @@
+#include "policy/protected/protected.hpp"
+
+#include <algorithm>
+
+#include "base/sys/path.hpp"
+#include "policy/path_glob.hpp"
+#include "policy/protected/folded_name.hpp"
+
+namespace cloche {
+namespace {
+
+// Windows takes a backslash for a separator. A name that is nothing but what is dropped stays as it is: it is
+// still a name here.
+std::vector<std::string> folded_components(std::string_view path) {
+  std::string slashed(path);
+  std::replace(slashed.begin(), slashed.end(), '\\', '/');
+  std::vector<std::string> names;
+  for (const auto& name : components_of(slashed)) names.push_back(folded_name(name));
+  return names;
+}
+
+// `names` begin with .git. The last row, .git itself, covers whatever the others do not.
+const ProtectedName* find_in_git(const std::vector<std::string_view>& names) {
+  for (const auto& row : protected_git_rows()) {
+    const auto components = components_of(row.path);
+    GlobComponents pattern(components.begin(), components.end());
+    pattern.emplace_back("**");
+    if (components_match(pattern, names)) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+const ProtectedName* find_protected(std::string_view path) {
+  const auto names = folded_components(path);
+  NameMatch match;
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    match = match_name(match.trail, *name);
+    if (match.member != nullptr) return match.member;
+    if (*name == ".git") return find_in_git({name, names.end()});
+  }
+  return nullptr;
+}
+
+const ProtectedPart* find_part(const std::vector<ProtectedPart>& parts, std::string_view path) {
+  const auto names = folded_components(path);
+  for (const auto& part : parts) {
+    const auto own = folded_components(part.path);
+    if (own.size() <= names.size() && std::equal(own.begin(), own.end(), names.begin())) return &part;
+  }
+  return nullptr;
+}
+
+bool is_cloches_own(std::string_view path) {
+  const auto names = folded_components(path);
+  return !names.empty() &&
+         (names.front() == "tool_calls" || std::find(names.begin(), names.end(), ".cloche") != names.end());
+}
+
+}  // namespace cloche

@@ -1,0 +1,109 @@
+#include "policy/protected/protected_names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "policy/protected/folded_name.hpp"
+
+namespace cloche {
+namespace {
+
+// rows: sorted by their first component, for the search below. globs: what no search by letters finds, one
+// name each. git_rows: of .git and below.
+#include "policy/protected_names.inc"
+
+// FNV-1a over the names, each with its end.
+constexpr uint64_t fnv_start = 0xcbf29ce484222325;
+template <size_t count>
+constexpr uint64_t mixed(uint64_t sum, const ProtectedName (&table)[count]) {
+  for (const auto& row : table) {
+    for (const char c : row.path) sum = (sum ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+    sum = (sum ^ 0xff) * 0x100000001b3;
+  }
+  return sum;
+}
+
+constexpr std::string_view first_of(std::string_view path) { return path.substr(0, path.find('/')); }
+
+constexpr bool comes_before(const ProtectedName& a, const ProtectedName& b) {
+  return first_of(a.path) < first_of(b.path);
+}
+static_assert(std::is_sorted(std::begin(rows), std::end(rows), comes_before));
+
+// The component of a row's path that follows `depth` others; empty: there is none.
+std::string_view component(const ProtectedName& row, size_t depth) {
+  std::string_view rest = row.path;
+  for (; depth > 0; --depth) {
+    const size_t slash = rest.find('/');
+    if (slash == std::string_view::npos) return {};
+    rest.remove_prefix(slash + 1);
+  }
+  return first_of(rest);
+}
+
+// * is any run of characters, ? any one. The table has one * in a name at most.
+bool glob_matches(std::string_view pattern, std::string_view name) {
+  const size_t star = pattern.find('*');
+  const auto same = [](std::string_view wanted, std::string_view given) {
+    return wanted.size() == given.size() && std::equal(wanted.begin(), wanted.end(), given.begin(),
+                                                       [](char a, char b) { return a == '?' || a == b; });
+  };
+  if (star == std::string_view::npos) return same(pattern, name);
+  const std::string_view before = pattern.substr(0, star);
+  const std::string_view after = pattern.substr(star + 1);
+  return name.size() >= before.size() + after.size() && same(before, name.substr(0, before.size())) &&
+         same(after, name.substr(name.size() - after.size()));
+}
+
+void step_into(NameMatch& match, const ProtectedName& row, size_t depth) {
+  if (component(row, depth).empty()) {
+    match.member = &row;
+  } else {
+    match.trail.push_back({&row, depth});
+  }
+}
+
+// The name is folded, and one component.
+NameMatch match_folded(const Trail& trail, std::string_view name) {
+  NameMatch match;
+  for (const auto& step : trail) {
+    if (component(*step.row, step.depth) == name) step_into(match, *step.row, step.depth + 1);
+  }
+  const auto [first, last] =
+      std::equal_range(std::begin(rows), std::end(rows), ProtectedName{name, {}}, comes_before);
+  for (const auto* row = first; row != last; ++row) step_into(match, *row, 1);
+  for (const auto& row : globs) {
+    if (match.member == nullptr && glob_matches(row.path, name)) match.member = &row;
+  }
+  return match;
+}
+
+}  // namespace
+
+bool is_plain_name(std::string_view name) {
+  const auto is_plain = [](char c) {
+    return c >= ' ' && c < 0x7f && !(c >= 'A' && c <= 'Z') && c != ':' && c != '\\';
+  };
+  return std::all_of(name.begin(), name.end(), is_plain) && !name.ends_with('.') && !name.ends_with(' ');
+}
+
+NameMatch match_name(const Trail& trail, std::string_view name) {
+  if (is_plain_name(name)) return match_folded(trail, name);
+  // Windows takes a backslash for a separator: such a name is a way of several steps.
+  NameMatch match{nullptr, trail};
+  for (std::string_view rest = name; !rest.empty() && match.member == nullptr;) {
+    const size_t end = std::min(rest.find('\\'), rest.size());
+    if (end > 0) match = match_folded(match.trail, folded_name(rest.substr(0, end)));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return match;
+}
+
+uint64_t revision_of_protected_names() {
+  static constexpr uint64_t revision = mixed(mixed(fnv_start, rows), globs);
+  return revision;
+}
+
+std::span<const ProtectedName> protected_git_rows() { return git_rows; }
+
+}  // namespace cloche

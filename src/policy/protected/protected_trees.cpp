@@ -1,0 +1,139 @@
+#include "policy/protected/protected_trees.hpp"
+
+#include <algorithm>
+
+#include "base/sys/path.hpp"
+#include "policy/plan/view_guards.hpp"
+#include "policy/protected/protected_directory.hpp"
+
+namespace cloche {
+namespace {
+
+bool writes_to_workspace(const RunRequest& request) {
+  return request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
+}
+
+// What lies in another is looked at with that, as far as one mount goes.
+void add_root(std::vector<FileFact>& roots, const FileFact& added) {
+  const auto is_in = [](const FileFact& one, const FileFact& other) {
+    return is_beneath(other.path, one.path) && one.mount == other.mount;
+  };
+  if (std::any_of(roots.begin(), roots.end(), [&](const FileFact& root) { return is_in(added, root); }))
+    return;
+  std::erase_if(roots, [&](const FileFact& root) { return is_in(root, added); });
+  roots.push_back(added);
+}
+
+}  // namespace
+
+std::vector<FileFact> written_of_repository(const RunRequest& request, const Facts& facts) {
+  if (!writes_to_workspace(request) || !facts.git_common) return {};
+  std::vector<FileFact> written;
+  for (const auto& place : facts.git_written) {
+    const bool inside = is_beneath(facts.workspace.path, place.path);
+    if (!inside && !view::is_own_file(facts, *facts.git_common) && !view::is_own_file(facts, place))
+      written.push_back(place);
+  }
+  return written;
+}
+
+std::vector<std::string> guarded_roots(const RunRequest& request, const Facts& facts) {
+  const FileFact& workspace = facts.workspace;
+  bool holds_workspace = writes_to_workspace(request);
+  std::vector<FileFact> others;
+  for (const auto& place : written_of_repository(request, facts)) add_root(others, place);
+  for (size_t i = 0; i < request.grants.size() && i < facts.grants.size(); ++i) {
+    const FileFact& fact = facts.grants[i];
+    // A single file was named for what it is.
+    if (!request.grants[i].writable || fact.kind != FileFact::Kind::directory) continue;
+    if (request.profile == Profile::readonly) continue;
+    const bool inside = is_beneath(workspace.path, fact.path) && fact.mount == workspace.mount;
+    holds_workspace = holds_workspace || inside;
+    if (!inside) add_root(others, fact);
+  }
+  // The workspace is a tree of its own also in a wider one: what is at its top is at the top of a tree.
+  std::vector<std::string> roots;
+  if (holds_workspace) roots.push_back(workspace.path);
+  for (auto& root : others) roots.push_back(std::move(root.path));
+  return roots;
+}
+
+Result<std::vector<std::string>> allowed_paths(const std::vector<std::string>& named,
+                                               const std::string& workspace,
+                                               const std::vector<std::string>& roots) {
+  std::vector<std::string> allowed;
+  for (const auto& name : named) {
+    const std::string path = tidied(workspace, name);
+    const auto holds = [&](const std::string& root) { return is_beneath(root, path); };
+    if (!is_beneath(workspace, path) && std::none_of(roots.begin(), roots.end(), holds))
+      return refusal("--allow-protected " + name + " lies in nothing that the command can write to",
+                     "name a path in the workspace, or grant the directory with --rw");
+    allowed.push_back(path);
+  }
+  return allowed;
+}
+
+Result<void> judge_roots(const std::vector<std::string>& roots, const std::vector<std::string>& allowed) {
+  for (const auto& root : roots) {
+    const RootMeaning meaning = meaning_of_root(root);
+    if (meaning.covered_by.empty() || is_allowed(allowed, root)) continue;
+    return refusal(root + " is in the protected set (" + std::string(meaning.covered_by) +
+                       "), and a command could write there",
+                   "name another directory, or let go of this one with --allow-protected " + root);
+  }
+  return {};
+}
+
+Result<void> judge_led_roots(const GuardFacts& guard) {
+  for (const auto& root : guard.roots) {
+    const auto names_it = [&](const LeadFact& lead) {
+      const bool is_place = lead.kind != LeadFact::Kind::link && LeadFact::is_executed(lead.kind);
+      return is_place && lead.end.inode != 0 && is_beneath(lead.end.path, root);
+    };
+    if (std::none_of(guard.leads.begin(), guard.leads.end(), names_it) || is_allowed(guard.allowed, root))
+      continue;
+    return refusal(
+        "a configuration of git has it execute what is in " + root + ", and a command could write there",
+        "name another directory, or let go of this one with --allow-protected " + root);
+  }
+  return {};
+}
+
+Result<void> judge_mounts_below(const std::vector<std::string>& roots,
+                                const std::vector<std::string>& mount_points) {
+  for (const auto& point : mount_points) {
+    if (std::find(roots.begin(), roots.end(), point) != roots.end()) continue;
+    const auto holds = [&](const std::string& root) { return is_beneath(root, point); };
+    const auto root = std::find_if(roots.begin(), roots.end(), holds);
+    if (root == roots.end()) continue;
+    return refusal(point + " is mounted in " + *root +
+                       ", and a rung without mounts of its own cannot keep it " + "from the command",
+                   "grant it too with --rw " + point + ", unmount it, or take the namespace rung");
+  }
+  return {};
+}
+
+bool meets_allowed(const std::vector<std::string>& allowed, const std::string& path) {
+  return std::any_of(allowed.begin(), allowed.end(), [&](const std::string& other) {
+    return is_beneath(other, path) || is_beneath(path, other);
+  });
+}
+
+bool is_allowed(const std::vector<std::string>& allowed, const std::string& path) {
+  return std::any_of(allowed.begin(), allowed.end(),
+                     [&](const std::string& other) { return is_beneath(other, path); });
+}
+
+const LeadFact* lead_to(const std::vector<LeadFact>& leads, const std::string& path) {
+  const auto found = std::find_if(leads.begin(), leads.end(), [&](const LeadFact& lead) {
+    // A checkout may lie in a bare repository; what is git's in there has names of its own.
+    if (!LeadFact::is_executed(lead.kind)) return false;
+    // A link that leads back to what it lies in has nothing of its own there.
+    const bool leads_back = lead.kind == LeadFact::Kind::link && is_beneath(lead.end.path, lead.path);
+    const bool at_its_end = !lead.end.path.empty() && !leads_back && is_beneath(lead.end.path, path);
+    return is_beneath(tidied("/", lead.path), path) || at_its_end;
+  });
+  return found != leads.end() ? &*found : nullptr;
+}
+
+}  // namespace cloche

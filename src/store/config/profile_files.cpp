@@ -1,0 +1,96 @@
+#include "store/config/profile_files.hpp"
+
+#include <fcntl.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/fd.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "store/second_name.hpp"
+#include "store/trust/hard_links.hpp"
+#include "store/workspace_way.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t max_file_bytes = 1 << 20;
+
+// Others may lie beside them: notes, copies that an editor keeps.
+bool is_profile_file(const std::string& name) { return name.ends_with(".json") && name[0] != '.'; }
+
+bool looks_like_json(const std::string& name) {
+  constexpr std::string_view ending = ".json";
+  return name.size() >= ending.size() &&
+         ::strcasecmp(name.c_str() + name.size() - ending.size(), ending.data()) == 0;
+}
+
+// By descriptor: the file whose place was judged is the one that is read.
+Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
+                                 const ProfilePlaces& places) {
+  const bool inside = !places.workspace.empty() && lies_in(places.workspace, file.opened);
+  TRY(judge_opened("the profile",
+                   {.path = path,
+                    .opened = file.opened,
+                    .in_workspace = inside,
+                    .has_other_names = has_other_names(file.fd.get(), file.opened, ::geteuid())}));
+  return read_operators(file.fd.get(), path, max_file_bytes);
+}
+
+// What somebody else could have written is not the operator's word.
+Result<std::string> read_own(const std::string& path, const ProfilePlaces& places) {
+  TRY(judge_reach("the profile " + path, look_at_reach(path, places.workspace)));
+  return read_outside(TRY(open_trusted(path, places.writers)), path, places);
+}
+
+Error about_folder(Error error) {
+  error.what = "profiles_dir: " + error.what;
+  return error;
+}
+
+Result<void> add_own(Profiles& profiles, const std::string& folder, const ProfilePlaces& places) {
+  TRY(judge_reach("profiles_dir: " + folder, look_at_reach(folder, places.workspace)));
+  if (auto judged = check_operators_folder(folder, places.writers); !judged.ok())
+    return about_folder(judged.take_error());
+  const Profiles shipped = profiles;
+  if (::access(folder.c_str(), R_OK | X_OK) != 0) return system_error("list the profiles in " + folder);
+  for (const auto& file : names_in(folder)) {
+    const std::string path = folder + "/" + file;
+    if (file.ends_with(".sb")) return seatbelt_refusal(path, TRY(read_own(path, places)));
+    if (!is_profile_file(file)) continue;
+    const std::string name = file.substr(0, file.size() - 5);
+    TRY(judge_own_name(path, name));
+    const std::string text = TRY(read_own(path, places));
+    profiles.push_back(TRY(read_profile({text, path, name}, shipped, places.home)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Profiles> load_profiles(const ProfilePlaces& places) {
+  Profiles profiles;
+  for (const auto& row : shipped_profiles) profiles.push_back(profile_of(row));
+  if (places.folder) TRY(add_own(profiles, *places.folder, places));
+  return profiles;
+}
+
+std::vector<std::string> passed_over_in(const std::string& folder) {
+  std::vector<std::string> names;
+  for (const auto& name : names_in(folder))
+    if (!is_profile_file(name) && looks_like_json(name)) names.push_back(name);
+  return names;
+}
+
+Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
+                                         const std::string& home) {
+  const OwnedFd file = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  const std::string text = TRY(read_operators(file.get(), path, max_file_bytes));
+  if (path.ends_with(".sb")) return seatbelt_refusal(path, text);
+  std::string name = path.substr(path.rfind('/') + 1);
+  if (name.ends_with(".json")) name.resize(name.size() - 5);
+  return read_profile({text, path, name}, known, home);
+}
+
+}  // namespace cloche

@@ -1,0 +1,34 @@
+// The sandbox profiles of a session: those that come with Cloche and the operator's own in `profiles_dir`.
+// One that cannot be read, or that somebody else could have written, refuses them all, because a tool may be
+// meant to have it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "policy/authority/profiles.hpp"
+#include "store/operators_file.hpp"
+
+namespace cloche {
+
+struct ProfilePlaces {
+  std::optional<std::string> folder = {};  // profiles_dir
+  std::string workspace = {};              // no profile may lie in it; empty: there is none
+  std::string home = {};                   // what ~/ means in a path
+  Writers writers = users_writers();       // of the folder and what is in it, besides root
+};
+
+// Those that come with Cloche, without their examples, before the operator's own.
+Result<Profiles> load_profiles(const ProfilePlaces& places);
+
+// What in profiles_dir looks like a profile and is none by its name, which is NAME.json: .NAME.json and
+// NAME.JSON.
+std::vector<std::string> passed_over_in(const std::string& folder);
+
+// One file that an operator named, read as if it stood in profiles_dir.
+Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
+                                         const std::string& home);
+
+}  // namespace cloche

@@ -1,0 +1,352 @@
+#include "store/config/settings.hpp"
+
+#include <algorithm>
+
+#include "base/json/json_writer.hpp"
+#include "base/sys/path.hpp"
+#include "base/text/visible_text.hpp"
+#include "model/skill.hpp"
+#include "policy/limit_words.hpp"
+#include "policy/rules/rules.hpp"
+#include "policy/tool_glob.hpp"
+
+namespace cloche {
+namespace {
+
+template <typename T>
+struct Named {
+  std::string_view name;
+  T value;
+};
+
+// Each from the strictest to the loosest.
+constexpr Named<Autonomy> autonomies[] = {
+    {"readonly", Autonomy::readonly}, {"supervised", Autonomy::supervised}, {"full", Autonomy::full}};
+constexpr Named<CommandProfile> command_profiles[] = {
+    {"passive", CommandProfile::passive}, {"full", CommandProfile::full}, {"any", CommandProfile::any}};
+constexpr Named<Rung> rungs[] = {{"microvm", Rung::microvm},       {"gvisor", Rung::gvisor},
+                                 {"container", Rung::container},   {"namespace", Rung::namespaces},
+                                 {"subprocess", Rung::subprocess}, {"permissive", Rung::permissive}};
+constexpr Named<Missing> missings[] = {{"refuse", Missing::refuse}, {"degrade", Missing::degrade}};
+constexpr Named<bool> dotfiles_words[] = {{"refuse", false}, {"allow", true}};
+
+// What a file says wrongly is an Error with its place, and the reader of the file makes it. Whether the file
+// may be believed at all is judged in policy/path_trust.hpp.
+Error wrong(const SettingWord& word, const std::string& what) {
+  return json_error(word.file.path, word.member.line, word.member.name + " " + what);
+}
+
+Origin origin_of(const SettingWord& word) {
+  return {Origin::Kind::file, place(word.file.path, word.member.line)};
+}
+
+// "\"a\", \"b\" or \"c\"" of the first `count`.
+template <typename T, size_t N>
+std::string listed(const Named<T> (&names)[N], size_t count) {
+  std::string text;
+  for (size_t i = 0; i < count; ++i)
+    text += (i == 0 ? "" : (i + 1 == count ? " or " : ", ")) + json_quote(names[i].name);
+  return text;
+}
+
+template <typename T, size_t N>
+size_t rank_of(const Named<T> (&names)[N], const T& value) {
+  size_t rank = 0;
+  while (rank < N && names[rank].value != value) ++rank;
+  return rank;
+}
+
+// How strict a value is: zero is the strictest.
+struct Ranked {
+  size_t said;
+  size_t now;
+};
+
+// The strictest word wins; of two equal ones the first, and the managed file is read first.
+template <typename T>
+void merge_strictest(Setting<T>& setting, Voice<T> voice, Whose whose, Ranked rank, const std::string& json,
+                     const std::string& json_now) {
+  if (whose == Whose::managed) setting.managed = voice;
+  const bool operators_first = whose != Whose::project && !setting.is_said();
+  if (operators_first || rank.said < rank.now || (rank.said == rank.now && !setting.is_said())) {
+    if (setting.is_said()) setting.overruled.push_back({json_now, setting.origin});
+    setting.value = std::move(voice.value);
+    setting.origin = std::move(voice.origin);
+  } else if (rank.said > rank.now) {
+    setting.overruled.push_back({json, std::move(voice.origin)});
+  }
+}
+
+// Words of which one is said, strictest first.
+template <auto field, const auto& names>
+Result<void> read_choice(Settings& settings, const SettingWord& word) {
+  constexpr size_t count = std::size(names);
+  size_t said = 0;
+  while (said < count && !(word.member.value.is_string() && word.member.value.text == names[said].name))
+    ++said;
+  if (said == count) return wrong(word, "is not " + listed(names, count));
+  const size_t standard = rank_of(names, (Settings().*field).value);
+  if (word.whose == Whose::project && said > standard)
+    return wrong(word, "can only be tightened by a project: " + listed(names, standard + 1));
+  auto& setting = settings.*field;
+  const size_t now = rank_of(names, setting.value);
+  merge_strictest(setting, {names[said].value, origin_of(word)}, word.whose, {said, now},
+                  json_quote(names[said].name), json_quote(names[now].name));
+  return {};
+}
+
+// true or false, of which one is the strict one.
+template <auto field, bool strict>
+Result<void> read_boolean(Settings& settings, const SettingWord& word) {
+  if (!word.member.value.is_boolean()) return wrong(word, "is not true or false");
+  const bool said = word.member.value.truth;
+  auto& setting = settings.*field;
+  if (word.whose == Whose::project && said != strict)
+    return wrong(word, std::string("can only be tightened by a project: ") + (strict ? "true" : "false"));
+  const auto rank = [](bool value) { return value == strict ? size_t{0} : size_t{1}; };
+  const auto json = [](bool value) { return std::string(value ? "true" : "false"); };
+  merge_strictest(setting, {said, origin_of(word)}, word.whose, {rank(said), rank(setting.value)}, json(said),
+                  json(setting.value));
+  return {};
+}
+
+// A directory; the managed file's word stands over the user's.
+template <auto field>
+Result<void> read_path(Settings& settings, const SettingWord& word) {
+  const JsonValue& value = word.member.value;
+  if (!value.is_string() || !is_plain_absolute(value.text)) return wrong(word, "is not an absolute path");
+  auto& setting = settings.*field;
+  if (word.whose == Whose::managed) setting.managed = {value.text, origin_of(word)};
+  if (setting.is_said()) {
+    setting.overruled.push_back({json_quote(value.text), origin_of(word)});
+  } else {
+    setting.value = value.text;
+    setting.origin = origin_of(word);
+  }
+  return {};
+}
+
+// What an item of a list must be; empty: it is.
+using FaultOfItem = std::string_view(std::string_view item);
+
+std::string_view fault_of_directory(std::string_view item) {
+  return is_plain_absolute(item) ? "" : "has what is no absolute path";
+}
+
+// A grant opens what it names and no more.
+std::string_view fault_of_secret(std::string_view item) {
+  const bool home = item.starts_with("~/") && is_plain_absolute(item.substr(1));
+  if (!home && !is_plain_absolute(item)) return "has what is no absolute path and does not begin with ~/";
+  return item.find_first_of("*?[") == std::string_view::npos ? "" : "has a glob: name each path";
+}
+
+// As Cloche and sha256sum write it.
+bool is_sha256_hex(std::string_view text) {
+  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+std::string_view fault_of_approval(std::string_view item) {
+  constexpr std::string_view digest = "@sha256:";
+  const size_t at = item.find('@');
+  const bool pinned = at != std::string_view::npos && item.substr(at).starts_with(digest) &&
+                      is_sha256_hex(item.substr(at + digest.size()));
+  const bool named = is_executor_name(item.substr(0, at));
+  return named && (at == std::string_view::npos || pinned) ? "" : "has what is no NAME or NAME@sha256:HEX";
+}
+
+// Lists of the managed and the user's file count together.
+template <auto field, FaultOfItem fault_of>
+Result<void> read_list(Settings& settings, const SettingWord& word) {
+  if (!word.member.value.is_array()) return wrong(word, "is not a list");
+  auto& setting = settings.*field;
+  for (const auto& item : word.member.value.items) {
+    if (!item.is_string() || item.text.empty()) return wrong(word, "is not a list of texts");
+    if (const std::string_view fault = fault_of(item.text); !fault.empty())
+      return json_error(word.file.path, item.line, word.member.name + " " + std::string(fault));
+    setting.value.push_back(item.text);
+  }
+  setting.origin.place += (setting.is_said() ? ", " : "") + origin_of(word).place;
+  setting.origin.kind = Origin::Kind::file;
+  return {};
+}
+
+Result<std::string> profile_name(const SettingWord& word, const JsonValue& value) {
+  if (!value.is_string() || !is_profile_name(value.text))
+    return json_error(word.file.path, value.line, word.member.name + ": not the name of a profile");
+  return value.text;
+}
+
+// The same, of a project: what could never have an effect would be believed.
+Result<std::string> tightening_profile(const SettingWord& word, const JsonValue& value) {
+  std::string name = TRY(profile_name(word, value));
+  if (word.whose == Whose::project && name == name_of(Profile::workspace_write))
+    return json_error(
+        word.file.path, value.line,
+        word.member.name + " can only be tightened by a project, and workspace-write is the widest");
+  return name;
+}
+
+// Whether a name is known is for those to say who have the profiles.
+Result<void> read_default_profile(Settings& settings, const SettingWord& word) {
+  std::string name = TRY(tightening_profile(word, word.member.value));
+  settings.default_profile.of(word.whose) = {std::move(name), origin_of(word)};
+  return {};
+}
+
+Result<void> read_rules(Settings& settings, const SettingWord& word) {
+  if (!word.member.value.is_array()) return wrong(word, "is not a list");
+  for (const auto& item : word.member.value.items) {
+    const auto fail = [&](const std::string& what) {
+      return json_error(word.file.path, item.line, "rules: " + what);
+    };
+    if (!item.is_object()) return fail("a rule is an object with tool and profile");
+    for (const auto& member : item.members)
+      if (member.name != "tool" && member.name != "profile")
+        return fail("unknown key " + json_quote(shown(member.name, 80)));
+    const JsonValue* tool = item.find("tool");
+    const JsonValue* profile = item.find("profile");
+    if (tool == nullptr || profile == nullptr) return fail("a rule is an object with tool and profile");
+    if (!tool->is_string() || !is_tool_pattern(tool->text))
+      return fail("tool is not a name, or a glob with * and ?");
+    settings.rules.push_back({std::string(canonical_tool(tool->text)),
+                              TRY(tightening_profile(word, *profile)),
+                              word.whose,
+                              {Origin::Kind::file, place(word.file.path, item.line)}});
+  }
+  return {};
+}
+
+Result<void> read_limits(Settings& settings, const SettingWord& word) {
+  for (const auto& limit : TRY(read_limit_words(word.member.value, word.file.path))) {
+    const Origin origin{Origin::Kind::file, place(word.file.path, limit.line)};
+    settings.limits[static_cast<size_t>(limit.id)].of(word.whose) = {limit.value, origin};
+  }
+  return {};
+}
+
+// Read by policy/rules.
+Result<void> note_permissions(Settings& settings, const SettingWord&) {
+  settings.has_permissions = true;
+  return {};
+}
+
+constexpr std::string_view strictest_wins = "the strictest wins";
+constexpr std::string_view managed_first = "the managed file's stands";
+constexpr std::string_view together = "lists count together";
+
+constexpr SettingRow table[] = {
+    {"enabled", "true or false", "true", strictest_wins, read_boolean<&Settings::enabled, true>},
+    {"allow_sandbox_off", "true or false", "", strictest_wins,
+     read_boolean<&Settings::allow_sandbox_off, false>},
+    {"default_profile", "the name of a sandbox profile", "a name; what both allow holds", "all of them hold",
+     read_default_profile},
+    {"rules", "a list of {\"tool\": PATTERN, \"profile\": NAME}", "rules; what both allow holds",
+     "all of them hold", read_rules},
+    {"profiles_dir", "an absolute path", "", managed_first, read_path<&Settings::profiles_dir>},
+    {"executors_dir", "an absolute path", "", managed_first, read_path<&Settings::executors_dir>},
+    {"permissions", "permission rules", "rules; the strictest answer wins", "the strictest answer wins",
+     note_permissions},
+    {"autonomy", "readonly, supervised or full", "readonly or supervised", strictest_wins,
+     read_choice<&Settings::autonomy, autonomies>},
+    {"isolation", "a rung: subprocess, namespace, container, gvisor, microvm", "namespace or a higher rung",
+     strictest_wins, read_choice<&Settings::isolation, rungs>},
+    {"missing", "refuse or degrade", "refuse", strictest_wins, read_choice<&Settings::missing, missings>},
+    {"limits", "an object of limits", "less than what holds without it", "the smallest of each", read_limits},
+    {"commands", "passive, full or any", "passive or full", strictest_wins,
+     read_choice<&Settings::commands, command_profiles>},
+    {"tool_path", "a list of directories", "", together, read_list<&Settings::tool_path, fault_of_directory>},
+    {"dotfiles", "refuse or allow", "refuse", strictest_wins,
+     read_choice<&Settings::dotfiles, dotfiles_words>},
+    {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
+    {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
+    {"approved_executors", "a list of names", "", together,
+     read_list<&Settings::approved_executors, fault_of_approval>},
+};
+
+Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file, Whose whose) {
+  if (!file) return {};
+  for (const auto& member : file->root.members) {
+    const SettingWord word{*file, member, whose};
+    for (const auto& row : table) {
+      if (row.key != member.name) continue;
+      if (whose == Whose::project && row.projects.empty()) return wrong(word, "is not a project's to say");
+      TRY(row.read(settings, word));
+    }
+  }
+  return {};
+}
+
+std::string json_of(const Voice<uint64_t>& voice, LimitId id) {
+  return json_quote(show_limit(id, voice.value));
+}
+
+}  // namespace
+
+std::string_view name_of(Whose whose) {
+  switch (whose) {
+    case Whose::managed: return "managed";
+    case Whose::user: return "user";
+    case Whose::project: return "project";
+  }
+  return "project";
+}
+
+std::string_view name_of(Missing missing) { return missing == Missing::degrade ? "degrade" : "refuse"; }
+
+std::string text_of(const Origin& origin) {
+  return origin.kind == Origin::Kind::standard ? "default" : origin.place;
+}
+
+std::span<const SettingRow> settings_table() { return table; }
+
+std::span<const std::string_view> settings_keys() {
+  static constexpr auto keys = [] {
+    std::array<std::string_view, std::size(table)> names = {};
+    for (size_t i = 0; i < names.size(); ++i) names[i] = table[i].key;
+    return names;
+  }();
+  return keys;
+}
+
+Result<Settings> settings_of(const ConfigFiles& files) {
+  Settings settings;
+  // The first of equal words is the one that is named, and a path's first word stands.
+  TRY(read_file(settings, files.managed, Whose::managed));
+  TRY(read_file(settings, files.user, Whose::user));
+  TRY(read_file(settings, files.project, Whose::project));
+  return settings;
+}
+
+Setting<uint64_t> chosen_limit(const Settings& settings, const LimitQuestion& question) {
+  const Voices<uint64_t>& voices = settings.limits[static_cast<size_t>(question.id)];
+  Setting<uint64_t> chosen{.value = question.standard};
+  const auto overrule = [&](const Voice<uint64_t>& voice) {
+    chosen.overruled.push_back({json_of(voice, question.id), voice.origin});
+  };
+  // The smaller one; an operator's first word also above the default.
+  const auto meet = [&](const std::optional<Voice<uint64_t>>& voice, Whose whose) {
+    if (!voice) return;
+    const bool first = !chosen.is_said() && (whose != Whose::project || voice->value <= chosen.value);
+    if (first || voice->value < chosen.value) {
+      if (chosen.is_said()) overrule({chosen.value, chosen.origin});
+      chosen.value = voice->value;
+      chosen.origin = voice->origin;
+    } else if (voice->value > chosen.value) {
+      overrule(*voice);
+    }
+  };
+  if (question.asked) {
+    chosen.value = *question.asked;
+    chosen.origin = {Origin::Kind::flag, std::string(info_of(question.id).flag)};
+    for (const auto* voice : {&voices.user, &voices.project})
+      if (*voice) overrule(**voice);
+  } else {
+    meet(voices.user, Whose::user);
+    meet(voices.project, Whose::project);
+  }
+  meet(voices.managed, Whose::managed);
+  chosen.managed = voices.managed;
+  return chosen;
+}
+
+}  // namespace cloche

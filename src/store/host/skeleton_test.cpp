@@ -1,0 +1,258 @@
+// The still part of a view, built, reused, built anew, and kept for as long as somebody holds it.
+#include "store/skeleton.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/sys/directory.hpp"
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SkeletonTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(::mkdtemp(path_.data()), nullptr);
+    path_ = fs::canonical(path_).string();
+    fs::create_directories(path_ + "/etc/alternatives");
+    write("etc/services", "ssh 22/tcp\n");
+    write("etc/alternatives/README", "text");
+    fs::create_symlink("/usr/bin/vim", path_ + "/etc/alternatives/vi");
+    plan_.argv = {"x"};
+    plan_.view = {{.kind = EntryKind::tree,
+                   .access = Access::run,
+                   .target = "/usr",
+                   .source = "/usr",
+                   .recursive = true},
+                  {.kind = EntryKind::link, .target = "/bin", .source = "usr/bin"},
+                  {.kind = EntryKind::directory, .target = "/run"},
+                  {.kind = EntryKind::proc, .target = "/proc"},
+                  {.kind = EntryKind::tmpfs,
+                   .access = Access::write_run,
+                   .target = "/tmp",
+                   .mode = 01777,
+                   .size_bytes = 4096},
+                  {.kind = EntryKind::text, .target = "/etc/passwd", .content = "root:x:0:0\n", .mode = 0644},
+                  {.kind = EntryKind::tree,
+                   .access = Access::device,
+                   .target = "/dev/null",
+                   .source = "/dev/null",
+                   .file = true},
+                  {.kind = EntryKind::tree,
+                   .target = "/etc/services",
+                   .source = path_ + "/etc/services",
+                   .file = true,
+                   .copied = true},
+                  {.kind = EntryKind::tree,
+                   .target = "/etc/alternatives",
+                   .source = path_ + "/etc/alternatives",
+                   .copied = true},
+                  {.kind = EntryKind::tree,
+                   .access = Access::write_run,
+                   .target = "/home/user/project",
+                   .source = path_,
+                   .owned = true},
+                  {.kind = EntryKind::tree, .target = "/usr/share/inside", .source = path_, .owned = true},
+                  {.kind = EntryKind::tree, .target = "/tmp/inside", .source = path_, .owned = true}};
+  }
+  void TearDown() override { fs::remove_all(path_); }
+
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+  }
+  Skeleton take(Part part = Part::etc) const {
+    auto taken = take_skeleton(plan_, part, state());
+    EXPECT_TRUE(taken.ok()) << taken.error().what;
+    return taken.ok() ? std::move(taken).value() : Skeleton{};
+  }
+  std::string state() const { return path_ + "/state/cloche"; }
+  size_t kept() const { return names_in(state() + "/skeletons").size(); }
+  static std::string content(const std::string& path) {
+    std::stringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  static struct stat look(const std::string& path) {
+    struct stat seen {};
+    EXPECT_EQ(::lstat(path.c_str(), &seen), 0) << path;
+    return seen;
+  }
+
+  std::string path_ = testing::TempDir() + "cloche-unit-XXXXXX";
+  ConfinementPlan plan_;
+};
+
+TEST_F(SkeletonTest, HoldsEveryStillThingAndAMountPointForEveryOther) {
+  const Skeleton skeleton = take(Part::root);
+  const std::string& root = skeleton.root;
+  EXPECT_EQ(fs::read_symlink(root + "/bin"), "usr/bin");
+  for (const char* mount_point : {"/usr", "/run", "/proc", "/tmp", "/etc", "/home/user/project"}) {
+    EXPECT_TRUE(fs::is_directory(root + mount_point)) << mount_point;
+    EXPECT_TRUE(fs::is_empty(root + mount_point)) << mount_point << ": what lies in a mount comes with it";
+  }
+  const Skeleton second = take(Part::etc);
+  const std::string& etc = second.root;
+  EXPECT_EQ(content(etc + "/passwd"), "root:x:0:0\n");
+  EXPECT_EQ(content(etc + "/services"), "ssh 22/tcp\n");
+  EXPECT_EQ(content(etc + "/alternatives/README"), "text");
+  EXPECT_EQ(fs::read_symlink(etc + "/alternatives/vi"), "/usr/bin/vim") << "a link stays a link";
+}
+
+TEST_F(SkeletonTest, HasDeviceNodesWhereItMayMakeThem) {
+  const Skeleton skeleton = take(Part::root);
+  const struct stat seen = look(skeleton.root + "/dev/null");
+  EXPECT_EQ(skeleton.has_devices, S_ISCHR(seen.st_mode));
+  EXPECT_EQ(skeleton.has_devices, ::geteuid() == 0) << "root may, others may not";
+  if (skeleton.has_devices) {
+    EXPECT_EQ(seen.st_rdev, look("/dev/null").st_rdev);
+    EXPECT_EQ(seen.st_mode & 07777, 0666U);
+  } else {
+    EXPECT_TRUE(S_ISREG(seen.st_mode)) << "a mount point";
+    EXPECT_EQ(seen.st_size, 0);
+  }
+}
+
+TEST_F(SkeletonTest, OnlyCharacterDevicesBecomeNodes) {
+  plan_.view[6].source = path_ + "/etc/services";
+  const Skeleton skeleton = take(Part::root);
+  EXPECT_FALSE(skeleton.has_devices);
+  EXPECT_TRUE(S_ISREG(look(skeleton.root + "/dev/null").st_mode));
+}
+
+TEST_F(SkeletonTest, APartWithoutEntriesIsNoDirectory) {
+  plan_.view = {{.kind = EntryKind::tree, .target = "/etc", .source = "/etc"},
+                {.kind = EntryKind::tree, .target = "/etc/granted", .source = path_, .owned = true}};
+  EXPECT_EQ(take(Part::etc).root, "") << "/etc is the host's own, and nothing may cover it";
+  EXPECT_NE(take(Part::root).root, "");
+}
+
+TEST_F(SkeletonTest, TheRootIsOneWorkspacesAndEtcIsForAll) {
+  const ino_t root = take(Part::root).inode;
+  const ino_t etc = take(Part::etc).inode;
+  plan_.view[9].target = "/home/user/another";
+  EXPECT_NE(take(Part::root).inode, root);
+  EXPECT_EQ(take(Part::etc).inode, etc);
+}
+
+TEST_F(SkeletonTest, NamesTheDirectoryThatTheJailMustFind) {
+  const Skeleton skeleton = take();
+  const struct stat seen = look(skeleton.root);
+  EXPECT_EQ(seen.st_dev, skeleton.device);
+  EXPECT_EQ(seen.st_ino, skeleton.inode);
+  EXPECT_TRUE(skeleton.lock.valid());
+}
+
+TEST_F(SkeletonTest, IsPrivateOutsideAndReadableInside) {
+  const auto before = ::umask(077);
+  const Skeleton skeleton = take();
+  ::umask(before);
+  EXPECT_EQ(look(state() + "/skeletons").st_mode & 0777, 0700U);
+  EXPECT_EQ(look(skeleton.root).st_mode & 0777, 0755U) << "whatever the caller's umask is";
+  EXPECT_EQ(look(skeleton.root + "/alternatives").st_mode & 0777, 0755U);
+  EXPECT_EQ(look(skeleton.root + "/passwd").st_mode & 07777, 0644U);
+}
+
+TEST_F(SkeletonTest, IsReusedWhileNothingChanges) {
+  const ino_t first = take().inode;
+  for (int again = 0; again < 3; ++again) EXPECT_EQ(take().inode, first);
+  EXPECT_EQ(kept(), 1U);
+}
+
+TEST_F(SkeletonTest, IsSharedByCallsAtTheSameTime) {
+  const Skeleton first = take();
+  const Skeleton second = take();
+  EXPECT_EQ(first.inode, second.inode);
+}
+
+TEST_F(SkeletonTest, IsBuiltAnewWhenACopiedFileChanges) {
+  EXPECT_EQ(content(take().root + "/services"), "ssh 22/tcp\n");
+  write("etc/services", "ssh 2222/tcp\n");
+  EXPECT_EQ(content(take().root + "/services"), "ssh 2222/tcp\n");
+  fs::remove(path_ + "/etc/services");
+  write("etc/services", "ssh 2222/tcp\n");
+  const ino_t replaced = take().inode;
+  EXPECT_EQ(take().inode, replaced) << "and then reused again";
+}
+
+TEST_F(SkeletonTest, IsBuiltAnewWhenACopiedDirectoryChanges) {
+  (void)take();
+  write("etc/alternatives/new", "new");
+  EXPECT_EQ(content(take().root + "/alternatives/new"), "new");
+  fs::remove(path_ + "/etc/alternatives/new");
+  EXPECT_FALSE(fs::exists(take().root + "/alternatives/new"));
+  fs::remove(path_ + "/etc/alternatives/vi");
+  fs::create_symlink("/usr/bin/nano", path_ + "/etc/alternatives/vi");
+  EXPECT_EQ(fs::read_symlink(take().root + "/alternatives/vi"), "/usr/bin/nano");
+}
+
+TEST_F(SkeletonTest, OfAnotherPlanIsAnother) {
+  const ino_t first = take().inode;
+  plan_.view[5].content = "another user\n";
+  const Skeleton second = take();
+  EXPECT_NE(second.inode, first);
+  EXPECT_EQ(content(second.root + "/passwd"), "another user\n");
+  EXPECT_EQ(kept(), 2U);
+  (void)take(Part::root);
+  plan_.view[1].source = "usr/sbin";
+  EXPECT_EQ(fs::read_symlink(take(Part::root).root + "/bin"), "usr/sbin");
+  EXPECT_EQ(kept(), 4U);
+}
+
+TEST_F(SkeletonTest, DoesNotDependOnWhatOnlyTheMountsDecide) {
+  const ino_t first = take(Part::root).inode;
+  plan_.view[0].source = "/opt";
+  plan_.view[4].size_bytes = 8192;
+  plan_.view[10].target = "/usr/share/elsewhere";
+  plan_.argv = {"y"};
+  EXPECT_EQ(take(Part::root).inode, first);
+}
+
+TEST_F(SkeletonTest, AnOldOneStaysForAsLongAsItIsHeld) {
+  Skeleton held = take();
+  const OwnedFd root(::open(held.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  write("etc/services", "ssh 1/tcp\n");
+  (void)take();
+  write("etc/services", "ssh 2/tcp\n");
+  (void)take();
+  EXPECT_EQ(::faccessat(root.get(), "passwd", F_OK, 0), 0) << "its user would lose the ground it stands on";
+  held.lock.reset();
+  write("etc/services", "ssh 3/tcp\n");
+  (void)take();
+  write("etc/services", "ssh 4/tcp\n");
+  (void)take();
+  EXPECT_NE(::faccessat(root.get(), "passwd", F_OK, 0), 0)
+      << "and is taken away when nobody holds it any more";
+}
+
+TEST_F(SkeletonTest, OneThatOthersCouldHaveChangedIsNotUsed) {
+  const std::string home = fs::path(take().root).parent_path();
+  fs::permissions(home, fs::perms(0777));
+  const Skeleton again = take();
+  EXPECT_EQ(look(fs::path(again.root).parent_path()).st_mode & 0777, 0700U) << "it was built anew";
+}
+
+TEST_F(SkeletonTest, WithoutAStateDirectoryThereIsNone) {
+  EXPECT_FALSE(take_skeleton(plan_, Part::etc, "").ok());
+  write("file", "");
+  EXPECT_FALSE(take_skeleton(plan_, Part::etc, path_ + "/file").ok());
+}
+
+TEST_F(SkeletonTest, WhatIsTooLargeToCopyIsNotHalfDone) {
+  write("etc/alternatives/large", "");
+  fs::resize_file(path_ + "/etc/alternatives/large", 1ULL << 30);
+  EXPECT_FALSE(take_skeleton(plan_, Part::etc, state()).ok());
+  fs::remove(path_ + "/etc/alternatives/large");
+  EXPECT_TRUE(take_skeleton(plan_, Part::etc, state()).ok());
+  EXPECT_EQ(kept(), 1U) << "and what was begun is cleaned away";
+}
+
+}  // namespace
+}  // namespace cloche

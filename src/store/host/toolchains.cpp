@@ -1,0 +1,180 @@
+#include "store/host/toolchains.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "store/system_facts.hpp"
+
+namespace cloche {
+namespace {
+
+FileFact look_through(const std::string& path) {
+  FileFact fact{.path = path};
+  auto held = sys::hold(path);
+  struct stat seen {};
+  if (!held.ok() || ::fstat(held.value().fd.get(), &seen) != 0) return fact;
+  return fact_from(seen, std::move(held.value().path));
+}
+
+// Trees below /usr are in every view already. One that stands behind a link is shown where it is, and the
+// name that the caller's PATH and settings use leads there.
+bool show(ToolchainFact& chain, const std::string& path) {
+  FileFact fact = look_through(path);
+  if (!fact.exists()) return false;
+  if (fact.path != path && is_plain_absolute(path) && is_plain_absolute(fact.path)) {
+    chain.trees.push_back({.kind = FileFact::Kind::link, .path = path, .link = fact.path});
+  }
+  const bool shown_anyway = is_beneath("/usr", fact.path) || is_beneath("/opt", fact.path);
+  if (!shown_anyway && is_plain_absolute(fact.path)) chain.trees.push_back(std::move(fact));
+  return true;
+}
+
+std::string root_of(const ToolchainQuery& query, std::string_view variable, std::string_view below_home) {
+  std::string root = query.variable(variable);
+  if (root.empty() && !query.home.empty()) root = query.home + std::string(below_home);
+  return is_plain_absolute(root) && root != "/" && root != query.home ? root : std::string();
+}
+
+bool is_directory(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+ToolchainFact pyenv(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "pyenv"};
+  const std::string root = root_of(query, "PYENV_ROOT", "/.pyenv");
+  if (root.empty() || !is_directory(root + "/versions") || !show(chain, root)) return chain;
+  chain.path = {root + "/shims", root + "/bin"};
+  chain.environment["PYENV_ROOT"] = root;
+  return chain;
+}
+
+// "v9.11.2" before "v20.1.0": runs of digits count as numbers.
+bool is_older(const std::string& a, const std::string& b) {
+  size_t i = 0;
+  size_t j = 0;
+  while (i < a.size() && j < b.size()) {
+    uint64_t left = 0;
+    uint64_t right = 0;
+    const auto* after_left = std::from_chars(a.data() + i, a.data() + a.size(), left).ptr;
+    const auto* after_right = std::from_chars(b.data() + j, b.data() + b.size(), right).ptr;
+    if (after_left != a.data() + i && after_right != b.data() + j) {
+      if (left != right) return left < right;
+      i = static_cast<size_t>(after_left - a.data());
+      j = static_cast<size_t>(after_right - b.data());
+    } else if (a[i] != b[j]) {
+      return a[i] < b[j];
+    } else {
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+// The version that the caller's shell chose, by its PATH; else the last one installed.
+ToolchainFact nvm(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "nvm"};
+  const std::string root = root_of(query, "NVM_DIR", "/.nvm");
+  const std::string versions = root + "/versions/node";
+  if (root.empty() || !is_directory(versions) || !show(chain, versions)) return chain;
+  const auto names = names_in(versions);
+  for (const auto& name : names) {
+    const std::string bin = versions + "/" + name + "/bin";
+    if ((":" + query.path + ":").find(":" + bin + ":") != std::string::npos) chain.path.push_back(bin);
+  }
+  const auto newest = std::max_element(names.begin(), names.end(), is_older);
+  if (chain.path.empty() && newest != names.end()) chain.path.push_back(versions + "/" + *newest + "/bin");
+  return chain;
+}
+
+// Never ~/.cargo itself: it holds credentials.toml. Cargo writes to a home of its own inside.
+ToolchainFact cargo(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "cargo"};
+  const std::string home = root_of(query, "CARGO_HOME", "/.cargo");
+  const std::string rustup = root_of(query, "RUSTUP_HOME", "/.rustup");
+  if (home.empty() || !show(chain, home + "/bin")) return chain;
+  chain.path = {home + "/bin"};
+  if (!rustup.empty() && is_directory(rustup + "/toolchains") && show(chain, rustup)) {
+    chain.environment["RUSTUP_HOME"] = rustup;
+  }
+  return chain;
+}
+
+ToolchainFact go(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "go"};
+  if (is_directory("/usr/local/go/bin")) chain.path.emplace_back("/usr/local/go/bin");
+  const std::string tools = root_of(query, "GOPATH", "/go");
+  if (!tools.empty() && is_directory(tools + "/bin") && show(chain, tools + "/bin"))
+    chain.path.push_back(tools + "/bin");
+  return chain;
+}
+
+ToolchainFact uv(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "uv"};
+  if (query.home.empty()) return chain;
+  const std::string bin = query.home + "/.local/bin";
+  const bool found = show(chain, bin + "/uv");
+  show(chain, bin + "/uvx");
+  if (found) chain.path.push_back(bin);
+  show(chain, query.home + "/.local/share/uv/python");
+  return chain;
+}
+
+ToolchainFact conda(const ToolchainQuery& query) {
+  ToolchainFact chain{.name = "conda"};
+  for (const char* name : {"/miniconda3", "/anaconda3", "/miniforge3", "/mambaforge"}) {
+    if (query.home.empty() || !is_directory(query.home + name + "/bin")) continue;
+    if (show(chain, query.home + name)) chain.path.push_back(query.home + name + "/bin");
+  }
+  if (is_directory("/opt/conda/bin")) chain.path.emplace_back("/opt/conda/bin");
+  return chain;
+}
+
+struct Finder {
+  std::string_view name;
+  ToolchainFact (*find)(const ToolchainQuery&);
+};
+constexpr Finder finders[] = {{"pyenv", pyenv}, {"nvm", nvm}, {"cargo", cargo},
+                              {"go", go},       {"uv", uv},   {"conda", conda}};
+
+Result<std::vector<std::string>> names_wanted(const std::string& wanted) {
+  std::vector<std::string> names;
+  size_t begin = 0;
+  while (begin <= wanted.size()) {
+    const size_t end = std::min(wanted.find(',', begin), wanted.size());
+    const std::string name = wanted.substr(begin, end - begin);
+    const bool known = std::any_of(std::begin(finders), std::end(finders),
+                                   [&](const Finder& finder) { return finder.name == name; });
+    if (!known) {
+      return usage_error("--toolchains " + wanted + ": unknown toolchain '" + name + "'",
+                         "known are pyenv, nvm, cargo, go, uv, conda; or auto, or none");
+    }
+    names.push_back(name);
+    begin = end + 1;
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<std::vector<ToolchainFact>> find_toolchains(const ToolchainQuery& query) {
+  std::vector<ToolchainFact> chains;
+  if (query.wanted == "none") return chains;
+  const bool by_itself = query.wanted == "auto";
+  const auto names = by_itself ? std::vector<std::string>() : TRY(names_wanted(query.wanted));
+  for (const auto& finder : finders) {
+    if (!by_itself && std::find(names.begin(), names.end(), finder.name) == names.end()) continue;
+    ToolchainFact chain = finder.find(query);
+    const bool installed = !chain.trees.empty() || !chain.path.empty();
+    if (installed || !by_itself) chains.push_back(std::move(chain));
+  }
+  return chains;
+}
+
+}  // namespace cloche

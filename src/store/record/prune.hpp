@@ -1,0 +1,33 @@
+// Makes room: removes records of runs that nobody has open any more, the homes that their tasks had, and what
+// calls without a record have left below the state directory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "store/record/run_place.hpp"
+
+namespace cloche {
+
+enum class Pruned { record, task_homes };
+
+// A run below the state directory goes whole; of a --run DIR, whose artifacts are the user's, only the homes
+// of its tasks. A run that is in use is refused.
+Result<Pruned> prune_run(const RunPlace& place);
+
+struct PruneReport {
+  std::vector<std::string> records = {};      // run ids that are gone
+  std::vector<std::string> task_homes = {};   // of these only the homes
+  std::vector<std::string> quarantines = {};  // of calls without a record
+  std::vector<std::string> kept = {};         // "ID: why"
+};
+// Every run below the state directory whose audit nobody has written to for that long, the quarantine of
+// every call without a record that took something away that long ago, and what is remembered of trees that
+// nobody has looked at since; without an age only the task homes of every finished run, and each record
+// stays.
+PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms);
+
+}  // namespace cloche

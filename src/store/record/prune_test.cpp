@@ -1,0 +1,123 @@
+// What is removed, and what is left alone.
+#include "store/record/prune.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "store/kept_head.hpp"
+#include "store/record/record_fixture.hpp"
+
+namespace cloche {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Pruning : public RecordTest {
+ protected:
+  // A finished run with a call and the home of a task.
+  RunPlace finished_run() const {
+    const RunPlace where = place_new_run(state()).value();
+    write_call(*open(where), "T-001", "x");
+    fs::create_directories(where.directory + "/tasks/T-001/home/deep");
+    return where;
+  }
+  static void make_old(const RunPlace& where) {
+    const timespec times[2] = {{1000, 0}, {1000, 0}};
+    ASSERT_EQ(::utimensat(AT_FDCWD, where.audit().c_str(), times, 0), 0);
+  }
+};
+
+TEST_F(Pruning, ARunOfTheStateGoesWhole) {
+  const RunPlace where = finished_run();
+  EXPECT_TRUE(fs::exists(kept_head_path(where)));
+  EXPECT_EQ(prune_run(where).value(), Pruned::record);
+  EXPECT_FALSE(fs::exists(where.directory));
+  EXPECT_FALSE(fs::exists(kept_head_path(where)));
+  EXPECT_FALSE(find_run("last", state()).ok());
+}
+
+TEST_F(Pruning, OfAGivenRunOnlyTheHomesGo) {
+  const RunPlace where = place();
+  write_call(*open(where), "T-001", "x");
+  put_text(where.workspace() + "/report.md", "kept");
+  fs::create_directories(where.directory + "/tasks/T-001/home");
+  EXPECT_EQ(prune_run(where).value(), Pruned::task_homes);
+  EXPECT_FALSE(fs::exists(where.directory + "/tasks"));
+  EXPECT_EQ(text_in(where.workspace() + "/report.md"), "kept");
+  EXPECT_EQ(verdict(where), "ok");
+}
+
+TEST_F(Pruning, ARunInUseIsLeftAlone) {
+  const RunPlace where = finished_run();
+  make_old(where);
+  auto run = open(where);
+  const auto refused = prune_run(where);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().what.text().find("is in use"), std::string::npos);
+  EXPECT_EQ(prune_state(state(), 1000).kept.size(), 1U);
+  EXPECT_TRUE(fs::exists(where.directory + "/tasks/T-001/home/deep"));
+  run.reset();
+  EXPECT_EQ(prune_state(state(), 1000).records, std::vector{where.run_id()});
+}
+
+TEST_F(Pruning, ByAgeOnlyTheOldGo) {
+  const RunPlace old = finished_run();
+  const RunPlace young = finished_run();
+  make_old(old);
+  const PruneReport report = prune_state(state(), 3'600'000);
+  EXPECT_EQ(report.records, std::vector{old.run_id()});
+  EXPECT_TRUE(report.task_homes.empty());
+  EXPECT_FALSE(fs::exists(old.directory));
+  EXPECT_EQ(verdict(young), "ok");
+  EXPECT_TRUE(fs::exists(young.directory + "/tasks"));
+}
+
+// What a call without a record took away, and what is remembered of trees.
+TEST_F(Pruning, WhatCallsWithoutARecordLeftGoesByAge) {
+  const std::string old = state() + "/quarantine/1000-1";
+  const std::string young = state() + "/quarantine/2000-2";
+  const std::string looked = state() + "/looked";
+  for (const auto& call : {old, young}) {
+    fs::create_directories(call + "/1/.vscode");
+    put_text(call + "/1/.vscode/tasks.json", "{}");
+  }
+  fs::create_directories(looked);
+  for (const char* tree : {"/1-2", "/1-3"}) put_text(looked + tree, "x");
+  fs::permissions(old + "/1/.vscode", fs::perms::none);  // as a command may leave it
+  const timespec times[2] = {{1000, 0}, {1000, 0}};
+  for (const auto& path : {old, looked + "/1-2"}) ASSERT_EQ(::utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  EXPECT_TRUE(prune_state(state(), {}).quarantines.empty());
+  EXPECT_TRUE(fs::exists(old));
+  const PruneReport report = prune_state(state(), uint64_t{3600} * 1000);
+  EXPECT_EQ(report.quarantines, std::vector<std::string>{"1000-1"});
+  EXPECT_TRUE(report.kept.empty());
+  EXPECT_FALSE(fs::exists(old));
+  EXPECT_TRUE(fs::exists(young + "/1/.vscode/tasks.json"));
+  EXPECT_FALSE(fs::exists(looked + "/1-2"));
+  EXPECT_TRUE(fs::exists(looked + "/1-3"));
+}
+
+TEST_F(Pruning, WithoutAnAgeTheRecordsStay) {
+  const RunPlace where = finished_run();
+  EXPECT_EQ(prune_state(state(), std::nullopt).task_homes, std::vector{where.run_id()});
+  EXPECT_FALSE(fs::exists(where.directory + "/tasks"));
+  EXPECT_EQ(verdict(where), "ok");
+  EXPECT_TRUE(prune_state(state(), std::nullopt).task_homes.empty());
+  EXPECT_TRUE(prune_state("", 1).records.empty());
+}
+
+// A task's home is written by what ran in it; a link in there leads nowhere.
+TEST_F(Pruning, LinksInAHomeAreNotFollowed) {
+  const RunPlace where = finished_run();
+  fs::create_directory(scratch_.path + "/precious");
+  put_text(scratch_.path + "/precious/file", "kept");
+  fs::create_directory_symlink(scratch_.path + "/precious", where.directory + "/tasks/T-001/home/link");
+  fs::create_directory_symlink(scratch_.path + "/precious", where.directory + "/tasks/T-002");
+  EXPECT_TRUE(prune_run(where).ok());
+  EXPECT_EQ(text_in(scratch_.path + "/precious/file"), "kept");
+}
+
+}  // namespace
+}  // namespace cloche

@@ -1,0 +1,73 @@
+// A record read for people: one value a call. What it shows is what the lines say; whether they are the lines
+// that were written is for verify to tell.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json/json_text.hpp"
+#include "base/result.hpp"
+#include "store/record/chain_reading.hpp"
+#include "store/record/run_place.hpp"
+
+namespace cloche {
+
+struct LoggedCall {
+  std::string call_id;
+  std::string task_id;
+  std::string time;
+  std::string tool;
+  std::string args;  // compact JSON, its beginning
+  std::string decision;
+  std::vector<std::string> objections = {};  // "gate: decision: reason" of each gate that did not allow
+  std::string outcome = {};                  // empty: it has not ended
+  std::string exit = {};
+  bool advisory = false;  // the agent did it itself, or did not: nobody here knows
+  std::string wall_ms = {};
+};
+
+LoggedCall logged_call(const JsonValue& line);
+
+struct EndedCall {
+  LoggedCall call;
+  std::string line;  // as it is in its transcript
+};
+
+// Each line of a call as it ends, in all transcripts of a run or in one.
+class TranscriptFollower {
+ public:
+  using Visit = std::function<void(const JsonValue& call, std::string_view line)>;
+
+  TranscriptFollower(RunPlace place, std::string task) : place_(std::move(place)), task_(std::move(task)) {}
+  // What has been added since the last time; also in transcripts that are new.
+  Result<void> read_on(const Visit& visit);
+  // The last `most` of these, in the order in which they ended.
+  Result<std::vector<EndedCall>> read_latest(size_t most);
+  uint64_t unreadable_lines() const { return unreadable_; }
+
+ private:
+  Result<void> read_one(int transcripts, const std::string& name, const Visit& visit);
+
+  RunPlace place_;
+  std::string task_;  // empty: all
+  std::map<std::string, LineReader> readers_;
+  uint64_t unreadable_ = 0;
+};
+
+struct Log {
+  std::vector<LoggedCall> calls;  // in the order of their ids
+  uint64_t unreadable_lines = 0;
+};
+// With the calls that have begun and not ended.
+Result<Log> read_log(const RunPlace& place, const std::string& task);
+// One transcript alone.
+Result<Log> read_log_file(const std::string& file);
+
+// The lines of one file that are JSON, as they are.
+Result<void> visit_lines(const std::string& file, const TranscriptFollower::Visit& visit);
+
+}  // namespace cloche

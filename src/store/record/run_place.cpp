@@ -1,0 +1,224 @@
+#include "store/record/run_place.hpp"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/private_file.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/command_words.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* artifacts_name = "artifacts";
+
+// Files of the record are Cloche's own: one that another user could have written is not believed.
+Error not_ours(const std::string& shown_name, const std::string& why) {
+  return refusal(shown_name + " " + why + ", so it cannot be trusted with a record",
+                 "move it away, or name another run");
+}
+
+// Why a file or directory that is there cannot be part of a record; empty: it can.
+std::string distrust(const struct stat& seen, mode_t type, RecordUse use) {
+  if ((seen.st_mode & S_IFMT) != type)
+    return type == S_IFDIR ? "is not a directory" : "is not a regular file";
+  if (use == RecordUse::read) return {};
+  if (seen.st_uid != ::geteuid()) return "belongs to another user";
+  if ((seen.st_mode & 022) != 0) return "can be written by others";
+  if (type == S_IFREG && seen.st_nlink != 1) return "has a second name (a hard link)";
+  return {};
+}
+
+Result<OwnedFd> trusted(OwnedFd fd, mode_t type, RecordUse use, const std::string& shown_name) {
+  struct stat seen {};
+  if (::fstat(fd.get(), &seen) != 0) return system_error("look at " + shown_name);
+  if (const std::string why = distrust(seen, type, use); !why.empty()) return not_ours(shown_name, why);
+  return fd;
+}
+
+// Without waiting for the other end of a FIFO, and never through a link.
+Result<OwnedFd> open_existing(int parent, const std::string& name, int flags, mode_t type, RecordUse use,
+                              const std::string& shown_name) {
+  OwnedFd fd(::openat(parent, name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (fd) return trusted(std::move(fd), type, use, shown_name);
+  if (errno == ELOOP) return not_ours(shown_name, "is a link");
+  if (errno == ENXIO || errno == EISDIR) return not_ours(shown_name, "is not a regular file");
+  if (errno != ENOTDIR) return system_error("open " + shown_name);
+  struct stat seen {};
+  const bool link = ::fstatat(parent, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(seen.st_mode);
+  return not_ours(shown_name, link ? "is a link" : "is not a directory");
+}
+
+bool is_directory(const std::string& path) {
+  struct stat seen {};
+  return ::stat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
+}
+
+// It is written again only when it changes, because a call in a run that goes on has no time for it.
+void remember_last(const RunPlace& place) {
+  if (place.state.empty()) return;
+  const std::string file = place.state + "/last";
+  const auto before = read_private_file(file, 4096);
+  if (before.ok() && before.value() == place.directory + "\n") return;
+  (void)write_private_file(file, place.directory + "\n");
+}
+
+Result<RunPlace> place_existing(const std::string& path, const std::string& state) {
+  const sys::Held held = TRY(sys::hold(path));
+  if (!is_directory(held.path)) return refusal(shown(path) + " is not the directory of a run");
+  const bool bare =
+      is_directory(held.path + "/" + transcripts_name) && !is_directory(held.path + "/" + artifacts_name);
+  const bool below_state = !state.empty() && parent_of(held.path) == state + "/runs";
+  return RunPlace{held.path, bare || below_state ? RunLayout::state : RunLayout::given, state};
+}
+
+Result<std::string> make_runs_directory(const std::string& state) {
+  if (state.empty())
+    return refusal("there is no state directory to keep a run in",
+                   "name one with --run DIR, or set XDG_STATE_HOME");
+  std::string runs = state + "/runs";
+  if (!make_private_directories(runs)) return system_error("make " + runs);
+  return runs;
+}
+
+Result<RunPlace> place_in_state(const std::string& directory, const std::string& state) {
+  RunPlace place{TRY(sys::hold(directory)).path, RunLayout::state, state};
+  remember_last(place);
+  return place;
+}
+
+}  // namespace
+
+std::string RunPlace::run_id() const { return directory.substr(directory.rfind('/') + 1); }
+
+std::string RunPlace::workspace() const {
+  return layout == RunLayout::given ? directory + "/" + artifacts_name : "";
+}
+
+std::string RunPlace::transcripts() const {
+  return (layout == RunLayout::given ? workspace() : directory) + "/" + transcripts_name;
+}
+
+std::vector<std::string> RunPlace::own_files() const {
+  if (layout == RunLayout::state) return {directory};
+  return {audit(), directory + "/" + lock_name, directory + "/" + task_homes_name,
+          directory + "/" + quarantine_name, transcripts()};
+}
+
+std::string make_run_id(uint64_t unix_seconds, uint16_t salt) {
+  using namespace std::chrono;
+  const sys_seconds now{seconds(unix_seconds)};
+  const year_month_day date{floor<days>(now)};
+  const hh_mm_ss time{now - floor<days>(now)};
+  char text[64];
+  std::snprintf(text, sizeof text, "r-%04d%02u%02u-%02d%02d%02d-%04x", static_cast<int>(date.year()),
+                static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                static_cast<int>(time.hours().count()), static_cast<int>(time.minutes().count()),
+                static_cast<int>(time.seconds().count()), static_cast<unsigned>(salt));
+  return text;
+}
+
+Result<RunPlace> place_given_run(const std::string& directory, const std::string& state) {
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
+    return system_error("make the run directory " + directory);
+  const RunPlace place{TRY(sys::hold(directory)).path, RunLayout::given, state};
+  const OwnedFd held = TRY(hold_run_directory(place, RecordUse::write));
+  // The workspace is the user's: it has the mode that their other directories have.
+  if (::mkdirat(held.get(), artifacts_name, 0755) != 0 && errno != EEXIST)
+    return system_error("make " + place.workspace());
+  remember_last(place);
+  return place;
+}
+
+Result<RunPlace> place_new_run(const std::string& state) {
+  const std::string runs = TRY(make_runs_directory(state));
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    uint16_t salt = 0;
+    if (::getrandom(&salt, sizeof salt, 0) != sizeof salt) return system_error("get a random number");
+    const std::string directory = runs + "/" + make_run_id(static_cast<uint64_t>(::time(nullptr)), salt);
+    if (::mkdir(directory.c_str(), 0700) == 0) return place_in_state(directory, state);
+    if (errno != EEXIST) return system_error("make " + directory);
+  }
+  return system_error("find a name for a new run", EEXIST);
+}
+
+Result<RunPlace> place_named_run(const std::string& id, const std::string& state) {
+  TRY(check_run_id(id));
+  const std::string directory = TRY(make_runs_directory(state)) + "/" + id;
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
+  return place_in_state(directory, state);
+}
+
+Result<RunPlace> find_run(const std::string& word, const std::string& state) {
+  if (word == "last") {
+    const auto last = state.empty() ? system_error("look", ENOENT) : read_private_file(state + "/last", 4096);
+    if (!last.ok()) return refusal("there is no last run", "name a run by its id or its directory");
+    const std::string directory = last.value().substr(0, last.value().find('\n'));
+    if (!is_directory(directory)) return refusal("the last run, " + shown(directory) + ", is gone");
+    return place_existing(directory, state);
+  }
+  if (!state.empty() && is_bare_word(word) && is_directory(state + "/runs/" + word))
+    return place_existing(state + "/runs/" + word, state);
+  if (is_directory(word)) return place_existing(word, state);
+  return refusal("there is no run '" + shown(word) + "'", "name one by its id, its directory, or 'last'");
+}
+
+bool has_record(const RunPlace& place) {
+  return ::access(place.audit().c_str(), F_OK) == 0 || !names_in(place.transcripts()).empty();
+}
+
+std::vector<RunPlace> runs_in(const std::string& state) {
+  std::vector<RunPlace> places;
+  if (state.empty()) return places;
+  for (const auto& name : names_in(state + "/runs")) {
+    const std::string directory = state + "/runs/" + name;
+    if (is_bare_word(name) && is_directory(directory)) places.push_back({directory, RunLayout::state, state});
+  }
+  return places;
+}
+
+Result<OwnedFd> hold_run_directory(const RunPlace& place, RecordUse use) {
+  return open_existing(AT_FDCWD, place.directory, O_RDONLY | O_DIRECTORY, S_IFDIR, use, place.directory);
+}
+
+Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, RecordUse use) {
+  const auto hold = use == RecordUse::write ? make_record_directory : open_record_directory;
+  if (place.layout == RunLayout::state) return hold(run_directory, transcripts_name, place.transcripts());
+  // The workspace may be as open as its owner likes; what lies in it is judged for itself.
+  OwnedFd workspace(::openat(run_directory, artifacts_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!workspace) return system_error("open " + place.workspace());
+  return hold(workspace.get(), transcripts_name, place.transcripts());
+}
+
+Result<OwnedFd> make_record_directory(int parent, const std::string& name, const std::string& shown_name) {
+  if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST)
+    return system_error("make " + shown_name);
+  return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, RecordUse::write, shown_name);
+}
+
+Result<OwnedFd> open_record_directory(int parent, const std::string& name, const std::string& shown_name) {
+  return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, RecordUse::read, shown_name);
+}
+
+Result<OwnedFd> append_record_file(int parent, const std::string& name, const std::string& shown_name) {
+  constexpr int flags = O_RDWR | O_APPEND;
+  OwnedFd made(::openat(parent, name.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (made) return made;
+  if (errno != EEXIST) return system_error("make " + shown_name);
+  return open_existing(parent, name, flags, S_IFREG, RecordUse::write, shown_name);
+}
+
+Result<OwnedFd> read_record_file(int parent, const std::string& name, const std::string& shown_name) {
+  return open_existing(parent, name, O_RDONLY, S_IFREG, RecordUse::read, shown_name);
+}
+
+}  // namespace cloche

@@ -1,0 +1,17 @@
+#include "store/leftovers.hpp"
+
+#include "base/sys/private_file.hpp"
+#include "store/protected/look_memory.hpp"
+#include "store/skeleton.hpp"
+
+namespace cloche {
+
+void clear_leftovers(const std::string& state) {
+  if (state.empty()) return;
+  clear_unfinished(state);
+  for (const char* name : {"backends", "before", "proofs", "share", "tried", looked_name})
+    clear_unfinished(state + "/" + name);
+  clear_skeletons(state);
+}
+
+}  // namespace cloche

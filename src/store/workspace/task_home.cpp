@@ -1,0 +1,167 @@
+#include "store/task_home.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/sys.hpp"
+#include "policy/plan/plan_run.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr std::string_view tmp_inside = "/tmp";
+constexpr uint64_t say_after_ms = 1000;
+
+// To a command it is a mount of its own: it cannot be replaced, only its mode changed, which is put back. The
+// task's directory above it is ours alone.
+Result<void> make_directory(int task, const char* name, const std::string& shown) {
+  if (::mkdirat(task, name, 0700) != 0 && errno != EEXIST) return system_error("make " + shown);
+  // By name, because an ordinary user cannot open what a command has closed.
+  if (::fchmodat(task, name, 0700, AT_SYMLINK_NOFOLLOW) != 0) return system_error("open " + shown);
+  const OwnedFd made(::openat(task, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!made) return system_error("open " + shown);
+  return {};
+}
+
+// `below` is relative to the directory.
+Result<void> make_mount_point(const std::string& directory, std::string_view below, bool file) {
+  const auto in_the_way = [&](const std::string& name) {
+    return refusal("the task's earlier calls have put something in the way of " + name + " in " + directory,
+                   "use another task, or cloche log prune");
+  };
+  OwnedFd at(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  while (at && !below.empty()) {
+    const std::string name(below.substr(0, below.find('/')));
+    below.remove_prefix(std::min(below.size(), name.size() + 1));
+    if (below.empty() && file) {
+      const OwnedFd made(
+          ::openat(at.get(), name.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600));
+      if (!made) return in_the_way(name);
+      return {};
+    }
+    if (::mkdirat(at.get(), name.c_str(), 0755) != 0 && errno != EEXIST) return system_error("make " + name);
+    OwnedFd next(::openat(at.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!next) return in_the_way(name);
+    at = std::move(next);
+  }
+  if (!at) return system_error("open " + directory);
+  return {};
+}
+
+bool is_mounted(const ConfinementPlan& plan, const Grant& given) {
+  return given.writable && std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+           return entry.kind == EntryKind::tree && entry.target == given.target;
+         });
+}
+
+bool lies_within(const ViewEntry& entry, const Grant& given) {
+  return entry.target != given.target && is_beneath(given.target, entry.target);
+}
+
+Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Grant>& own) {
+  for (const auto& given : own) {
+    if (!is_mounted(plan, given)) continue;
+    for (const auto& entry : plan.view) {
+      if (!lies_within(entry, given)) continue;
+      TRY(make_mount_point(given.source, std::string_view(entry.target).substr(given.target.size() + 1),
+                           entry.file));
+    }
+  }
+  return {};
+}
+
+// There is no lock with a time limit, so it is tried again and again: often at first, for short calls.
+Result<void> lock_within(int fd, Company company, uint64_t most_ms,
+                         const std::function<void(std::string_view)>& waits) {
+  const int operation = (company == Company::alone ? LOCK_EX : LOCK_SH) | LOCK_NB;
+  const uint64_t begun_ms = sys::monotonic_ms();
+  bool said = !waits;
+  for (uint64_t pause_ms = 1; ::flock(fd, operation) != 0; pause_ms = std::min<uint64_t>(2 * pause_ms, 20)) {
+    if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
+    if (sys::monotonic_ms() - begun_ms >= most_ms)
+      return refusal(
+          "another call of the task still runs, and this one cannot run beside it: something that "
+          "it is shown lies in the task's own /tmp or home",
+          "wait for the other one, use another task, or keep the workspace outside of /tmp");
+    if (!said && sys::monotonic_ms() - begun_ms >= say_after_ms) {
+      waits(
+          "another call of this session still runs, and calls in a project below /tmp or /var/tmp run one at "
+          "a "
+          "time");
+      said = true;
+    }
+    const timespec pause{0, static_cast<long>(pause_ms) * 1'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  return {};
+}
+
+}  // namespace
+
+Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own, std::string_view pinned) {
+  for (const auto& given : own) {
+    if (!is_mounted(plan, given)) continue;
+    const bool stays = !pinned.empty() && parent_of(pinned) == given.target;
+    const bool holds_another = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+      return lies_within(entry, given) && !(stays && is_beneath(pinned, entry.target));
+    });
+    if (holds_another) return Company::alone;
+  }
+  return Company::shared;
+}
+
+Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
+                           const std::function<void(std::string_view)>& waits, std::string_view pinned) {
+  const auto mounted = [&](std::string_view target) {
+    return std::find_if(own.begin(), own.end(), [&](const Grant& given) {
+      return given.target == target && is_mounted(plan, given);
+    });
+  };
+  // The one that all of a task share; a session whose workspace lies in /tmp has only a home.
+  const auto tmp = mounted(tmp_inside);
+  const auto shared = tmp != own.end() ? tmp : mounted(home_inside);
+  if (shared == own.end()) return OwnedFd();
+  const std::string task(parent_of(shared->source));
+  const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
+  TRY(lock_within(lock.get(), company_of(plan, own, pinned), plan.limits.wall_ms, waits));
+  TRY(make_mount_points(plan, own));
+  return lock;
+}
+
+Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id,
+                                const std::string& executor) {
+  TRY(check_task_id(task_id));
+  const std::string all = place.directory + "/" + task_homes_name;
+  const std::string own = all + "/" + task_id;
+  const OwnedFd run = TRY(hold_run_directory(place, RecordUse::write));
+  const OwnedFd tasks = TRY(make_record_directory(run.get(), task_homes_name, all));
+  const OwnedFd task = TRY(make_record_directory(tasks.get(), task_id, own));
+  if (executor.empty()) return make_home_beneath(task.get(), own);
+  TRY(make_directory(task.get(), "tmp", own + "/tmp"));
+  const std::string folder = own + "/executors/" + executor;
+  const OwnedFd executors = TRY(make_record_directory(task.get(), "executors", own + "/executors"));
+  const OwnedFd mine = TRY(make_record_directory(executors.get(), executor, folder));
+  TRY(make_directory(mine.get(), "home", folder + "/home"));
+  return TaskHome{folder + "/home", own + "/tmp"};
+}
+
+Result<TaskHome> make_home_beneath(int directory, const std::string& path) {
+  TRY(make_directory(directory, "tmp", path + "/tmp"));
+  TRY(make_directory(directory, "home", path + "/home"));
+  return TaskHome{path + "/home", path + "/tmp"};
+}
+
+std::vector<Grant> task_grants(const TaskHome& home) {
+  return {{home.home, std::string(home_inside), true}, {home.tmp, std::string(tmp_inside), true}};
+}
+
+void remove_task_homes(const RunPlace& place) { remove_tree(place.directory + "/" + task_homes_name); }
+
+}  // namespace cloche

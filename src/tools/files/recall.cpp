@@ -1,0 +1,87 @@
+#include "tools/files/recall.hpp"
+
+#include <algorithm>
+
+#include "base/text/command_words.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t longest_id = 64;
+constexpr int64_t most_bytes = 1 << 20;
+
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+         c == '-';
+}
+
+std::string take_number(const JsonMember& member, int64_t least, int64_t most, uint64_t& into) {
+  const JsonValue& value = member.value;
+  if (!value.is_number() || !value.whole || value.integer < least || value.integer > most)
+    return member.name + " is not a whole number from " + std::to_string(least) + " to " +
+           std::to_string(most);
+  into = static_cast<uint64_t>(value.integer);
+  return {};
+}
+
+// The problem with it, or empty.
+std::string take(Recall& recall, const JsonMember& member) {
+  if (member.name == "offset") return take_number(member, 0, INT64_MAX, recall.offset);
+  if (member.name == "limit") return take_number(member, 1, most_bytes, recall.limit);
+  if (member.name != "call_id") return "unknown argument " + shown(member.name, 60);
+  if (!member.value.is_string()) return "call_id is not a text";
+  recall.call_id = member.value.text;
+  return problem_of_call_id(recall.call_id);
+}
+
+}  // namespace
+
+const ToolSpec& recall_tool() {
+  static const ToolSpec tool = {
+      .name = "read_tool_result",
+      .title = "Read an earlier result",
+      .input_schema = R"({"type": "object", "additionalProperties": false, "properties": {
+    "call_id": {"type": "string", "pattern": "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$",
+                "description": "as the shortened result names it, for example c-0007"},
+    "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "the first byte"},
+    "limit": {"type": "integer", "minimum": 1, "maximum": 1048576, "default": 65536,
+              "description": "how many bytes at most"}},
+    "required": ["call_id"]})",
+      .output_schema = excerpt_schema("call_id"),
+      .annotations = {.read_only = true, .destructive = false, .idempotent = true, .open_world = false},
+  };
+  return tool;
+}
+
+std::string problem_of_call_id(std::string_view id) {
+  const auto wrong = [](const std::string& why) {
+    return "call_id " + why + "; use the id that the shortened result names, as c-0007";
+  };
+  if (id.empty()) return wrong("is empty");
+  if (id.size() > longest_id) return wrong("is longer than " + std::to_string(longest_id) + " bytes");
+  if (id.front() == '.') return wrong("begins with a dot");
+  if (id.find("..") != std::string_view::npos || !std::all_of(id.begin(), id.end(), is_plain))
+    return wrong("'" + shown(id) + "' is not a bare id of letters, digits, . _ and -");
+  return {};
+}
+
+RecallCall parse_recall(const JsonValue& arguments) {
+  RecallCall call;
+  if (!arguments.is_object()) {
+    call.problem = "the arguments are not an object";
+    return call;
+  }
+  if (arguments.find("call_id") == nullptr) call.problem = "call_id is missing";
+  for (const auto& member : arguments.members) {
+    if (call.problem.empty()) call.problem = take(call.recall, member);
+  }
+  return call;
+}
+
+ToolReply perform(const Recall& recall, Results& results) {
+  const auto part = results.recall(recall.call_id, recall.offset, recall.limit);
+  if (!part.ok()) return failed_reply(describe(part.error()));
+  return show_excerpt("call_id", recall.call_id, part.value(), recall.offset);
+}
+
+}  // namespace cloche
