@@ -1,4 +1,4 @@
-// Section 10: what each rung of the ladder costs, beside the bare tool that builds its box with the same
+// Section 10: what each level of the ladder costs, beside the bare tool that builds its box with the same
 // words, and so what of it is our own part: the plan, the stage, the watching and the look at what was left.
 #include <fcntl.h>
 #include <spawn.h>
@@ -114,7 +114,7 @@ constexpr Peer peers[] = {
 std::string ours_of(const Peer& peer) { return std::string("cloche ") + peer.backend; }
 std::string theirs_of(const Peer& peer) { return std::string("bare ") + peer.backend; }
 
-// Both sides of a rung, each tried once: what is not here, or does not work here, is said and left out.
+// Both sides of a level, each tried once: what is not here, or does not work here, is said and left out.
 Result<std::vector<Contender>> both_sides(const Scene& scene, const Peer& peer, const Work& work) {
   std::vector<Contender> both = {
       {ours_of(peer),
@@ -136,7 +136,7 @@ Row row_of(const Peer& peer, const Work& work, const ByName& samples) {
           Cell::spread(difference_of_medians(ours, theirs).scaled(0.001))};
 }
 
-// The glass has no tool that it stands on: what it costs is held against others in section 1.
+// The native sandbox has no tool that it stands on: section 1 compares its cost with others.
 bool has_goal(const Peer& peer) { return std::string_view(peer.backend) != "native"; }
 
 Result<void> measure_work(const Scene& scene, const Work& work, size_t rounds, Report& report, Table& table) {
@@ -177,11 +177,11 @@ std::string load() {
 
 }  // namespace
 
-Result<void> measure_rungs(const Scene& scene, Pace pace, Report& report) {
+Result<void> measure_levels(const Scene& scene, Pace pace, Report& report) {
   const Work works[] = {{"true", {"/bin/true"}}, {"python", {"/usr/bin/python3", "-c", "1"}}};
   Table table{
       10,
-      "The rungs of the ladder",
+      "The isolation levels",
       {"backend", "program", "bare tool", "bare tool p50 ms", "cloche run p50 ms", "our own part, ms"}};
   const std::string before = load();
   for (const auto& work : works)

@@ -22,7 +22,7 @@ constexpr const char* help =
     "  --only N  one section: 1 start, 2 throughput, 3 inside against outside, 4 growth, 5 start as an "
     "ordinary user,\n"
     "            6 the watched memory limit, 7 permission rules, 8 the gateway, 9 the protected set,\n"
-    "            10 the rungs of the ladder, 11 the MCP door, 12 the network by name\n";
+    "            10 the isolation levels, 11 the MCP server, 12 the network by name\n";
 
 struct Section {
   int number;
@@ -40,8 +40,8 @@ constexpr Section sections[] = {
     {7, "permission rules", measure_rules},
     {8, "the gateway's own part", measure_gateway},
     {9, "the look for the protected set", measure_protected},
-    {10, "the rungs of the ladder", measure_rungs},
-    {11, "the MCP door", measure_mcp},
+    {10, "the isolation levels", measure_levels},
+    {11, "the MCP server", measure_mcp},
     {12, "the network by name", measure_egress},
 };
 
@@ -82,7 +82,7 @@ Result<Arguments> parse(int argc, char** argv) {
 Result<bool> measure_all(const Arguments& arguments) {
   stop_on_signals();
   const Scene scene = TRY(Scene::create(Scene::Programs::copied));
-  // Everything we start inherits these two, so that nobody needs to be told; ours goes elsewhere.
+  // Everything we start inherits these two, so that no call of ours has to pass them; ours goes elsewhere.
   const OwnedFd output(::fcntl(1, F_DUPFD_CLOEXEC, 3));
   const OwnedFd nothing = TRY(sys::open("/dev/null", O_RDWR));
   if (!output || ::dup2(nothing.get(), 0) < 0 || ::dup2(nothing.get(), 1) < 0)

@@ -64,7 +64,7 @@ Result<Scene> Scene::create(Programs programs) {
     TRY(copy_program(self, scene.program("cloche-bench")));
   }
   if (::chdir(scene.workspace().c_str()) != 0) return system_error("enter " + scene.workspace());
-  // The command line finds its state by this; a home of ours, so that nobody's real one is looked into.
+  // The command line finds its state by this; a home of ours, so that no user's real one is read.
   ::setenv("XDG_STATE_HOME", (scene.root_ + "/state").c_str(), 1);
   ::setenv("HOME", (scene.root_ + "/home").c_str(), 1);
   return scene;

@@ -21,7 +21,7 @@ Result<void> measure_overshoot(const Scene& scene, Pace pace, Report& report);  
 Result<void> measure_rules(const Scene& scene, Pace pace, Report& report);          // 7
 Result<void> measure_gateway(const Scene& scene, Pace pace, Report& report);        // 8
 Result<void> measure_protected(const Scene& scene, Pace pace, Report& report);      // 9
-Result<void> measure_rungs(const Scene& scene, Pace pace, Report& report);          // 10
+Result<void> measure_levels(const Scene& scene, Pace pace, Report& report);         // 10
 Result<void> measure_mcp(const Scene& scene, Pace pace, Report& report);            // 11
 Result<void> measure_egress(const Scene& scene, Pace pace, Report& report);         // 12
 
@@ -37,8 +37,8 @@ Result<void> describe_machine(const Scene& scene, Report& report);
 // Programs that run inside. How many turns of spin() take so long, roughly.
 unsigned long long spin(unsigned long long turns);
 unsigned long long turns_for(double seconds);
-// Takes memory as fast as it can, and keeps in `tally`, a file, how much it has. Whoever ends it can read
-// that.
+// Takes memory as fast as it can, and keeps in `tally`, a file, how much it has. The caller reads that
+// when it has ended it.
 [[noreturn]] void hog_memory(const char* tally);
 Result<unsigned long long> hogged_bytes(const std::string& tally);
 

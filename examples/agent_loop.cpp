@@ -12,7 +12,7 @@ class ScriptedModel {
  public:
   cloche::ToolCall next(const std::string& last_result) {
     read_bytes_ += last_result.size();
-    return script_[turn_++ % script_.size()];
+    return script_[next_++ % script_.size()];
   }
   size_t read_bytes() const { return read_bytes_; }
 
@@ -33,7 +33,7 @@ class ScriptedModel {
       {"no_such_tool", "{}"},
       {"run_shell", "this is no JSON"},
   };
-  size_t turn_ = 0;
+  size_t next_ = 0;
   size_t read_bytes_ = 0;
 };
 
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", describe(gateway.error()).c_str());
     return 1;
   }
-  cloche::TerminalApprover approver;  // with nobody at a terminal every question is answered no
+  cloche::TerminalApprover approver;  // without a terminal every question is answered no
   ScriptedModel model;
   constexpr int step_budget = 13;
   std::string last = "you have a workspace; do what you like";
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
                 std::string(name_of(result.outcome.end)).c_str(), first_line(result.result).c_str());
     last = result.result;
   }
-  std::printf("the step budget of %d is used up; the model read %zu bytes and is still in its glass\n",
+  std::printf("the step budget of %d is used up; the model read %zu bytes and is still in its sandbox\n",
               step_budget, model.read_bytes());
   return 0;
 }

@@ -19,9 +19,9 @@ void check_stub(Bytes message) {
   const Query query = read_query(message);
   const IpAddress address{.bytes = {198, 18, 1, 2}};
   const Message reply = write_reply(query, Reply::address, address);
-  require(reply.view().empty() == (query.asked == Asked::nothing));
-  require(read_query(reply.view()).asked == Asked::nothing);
-  if (query.asked != Asked::look_up || !query.host || query.type != type_a) return;
+  require(reply.view().empty() == (query.asked == QueryKind::nothing));
+  require(read_query(reply.view()).asked == QueryKind::nothing);
+  if (query.asked != QueryKind::look_up || !query.host || query.type != type_a) return;
   const Answer answer = read_answer(reply.view(), {.name = *query.host, .id = query.id});
   require(answer.kind == Answer::Kind::addresses && answer.count == 1 && answer.list[0] == address);
 }

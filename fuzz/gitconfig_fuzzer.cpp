@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "policy/git_config.hpp"
 #include "policy/plan/git_identity.hpp"
+#include "policy/protected/git_config.hpp"
 #include "policy/protected/git_config_paths.hpp"
 #include "policy/protected/git_config_reader.hpp"
 
@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   bool failed = false;
   require(read_all(text, failed) <= size);
-  if (!danger_in_git_config(text)) require(!failed);
+  if (!danger_in_git_config(text, {})) require(!failed);
   for (const auto& place : places_said(text).places) {
     require(!place.path.empty() && place.path.find('\0') == std::string::npos);
     const std::string path =

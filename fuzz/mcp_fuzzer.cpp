@@ -49,7 +49,7 @@ Response answer_to(const Reading& reading) {
   const auto* call = std::get_if<CallTool>(&std::get<Understood>(reading).request);
   if (call == nullptr) return Empty{};
   RequestStates states("key");
-  if (call->state) require(!states.take(*call->state, "call", now).ok());  // nobody guesses one
+  if (call->state) require(!states.take(*call->state, "call", now).ok());  // it cannot be guessed
   if (call->responses) (void)choice_of(*call->responses);
   return ToolResult{.text = call->name, .structured = call->arguments, .meta = R"({"a":1})"};
 }

@@ -1,5 +1,5 @@
 // Feeds bytes to the jail's decoder. A plan that is accepted must keep what the jail relies on: every string
-// ends, every target stays beneath the root, nobody is root.
+// ends, every target stays beneath the root, no id is root.
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>

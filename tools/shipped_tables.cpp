@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/json/json_text.hpp"
-#include "base/json_keys.hpp"
 #include "base/sys/path.hpp"
 #include "policy/protected/folded_name.hpp"
 

@@ -1,4 +1,5 @@
-// cloche: puts the caller's descriptors and signals in order and opens the door that the first word names.
+// cloche: puts the caller's descriptors and signals in order and calls the front end that the first word
+// names.
 #include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,22 +9,14 @@
 #include <span>
 #include <string_view>
 
-#include "doors/approve/approve_command.hpp"
 #include "doors/approve/terminal_approver.hpp"
-#include "doors/call_command.hpp"
-#include "doors/cli/config_command.hpp"
-#include "doors/cli/explain_command.hpp"
-#include "doors/cli/log_command.hpp"
+#include "doors/cli/call_command.hpp"
+#include "doors/cli/options.hpp"
+#include "doors/cli/print.hpp"
 #include "doors/cli/run_command.hpp"
-#include "doors/cli/wrap_command.hpp"
-#include "doors/help.hpp"
+#include "doors/commands.hpp"
 #include "doors/hook/agent_environment.hpp"
-#include "doors/hook/hook_command.hpp"
 #include "doors/hook/hook_front.hpp"
-#include "doors/mcp_command.hpp"
-#include "doors/new_command.hpp"
-#include "doors/print.hpp"
-#include "doors/profiles_command.hpp"
 #include "gateway/approval/filed_approver.hpp"
 #include "store/host/callers_home.hpp"
 
@@ -41,8 +34,8 @@ bool was_open(int fd) {
   return false;
 }
 
-// The operator at the terminal, or who answers filed questions. Most commands ask nothing: it is made when
-// one does.
+// Asks the operator: at the terminal, or by a filed question. Made when a command first asks, because most
+// ask nothing.
 class Operator : public Approver {
  public:
   explicit Operator(const Environment& environment) : environment_(environment) {}
@@ -68,26 +61,56 @@ class Operator : public Approver {
 
 int open_run(Words words, const Environment& environment, const CallersDescriptors& callers) {
   Operator asked(environment);
-  return run_door(words, environment, callers, asked);
+  return run_command(words, environment, callers, asked);
 }
 
 int open_call(Words words, const Environment& environment) {
   Operator asked(environment);
-  return call_door(words, environment, asked);
+  return call_command(words, environment, asked);
 }
-
-int open_new(Words words, const Environment&) { return new_door(words); }
 
 struct CommandRow {
   std::string_view name;
   int (*open)(Words words, const Environment& environment);
+  std::string_view words;  // that follow the name, for the help
+  std::string_view help;   // empty: not shown
 };
 constexpr CommandRow commands[] = {
-    {"call", open_call},     {"approve", approve_door}, {"hook", hook_door},     {judge_word, hook_door},
-    {"tools", tools_door},   {"mcp", mcp_door},         {"doctor", doctor_door}, {"profiles", profiles_door},
-    {"config", config_door}, {"explain", explain_door}, {"log", log_door},       {"test", test_door},
-    {"wrap", wrap_door},     {"new", open_new},
+    {"run", nullptr, "-- CMD ARG...", "Run a command under kernel isolation."},  // main() opens it
+    {"call", open_call, "TOOL JSON",
+     "Make a tool call as a model does: judged, run under isolation, recorded."},
+    {"explain", explain_command, "run|call ...", "Show every gate's answer and the plan; run nothing."},
+    {"tools", tools_command, "", "List the tools, as a table or as an API expects them."},
+    {"mcp", mcp_command, "", "Serve MCP on stdin and stdout, for an agent."},
+    {"hook", hook_command, "", "Judge the calls of Claude Code and Codex as their PreToolUse hook."},
+    {judge_word, hook_command, "", ""},
+    {"approve", approve_command, "[yes|no ID]", "Answer the questions that wait for the operator."},
+    {"log", log_command, "[show|verify|tail RUN]", "List the runs, or show or check the record of one."},
+    {"profiles", profiles_command, "", "List the sandbox profiles, or run their examples."},
+    {"config", config_command, "", "Show the configuration in force here, and which file says so."},
+    {"test", test_command, "[FILE...]", "Check the examples of command shapes and rules."},
+    {"new", new_command, "KIND NAME", "Write a skill, an executor or a rule that works, with its test."},
+    {"wrap", wrap_command, "--backend B -- CMD",
+     "Print the plan of a command for bubblewrap, an OCI runtime or macOS."},
+    {"doctor", doctor_command, "", "Show what this host can enforce, proven by running it."},
 };
+
+std::string main_help() {
+  std::vector<HelpRow> rows;
+  for (const auto& row : commands) {
+    const std::string words = row.words.empty() ? "" : " " + std::string(row.words);
+    if (!row.help.empty()) rows.push_back({std::string(row.name) + words, std::string(row.help)});
+  }
+  rows.push_back({"--version", "Print the version."});
+  return text_of(
+      HelpPage{.usage = "cloche COMMAND [flags] ...",
+               .about = "Runs commands and tool calls of models under kernel isolation, judges them "
+                        "first, and records them.",
+               .rows = std::move(rows),
+               .notes = "'cloche COMMAND --help' lists every flag of a command with its default.",
+               .examples = {"cloche run -- python3 build.py", "cloche run --profile readonly -- git log",
+                            "cloche run --json -- make test"}});
+}
 
 }  // namespace
 
@@ -116,14 +139,8 @@ int main(int argc, char** argv) {
     complain("stdout is closed: there is nowhere to print the result, so nothing is done");
     return 125;
   }
-  if (command == "--version") {
-    print("cloche " CLOCHE_VERSION "\n");
-    return 0;
-  }
-  if (command == "--help" || command == "-h" || command == "help") {
-    print(main_help());
-    return 0;
-  }
+  if (command == "--version") return print_all("cloche " CLOCHE_VERSION "\n", 0);
+  if (command == "--help" || command == "-h" || command == "help") return print_all(main_help(), 0);
   const auto* found = std::find_if(std::begin(commands), std::end(commands),
                                    [&](const CommandRow& one) { return one.name == command; });
   if (command.empty() || found == std::end(commands)) {

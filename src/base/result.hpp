@@ -14,7 +14,7 @@ namespace cloche {
 
 enum class Cause {
   usage,          // the caller's words do not parse: exit 2
-  configuration,  // the words parse and cannot be granted: a bad root, an unbuilt rung
+  configuration,  // the words parse and cannot be granted: a bad root, an unbuilt level
   missing_layer,  // this host cannot keep a promise that the plan requires
   system,         // a system call failed
   interrupted,    // a signal from outside ended a part of ours: the same call may succeed next time

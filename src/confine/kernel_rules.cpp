@@ -29,8 +29,11 @@ bool includes(Access wide, Access narrow) {
 
 using Said = std::vector<std::pair<std::string, Access>>;
 
+// Whether a mount has checked that a source is what was judged; without one the rule says what it must be.
+enum class Checked { by_mount, by_rule };
+
 // Of the view what is not said yet.
-void add_rules(const ConfinementPlan& plan, Said said, std::vector<wire::RuleText>& rules) {
+void add_rules(const ConfinementPlan& plan, Said said, Checked checked, std::vector<wire::RuleText>& rules) {
   for (const auto& entry : plan.view) {
     const bool reachable = entry.kind != EntryKind::link && entry.kind != EntryKind::text &&
                            entry.kind != EntryKind::directory && entry.access != Access::none;
@@ -39,7 +42,9 @@ void add_rules(const ConfinementPlan& plan, Said said, std::vector<wire::RuleTex
       return is_beneath(outer.first, entry.target) && includes(outer.second, entry.access);
     });
     if (included) continue;
-    rules.push_back({access_of(entry.access), entry.target});
+    const wire::Identity judged{entry.device, entry.inode};
+    rules.push_back(
+        {access_of(entry.access), entry.target, checked == Checked::by_rule ? judged : wire::Identity{}});
     said.emplace_back(entry.target, entry.access);
   }
 }
@@ -51,7 +56,7 @@ void add_marks(const ConfinementPlan& plan, std::vector<wire::RuleText>& rules) 
   for (const auto& entry : plan.view) {
     const bool written = entry.access == Access::write || entry.access == Access::write_run;
     if (entry.kind == EntryKind::tree && written && !entry.file && entry.role == EntryRole::shown)
-      rules.push_back({wire::Access::looked_at, entry.target});
+      rules.push_back({wire::Access::looked_at, entry.target, {entry.device, entry.inode}});
   }
 }
 
@@ -63,13 +68,13 @@ std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan) {
   const bool has_etc = std::any_of(plan.view.begin(), plan.view.end(),
                                    [](const ViewEntry& entry) { return is_beneath("/etc", entry.target); });
   if (!has_etc) rules.erase(rules.begin() + 1);
-  add_rules(plan, {{"/etc", Access::read}, {"/dev", Access::device}}, rules);
+  add_rules(plan, {{"/etc", Access::read}, {"/dev", Access::device}}, Checked::by_mount, rules);
   return rules;
 }
 
 std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan) {
   std::vector<wire::RuleText> rules;
-  add_rules(plan, {}, rules);
+  add_rules(plan, {}, Checked::by_rule, rules);
   add_marks(plan, rules);
   return rules;
 }

@@ -17,7 +17,8 @@ namespace cloche {
 std::vector<wire::RuleText> rules_for(const ConfinementPlan& plan);
 
 // The same where "/" is the host's own and not an empty root: nothing but what the view shows by name. No
-// mount keeps its trees apart either, so those that are looked at after the call are marked.
+// mount keeps its trees apart either, so those that are looked at after the call are marked; and each rule
+// says which file was judged.
 std::vector<wire::RuleText> shown_rules_for(const ConfinementPlan& plan);
 
 std::vector<wire::Limit> limits_for(const Limits& limits);

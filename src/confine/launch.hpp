@@ -27,6 +27,7 @@ struct CallResources {
   unsigned outside_uid = 0;
   unsigned outside_gid = 0;
   CountedBy memory_by = CountedBy::watched;
+  wire::Identity directory = {};  // that the command starts in, as it was judged
   // The still part of the view, ready-made; without it the jail builds it piece by piece.
   struct Ready {
     std::string directory;
@@ -63,7 +64,7 @@ void leave_out_shared(std::vector<Layer>& layers, const ConfinementPlan& plan);
 // Required minus offered. Empty means that the plan can be kept here.
 std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const HostProbe& probe);
 
-// Whether a skeleton has it whole (store/skeleton.hpp), and not only its mount point.
+// Whether a skeleton has it whole (store/host/skeleton.hpp), and not only its mount point.
 bool is_still(const ViewEntry& entry);
 // One entry of a view as the jail is told of it. `existing`: its place is there, and nothing is made for it.
 wire::MountText mount_for(const ViewEntry& entry, bool existing);

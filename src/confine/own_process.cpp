@@ -13,6 +13,4 @@ Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& prob
   return OwnProcess(TRY(proof_plan(of, probe, hold_ms, backend)));
 }
 
-OwnProcess check(ConfinementPlan plan) { return OwnProcess(std::move(plan)); }
-
 }  // namespace cloche

@@ -1,6 +1,6 @@
 // A process that no call asked for: a jail that waits for a plan, the network gate, the judge behind a hook,
-// a self-proof, a check of `doctor`. Its right to start is this token, as a call's is its Permit; the
-// functions below, all of them in own_process.cpp, are the only ones that make it.
+// a self-proof, a check of `doctor`. Its right to start is this token, as a call's is its Permit. Only the
+// friends below make it, and no function makes one from a plan that its caller gives.
 #pragma once
 
 #include <string>
@@ -9,6 +9,13 @@
 #include "model/plan.hpp"
 
 namespace cloche {
+
+struct CallerFact;
+class Environment;
+struct Installation;
+struct RunRequest;
+struct Ran;
+enum class Proving;
 
 class OwnProcess {
  public:
@@ -27,7 +34,14 @@ class OwnProcess {
   friend OwnProcess hook_judge();
   friend Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
                                        Backend backend);
-  friend OwnProcess check(ConfinementPlan plan);
+  // What Cloche tries in a scratch directory: whether a backend works, what a limit does, or an example of a
+  // profile of the operator's. It makes the plan itself (gateway/checks/own_run.hpp).
+  friend Result<Ran> run_own(const RunRequest& request, const Environment& environment,
+                             const Installation& installation, Proving proving);
+  // Renders a call's plan to learn which proof it needs, and starts the probe alone
+  // (gateway/launch/start_program.hpp).
+  friend Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
+                                 const Installation& installation);
 
   ConfinementPlan plan_;
 };
@@ -41,8 +55,5 @@ OwnProcess hook_judge();
 // cloche-probe in place of the plan's command (confine/native/proof.hpp).
 Result<OwnProcess> self_proof(const ConfinementPlan& of, const std::string& probe, unsigned hold_ms,
                               Backend backend);
-// What Cloche tries in a scratch directory: whether a backend works, what a limit does, or an example that a
-// profile of the operator's carries.
-OwnProcess check(ConfinementPlan plan);
 
 }  // namespace cloche

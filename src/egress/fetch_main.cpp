@@ -1,5 +1,5 @@
 // cloche-fetch URL [ADDRESS]: one GET, one answer, printed as a frame (model/fetch_answer.hpp). It is started
-// by the gateway as the command of a call of its own, under the glass and behind the call's network gate:
+// by the gateway as the command of a call of its own, in the sandbox and behind the call's network gate:
 // what a hostile server sends is parsed here, where there is nothing to be had.
 //
 // It follows no redirect: where one leads is for the gateway to judge. ADDRESS stands for the name of the
@@ -23,7 +23,7 @@ struct Meaning {
 // Sentences of ours, because libcurl's own may hold words of the server's.
 constexpr Meaning meanings[] = {
     {CURLE_COULDNT_RESOLVE_HOST, "the name could not be resolved"},
-    {CURLE_COULDNT_CONNECT, "nobody answers there"},
+    {CURLE_COULDNT_CONNECT, "no server answers there"},
     {CURLE_PEER_FAILED_VERIFICATION, "the server's certificate is not trusted"},
     {CURLE_SSL_CONNECT_ERROR, "the TLS handshake failed"},
     {CURLE_SSL_CACERT_BADFILE, "there are no certificates to trust: install ca-certificates"},

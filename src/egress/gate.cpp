@@ -41,23 +41,23 @@ siginfo_t EgressGate::end_process() {
   return how;
 }
 
-void EgressGate::open(std::vector<OwnedFd> doors, bool has_ipv6) {
-  doors_ = std::move(doors);
+void EgressGate::open(std::vector<OwnedFd> listeners, bool has_ipv6) {
+  listeners_ = std::move(listeners);
   ipv6_ = has_ipv6;
-  if (auto watched = watch_doors(); !watched.ok()) {
-    doors_.clear();
+  if (auto watched = watch_listeners(); !watched.ok()) {
+    listeners_.clear();
     refuse("egress: " + describe(watched.error()));
   }
 }
 
-Result<void> EgressGate::watch_doors() {
+Result<void> EgressGate::watch_listeners() {
   waiting_ = OwnedFd(::epoll_create1(EPOLL_CLOEXEC));
-  if (!waiting_) return system_error("watch the network's doors");
-  for (const auto& door : doors_) {
+  if (!waiting_) return system_error("watch the network's listeners");
+  for (const auto& listener : listeners_) {
     epoll_event event{};
     event.events = EPOLLIN;
-    if (::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, door.get(), &event) != 0)
-      return system_error("watch the network's doors");
+    if (::epoll_ctl(waiting_.get(), EPOLL_CTL_ADD, listener.get(), &event) != 0)
+      return system_error("watch the network's listeners");
   }
   return {};
 }
@@ -68,7 +68,7 @@ void EgressGate::turn() {
   if (control_) return hear();
   auto started = start();
   // Either the process has them now, or no process answers: a connection is refused by the kernel.
-  doors_.clear();
+  listeners_.clear();
   waiting_.reset();
   if (!started.ok()) refuse("egress: " + describe(started.error()));
 }
@@ -84,8 +84,8 @@ Result<void> EgressGate::start() {
   TRY(sys::write_all(settings.get(), to_text(egress_settings(hosts_, limits_, ipv6_))));
   TRY(sys::seal(settings.get()));
   std::vector<int> fds = {nothing.get(), nothing.get(), nothing.get(), theirs.get(), settings.get()};
-  for (const auto& door : doors_) fds.push_back(door.get());
-  std::vector<std::string> arguments = {"cloche-egress", std::to_string(doors_.size())};
+  for (const auto& listener : listeners_) fds.push_back(listener.get());
+  std::vector<std::string> arguments = {"cloche-egress", std::to_string(listeners_.size())};
   if (start_.privileged) {
     arguments.push_back(std::to_string(start_.uid));
     arguments.push_back(std::to_string(start_.gid));
@@ -173,8 +173,8 @@ void EgressGate::refuse(std::string what, std::string advice) {
 // Has connected, and ended before it was looked at: what was sent is to be delivered all the same. Questions
 // to the resolver have no client that would hear the answer.
 bool EgressGate::is_somebody_waiting() const {
-  for (size_t i = 2; i < doors_.size(); ++i) {
-    pollfd event{doors_[i].get(), POLLIN, 0};
+  for (size_t i = 2; i < listeners_.size(); ++i) {
+    pollfd event{listeners_[i].get(), POLLIN, 0};
     if (::poll(&event, 1, 0) == 1) return true;
   }
   return false;
@@ -182,7 +182,7 @@ bool EgressGate::is_somebody_waiting() const {
 
 void EgressGate::finish(Outcome& outcome) {
   if (is_somebody_waiting()) turn();
-  doors_.clear();
+  listeners_.clear();
   waiting_.reset();
   if (control_) {
     finishing_ = true;

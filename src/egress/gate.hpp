@@ -1,7 +1,7 @@
-// The gateway's half of a call's network: holds the doors that came out of the sandbox, starts cloche-egress
-// when the first packet or connection waits at one of them, and hears from it what was decided.
+// The gateway's half of a call's network: holds the listeners that came out of the sandbox, starts
+// cloche-egress when the first packet or connection waits at one of them, and hears from it what was decided.
 //
-// A call that never uses its network costs no process. From the start on the process alone has the doors:
+// A call that never uses its network costs no process. From the start on the process alone has the listeners:
 // should it die, the kernel refuses at once every connection to them, and nothing hangs.
 #pragma once
 
@@ -37,13 +37,13 @@ class EgressGate : public NetworkGate {
   EgressGate(EgressStart start, const ConfinementPlan& plan);
   ~EgressGate() override;
 
-  void open(std::vector<OwnedFd> doors, bool has_ipv6) override;
+  void open(std::vector<OwnedFd> listeners, bool has_ipv6) override;
   int events() const override;
   void turn() override;
   void finish(Outcome& outcome) override;
 
  private:
-  Result<void> watch_doors();
+  Result<void> watch_listeners();
   Result<void> start();
   void hear();
   bool hear_one();
@@ -58,7 +58,7 @@ class EgressGate : public NetworkGate {
   std::vector<std::string> hosts_;
   Limits limits_;
   bool ipv6_ = false;
-  std::vector<OwnedFd> doors_;
+  std::vector<OwnedFd> listeners_;
   OwnedFd waiting_;  // readable when a connection waits
   OwnedFd control_;
   Spawned process_;

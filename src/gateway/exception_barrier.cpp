@@ -1,8 +1,16 @@
-#include "gateway/guarded_function.hpp"
+#include "gateway/exception_barrier.hpp"
 
 #include <exception>
 
 namespace cloche {
+
+std::optional<Answer> guarded_ask(Approver& approver, const Question& question) noexcept {
+  try {
+    return approver.ask(question);
+  } catch (...) {
+    return std::nullopt;
+  }
+}
 
 Result<std::string> guarded_run(const Function& function, const Permit& permit) noexcept {
   try {

@@ -1,6 +1,6 @@
 // http_get from its first address to its last.
 //
-// Each redirect is a call of its own: every gate judges it, whoever is asked is asked again, it has its own
+// Each redirect is a call of its own: every gate judges it, an approver is asked again, it has its own
 // two lines in the record, and it is fetched by a new process in a new sandbox that reaches that one host.
 // The call that began it all has the answer, and the sum of what its redirects cost and were refused.
 #include <algorithm>
@@ -119,11 +119,13 @@ Gateway::Effect Gateway::journey_ended(Journey& journey, std::optional<Outcome> 
   return effect;
 }
 
-Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms) {
-  Judged judged =
-      TRY(judge(session_, asked, {asker.context.skill, asker.home, dials(), asker.context.named, most_ms}));
+Result<Judged> Gateway::judge_redirect(const ToolCall& asked, const Requester& requester, uint64_t most_ms) {
+  Judged judged = TRY(
+      judge(session_, asked,
+            {requester.context.skill, requester.home, runtime_settings(), requester.context.named, most_ms}));
   if (judged.judgement.decision == Decision::ask) {
-    const auto no = ask_about(judged, questions_, asker.approver, session_.installation.state, asker.context);
+    const auto no = TRY(
+        ask_about(judged, questions_, requester.approver, session_.installation.state, requester.context));
     answer(judged, session_, no);
   }
   return judged;
@@ -142,11 +144,11 @@ void Gateway::end_hop(CallRecord& hop, std::vector<std::string>& notes) {
 }
 
 // Of a redirect that is taken: the judged call behind it and its first line in the record.
-Result<Gateway::Redirect> Gateway::redirect(const std::string& url, const Asker& asker,
+Result<Gateway::Redirect> Gateway::redirect(const std::string& url, const Requester& requester,
                                             const Journey& journey) {
   const ToolCall asked{std::string(http_get_name), http_get_arguments(url)};
-  Redirect next{.judged = TRY(judge_redirect(asked, asker, time_left(journey.so_far)))};
-  next.record.decided = decision_of(next.judged, asked, asker.context);
+  Redirect next{.judged = TRY(judge_redirect(asked, requester, time_left(journey.so_far)))};
+  next.record.decided = decision_of(next.judged, asked, requester.context);
   next.record.decided.notes.push_back("redirect " + std::to_string(journey.redirects + 1) +
                                       (journey.call_id.empty() ? "" : " of call " + journey.call_id));
   TRY(begin_hop(next.record));
@@ -165,13 +167,14 @@ std::optional<Outcome> Gateway::stop_before(const std::string& next, const Journ
   return outcome;
 }
 
-Gateway::Effect Gateway::fetch(const Permit& permit, Judged& judged, const Asker& asker, CallRecord& record) {
-  Journey journey{.context = asker.context, .call_id = record.call_id};
+Gateway::Effect Gateway::fetch(const Permit& permit, Judged& judged, const Requester& requester,
+                               CallRecord& record) {
+  Journey journey{.context = requester.context, .call_id = record.call_id};
   Hop hop = fetch_once(permit, judged, journey, record);
   while (hop.answer && is_redirect(*hop.answer)) {
     const std::string next = hop.answer->location;
     if (auto stopped = stop_before(next, journey)) return journey_ended(journey, std::move(*stopped));
-    auto taken = redirect(next, asker, journey);
+    auto taken = redirect(next, requester, journey);
     if (!taken.ok()) return journey_ended(journey, failed(taken.error()));
     Redirect& there = taken.value();
     ++journey.redirects;

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 
@@ -11,19 +12,16 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "gateway/guarded_function.hpp"
+#include "gateway/approval/approval_subject.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/protected/unlooked_configuration.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "store/host/callers_home.hpp"
 #include "store/record/spill.hpp"
-#include "store/task_home.hpp"
-#include "store/workspace/workspace_files.hpp"
+#include "store/workspace/task_home.hpp"
 #include "tools/answer/model_text.hpp"
 #include "tools/answer/process_output.hpp"
 #include "tools/commands/executor_call.hpp"
-#include "tools/files/artifacts.hpp"
-#include "tools/files/recall.hpp"
 #include "tools/session_conditions.hpp"
 
 namespace cloche {
@@ -38,25 +36,89 @@ Result<OwnedFd> input_of(const std::string& text) {
   return fd;
 }
 
-Result<RunPlace> make_place(const SessionOptions& options, const Installation& installation) {
+// None: an explained call would make a run of a new name, which no plan shows.
+Result<std::optional<RunPlace>> place_of(const SessionOptions& options, const Installation& installation) {
+  using Place = std::optional<RunPlace>;
   const std::string& state = installation.state;
-  if (options.run) return place_given_run(*options.run, state);
+  const bool explained = options.operators.explained;
+  if (options.record != Registry::Record::kept) return Place();
+  if (options.run) return Place(TRY((explained ? plan_given_run : place_given_run)(*options.run, state)));
+  if (explained && options.run_name.empty()) return Place();
   if (state.empty())
     return refusal("there is no state directory to keep a run in: " + installation.no_state,
                    "name one with --run DIR, or set XDG_STATE_HOME");
   TRY(judge_state(state, options.operators));
-  return options.run_name.empty() ? place_new_run(state) : place_named_run(options.run_name, state);
+  if (!options.run_name.empty())
+    return Place(TRY((explained ? plan_named_run : place_named_run)(options.run_name, state)));
+  return Place(TRY(place_new_run(state)));
 }
 
-// What the gateway did itself: a process that never was has no exit code of its own.
-Outcome acted(const ToolReply& reply) {
-  Outcome outcome;
-  outcome.end = End::exited;
-  outcome.exit_code = reply.failed ? 1 : 0;
-  outcome.backend = Unboxed::in_process;
-  outcome.output = reply.text;
-  outcome.output_bytes = reply.text.size();
-  return outcome;
+// What an execution and an explanation begin with.
+struct Opened {
+  Session session;
+  std::optional<RunPlace> place = {};
+};
+Result<Opened> open_session(SessionOptions options, const Environment& callers) {
+  const Environment environment = with_home_from_database(callers);
+  const Installation installation = TRY(find_installation(environment, options.programs));
+  TRY(installation.config_folder(environment));             // before what depends on it is missed
+  const auto place = TRY(place_of(options, installation));  // first, because the workspace may lie in it
+  if (options.run) options.run = place->directory;
+  const RunRequest& said = options.operators;
+  if (!said.explained)
+    TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
+                                    installation));
+  Session session = TRY(load_session(std::move(options), environment, installation));
+  // In the host's view it can only be masked when it is there, and the first call makes it.
+  if (session.options.operators.view == View::host && !installation.state.empty())
+    (void)make_private_directories(installation.state);
+  if (place && place->layout == RunLayout::state) session.options.operators.hidden = place->own_files();
+  return Opened{std::move(session), place};
+}
+
+// The home and /tmp of a task, before anything is judged, because the plan names them.
+Result<std::vector<Grant>> task_home_of(const ToolCall& asked, const Session& session, const RunPlace& place,
+                                        const std::string& task, const Skill* skill) {
+  std::string executor;
+  if (asked.by == Asks::model) {
+    // For what will be refused at once nothing is made.
+    const RegisteredTool* tool = session.registry.find(asked.tool);
+    if (tool == nullptr || !is_in_loadout(TRY(authority_for(session, skill)), *tool))
+      return std::vector<Grant>{};
+    if (tool->executor) executor = tool->executor->name;
+  }
+  const bool explained = session.options.operators.explained;
+  return task_grants(TRY((explained ? plan_task_home : make_task_home)(place, task, executor)));
+}
+
+// The record of this workspace and day, or why there can be none.
+struct DayRecord {
+  std::unique_ptr<Run> run = nullptr;
+  std::string why_none = {};
+};
+
+// A command that cannot be recorded is not run, unless there is no directory for records at all and the key
+// `record` does not ask for one: an account without a home is told so with each command.
+Result<DayRecord> open_day_record(const Session& session, Durability durability) {
+  const Installation& installation = session.installation;
+  const auto opened = [&]() -> Result<std::unique_ptr<Run>> {
+    if (installation.state.empty()) return refusal("there is no state directory: " + installation.no_state);
+    const RunPlace place =
+        TRY(place_day_run(session.workspace, session.held_workspace->get(), installation.state));
+    return Run::open(place, durability, Run::Results::sizes);
+  };
+  auto run = opened();
+  if (run.ok()) return DayRecord{.run = std::move(run).value()};
+  Error error = run.take_error();
+  const bool absent = installation.state.empty() || ::access(installation.state.c_str(), F_OK) != 0;
+  if (absent && !session.settings.record.is_set())
+    return DayRecord{.why_none = "this command is not recorded: " + describe(error)};
+  error.what = "the command cannot be recorded, so it is not run: " + error.what;
+  if (!error.fix.empty()) return error;
+  error.fix = "set XDG_STATE_HOME to a directory that can be written";
+  const auto& managed = session.settings.record.managed;
+  if (!managed || !managed->value) error.fix += ", or \"record\": \"off\" in your configuration";
+  return error;
 }
 
 bool is_called_off(const CallContext& context) {
@@ -73,18 +135,6 @@ Outcome called_off() {
   outcome.reason = "cancelled by the caller before it began";
   return outcome;
 }
-
-class TaskResults : public Results {
- public:
-  TaskResults(Run& run, std::string task) : run_(run), task_(std::move(task)) {}
-  Result<FilePart> recall(const std::string& call_id, uint64_t offset, uint64_t most) override {
-    return run_.recall(task_, call_id, offset, most);
-  }
-
- private:
-  Run& run_;
-  std::string task_;
-};
 
 }  // namespace
 
@@ -105,12 +155,12 @@ Outcome failed_command(const Error& error, const RunRequest& request) {
   return outcome;
 }
 
-std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
-                                 const std::string& state, const CallContext& context) {
+Result<std::optional<Verdict>> ask_about(Judged& judged, Questions& questions, Approver& approver,
+                                         const std::string& state, const CallContext& context) {
   const ConfinementPlan& plan = *judged.plan();
-  FilesHeld held(state, plan, named_files_of(judged), context.patience(plan.limits.wall_ms));
-  auto no = questions.ask([&] { return subject_of(judged); }, approver, held);
-  if (!no) judged.turn = held.take();
+  ApprovedFilesLock held(state, plan, named_files_of(judged), context.patience(plan.limits.wall_ms));
+  auto no = TRY(questions.ask([&] { return subject_of(judged); }, approver, held));
+  if (!no) judged.workspace_lock = held.take();
   return no;
 }
 
@@ -171,51 +221,60 @@ bool Gateway::take_answer(const RegisteredTool& tool, Effect& effect, const Outp
 }
 
 Result<std::unique_ptr<Gateway>> Gateway::open(SessionOptions options, const Environment& callers) {
-  const Environment environment = with_home_from_database(callers);
-  TRY(callers_home(environment));  // before what depends on it is missed
-  const Installation installation = TRY(find_installation(environment, options.programs));
-  std::optional<RunPlace> place;  // first, because the workspace may lie in it
-  if (options.record == Registry::Record::kept) place = TRY(make_place(options, installation));
-  const RunRequest& said = options.operators;
-  TRY(take_unlooked_configuration({options.run, said.workspace, said.allow_protected}, environment,
-                                  installation));
-  Session session = TRY(load_session(std::move(options), environment, installation));
-  // In the host's view it can only be masked when it is there, and the first call makes it.
-  if (session.options.operators.view == View::host && !installation.state.empty())
-    (void)make_private_directories(installation.state);
-  const Durability durability = session.settings.durable.value ? Durability::durable : Durability::buffered;
+  options.operators.explained = false;
+  Opened opened = TRY(open_session(std::move(options), callers));
+  const bool durable = opened.session.settings.durable.value;
   std::unique_ptr<Run> run;
-  if (place) {
-    run = TRY(Run::open(*place, durability));
-    if (place->layout == RunLayout::state) session.options.operators.hidden = place->own_files();
+  std::string why_not_recorded;
+  const Durability durability = durable ? Durability::durable : Durability::buffered;
+  if (opened.place) {
+    run = TRY(Run::open(*opened.place, durability));
+  } else if (opened.session.options.day_record && opened.session.settings.record.value) {
+    DayRecord record = TRY(open_day_record(opened.session, durability));  // which no view has
+    run = std::move(record.run);
+    why_not_recorded = std::move(record.why_none);
   }
-  return std::unique_ptr<Gateway>(new Gateway(std::move(session), std::move(run)));
+  std::unique_ptr<Gateway> gateway(new Gateway(std::move(opened.session), std::move(run)));
+  gateway->why_not_recorded_ = std::move(why_not_recorded);
+  return gateway;
 }
 
-Dials Gateway::dials() const {
-  const std::lock_guard held(dialling_);
-  return dials_;
+Result<Judged> explain(SessionOptions options, const ToolCall& call, const ExplainedFor& whose,
+                       const Environment& environment) {
+  options.operators.explained = true;
+  const Opened opened = TRY(open_session(std::move(options), environment));
+  const auto skill = TRY(skill_for(opened.session, whose.skill_file));
+  CallersView view{.skill = skill ? &*skill : nullptr, .learnt = whose.learnt};
+  if (whose.task && opened.place)
+    view.own = TRY(task_home_of(call, opened.session, *opened.place, *whose.task, view.skill));
+  return judge(opened.session, call, view);
 }
 
-Result<void> Gateway::turn(const Dials& wanted) {
-  TRY(judge_dials(wanted, session_.settings, session_.profiles));
-  const std::lock_guard held(dialling_);
-  if (wanted.autonomy) dials_.autonomy = wanted.autonomy;
-  if (wanted.default_profile) dials_.default_profile = wanted.default_profile;
-  if (wanted.enabled) dials_.enabled = wanted.enabled;
+RuntimeSettings Gateway::runtime_settings() const {
+  const std::lock_guard held(settings_lock_);
+  return runtime_settings_;
+}
+
+Result<void> Gateway::set(const RuntimeSettings& wanted) {
+  TRY(judge_runtime_settings(wanted, session_.settings, session_.profiles));
+  const std::lock_guard held(settings_lock_);
+  if (wanted.autonomy) runtime_settings_.autonomy = wanted.autonomy;
+  if (wanted.default_profile) runtime_settings_.default_profile = wanted.default_profile;
+  if (wanted.enabled) runtime_settings_.enabled = wanted.enabled;
   return {};
 }
 
-Result<void> Gateway::set_autonomy(Autonomy level) { return turn({.autonomy = level}); }
-Result<void> Gateway::set_default_profile(const std::string& name) { return turn({.default_profile = name}); }
-Result<void> Gateway::set_enabled(bool enabled) { return turn({.enabled = enabled}); }
+Result<void> Gateway::set_autonomy(Autonomy level) { return set({.autonomy = level}); }
+Result<void> Gateway::set_default_profile(const std::string& name) { return set({.default_profile = name}); }
+Result<void> Gateway::set_enabled(bool enabled) { return set({.enabled = enabled}); }
 
 Result<std::vector<ToolSpec>> Gateway::tools(const Skill* skill) const {
-  return visible_tools(session_, skill, dials());
+  return visible_tools(session_, skill, runtime_settings());
 }
 
 Result<std::vector<std::string>> Gateway::prove_box(const CallContext& context) const {
-  Judged judged = TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, dials()}));
+  Judged judged =
+      TRY(judge(session_, {"run_shell", R"({"argv":["true"]})"}, {context.skill, {}, runtime_settings()}));
   const Prepared* prepared = judged.judgement.prepared();
   if (prepared == nullptr) return std::vector<std::string>{};  // no command runs here
   TRY(prove_plan(prepared->plan, prepared->seen.facts.caller, session_.installation));
@@ -246,6 +305,7 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   // What could not be judged is written down all the same: it was asked for.
   const auto give_up = [&](const Error& error) {
     CallRecord record{.decided = undecided(asked, context)};
+    record.decided.workspace = session_.workspace;
     record.outcome = as_outcome(error);
     record.result = shown_text(record.outcome, asked.tool, {});
     if (auto call_id = write_down(record); call_id.ok()) {
@@ -255,29 +315,35 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
     }
     return fail(error);
   };
-  std::optional<Seat> seat;
-  const auto take_seat = [&](const RunRequest& request, const CallerFact& caller) {
+  std::optional<LaunchResources> resources;
+  const auto take_resources = [&](const RunRequest& request, const CallerFact& caller) {
     if (!judge_caller(request, caller).ok()) return;  // said once the request has its box
-    auto taken =
-        Seat::take(caller, request.limits, session_.installation, {backend_of(request), request.network});
-    if (taken.ok()) seat.emplace(std::move(taken).value());
+    auto taken = LaunchResources::take(caller, request.limits, session_.installation,
+                                       {backend_of(request), request.network});
+    if (taken.ok()) resources.emplace(std::move(taken).value());
   };
-  CallersView view{.skill = context.skill, .dials = dials(), .named = context.named, .learnt = tries.learnt};
-  if (context.starts_early) view.early = take_seat;
+  CallersView view{.skill = context.skill,
+                   .runtime_settings = runtime_settings(),
+                   .named = context.named,
+                   .learnt = tries.learnt};
+  if (context.starts_early) view.early = take_resources;
   AtHome at_home;
   auto judging = judge_at_home(asked, std::move(view), context, at_home);
   if (!judging.ok()) return give_up(judging.error());
   Judged& judged = judging.value();
 
   if (judged.judgement.decision == Decision::ask) {
-    seat.reset();  // an answer may take hours
+    resources.reset();  // an answer may take hours
     RememberingApprover remembering(approver, tries.approved);
     const auto no = ask_about(judged, questions_, remembering, session_.installation.state, context);
-    answer(judged, session_, no);
+    if (!no.ok()) return give_up(no.error());
+    answer(judged, session_, no.value());
   }
 
+  if (!why_not_recorded_.empty()) judged.notes.push_back(why_not_recorded_);
   if (context.noted && tries.learnt.times == 0) context.noted(judged.notes);
   CallRecord record{.decided = decision_of(judged, asked, context)};
+  record.decided.workspace = session_.workspace;
   if (run_) {  // no record, no effect
     auto begun = run_->begin(record.decided);
     if (!begun.ok()) return fail(begun.error());
@@ -285,7 +351,8 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
   }
   Effect effect;
   if (auto permit = std::exchange(judged.judgement.permit, std::nullopt)) {
-    effect = execute(*std::move(permit), judged, {context, approver, at_home.own}, record, std::move(seat));
+    effect =
+        execute(*std::move(permit), judged, {context, approver, at_home.own}, record, std::move(resources));
     if (at_home.use.granted() && effect.outcome.limit == LimitId::tmp) {
       home_->start_over(at_home.generation);
       effect.shown += "\n[$HOME and /tmp had become too large and are emptied: the next call has new ones]";
@@ -303,8 +370,10 @@ Gateway::Attempt Gateway::attempt(const ToolCall& asked, const CallContext& cont
     record.decided.notes.push_back(
         "nothing was started: what the plan was made from had changed, and the call is judged again");
   if (run_) {
-    if (const auto kept = run_->finish(record, raw_of(effect, record.outcome)); !kept.ok())
-      judged.notes.push_back("the record is not complete: " + describe(kept.error()));
+    if (const auto finished = run_->finish(record, raw_of(effect, record.outcome)); !finished.ok()) {
+      judged.notes.push_back("the record is not complete: " + describe(finished.error()));
+      if (context.noted) context.noted({judged.notes.back()});
+    }
   }
   result.result = std::move(effect.shown);
   result.structured = std::move(effect.structured);
@@ -349,7 +418,7 @@ Result<Judged> Gateway::judge_with_shared_home(const ToolCall& asked, const Call
   Judged judged = TRY(judged_with(offer.grants));
   // Where something that is shown lies in /tmp, others could move it away: then only the home is shared.
   if (const auto* plan = judged.plan();
-      plan != nullptr && company_of(*plan, offer.grants, pinned(context)) == Company::alone) {
+      plan != nullptr && task_use_of(*plan, offer.grants, pinned(context)) == TaskUse::exclusive) {
     std::erase_if(offer.grants, [](const Grant& grant) { return grant.target == "/tmp"; });
     judged = TRY(judged_with(offer.grants));
   }
@@ -370,49 +439,42 @@ Result<Judged> Gateway::judge_at_home(const ToolCall& asked, CallersView view, c
   return judge(session_, asked, view);
 }
 
-// Made before anything is judged, because the plan names them; they are Cloche's own and private.
 Result<std::vector<Grant>> Gateway::home_of(const ToolCall& asked, const CallContext& context) const {
   if (!context.task || !run_) return std::vector<Grant>{};
-  if (asked.by == Asks::operators) return task_grants(TRY(make_task_home(run_->place(), *context.task)));
-  // For what will be refused at the door nothing is made.
-  const RegisteredTool* tool = session_.registry.find(asked.tool);
-  if (tool == nullptr || !is_in_loadout(TRY(authority_for(session_, context.skill)), *tool))
-    return std::vector<Grant>{};
-  const std::string executor = tool->executor ? tool->executor->name : "";
-  const TaskHome home = TRY(make_task_home(run_->place(), *context.task, executor));
-  return task_grants(home);
+  return task_home_of(asked, session_, run_->place(), *context.task, context.skill);
 }
 
-Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Asker& asker, CallRecord& record,
-                                 std::optional<Seat> seat) {
+Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Requester& requester,
+                                 CallRecord& record, std::optional<LaunchResources> resources) {
   const Launch& launch = permit.launch();
-  if (is_called_off(asker.context)) {
+  if (is_called_off(requester.context)) {
     Effect effect{.outcome = called_off()};
     effect.raw = effect.shown = shown_text(effect.outcome, judged.c.call.tool, {});
     return effect;
   }
   if (launch.as<FunctionCall>() != nullptr) return ask_function(permit, record.call_id);
-  if (launch.argv.empty()) return act(permit, judged, asker.context, record.decided.task_id);
-  if (launch.as<Fetch>() != nullptr) return fetch(permit, judged, asker, record);
-  return start(permit, judged, asker.context, record.call_id, std::move(seat));
+  if (launch.argv.empty()) return act(permit, judged, requester.context, record.decided.task_id);
+  if (launch.as<Fetch>() != nullptr) return fetch(permit, judged, requester, record);
+  return start(permit, judged, requester.context, record.call_id, std::move(resources));
 }
 
 // An approved call has it already.
-Result<OwnedFd> Gateway::turn_of(const Permit& permit, Judged& judged, std::vector<std::string> changes,
-                                 const CallContext& context) const {
-  if (judged.turn || judged.c.call.by == Asks::operators) return std::move(judged.turn);
-  return take_turn(session_.installation.state, {.changes = std::move(changes)},
-                   context.patience(permit.plan().limits.wall_ms));
+Result<OwnedFd> Gateway::lock_for(const Permit& permit, Judged& judged, std::vector<std::string> changes,
+                                  const CallContext& context) const {
+  if (judged.workspace_lock || judged.c.call.by == Asks::operators) return std::move(judged.workspace_lock);
+  return lock_workspaces(session_.installation.state, {.changes = std::move(changes)},
+                         context.patience(permit.plan().limits.wall_ms));
 }
 
 Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& judged,
                                                   const CallContext& context, const std::string& call_id,
-                                                  const Spilled& spilled, std::optional<Seat> seat) {
+                                                  const Spilled& spilled,
+                                                  std::optional<LaunchResources> resources) {
   const Launch& launch = permit.launch();
   const ConfinementPlan& plan = permit.plan();
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
   // Both are held until it has ended, and everybody takes them in this order.
-  const OwnedFd turn = TRY(turn_of(permit, judged, trees_changed_by(plan), context));
+  const OwnedFd lock = TRY(lock_for(permit, judged, trees_changed_by(plan), context));
   const OwnedFd in_task = TRY(enter_task(plan, judged.request.own, context.waits, pinned(context)));
   Streams streams;
   streams.input = input.get();
@@ -437,11 +499,11 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
                        {.installation = session_.installation,
                         .streams = streams,
                         .quarantine = run_ ? run_->place().quarantine(call_id) : "",
-                        .seat = std::move(seat)});
+                        .resources = std::move(resources)});
 }
 
 Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallContext& context,
-                               const std::string& call_id, std::optional<Seat> seat) {
+                               const std::string& call_id, std::optional<LaunchResources> resources) {
   Effect effect;
   const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
   const bool by_operator = judged.c.call.by == Asks::operators;
@@ -451,7 +513,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
     const std::string& state = session_.installation.state;
     effect.spilled = {open_spill(state), open_spill(state)};
   }
-  auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(seat));
+  auto ended = launch(permit, judged, context, call_id, effect.spilled, std::move(resources));
   if (!ended.ok() && ended.error().cause == Cause::missing_layer && judged.other_backends)
     ended = std::variant<Ran, Voided>(Voided{ended.error(), Learnt{.other_backend = true}});
   if (!ended.ok()) {
@@ -480,71 +542,15 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
 }
 
 PrintedStreams Gateway::all_printed(const Outcome& outcome, const Spilled& spilled) {
-  return {pieces_of(outcome.output, spilled.output.get()), pieces_of(outcome.errors, spilled.errors.get())};
+  return {chunks_of(outcome.output, spilled.output.get()), chunks_of(outcome.errors, spilled.errors.get())};
 }
 
 // Both are to outlive it.
-Pieces Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
-  if (effect.program.empty()) return pieces_of(effect.raw);
+Chunks Gateway::raw_of(const Effect& effect, const Outcome& outcome) {
+  if (effect.program.empty()) return chunks_of(effect.raw);
   return [&effect, &outcome](const Sink& sink) {
     return give_raw(outcome, effect.program, all_printed(outcome, effect.spilled), sink);
   };
-}
-
-// Its answer is held to its own schema, as an executor's is.
-Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& call_id) {
-  const FunctionCall& call = *permit.launch().as<FunctionCall>();
-  Effect effect;
-  effect.outcome.backend = Unboxed::in_process;
-  const RegisteredTool* tool = session_.registry.find(call.name);
-  auto answer = tool != nullptr && tool->function ? guarded_run(*tool->function, permit)
-                                                  : Result<std::string>(refusal("there is no such function"));
-  if (answer.ok()) {
-    effect.outcome.end = End::exited;
-    effect.outcome.exit_code = 0;
-    effect.outcome.output = std::move(answer).value();
-    const OutputBudget budget{.bytes = session_.options.shown_bytes, .call_id = call_id};
-    if (take_answer(*tool, effect, budget)) return effect;
-  }
-  const ToolReply reply =
-      failed_reply("the function " + call.name + ": " +
-                   (answer.ok() ? effect.outcome.reason.text() : describe(answer.error())));
-  effect.outcome = acted(reply);
-  effect.raw = reply.text;
-  effect.shown = neutralised(reply.text);
-  return effect;
-}
-
-ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context) {
-  const FileAction& action = *permit.launch().as<FileAction>();
-  OwnedFd turn;
-  std::unique_lock changing(changing_files_, std::defer_lock);
-  if (changes_files(action.kind)) {
-    auto taken = turn_of(permit, judged, {permit.plan().workspace}, context);
-    if (!taken.ok()) return failed_reply(failure_text(taken.error()));
-    turn = std::move(taken).value();
-    changing.lock();
-  }
-  auto files = HeldWorkspace::open(permit, write_options(session_.settings));
-  return files.ok() ? perform(action, files.value()) : failed_reply(failure_text(files.error()));
-}
-
-Gateway::Effect Gateway::act(const Permit& permit, Judged& judged, const CallContext& context,
-                             const std::string& task) {
-  Effect effect;
-  ToolReply reply = failed_reply("there is nothing that could do it");
-  if (permit.launch().as<FileAction>() != nullptr) {
-    reply = act_on_file(permit, judged, context);
-  } else if (const auto* recall = permit.launch().as<Recall>(); recall != nullptr && run_) {
-    TaskResults results(*run_, task);
-    reply = perform(*recall, results);
-  }
-  effect.outcome = acted(reply);
-  effect.raw = reply.text;
-  effect.shown = neutralised(reply.text);
-  effect.structured = std::move(reply.structured);
-  effect.image = std::move(reply.image);
-  return effect;
 }
 
 }  // namespace cloche

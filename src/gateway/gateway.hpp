@@ -27,7 +27,8 @@
 
 namespace cloche {
 
-// What of a program's input and output is the caller's own, when it is not kept for a model. -1: it is kept.
+// What of a program's input and output is the caller's own, when it is not collected for a model. -1: it is
+// collected.
 struct PassedOn {
   int input = -1;  // -1: what the call itself says
   int output = -1;
@@ -44,15 +45,14 @@ struct CallContext {
   std::string role = "agent";
   const Skill* skill = nullptr;          // none: what the session's options say
   std::span<const ToolCall> named = {};  // what an agent made of it with tools of its own; none: it is ours
-  int stop =
-      -1;  // a descriptor that is readable once nobody wants the call any more; -1: it is never called off
-  // What the call prints, piece by piece while it runs. On the call's own thread: it must not wait for
-  // anybody.
+  int stop = -1;  // a descriptor that is readable once the caller has cancelled the call; -1: it never does
+  // What the call prints, piece by piece while it runs. On the call's own thread: it must not
+  // wait.
   std::function<void(std::string_view)> heard = {};
   PassedOn passed_on = {};
   bool starts_early = false;  // the jail starts while the call is judged: for one that is seldom refused
   // How much of each stream of its output the outcome holds. More is in a file until the call has ended,
-  // which the record and the result are made from: for whoever has many calls at once.
+  // which the record and the result are made from: for a front end with many calls at once.
   size_t output_in_memory = ~size_t{0};
   // What was dropped or tightened, once it is decided and before anything starts.
   std::function<void(const std::vector<std::string>& notes)> noted = {};
@@ -62,9 +62,20 @@ struct CallContext {
   Patience patience(uint64_t most_ms) const { return {.most_ms = most_ms, .stop = stop, .waits = waits}; }
 };
 
-// An answer to a question about a judged call; with a yes, what the call names is held for it.
-std::optional<Verdict> ask_about(Judged& judged, Questions& questions, Approver& approver,
-                                 const std::string& state, const CallContext& context);
+// What would happen to a call, in a session of its own: judged as Gateway::call() would judge it first, and
+// nothing is done or made.
+struct ExplainedFor {
+  std::optional<std::string> skill_file = {};
+  std::optional<std::string> task = {};
+  Learnt learnt = {};
+};
+Result<Judged> explain(SessionOptions options, const ToolCall& call, const ExplainedFor& whose,
+                       const Environment& environment);
+
+// An answer to a question about a judged call, as Questions::ask() gives it; with a yes, what the call names
+// is held for it.
+Result<std::optional<Verdict>> ask_about(Judged& judged, Questions& questions, Approver& approver,
+                                         const std::string& state, const CallContext& context);
 
 // What the environment gate keeps from an operator's command, one sentence each.
 std::vector<Denial> left_out_of(const RunRequest& request);
@@ -120,7 +131,7 @@ class Gateway {
   Result<std::vector<std::string>> prove_box(const CallContext& context) const;
 
   // Whether anything holds the programs that calls start.
-  bool is_isolated() const { return cloche::is_isolated(session_, dials()); }
+  bool is_isolated() const { return cloche::is_isolated(session_, runtime_settings()); }
 
   // What a model may be shown: the tools of the loadout, and no other.
   Result<std::vector<ToolSpec>> tools(const Skill* skill) const;
@@ -133,7 +144,7 @@ class Gateway {
   Result<void> set_autonomy(Autonomy level);
   Result<void> set_default_profile(const std::string& name);
   Result<void> set_enabled(bool enabled);
-  Dials dials() const;
+  RuntimeSettings runtime_settings() const;
 
   // What a call of that task would have for a home: made where it is missing, and part of its plan.
   Result<std::vector<Grant>> home_of(const ToolCall& asked, const CallContext& context) const;
@@ -148,7 +159,7 @@ class Gateway {
  private:
   Gateway(Session session, std::unique_ptr<Run> run) : session_(std::move(session)), run_(std::move(run)) {}
 
-  Result<void> turn(const Dials& wanted);
+  Result<void> set(const RuntimeSettings& wanted);
 
   // What of the session's home a call has while it runs.
   struct AtHome {
@@ -177,7 +188,7 @@ class Gateway {
     std::optional<Voided> voided = {};  // nothing was started: the permit no longer fitted the world
   };
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
-  static Pieces raw_of(const Effect& effect, const Outcome& outcome);
+  static Chunks raw_of(const Effect& effect, const Outcome& outcome);
   // A call that had no effect: its decision and its end. The id, empty without a record.
   Result<std::string> write_down(CallRecord& record);
   static bool take_answer(const RegisteredTool& tool, Effect& effect, const OutputBudget& budget);
@@ -194,19 +205,19 @@ class Gateway {
   Attempt attempt(const ToolCall& asked, const CallContext& context, Approver& approver, Tries& tries);
 
   // Whose call it is and who is asked, for what a call leads to.
-  struct Asker {
+  struct Requester {
     const CallContext& context;
     Approver& approver;
     const std::vector<Grant>& home;
   };
   // The only way from a decision to a process or a file.
-  Effect execute(Permit permit, Judged& judged, const Asker& asker, CallRecord& record,
-                 std::optional<Seat> seat);
+  Effect execute(Permit permit, Judged& judged, const Requester& requester, CallRecord& record,
+                 std::optional<LaunchResources> resources);
   Result<std::variant<Ran, Voided>> launch(const Permit& permit, Judged& judged, const CallContext& context,
                                            const std::string& call_id, const Spilled& spilled = {},
-                                           std::optional<Seat> seat = {});
+                                           std::optional<LaunchResources> resources = {});
   Effect start(const Permit& permit, Judged& judged, const CallContext& context, const std::string& call_id,
-               std::optional<Seat> seat);
+               std::optional<LaunchResources> resources);
   // http_get, redirect by redirect (fetch.cpp).
   struct Journey {
     const CallContext& context;
@@ -225,24 +236,25 @@ class Gateway {
     Judged judged;
     CallRecord record = {};
   };
-  Effect fetch(const Permit& permit, Judged& judged, const Asker& asker, CallRecord& record);
+  Effect fetch(const Permit& permit, Judged& judged, const Requester& requester, CallRecord& record);
   Hop fetch_once(const Permit& permit, Judged& judged, Journey& journey, CallRecord record);
-  Result<Redirect> redirect(const std::string& url, const Asker& asker, const Journey& journey);
+  Result<Redirect> redirect(const std::string& url, const Requester& requester, const Journey& journey);
   static std::optional<Outcome> stop_before(const std::string& next, const Journey& journey);
   static Effect journey_ended(Journey& journey, std::optional<Outcome> last);
-  Result<Judged> judge_redirect(const ToolCall& asked, const Asker& asker, uint64_t most_ms);
+  Result<Judged> judge_redirect(const ToolCall& asked, const Requester& requester, uint64_t most_ms);
   Result<void> begin_hop(CallRecord& hop);
   void end_hop(CallRecord& hop, std::vector<std::string>& notes);
   Effect act(const Permit& permit, Judged& judged, const CallContext& context, const std::string& task);
   ToolReply act_on_file(const Permit& permit, Judged& judged, const CallContext& context);
-  Result<OwnedFd> turn_of(const Permit& permit, Judged& judged, std::vector<std::string> changes,
-                          const CallContext& context) const;
+  Result<OwnedFd> lock_for(const Permit& permit, Judged& judged, std::vector<std::string> changes,
+                           const CallContext& context) const;
   Effect ask_function(const Permit& permit, const std::string& call_id);
 
   Session session_;
-  mutable std::mutex dialling_;
-  Dials dials_;
-  std::unique_ptr<Run> run_;  // none: no record is kept
+  mutable std::mutex settings_lock_;
+  RuntimeSettings runtime_settings_;
+  std::unique_ptr<Run> run_;      // none: there is no record
+  std::string why_not_recorded_;  // shown with each command; empty: it is, or the operator wants none
   std::unique_ptr<SharedHome> home_ = {};
   Questions questions_;
   // An edit looks whether the file is still what was read, and takes itself back if not: two of them at once

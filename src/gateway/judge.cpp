@@ -11,7 +11,7 @@
 #include "gateway/approval/ask_approval.hpp"
 #include "gateway/configuration/rule_gate.hpp"
 #include "gateway/launch/caller.hpp"
-#include "gateway/not_found.hpp"
+#include "gateway/launch/why_not_found.hpp"
 #include "policy/authority/secret_names.hpp"
 #include "policy/gates/gates.hpp"
 #include "policy/hosts/declared_hosts.hpp"
@@ -20,9 +20,10 @@
 #include "policy/plan/system_view.hpp"
 #include "policy/plan/view_guards.hpp"
 #include "policy/protected/protected_trees.hpp"
+#include "store/host/observe.hpp"
 #include "store/host/operands.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/protected/tree_look.hpp"
-#include "store/system_facts.hpp"
 #include "tools/commands/scripts.hpp"
 #include "tools/files/artifacts.hpp"
 #include "tools/web/http_get.hpp"
@@ -49,13 +50,14 @@ std::vector<std::string> roots_of(const std::vector<ShownTree>& trees) {
 
 // A grant around the workspace would let a call put something else in its place.
 bool is_place_of(const Session& session, const FileFact& workspace) {
+  if (!session.held_workspace) return workspace.inode == 0;
   struct stat held {};
   return ::fstat(session.held_workspace->get(), &held) == 0 && held.st_dev == workspace.device &&
          held.st_ino == workspace.inode;
 }
 
-Result<Observation> look(const Session& session, const RunRequest& request, const Authority& authority,
-                         const CallersView& view) {
+Result<Observation> observe_held(const Session& session, const RunRequest& request,
+                                 const Authority& authority, const CallersView& view) {
   Facts host = *TRY(session.host->now(request, session.environment, session.installation, view.early));
   for (const auto& name : authority.ceilings.pass_env) {
     const auto value = why_dropped(name).empty() ? session.environment.find(name) : std::nullopt;
@@ -69,8 +71,8 @@ Result<Observation> look(const Session& session, const RunRequest& request, cons
 }
 
 // Where a hint leads may be the record or the project's configuration, by a link that a call has made. The
-// planner refuses such a grant for everybody; here it is only left out, because somebody else's link is no
-// reason to refuse the call.
+// planner refuses every such grant; here it is only left out, because a link that another call made is no
+// reason to refuse this one.
 void leave_out_own_files(Judged& judged, const Session& session, size_t first) {
   std::vector<std::string> own = session.options.operators.hidden;
   own.push_back(session.workspace + "/.cloche");
@@ -86,7 +88,7 @@ void leave_out_own_files(Judged& judged, const Session& session, size_t first) {
 }
 
 // The skill says where in the workspace it writes: the rest of it is there to read.
-void narrow_writes(Judged& judged, const HostNames& names, const Authority& authority,
+void narrow_writes(Judged& judged, const HostPaths& names, const Authority& authority,
                    std::vector<OwnedFd>& held) {
   if (!authority.write_hints || !authority.workspace_shown) return;
   judged.request.workspace_use = WorkspaceUse::read_only;
@@ -107,6 +109,7 @@ void narrow_writes(Judged& judged, const HostNames& names, const Authority& auth
 // What the host executes there by another name than its own.
 Result<Verdict> judge_leads(const FileAction& action, const Session& session, const GitSources& git,
                             Verdict verdict) {
+  if (!session.held_workspace) return verdict;  // nothing lies there yet
   const RunRequest& operators = session.options.operators;
   const std::string path = tidied(session.workspace, action.path);
   const auto allowed = TRY(allowed_paths(operators.allow_protected, session.workspace, {session.workspace}));
@@ -149,7 +152,7 @@ Result<void> add_hosts(RunRequest& request, const Ceilings& ceilings) {
 struct Standing {
   const Executor* executor = nullptr;  // of the tool, when it has one
   ToolTerms terms;
-  HostNames names;
+  HostPaths names;
   Settled settled;
   Observation seen = {};  // with what was judged held open
 
@@ -177,9 +180,9 @@ Result<Authority> authority_now(const Session& session, const Skill* skill, cons
 // What the program will run in. Less than was asked for, by the operator's own word, is noted with every
 // call.
 Result<void> judge_box(const Session& session, const CallersView& view, Judged& judged) {
-  Wish wish = wish_of(session, view.dials);
+  Wish wish = wish_of(session, view.runtime_settings);
   wish.untried = !view.learnt.other_backend;
-  Choice choice = TRY(take_box(judged.request, std::move(wish), *session.ladder));
+  Choice choice = TRY(choose_backend(judged.request, std::move(wish), *session.levels));
   judged.other_backends = choice.untried;
   judged.notes.insert(judged.notes.end(), choice.notes.begin(), choice.notes.end());
   judged.box_notes = std::move(choice.notes);
@@ -189,7 +192,7 @@ Result<void> judge_box(const Session& session, const CallersView& view, Judged& 
 // An operator's command is judged as run_shell is; only a skill that was named with it declares anything.
 Result<Standing> standing_of_command(const Session& session, const CallersView& view) {
   Standing standing;
-  standing.terms = TRY(terms_for(session, "run_shell", view.dials));
+  standing.terms = TRY(terms_for(session, "run_shell", view.runtime_settings));
   if (view.skill == nullptr) return standing;
   standing.names = names_under(session, view.skill);
   Authority declared = TRY(authority_for(session, view.skill, standing.terms));
@@ -202,7 +205,8 @@ Result<Standing> standing_of(const Session& session, const ToolCall& call, const
   Standing standing;
   const RegisteredTool* tool = session.registry.find(call.tool);
   if (tool != nullptr) standing.executor = tool->executor.get();
-  standing.terms = TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.dials));
+  standing.terms =
+      TRY(terms_for(session, tool != nullptr ? tool->spec.name : call.tool, view.runtime_settings));
   Authority declared = TRY(standing.executor != nullptr
                                ? authority_now(session, view.skill, *standing.executor, standing.terms)
                                : authority_for(session, view.skill, standing.terms));
@@ -278,7 +282,7 @@ Result<void> make_request(const Session& session, const CallersView& view, Stand
   if (const Executor* executor = standing.executor) {
     TRY(raise_rung(request, *executor, judged.notes));
     TRY(check_unchanged(*executor));
-    request.code = Grant{.source = executor->folder, .judged = executor->place};
+    request.code = Grant{.source = executor->folder, .judged = executor->folder_fact};
   }
   const Authority& authority = standing.authority();
   const size_t operators_grants = request.grants.size();
@@ -290,10 +294,10 @@ Result<void> make_request(const Session& session, const CallersView& view, Stand
   return {};
 }
 
-Result<void> look_around(const Session& session, const CallersView& view, Standing& standing,
-                         Judged& judged) {
+Result<void> observe_request(const Session& session, const CallersView& view, Standing& standing,
+                             Judged& judged) {
   Observation& seen = standing.seen;
-  seen = TRY(look(session, judged.request, standing.authority(), view));
+  seen = TRY(observe_held(session, judged.request, standing.authority(), view));
   std::move(standing.settled.held.begin(), standing.settled.held.end(), std::back_inserter(seen.held));
   const auto& common = seen.facts.git_common;
   if (common && view::is_own_file(seen.facts, *common))
@@ -405,17 +409,18 @@ Result<void> make_case(const Session& session, const ToolCall& call, const Calle
   return {};
 }
 
-// What the operator's own profile names as a rung. It is tried out once a boot, and once in seconds while it
+// What the operator's own profile names as a level. It is tried out once a boot, and once in seconds while it
 // fails: not for each call.
-Result<void> judge_rung_of(const SandboxProfile& profile, const Session& session, const CallersView& view,
-                           const Judged& judged) {
+Result<void> judge_level_of(const SandboxProfile& profile, const Session& session, const CallersView& view,
+                            const Judged& judged) {
   if (!profile.isolation) return {};
   RunRequest request = judged.request;
-  const Choice choice = TRY(take_box(request, wish_of(session, view.dials), *session.ladder));
+  const Choice choice =
+      TRY(choose_backend(request, wish_of(session, view.runtime_settings), *session.levels));
   if (choice.backend == Backend::none) return {};  // by the operator's own switch
-  const Offer offer = session.ladder->offer(choice.backend);
+  const Offer offer = session.levels->offer(choice.backend);
   if (offer.works || !offer.tried) return {};
-  return refusal("the profile " + profile.name + " requires the rung " +
+  return refusal("the profile " + profile.name + " requires the isolation level " +
                      std::string(name_of(*profile.isolation)) + ", which does not work here: " + offer.why,
                  offer.fix);
 }
@@ -426,7 +431,7 @@ Result<void> judge_enforceable(const Standing& standing, const Session& session,
                                const Judged& judged) {
   const SandboxProfile& profile = standing.terms.profile;
   if (shipped_profile(profile.name)) return {};
-  TRY(judge_rung_of(profile, session, view, judged));
+  TRY(judge_level_of(profile, session, view, judged));
   const Launch any_command{.argv = {"true"}, .noexec = false, .fresh_home = false, .readonly = false};
   const auto planned = session.plans->plan(any_command, judged.request, standing.seen.facts);
   if (planned.ok()) return {};
@@ -451,7 +456,16 @@ Result<void> settle_box(const Session& session, const CallersView& view, const L
   TRY(std::move(able));
   const bool by_operator = judged.c.call.by == Asks::operators;
   TRY(observe_protected(by_operator ? judged.request : request_for(launch, judged.request), standing.seen));
-  return apply(view.learnt, standing.seen.facts);
+  TRY(apply(view.learnt, standing.seen.facts));
+  // A call learns of the host's mounts in its trees when the kernel refuses to leave them out. A question and
+  // an explanation have to name them before: otherwise the plan that runs is not the one that was shown.
+  const bool is_shown_first = judged.judgement.decision == Decision::ask || judged.request.explained;
+  const bool is_native =
+      judged.request.level == IsolationLevel::namespaces && backend_of(judged.request) == Backend::native;
+  Facts& facts = standing.seen.facts;
+  if (is_shown_first && is_native && !facts.caller.privileged && facts.mounts_below.empty())
+    TRY(observe_mounts_below(facts));
+  return {};
 }
 
 Result<Planned> plan_of(const Session& session, const Launch& launch, const Standing& standing,
@@ -471,7 +485,10 @@ Result<Prepared> prepare(const Session& session, const CallersView& view, const 
   if (launch.as<Fetch>() != nullptr) TRY(add_fetcher(session, standing, judged));
   if (!launch.argv.empty()) TRY(settle_box(session, view, launch, standing, judged));
   Planned planned = TRY(plan_of(session, launch, standing, judged));
-  return Prepared{launch, std::move(planned.plan), std::move(planned.digest), std::move(standing.seen)};
+  if (judged.c.call.by == Asks::operators) TRY(judge_directory(planned.plan));
+  Prepared prepared{launch, std::move(planned.plan), std::move(planned.digest), std::move(standing.seen)};
+  if (!launch.argv.empty()) prepared.directory = hold_directory(prepared.plan, prepared.seen.held);
+  return prepared;
 }
 
 }  // namespace
@@ -492,7 +509,7 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   } else {
     TRY(make_request(session, view, standing, judged));
   }
-  TRY(look_around(session, view, standing, judged));
+  TRY(observe_request(session, view, standing, judged));
   TRY(make_case(session, call, view, standing, judged));
   judged.judgement = decide(judged.c, session.shapes);
   if (!judged.judgement.launch) return judged;
@@ -502,78 +519,10 @@ Result<Judged> judge(const Session& session, const ToolCall& call, const Callers
   return judged;
 }
 
-Result<Judged> judge_alone(SessionOptions options, const ToolCall& call,
-                           const std::optional<std::string>& skill_file, const Environment& environment,
-                           Learnt learnt) {
-  const Session session = TRY(load_session(std::move(options), environment));
-  const auto skill = TRY(skill_for(session, skill_file));
-  return judge(session, call, {.skill = skill ? &*skill : nullptr, .learnt = std::move(learnt)});
-}
-
 void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no) {
   judged.c.answer = no ? Decision::deny : Decision::allow;
   judged.judgement = decide(judged.c, session.shapes, std::move(*judged.judgement.waiting));
   if (no && judged.judgement.gates.back().gate == GateId::approval) judged.judgement.gates.back() = *no;
-}
-
-namespace {
-
-// Of a program that lies outside the system's own trees what it is: an answer covers the one that was there.
-void add_program(ApprovalSubject& subject, const std::string& name) {
-  const auto program = program_on_host(subject.plan, name);
-  const auto holds = [&](const ShownPath& row) { return is_beneath(row.path, *program); };
-  if (!program || std::any_of(std::begin(system_paths), std::end(system_paths), holds)) return;
-  const auto is_it = [&](const ExecutedFile& file) { return file.path == *program; };
-  if (std::any_of(subject.files.begin(), subject.files.end(), is_it)) return;
-  auto found = files_named({*program}, {std::string(parent_of(*program))});
-  subject.files.insert(subject.files.end(), found.begin(), found.end());
-}
-
-// Which directory it starts in, however that is called by now.
-std::string place_of_start(const ConfinementPlan& plan) {
-  const auto directory = directory_on_host(plan);
-  struct stat seen {};
-  if (!directory || ::stat(directory->c_str(), &seen) != 0) return {};
-  return std::to_string(seen.st_dev) + ":" + std::to_string(seen.st_ino);
-}
-
-}  // namespace
-
-NamedFiles named_files_of(const Judged& judged) {
-  const Prepared& prepared = *judged.judgement.prepared();
-  NamedFiles named{prepared.launch.named_files, {prepared.seen.facts.workspace.path}};
-  if (judged.c.call.by == Asks::operators)
-    named.directories.insert(named.directories.begin(), prepared.plan.directory);
-  if (judged.c.intent.cwd) named.directories.insert(named.directories.begin(), judged.c.facts.directory());
-  // Of an executor its own code as well.
-  if (judged.request.code) named.directories.push_back(judged.request.code->source);
-  return named;
-}
-
-ApprovalSubject subject_of(const Judged& judged) {
-  const Prepared& prepared = *judged.judgement.prepared();
-  const Launch& launch = prepared.launch;
-  const bool by_operator = judged.c.call.by == Asks::operators;
-  ApprovalSubject subject{.tool = by_operator ? judged.c.call.tool : judged.c.intent.tool,
-                          .plan = prepared.plan};
-  const NamedFiles named = named_files_of(judged);
-  subject.files = files_named(named.words, named.directories);
-  subject.input = launch.input.value_or("");
-  // What a shape shows beside a command is no text of the model's, and stands in the plan.
-  if (judged.c.intent.launch && launch.script) {
-    subject.script_input = std::move(subject.input);
-    subject.input = launch.script->code;
-  }
-  if (const auto* action = launch.as<FileAction>()) subject.input = action->content;
-  if (!prepared.plan.argv.empty()) {
-    add_program(subject, prepared.plan.argv.front());
-    for (const auto& word : named.words)
-      if (word.find('/') == std::string::npos) add_program(subject, word);
-  }
-  subject.place = place_of_start(prepared.plan);
-  subject.reasons = reasons_to_ask(judged.judgement);
-  subject.approvers = approvers_of(judged.judgement);
-  return subject;
 }
 
 }  // namespace cloche

@@ -22,7 +22,8 @@ struct Judged {
   std::vector<std::string> notes = {};      // what was dropped or tightened on the way, for the record
   std::vector<std::string> box_notes = {};  // of these, what is less about the box than was asked for
   bool other_backends = false;              // its level has some that were not tried
-  OwnedFd turn = {};  // of an approved call: no other call changes the files that it names until it has ended
+  OwnedFd workspace_lock =
+      {};  // of an approved call: no other call changes the files that it names until it has ended
 
   // Of what would run or may run; none where it is denied.
   const ConfinementPlan* plan() const {
@@ -36,13 +37,13 @@ struct Judged {
 struct CallersView {
   const Skill* skill = nullptr;
   std::vector<Grant> own = {};  // what Cloche itself puts into the view: a task's home and /tmp
-  Dials dials = {};
+  RuntimeSettings runtime_settings = {};
   std::span<const ToolCall> named =
       {};  // as the agent has it, where that is another tool: rules may name these
   std::optional<uint64_t> most_ms = {};  // what is left of the time of a call that this one is a part of
   Learnt learnt = {};                    // by a permit that was void
   // Told of the request and of the caller before anything else is looked at: a jail can start meanwhile.
-  HostLook::Early early = {};
+  HostFactsCache::Early early = {};
 };
 
 // The request of `cloche run`. The session has the command itself: its words may be any bytes.
@@ -50,18 +51,7 @@ ToolCall operators_command(const std::vector<std::string>& argv);
 
 Result<Judged> judge(const Session& session, const ToolCall& call, const CallersView& view);
 
-// The same in a session of its own: what would happen, for who only wants to know.
-Result<Judged> judge_alone(SessionOptions options, const ToolCall& call,
-                           const std::optional<std::string>& skill_file, const Environment& environment,
-                           Learnt learnt = {});
-
 // The same case with an answer: nothing is yes, a verdict says why not.
 void answer(Judged& judged, const Session& session, const std::optional<Verdict>& no);
-
-// Beneath which directories its words may name files that an approval covers.
-NamedFiles named_files_of(const Judged& judged);
-
-// What somebody would be asked.
-ApprovalSubject subject_of(const Judged& judged);
 
 }  // namespace cloche

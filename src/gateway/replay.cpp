@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "gateway/configuration/rule_gate.hpp"
+#include "policy/gates/decide.hpp"
 #include "store/record/run_log.hpp"
 #include "tools/commands/run_shell.hpp"
 #include "tools/commands/scripts.hpp"
@@ -21,11 +22,29 @@ Decision decision_in(const JsonValue& verdict) {
   return Decision::deny;
 }
 
-// As the rules see it; of a tool that is not known here every argument by its
-// name.
+// What is not known counts as what comes first: a refusal there outweighs every other.
+GateId gate_in(const JsonValue& verdict) {
+  const std::string said = text_of(verdict, "gate");
+  for (int gate = 0; gate <= static_cast<int>(GateId::approval); ++gate) {
+    if (said == name_of(static_cast<GateId>(gate))) return static_cast<GateId>(gate);
+  }
+  return GateId::loadout;
+}
+
+// Of `cloche run`.
+Verdict rules_on_command(const JsonValue& arguments, const RuleFiles& rules) {
+  std::vector<std::string> argv;
+  if (const JsonValue* words = arguments.find("argv")) {
+    for (const auto& word : words->items) argv.push_back(word.text);
+  }
+  return rules_verdict_of_run(rules, argv);
+}
+
+// As the rules see it; of a tool that is not known here every argument by its name.
 Verdict rules_again(const PastCall& call, const RuleFiles& rules, const Registry& registry) {
   const ToolCall asked{call.tool, call.args};
   const ReadArguments arguments = read_arguments(asked);
+  if (call.role == "operator" && call.tool == "run") return rules_on_command(arguments.value, rules);
   Intent intent = registry.understand(asked, arguments, "/");
   if (intent.tool.empty()) {
     RuleCall seen{call.tool};
@@ -48,23 +67,25 @@ std::optional<PastCall> past_call(const JsonValue& line) {
   PastCall call{.call_id = text_of(line, "call_id"),
                 .task_id = text_of(line, "task_id"),
                 .tool = text_of(line, "tool"),
+                .role = text_of(line, "role"),
                 .args = args->is_string() ? args->text : to_json(*args),
                 .runs = text_of(line, "runs")};
-  call.rules = call.others = Decision::allow;
   for (const auto& verdict : verdicts->items) {
-    const std::string gate = text_of(verdict, "gate");
-    if (gate == name_of(GateId::approval)) continue;  // an answer to a question that may not be asked again
-    Decision& of = gate == name_of(GateId::rules) ? call.rules : call.others;
-    of = std::max(of, decision_in(verdict));
+    const GateId gate = gate_in(verdict);
+    if (gate == GateId::approval) continue;  // an answer to a question that may not be asked again
+    call.gates.push_back({gate, decision_in(verdict)});
   }
   return call;
 }
 
 std::optional<ChangedVerdict> judge_again(const PastCall& call, const RuleFiles& rules,
                                           const Registry& registry) {
-  ChangedVerdict changed{call, std::max(call.rules, call.others), Decision::deny,
-                         rules_again(call, rules, registry)};
-  changed.after = std::max(changed.rules.decision, call.others);
+  ChangedVerdict changed{call, Decision::deny, Decision::deny, rules_again(call, rules, registry)};
+  std::vector<Verdict> gates = call.gates;
+  std::erase_if(gates, [](const Verdict& verdict) { return verdict.gate == GateId::rules; });
+  gates.push_back(changed.rules);
+  changed.before = call.gates.empty() ? Decision::allow : judgement_of(call.gates, {}).decision;
+  changed.after = judgement_of(std::move(gates), {}).decision;
   return changed.after == changed.before ? std::nullopt : std::optional(std::move(changed));
 }
 

@@ -1,5 +1,7 @@
-// A record judged again under other permission rules: which past verdicts would change. Pure over what the
-// lines say; the other gates keep the answers they gave then.
+// A record judged again under other permission rules: which past decisions would change. The new verdict of
+// the rules and the recorded verdicts of the other gates come to a decision as those of a new call do
+// (judgement_of() in policy/gates/decide.hpp). The other gates cannot be asked again: a line has neither the
+// files nor the configuration that they judged by.
 #pragma once
 
 #include <optional>
@@ -18,10 +20,10 @@ struct PastCall {
   std::string call_id = {};
   std::string task_id = {};
   std::string tool = {};
-  std::string args = {};             // JSON, as asked
-  std::string runs = {};             // the command that ran; empty: none
-  Decision rules = Decision::deny;   // what the rules said
-  Decision others = Decision::deny;  // the strictest of the other gates, approval aside
+  std::string role = {};
+  std::string args = {};            // JSON, as asked
+  std::string runs = {};            // the command that ran; empty: none
+  std::vector<Verdict> gates = {};  // as recorded, without the gate of approval
 };
 // Nothing when the line is no call's.
 std::optional<PastCall> past_call(const JsonValue& line);

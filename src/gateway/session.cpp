@@ -12,24 +12,33 @@
 #include "policy/plan/plan_run.hpp"
 #include "policy/plan/system_view.hpp"
 #include "store/config/command_files.hpp"
+#include "store/host/observe.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/record/run_place.hpp"
-#include "store/second_name.hpp"
-#include "store/system_facts.hpp"
+#include "store/trust/bind_mount_alias.hpp"
 #include "tools/session_conditions.hpp"
 
 namespace cloche {
 namespace {
 
-// A call's output is kept whole, in memory and on the disk; a command of an operator's is only passed on.
+// A call's output is stored whole, in memory and on the disk; an operator's command only passes it on.
 constexpr uint64_t call_output_bytes = 16ULL << 20;
 
-// Whoever waits for a call is an agent, and somebody pays for it; a command of an operator's has an hour.
+// An agent waits for a call, and its user pays for the time; an operator's command has an hour.
 constexpr uint64_t call_wall_ms = 10ULL * 60 * 1000;
 
-Result<sys::Held> hold_workspace(const std::string& path) {
+// Held, so that nothing else can pass for it. The one that a call would make is nowhere yet where the call is
+// only explained.
+Result<FileFact> hold_workspace(const RunRequest& operators, Session& session) {
+  const std::string path = operators.workspace.value_or(".");
   auto held = sys::hold(path);
+  if (!held.ok() && held.error().number == ENOENT && operators.explained && operators.workspace_of_run)
+    return FileFact{.kind = FileFact::Kind::directory, .path = look_at_place(path).path};
   if (!held.ok()) return refusal("the workspace " + path + " cannot be opened", "make it first");
-  return held;
+  struct stat seen {};
+  if (::fstat(held.value().fd.get(), &seen) != 0) return system_error("look at " + held.value().path);
+  session.held_workspace = std::make_shared<const OwnedFd>(std::move(held.value().fd));
+  return fact_from(seen, std::move(held.value().path));
 }
 
 // Where a path leads; as it is written when there is nothing yet.
@@ -39,7 +48,7 @@ std::string led_to(const std::string& path) {
 }
 
 void add_written(std::vector<std::string>& written, const std::vector<Capability>& capabilities,
-                 const HostNames& names) {
+                 const HostPaths& names) {
   for (const auto& capability : capabilities) {
     if (capability.family != Capability::Family::write) continue;
     const auto pattern = expand_hint(capability.hint, names);
@@ -85,12 +94,12 @@ Result<void> protect_parts(Session& session) {
   return {};
 }
 
-HostNames names_of(const Session& session) {
-  HostNames names;
+HostPaths names_of(const Session& session) {
+  HostPaths names;
   if (const auto home = sys::hold(session.environment.get("HOME")); home.ok()) names.home = home.value().path;
   names.workspace = session.workspace;
   names.own = {session.installation.state, std::string(parent_of(managed_config))};
-  if (const auto users = user_config_folder(session.environment); users.ok())
+  if (const auto users = session.installation.config_folder(session.environment); users.ok())
     names.own.push_back(users.value());
   if (session.settings.profiles_dir.value) names.own.push_back(led_to(*session.settings.profiles_dir.value));
   // A call that could change the programs would change what is judged. Where every view has them anyway, only
@@ -130,11 +139,11 @@ void take_ceilings(SessionOptions& said, const Settings& settings) {
   ceilings.level = with_flag(settings.autonomy, level, "--autonomy").value;
   const auto commands = asked_for(said.asked.commands, ceilings.commands, standard.commands);
   Setting<CommandProfile> configured = settings.commands;
-  if (said.door == Door::agent && !configured.is_said()) configured.value = CommandProfile::any;
+  if (said.front_end == FrontEnd::agent && !configured.is_set()) configured.value = CommandProfile::any;
   ceilings.commands = with_flag(configured, commands, "--commands").value;
-  // An agent works here: rules and the glass decide, and what a command looks like does not.
+  // An agent works here: rules and the sandbox decide, and what a command looks like does not.
   ceilings.unasked =
-      said.door == Door::agent ? ceilings.commands : std::min(ceilings.unasked, ceilings.commands);
+      said.front_end == FrontEnd::agent ? ceilings.commands : std::min(ceilings.unasked, ceilings.commands);
 }
 
 bool is_in_approvals(const Executor& executor, const std::vector<std::string>& approved) {
@@ -162,8 +171,8 @@ SessionPlaces places_of(const Session& session) {
       .workspace = session.workspace, .writable_roots = session.names.written, .home = session.names.home};
 }
 
-HostNames names_under(const Session& session, const Skill* skill) {
-  HostNames names = session.names;
+HostPaths names_under(const Session& session, const Skill* skill) {
+  HostPaths names = session.names;
   if (skill != nullptr && skill->capabilities && skill->trust == Trust::operators)
     add_written(names.written, *skill->capabilities, names);
   return names;
@@ -188,13 +197,11 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   const bool has_tools = said.serves == Asks::model;
   if (said.run) {
     said.operators.workspace = *said.run + "/artifacts";
+    said.operators.workspace_of_run = true;
   }
-  sys::Held workspace = TRY(hold_workspace(said.operators.workspace.value_or(".")));
-  struct stat seen {};
-  if (::fstat(workspace.fd.get(), &seen) != 0) return system_error("look at " + workspace.path);
-  TRY(judge_workspace(fact_from(seen, workspace.path), environment.get("HOME")));
+  FileFact workspace = TRY(hold_workspace(said.operators, session));
+  TRY(judge_workspace(workspace, environment.get("HOME")));
   session.workspace = std::move(workspace.path);
-  session.held_workspace = std::make_shared<const OwnedFd>(std::move(workspace.fd));
   if (said.run)
     said.operators.hidden = RunPlace{std::string(parent_of(session.workspace)), RunLayout::given}.own_files();
   said.operators.workspace = session.workspace;
@@ -205,13 +212,13 @@ Result<Session> load_session(SessionOptions options, const Environment& environm
   session.profiles = std::move(configuration.profiles);
   take_ceilings(said, session.settings);
   TRY(configure(said.operators, session.settings, session.notes));
-  session.wish = TRY(wish_for(session.settings, environment, said.door));
+  session.wish = TRY(wish_for(session.settings, environment, said.front_end));
   session.wish.lowest = std::max(session.wish.lowest, said.lowest);
-  session.ladder = std::make_shared<Ladder>(environment, session.installation);
-  TRY(terms_for(session, ""));  // a profile that nobody knows refuses every call
+  session.levels = std::make_shared<IsolationLevels>(environment, session.installation);
+  TRY(terms_for(session, ""));  // an unknown profile refuses every call
   if (has_tools) TRY(protect_parts(session));
   if (!has_tools)
-    TRY(judge_state(session.installation.state, said.operators));  // trials are remembered there
+    TRY(judge_state(session.installation.state, session.workspace));  // trials are remembered there
   session.names = names_of(session);
   session.names.written = written_by_operator(session);
   if (!has_tools) return session;
@@ -230,11 +237,12 @@ Result<std::optional<Skill>> skill_for(const Session& session, const std::option
   return std::optional<Skill>(TRY(load_skill(*path, places_of(session))));
 }
 
-Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const Dials& dials) {
+Result<ToolTerms> terms_for(const Session& session, std::string_view tool,
+                            const RuntimeSettings& runtime_settings) {
   ProfileQuestion question{tool, asked_profile(session.options.operators)};
-  if (dials.default_profile) question.asked = dials.default_profile;
+  if (runtime_settings.default_profile) question.asked = runtime_settings.default_profile;
   return ToolTerms{TRY(chosen_profile(session.settings, session.profiles, question)).profile,
-                   dials.autonomy.value_or(session.options.ceilings.level)};
+                   runtime_settings.autonomy.value_or(session.options.ceilings.level)};
 }
 
 Result<Executor> as_of_now(const Session& session, const Skill* skill, const Executor& loaded) {
@@ -273,17 +281,19 @@ bool is_in_loadout(const Authority& authority, const RegisteredTool& tool) {
 
 Dotfiles dotfiles_for(const Session& session, const Skill* skill) {
   const Setting<bool>& said = session.settings.dotfiles;
-  const bool unsaid = session.options.door == Door::agent && skill == nullptr;
-  return (said.is_said() ? said.value : unsaid) ? Dotfiles::allow : Dotfiles::refuse;
+  const bool unsaid = session.options.front_end == FrontEnd::agent && skill == nullptr;
+  return (said.is_set() ? said.value : unsaid) ? Dotfiles::allow : Dotfiles::refuse;
 }
 
-Wish wish_of(const Session& session, const Dials& dials) {
+Wish wish_of(const Session& session, const RuntimeSettings& runtime_settings) {
   Wish wish = session.wish;
-  if (dials.enabled) wish.off = wish.off_allowed = !*dials.enabled;
+  if (runtime_settings.enabled) wish.off = wish.off_allowed = !*runtime_settings.enabled;
   return wish;
 }
 
-bool is_isolated(const Session& session, const Dials& dials) { return !may_be_off(wish_of(session, dials)); }
+bool is_isolated(const Session& session, const RuntimeSettings& runtime_settings) {
+  return !may_be_off(wish_of(session, runtime_settings));
+}
 
 namespace {
 
@@ -296,7 +306,8 @@ bool may_write(const ToolTerms& terms) {
 
 }  // namespace
 
-Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill, const Dials& dials) {
+Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill,
+                                            const RuntimeSettings& runtime_settings) {
   const Authority authority = TRY(authority_for(session, skill));
   std::vector<std::string> names;
   for (const auto& tool : session.registry.tools()) {
@@ -305,20 +316,20 @@ Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill*
   std::vector<ToolSpec> specs;
   for (const auto& name : names) {
     const RegisteredTool& tool = *session.registry.find(name);
-    const ToolTerms terms = TRY(terms_for(session, name, dials));
+    const ToolTerms terms = TRY(terms_for(session, name, runtime_settings));
     const Authority own = TRY(authority_for(session, skill, terms));
     const Ceilings& ceilings = own.ceilings;
     specs.push_back(tool.spec);
-    tell_surroundings(specs.back(), tool.executor ? Starts::executor : starts_of(name),
-                      {.isolated = is_isolated(session, dials),
-                       .network = ceilings.network && !ceilings.hosts.empty(),
-                       .hosts = ceilings.hosts,
-                       .writes = may_write(terms),
-                       .commands = most_commands(ceilings),
-                       .unasked = commands_for(ceilings, {}),
-                       .scripts = own.may_execute && ceilings.level != Autonomy::readonly,
-                       .dotfiles = dotfiles_for(session, skill) == Dotfiles::allow,
-                       .tools = names});
+    tell_conditions(specs.back(), tool.executor ? Starts::executor : starts_of(name),
+                    {.isolated = is_isolated(session, runtime_settings),
+                     .network = ceilings.network && !ceilings.hosts.empty(),
+                     .hosts = ceilings.hosts,
+                     .writes = may_write(terms),
+                     .commands = most_commands(ceilings),
+                     .unasked = commands_for(ceilings, {}),
+                     .scripts = own.may_execute && ceilings.level != Autonomy::readonly,
+                     .dotfiles = dotfiles_for(session, skill) == Dotfiles::allow,
+                     .tools = names});
   }
   return specs;
 }

@@ -21,7 +21,7 @@
 #include "policy/rules/rules.hpp"
 #include "policy/shapes/shapes.hpp"
 #include "store/config/settings.hpp"
-#include "store/skill_files.hpp"
+#include "store/config/skill_files.hpp"
 #include "tools/files/artifacts.hpp"
 #include "tools/registry.hpp"
 
@@ -46,12 +46,14 @@ struct SessionOptions {
   std::string programs = {};  // where cloche-jail is; empty: beside the running program
   size_t shown_bytes = size_t{32} << 10;  // of a result, to a model; the rest is recalled
   Registry::Record record = Registry::Record::kept;
-  Door door = Door::command_line;
-  Rung lowest = Rung::subprocess;        // to which `missing: degrade` may step down
-  std::vector<Function> functions = {};  // of the embedding program, for models to call
+  // Without it: append to the record of the workspace and day, as the key `record` says.
+  bool day_record = false;
+  FrontEnd front_end = FrontEnd::command_line;
+  IsolationLevel lowest = IsolationLevel::subprocess;  // to which `missing: degrade` may step down
+  std::vector<Function> functions = {};                // of the embedding program, for models to call
 };
 
-// What a door's flags start from: every shipped tool, full at most, passive unless asked, supervised.
+// What a front end's flags start from: every shipped tool, full at most, passive unless asked, supervised.
 SessionOptions default_session();
 
 struct Session {
@@ -59,32 +61,33 @@ struct Session {
   Installation installation = {};
   SessionOptions options = {};  // the workspace resolved
   std::string workspace = {};
-  std::shared_ptr<const OwnedFd> held_workspace = {};  // so that nothing else can pass for it
+  std::shared_ptr<const OwnedFd> held_workspace = {};  // none: an explained call would make it
   Settings settings = {};
   RuleFiles rules = {};
   Profiles profiles = {};
   std::vector<std::string> notes = {};  // what of the configuration has no effect, for every call
   Shapes shapes = {};
   std::vector<ProtectedPart> protected_parts = {};
-  HostNames names = {};
+  HostPaths names = {};
   Registry registry = {};
-  std::shared_ptr<Ladder> ladder = {};
-  Wish wish = {};  // what of the ladder the operator wants, but for the rung that a call asks for
-  std::shared_ptr<HostLook> host = std::make_shared<HostLook>();
-  std::shared_ptr<PlanMemo> plans = std::make_shared<PlanMemo>();
+  std::shared_ptr<IsolationLevels> levels = {};
+  Wish wish =
+      {};  // which isolation level the operator wants, without the isolation level that a call asks for
+  std::shared_ptr<HostFactsCache> host = std::make_shared<HostFactsCache>();
+  std::shared_ptr<PlanCache> plans = std::make_shared<PlanCache>();
 };
 
 // Calls of one task in one workspace have one run, so that each finds what the others left; this is its name.
 std::string run_of_task(const std::string& task, const RunRequest& operators);
 
-// Makes nothing: the record is opened by whoever lets calls happen.
+// Makes nothing: Gateway::open() opens the record.
 Result<Session> load_session(SessionOptions options, const Environment& environment);
 Result<Session> load_session(SessionOptions options, const Environment& environment,
                              Installation installation);
 
 SessionPlaces places_of(const Session& session);
 // With what calls under this skill can write to as well.
-HostNames names_under(const Session& session, const Skill* skill);
+HostPaths names_under(const Session& session, const Skill* skill);
 // Nothing without a path.
 Result<std::optional<Skill>> skill_for(const Session& session, const std::optional<std::string>& path);
 
@@ -97,7 +100,8 @@ struct ToolTerms {
   SandboxProfile profile = {};
   Autonomy level = Autonomy::readonly;
 };
-Result<ToolTerms> terms_for(const Session& session, std::string_view tool, const Dials& dials = {});
+Result<ToolTerms> terms_for(const Session& session, std::string_view tool,
+                            const RuntimeSettings& runtime_settings = {});
 
 // What the calls under this skill may have, and what an executor may under it.
 Result<Authority> authority_for(const Session& session, const Skill* skill, const ToolTerms& terms);
@@ -111,12 +115,12 @@ bool is_in_loadout(const Authority& authority, const RegisteredTool& tool);
 // an agent's front end allows them, and `call` and every skill refuse them. The protected set is refused
 // anyway.
 Dotfiles dotfiles_for(const Session& session, const Skill* skill);
-// How an operator wants calls to be isolated, with what was turned since.
-Wish wish_of(const Session& session, const Dials& dials);
+// How an operator wants calls to be isolated, with what was set since.
+Wish wish_of(const Session& session, const RuntimeSettings& runtime_settings);
 // False: the operator has switched it off, and nothing holds what calls start.
-bool is_isolated(const Session& session, const Dials& dials);
+bool is_isolated(const Session& session, const RuntimeSettings& runtime_settings);
 // The tools of the loadout, and no other; each says of itself what is true in this session.
 Result<std::vector<ToolSpec>> visible_tools(const Session& session, const Skill* skill,
-                                            const Dials& dials = {});
+                                            const RuntimeSettings& runtime_settings = {});
 
 }  // namespace cloche

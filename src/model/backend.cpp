@@ -10,8 +10,9 @@ constexpr Backend of_subprocess[] = {Backend::subprocess};
 constexpr Backend of_namespaces[] = {Backend::native, Backend::bwrap};
 constexpr Backend of_container[] = {Backend::crun, Backend::runc};
 constexpr Backend of_gvisor[] = {Backend::runsc};
-constexpr Rung all_rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
-                              Rung::container,  Rung::gvisor,     Rung::microvm};
+constexpr IsolationLevel all_levels[] = {IsolationLevel::permissive, IsolationLevel::subprocess,
+                                         IsolationLevel::namespaces, IsolationLevel::container,
+                                         IsolationLevel::gvisor,     IsolationLevel::microvm};
 
 }  // namespace
 
@@ -38,35 +39,35 @@ std::string_view package_of(Backend backend) {
   return backend == Backend::bwrap ? "bubblewrap" : name_of(backend);
 }
 
-Rung rung_of(Backend backend) {
+IsolationLevel level_of(Backend backend) {
   switch (backend) {
     case Backend::native:
-    case Backend::bwrap: return Rung::namespaces;
-    case Backend::subprocess: return Rung::subprocess;
+    case Backend::bwrap: return IsolationLevel::namespaces;
+    case Backend::subprocess: return IsolationLevel::subprocess;
     case Backend::crun:
-    case Backend::runc: return Rung::container;
-    case Backend::runsc: return Rung::gvisor;
-    case Backend::none: return Rung::permissive;
+    case Backend::runc: return IsolationLevel::container;
+    case Backend::runsc: return IsolationLevel::gvisor;
+    case Backend::none: return IsolationLevel::permissive;
   }
-  return Rung::permissive;
+  return IsolationLevel::permissive;
 }
 
-std::span<const Backend> backends_of(Rung rung) {
-  switch (rung) {
-    case Rung::subprocess: return of_subprocess;
-    case Rung::namespaces: return of_namespaces;
-    case Rung::container: return of_container;
-    case Rung::gvisor: return of_gvisor;
-    case Rung::permissive:
-    case Rung::microvm: break;
+std::span<const Backend> backends_of(IsolationLevel level) {
+  switch (level) {
+    case IsolationLevel::subprocess: return of_subprocess;
+    case IsolationLevel::namespaces: return of_namespaces;
+    case IsolationLevel::container: return of_container;
+    case IsolationLevel::gvisor: return of_gvisor;
+    case IsolationLevel::permissive:
+    case IsolationLevel::microvm: break;
   }
   return {};
 }
 
-std::optional<Rung> rung_named(std::string_view name) {
-  const auto* found = std::find_if(std::begin(all_rungs), std::end(all_rungs),
-                                   [&](Rung rung) { return name_of(rung) == name; });
-  return found == std::end(all_rungs) ? std::nullopt : std::optional(*found);
+std::optional<IsolationLevel> level_named(std::string_view name) {
+  const auto* found = std::find_if(std::begin(all_levels), std::end(all_levels),
+                                   [&](IsolationLevel level) { return name_of(level) == name; });
+  return found == std::end(all_levels) ? std::nullopt : std::optional(*found);
 }
 
 }  // namespace cloche

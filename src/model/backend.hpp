@@ -1,4 +1,4 @@
-// Backends: what builds the box that a plan describes. Each stands on one rung of the isolation ladder.
+// Backends: what builds the box that a plan describes. Each stands on one level of the isolation levels.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 namespace cloche {
 
 enum class Backend {
-  native,      // our own namespaces: the glass
-  bwrap,       // the same rung, built by bubblewrap
+  native,      // our own namespaces: the sandbox
+  bwrap,       // the same level, built by bubblewrap
   subprocess,  // no box: a process that has locked itself in
   crun,        // OCI runtimes
   runc,
@@ -27,13 +27,13 @@ std::optional<Backend> backend_named(std::string_view name);
 
 // The package that has the program of this name.
 std::string_view package_of(Backend backend);
-Rung rung_of(Backend backend);
-// The backends of a rung, the one to be tried first in front. Empty: nothing that could run a program.
-std::span<const Backend> backends_of(Rung rung);
+IsolationLevel level_of(Backend backend);
+// The backends of a level, the one to be tried first in front. Empty: nothing that could run a program.
+std::span<const Backend> backends_of(IsolationLevel level);
 
-// What happens when the host cannot keep what a rung requires.
+// What happens when the host cannot keep what a level requires.
 enum class Missing { refuse, degrade };
 
-std::optional<Rung> rung_named(std::string_view name);
+std::optional<IsolationLevel> level_named(std::string_view name);
 
 }  // namespace cloche

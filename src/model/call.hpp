@@ -13,7 +13,6 @@
 
 #include "base/text/command_words.hpp"
 #include "model/facts.hpp"
-#include "model/file_action.hpp"
 #include "model/limits.hpp"
 #include "model/plan.hpp"
 #include "model/run_request.hpp"
@@ -41,6 +40,28 @@ std::optional<CommandProfile> command_profile(std::string_view name);
 enum class Autonomy { readonly, supervised, full };
 std::string_view name_of(Autonomy autonomy);
 std::optional<Autonomy> autonomy(std::string_view name);
+
+// What a file tool would do in the workspace, as a plain value: understood by tools/, judged by the gates,
+// carried out through WorkspaceAccess. Nothing of it has been looked up yet.
+struct FileAction {
+  enum class Kind { write, edit, read, list, search };
+
+  Kind kind = Kind::read;
+  std::string path = {};      // as written, relative to the workspace; of list and search empty: all of it
+  std::string content = {};   // of write the whole new file; of edit what comes in
+  std::string replaced = {};  // of edit: what goes out; it must be there exactly once
+  std::string pattern = {};   // of search RE2's; of list a glob, empty: everything
+  uint64_t offset = 0;        // of read: the first byte
+  uint64_t limit = 256ULL << 10;  // of read: how many bytes at most
+};
+
+constexpr bool changes_files(FileAction::Kind kind) {
+  return kind == FileAction::Kind::write || kind == FileAction::Kind::edit;
+}
+
+std::string_view name_of(FileAction::Kind kind);
+// For plans: what it does and where; new contents by their hash.
+std::string to_json(const FileAction& action);
 
 // A piece of an earlier result.
 struct Recall {
@@ -120,7 +141,7 @@ struct Intent {
   std::optional<Launch> launch = {};
   std::map<std::string, std::string, std::less<>> arguments = {};  // of such a tool, as rules see them
   bool opaque = false;  // what it runs cannot be judged: it needs code:exec, and
-                        // only the glass answers for it
+                        // only the sandbox answers for it
   // Of opaque text: the argument that has it, and its commands where a shell's
   // text can be taken apart.
   std::string text_argument = {};
@@ -173,10 +194,10 @@ struct Case {
   Ceilings ceilings = {};
   CallFacts facts = {};
   // These two gates read schemas and rule files; here is what they said.
-  Verdict schema = {GateId::schema, Decision::deny, "nobody has checked the arguments"};
-  Verdict rules = {GateId::rules, Decision::deny, "nobody has asked the rules"};
+  Verdict schema = {GateId::schema, Decision::deny, "the arguments were not checked"};
+  Verdict rules = {GateId::rules, Decision::deny, "the rules were not asked"};
   // What a file tool's path comes to, and what autonomy asks; both are judged with what tools know.
-  Verdict action = {GateId::path, Decision::deny, "nobody has judged the path"};
+  Verdict action = {GateId::path, Decision::deny, "the path was not judged"};
   std::vector<std::string> asks = {};   // sentences: why autonomy wants a question
   bool unasked = false;                 // of a tool about which the skill says that it need not ask
   std::optional<Decision> answer = {};  // of the approver; only ever to the question of this very case

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shared_list.hpp"
+#include "base/sys/fd.hpp"
 
 namespace cloche {
 
@@ -75,7 +76,7 @@ struct LeadFact {
   Step end = {};                 // no inode: it led nowhere, or to this path where nothing is
   std::vector<Step> links = {};  // that it went by, without itself
   int64_t lost = 0;  // since when (in seconds) nothing says so any more: another command may bring it back
-  // Of a git directory: what its own configurations had git run already (policy/git_config.hpp).
+  // Of a git directory: what its own configurations had git run already (policy/protected/git_config.hpp).
   std::vector<std::string> dangers = {};
 
   bool operator==(const LeadFact&) const = default;
@@ -183,6 +184,15 @@ struct Facts {
   FileFact resolver_file;
 
   bool operator==(const Facts&) const = default;
+};
+
+// The one look at the world that a decision rests on, with what was looked at held open: what stands at a
+// name later is something else.
+struct Observation {
+  Facts facts = {};
+  std::vector<OwnedFd> held = {};  // the workspace first
+
+  int workspace() const { return held.empty() ? -1 : held.front().get(); }
 };
 
 }  // namespace cloche

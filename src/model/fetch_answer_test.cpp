@@ -7,7 +7,7 @@ namespace {
 
 TEST(FetchAnswer, IsReadBackAsItWasWritten) {
   const FetchAnswer rows[] = {
-      {.problem = "nobody answers there"},
+      {.problem = "no server answers there"},
       {.status = 200, .type = "text/html", .body = "<p>\n"},
       {.status = 302, .location = "https://a.org/x y"},
       {.status = 404},

@@ -30,26 +30,26 @@ std::optional<LayerId> layer_named(std::string_view name) {
   return std::nullopt;
 }
 
-std::string_view name_of(Rung rung) {
-  switch (rung) {
-    case Rung::permissive: return "permissive";
-    case Rung::subprocess: return "subprocess";
-    case Rung::namespaces: return "namespace";
-    case Rung::container: return "container";
-    case Rung::gvisor: return "gvisor";
-    case Rung::microvm: return "microvm";
+std::string_view name_of(IsolationLevel level) {
+  switch (level) {
+    case IsolationLevel::permissive: return "permissive";
+    case IsolationLevel::subprocess: return "subprocess";
+    case IsolationLevel::namespaces: return "namespace";
+    case IsolationLevel::container: return "container";
+    case IsolationLevel::gvisor: return "gvisor";
+    case IsolationLevel::microvm: return "microvm";
   }
   return "unknown";
 }
 
-std::vector<LayerId> required_by(Rung rung) {
-  if (rung == Rung::permissive) return {};
-  if (rung == Rung::subprocess) {
+std::vector<LayerId> required_by(IsolationLevel level) {
+  if (level == IsolationLevel::permissive) return {};
+  if (level == IsolationLevel::subprocess) {
     return {LayerId::syscall_filter,    LayerId::landlock,        LayerId::landlock_scope,
             LayerId::no_new_privileges, LayerId::no_capabilities, LayerId::session_keyring,
             LayerId::memory_limit,      LayerId::process_limit};
   }
-  if (rung == Rung::gvisor) {  // its kernel is the wall, and knows no Landlock
+  if (level == IsolationLevel::gvisor) {  // its kernel is the wall, and knows no Landlock
     return {LayerId::user_ids,       LayerId::mount_view,        LayerId::pid_namespace,
             LayerId::net_namespace,  LayerId::ipc_namespace,     LayerId::uts_namespace,
             LayerId::syscall_filter, LayerId::no_new_privileges, LayerId::no_capabilities,

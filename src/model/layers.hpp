@@ -1,5 +1,5 @@
-// Layers: promises, each with the mechanism that keeps it. A rung requires a set, a backend offers a set, and
-// an outcome reports what held and by what.
+// Layers: promises, each with the mechanism that keeps it. A level requires a set, a backend offers a set,
+// and an outcome reports what held and by what.
 #pragma once
 
 #include <optional>
@@ -47,11 +47,11 @@ struct MissingLayer {
   std::string fix;
 };
 
-enum class Rung { permissive, subprocess, namespaces, container, gvisor, microvm };
-std::string_view name_of(Rung rung);
+enum class IsolationLevel { permissive, subprocess, namespaces, container, gvisor, microvm };
+std::string_view name_of(IsolationLevel level);
 
 // Everything but landlock_scope for `namespaces` and `container`, whose own pid and net namespace keep that
 // promise on kernels that are older than the scope.
-std::vector<LayerId> required_by(Rung rung);
+std::vector<LayerId> required_by(IsolationLevel level);
 
 }  // namespace cloche

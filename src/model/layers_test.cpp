@@ -25,45 +25,46 @@ TEST(Layers, EachIsListedOnceAndHasANameOfItsOwn) {
 }
 
 TEST(Rungs, HaveTheNamesOfTheCommandLine) {
-  EXPECT_EQ(name_of(Rung::permissive), "permissive");
-  EXPECT_EQ(name_of(Rung::subprocess), "subprocess");
-  EXPECT_EQ(name_of(Rung::namespaces), "namespace");
-  EXPECT_EQ(name_of(Rung::container), "container");
-  EXPECT_EQ(name_of(Rung::gvisor), "gvisor");
-  EXPECT_EQ(name_of(Rung::microvm), "microvm");
+  EXPECT_EQ(name_of(IsolationLevel::permissive), "permissive");
+  EXPECT_EQ(name_of(IsolationLevel::subprocess), "subprocess");
+  EXPECT_EQ(name_of(IsolationLevel::namespaces), "namespace");
+  EXPECT_EQ(name_of(IsolationLevel::container), "container");
+  EXPECT_EQ(name_of(IsolationLevel::gvisor), "gvisor");
+  EXPECT_EQ(name_of(IsolationLevel::microvm), "microvm");
 }
 
-std::set<LayerId> set_of(Rung rung) {
-  const auto list = required_by(rung);
+std::set<LayerId> set_of(IsolationLevel level) {
+  const auto list = required_by(level);
   const std::set<LayerId> required(list.begin(), list.end());
   EXPECT_EQ(required.size(), list.size()) << "a layer is required once";
   return required;
 }
 
-// What a rung does by other means than the one below it: without namespaces the scope of Landlock keeps
+// What a level does by other means than the one below it: without namespaces the scope of Landlock keeps
 // signals inside; gVisor's kernel is the wall that Landlock is elsewhere, and has neither keyrings nor
 // cgroups of the host's to show.
 TEST(Rungs, AHigherOneRequiresNothingLessButWhatItDoesByOtherMeans) {
   const std::set<LayerId> by_other_means = {LayerId::landlock_scope, LayerId::landlock,
                                             LayerId::session_keyring, LayerId::cgroup_namespace};
   std::set<LayerId> before;
-  for (Rung rung :
-       {Rung::permissive, Rung::subprocess, Rung::namespaces, Rung::container, Rung::gvisor, Rung::microvm}) {
-    const auto required = set_of(rung);
+  for (IsolationLevel level :
+       {IsolationLevel::permissive, IsolationLevel::subprocess, IsolationLevel::namespaces,
+        IsolationLevel::container, IsolationLevel::gvisor, IsolationLevel::microvm}) {
+    const auto required = set_of(level);
     for (LayerId layer : before) {
       EXPECT_TRUE(required.contains(layer) || by_other_means.contains(layer))
-          << name_of(rung) << " " << name_of(layer);
+          << name_of(level) << " " << name_of(layer);
     }
     before = required;
   }
 }
 
 TEST(Rungs, TheDefaultOneRequiresEveryLayerButTheScope) {
-  const auto required = set_of(Rung::namespaces);
+  const auto required = set_of(IsolationLevel::namespaces);
   for (LayerId layer : all_layers) {
     EXPECT_EQ(required.contains(layer), layer != LayerId::landlock_scope) << name_of(layer);
   }
-  EXPECT_TRUE(required_by(Rung::permissive).empty());
+  EXPECT_TRUE(required_by(IsolationLevel::permissive).empty());
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "model/limits.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
+
+#include "base/json/json_writer.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
@@ -39,6 +43,13 @@ Result<uint64_t> parse(std::string_view flag, std::string_view text, const Unit 
     return number * unit.factor;
   }
   return usage_error(said + " has an unknown unit", std::string("write it like ") + like);
+}
+
+const LimitInfo* find_limit(std::string_view name) {
+  for (const auto& row : limit_table) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -103,6 +114,54 @@ std::string show_limit(const Limits& limits, const LimitInfo& row) {
     case LimitInfo::Unit::count: return std::to_string(value);
   }
   return {};
+}
+
+void note_lowered(std::vector<LimitSource>& sources, const Limits& before, const Limits& now,
+                  std::string_view by) {
+  for (const LimitInfo& row : limit_table) {
+    if (now.*row.field >= before.*row.field) continue;
+    std::erase_if(sources, [&](const LimitSource& source) { return source.id == row.id; });
+    sources.push_back({row.id, std::string(by)});
+  }
+}
+
+std::string_view source_of(const std::vector<LimitSource>& sources, LimitId id) {
+  const auto at = std::find_if(sources.begin(), sources.end(),
+                               [&](const LimitSource& source) { return source.id == id; });
+  return at == sources.end() ? std::string_view{} : at->by;
+}
+
+Result<std::vector<LimitSetting>> read_limit_settings(const JsonValue& object, const std::string& source) {
+  if (!object.is_object()) return json_error(source, object.line, "limits is not an object");
+  std::vector<LimitSetting> words;
+  for (const auto& [name, line, value] : object.members) {
+    const LimitInfo* row = find_limit(name);
+    if (row == nullptr)
+      return json_error(source, line, "limits: unknown limit " + json_quote(shown(name, 80)));
+    const bool is_number = value.is_number() && value.whole;
+    if (!value.is_string() && !is_number)
+      return json_error(source, value.line,
+                        "limits: " + name + " is not a whole number or a text like \"30s\" or \"512M\"");
+    Limits read;
+    const auto set = set_limit(read, *row, value.is_string() ? value.text : std::to_string(value.integer));
+    if (!set.ok()) return json_error(source, value.line, "limits: " + describe(set.error()));
+    words.push_back({row->id, read.*row->field, line});
+  }
+  return words;
+}
+
+std::string show_limit(LimitId id, uint64_t value) {
+  const LimitInfo& row = info_of(id);
+  Limits limits;
+  limits.*row.field = value;
+  return show_limit(limits, row);
+}
+
+void narrow(Limits& limits, const std::vector<LimitSetting>& words) {
+  for (const auto& word : words) {
+    uint64_t& field = limits.*info_of(word.id).field;
+    field = std::min(field, word.value);
+  }
 }
 
 }  // namespace cloche

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/json/json_text.hpp"
 #include "base/result.hpp"
 
 namespace cloche {
@@ -97,5 +99,38 @@ Result<void> set_limit(Limits& limits, const LimitInfo& row, std::string_view te
 std::string show_size(uint64_t bytes);
 std::string show_duration_ms(uint64_t milliseconds);
 std::string show_limit(const Limits& limits, const LimitInfo& row);
+
+// One limit as configuration, a profile or a skill has it.
+struct LimitSetting {
+  LimitId id = LimitId::wall;
+  uint64_t value = 0;
+  int line = 0;
+};
+
+// Who lowered a limit below what the operator gives by a flag, so that a refusal does not name the wrong
+// place.
+struct LimitSource {
+  LimitId id;
+  std::string by;  // "skill x", "/etc/cloche/config.json:3"
+
+  bool operator==(const LimitSource&) const = default;
+};
+
+// Notes `by`, in place of who was noted before, for each limit that is now lower than `before`.
+void note_lowered(std::vector<LimitSource>& sources, const Limits& before, const Limits& now,
+                  std::string_view by);
+// Empty: the operator.
+std::string_view source_of(const std::vector<LimitSource>& sources, LimitId id);
+
+// Limits as configuration, profiles and skills write them: an object of names to numbers or texts like "30s",
+// "512M".
+// By the names of the flags: timeout, cpu, memory, ... Refuses what is unknown or no limit, with file:line.
+Result<std::vector<LimitSetting>> read_limit_settings(const JsonValue& object, const std::string& source);
+
+// "512M", "30s"
+std::string show_limit(LimitId id, uint64_t value);
+
+// Of each the smaller one.
+void narrow(Limits& limits, const std::vector<LimitSetting>& words);
 
 }  // namespace cloche

@@ -13,22 +13,10 @@ constexpr uint16_t first_free_port = 1024;  // below it nothing inside can bind:
 constexpr size_t most_own_doors = 16;       // of one port; more share one for every address
 
 NetAddress mapped(uint32_t v4) {
-  return {0,
-          0,
-          0,
-          0,
-          0,
-          0,
-          0,
-          0,
-          0,
-          0,
-          0xff,
-          0xff,
-          static_cast<uint8_t>(v4 >> 24),
-          static_cast<uint8_t>(v4 >> 16),
-          static_cast<uint8_t>(v4 >> 8),
-          static_cast<uint8_t>(v4)};
+  NetAddress address = {};
+  address[10] = address[11] = 0xff;
+  for (size_t i = 0; i < 4; ++i) address[12 + i] = static_cast<uint8_t>(v4 >> (24 - 8 * i));
+  return address;
 }
 
 uint32_t low_word(const NetAddress& address) {
@@ -65,15 +53,15 @@ bool is_taken_everywhere(const NetworkShape& shape, uint16_t port) {
 // A port that the command could use for a server of its own is taken at the declared names' addresses alone,
 // as long as there are not too many of them.
 void add_doors(NetworkShape& shape, uint16_t port, size_t most) {
-  std::vector<NetworkDoor> own;
+  std::vector<NetworkListener> own;
   for (const auto& host : shape.named) {
     if (!has_port(host, port)) continue;
-    own.push_back({NetworkDoor::Kind::stream, inside_address4(host.offset), port});
-    own.push_back({NetworkDoor::Kind::stream, inside_address6(host.offset), port});
+    own.push_back({NetworkListener::Kind::stream, inside_address4(host.offset), port});
+    own.push_back({NetworkListener::Kind::stream, inside_address6(host.offset), port});
   }
   if (is_taken_everywhere(shape, port) || own.size() > most)
-    own.assign({{NetworkDoor::Kind::stream, {}, port}});
-  shape.doors.insert(shape.doors.end(), own.begin(), own.end());
+    own.assign({{NetworkListener::Kind::stream, {}, port}});
+  shape.listeners.insert(shape.listeners.end(), own.begin(), own.end());
 }
 
 }  // namespace
@@ -149,11 +137,11 @@ NetworkShape shape_of(const std::vector<std::string>& hosts) {
     }
   }
   const NetAddress resolver = inside_address4(resolver_offset);
-  shape.doors = {{NetworkDoor::Kind::datagram, resolver, dns_port},
-                 {NetworkDoor::Kind::stream, resolver, dns_port}};
+  shape.listeners = {{NetworkListener::Kind::datagram, resolver, dns_port},
+                     {NetworkListener::Kind::stream, resolver, dns_port}};
   for (size_t i = 0; i < ports.size(); ++i) {
-    const size_t kept = shape.doors.size() + (ports.size() - i - 1);  // one for each port to come
-    const size_t room = most_doors > kept ? most_doors - kept : 0;
+    const size_t kept = shape.listeners.size() + (ports.size() - i - 1);  // one for each port to come
+    const size_t room = most_listeners > kept ? most_listeners - kept : 0;
     add_doors(shape, ports[i], std::min(room, most_own_doors));
   }
   return shape;

@@ -68,14 +68,14 @@ std::string dotted(uint32_t offset);  // "198.18.1.0"
 
 // A socket that is bound inside before the command starts. Of an address of all zeros: every local one, of
 // both families.
-struct NetworkDoor {
+struct NetworkListener {
   enum class Kind : uint32_t { datagram, stream };
 
   Kind kind = Kind::stream;
   NetAddress address = {};
   uint16_t port = 0;
 
-  bool operator==(const NetworkDoor&) const = default;
+  bool operator==(const NetworkListener&) const = default;
 };
 
 struct NamedHost {
@@ -85,13 +85,13 @@ struct NamedHost {
 };
 
 struct NetworkShape {
-  std::vector<NamedHost> named = {};    // localhost among them, when declared
-  std::vector<HostEntry> below = {};    // what wildcards say
-  std::vector<NetworkDoor> doors = {};  // the resolver's two first; empty: no network
+  std::vector<NamedHost> named = {};            // localhost among them, when declared
+  std::vector<HostEntry> below = {};            // what wildcards say
+  std::vector<NetworkListener> listeners = {};  // the resolver's two first; empty: no network
 };
 NetworkShape shape_of(const std::vector<std::string>& hosts);
 
-inline constexpr size_t most_doors = 64;
+inline constexpr size_t most_listeners = 64;
 inline constexpr size_t most_hosts = 256;  // of a plan
 
 // What /etc/hosts and /etc/resolv.conf say inside.

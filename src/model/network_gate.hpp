@@ -1,5 +1,6 @@
-// Who answers on the doors of a call's network. egress/ implements it; the supervisor carries the doors out
-// of the sandbox, listens for the gate's events while the command runs, and asks at the end what happened.
+// Who answers on the listeners of a call's network. egress/ implements it; the supervisor carries the
+// listeners out of the sandbox, listens for the gate's events while the command runs, and asks at the end
+// what happened.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ class NetworkGate {
   NetworkGate& operator=(const NetworkGate&) = delete;
   virtual ~NetworkGate() = default;
 
-  // The doors of the plan, in its order. Those of IPv6 may lead nowhere.
-  virtual void open(std::vector<OwnedFd> doors, bool has_ipv6) = 0;
+  // The listeners of the plan, in its order. Those of IPv6 may lead nowhere.
+  virtual void open(std::vector<OwnedFd> listeners, bool has_ipv6) = 0;
   // Readable when turn() has something to do; -1: never.
   virtual int events() const = 0;
   virtual void turn() = 0;

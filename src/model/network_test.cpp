@@ -47,13 +47,13 @@ TEST(InsideAddress, TheLoopbackIsLocalhostsAndNoOtherAddressIs) {
   EXPECT_EQ(reached_offset(inside_address6(first_named_offset)), first_named_offset);
 }
 
-std::vector<std::string> shown(const std::vector<NetworkDoor>& doors) {
+std::vector<std::string> shown(const std::vector<NetworkListener>& listeners) {
   std::vector<std::string> texts;
-  for (const auto& door : doors) {
-    const uint32_t offset = offset_of(door.address);
-    texts.push_back(std::string(door.kind == NetworkDoor::Kind::stream ? "tcp " : "udp ") +
-                    (offset == no_offset ? "any" : dotted(offset)) + (door.address[0] == 0xfd ? "/6" : "") +
-                    ":" + std::to_string(door.port));
+  for (const auto& listener : listeners) {
+    const uint32_t offset = offset_of(listener.address);
+    texts.push_back(std::string(listener.kind == NetworkListener::Kind::stream ? "tcp " : "udp ") +
+                    (offset == no_offset ? "any" : dotted(offset)) +
+                    (listener.address[0] == 0xfd ? "/6" : "") + ":" + std::to_string(listener.port));
   }
   return texts;
 }
@@ -61,23 +61,24 @@ std::vector<std::string> shown(const std::vector<NetworkDoor>& doors) {
 using Texts = std::vector<std::string>;
 
 TEST(NetworkShape, NothingDeclaredIsNoDoorAtAll) {
-  EXPECT_TRUE(shape_of({}).doors.empty());
+  EXPECT_TRUE(shape_of({}).listeners.empty());
   EXPECT_TRUE(shape_of({}).named.empty());
 }
 
 TEST(NetworkShape, WhatTheSandboxCouldUseItselfIsTakenAtDeclaredAddressesAlone) {
   const NetworkShape shape = shape_of({"a.org:80", "a.org:443", "b.org:8443", "localhost:5432"});
-  EXPECT_EQ(shown(shape.doors), (Texts{"udp 198.18.0.1:53", "tcp 198.18.0.1:53", "tcp any:80", "tcp any:443",
-                                       "tcp 198.18.1.1:8443", "tcp 198.18.1.1/6:8443", "tcp any:5432"}));
+  EXPECT_EQ(shown(shape.listeners),
+            (Texts{"udp 198.18.0.1:53", "tcp 198.18.0.1:53", "tcp any:80", "tcp any:443",
+                   "tcp 198.18.1.1:8443", "tcp 198.18.1.1/6:8443", "tcp any:5432"}));
   ASSERT_EQ(shape.named.size(), 3U);
   EXPECT_EQ(shape.named[0].ports, (std::vector<uint16_t>{80, 443}));
   EXPECT_EQ(shape.named[2].offset, localhost_offset);
 }
 
 TEST(NetworkShape, NamesThatNobodyKnowsYetNeedADoorForEveryAddress) {
-  EXPECT_EQ(shown(shape_of({"*.a.org:8443", "b.org:8443"}).doors),
+  EXPECT_EQ(shown(shape_of({"*.a.org:8443", "b.org:8443"}).listeners),
             (Texts{"udp 198.18.0.1:53", "tcp 198.18.0.1:53", "tcp any:8443"}));
-  EXPECT_EQ(shape_of({"*:80", "*:443"}).doors.size(), 4U);
+  EXPECT_EQ(shape_of({"*:80", "*:443"}).listeners.size(), 4U);
 }
 
 TEST(NetworkShape, NeverMoreDoorsThanTheJailTakes) {
@@ -86,10 +87,10 @@ TEST(NetworkShape, NeverMoreDoorsThanTheJailTakes) {
     for (unsigned i = 0; i < 16 * names; ++i)
       hosts.push_back("h" + std::to_string(i / 16) + ".org:" + std::to_string(8000 + i % 16));
     const NetworkShape shape = shape_of(hosts);
-    EXPECT_LE(shape.doors.size(), most_doors) << names;
+    EXPECT_LE(shape.listeners.size(), most_listeners) << names;
     for (unsigned i = 0; i < 16; ++i) {
-      const auto leads = [&](const NetworkDoor& door) { return door.port == 8000 + i; };
-      EXPECT_TRUE(std::any_of(shape.doors.begin(), shape.doors.end(), leads)) << names << " " << i;
+      const auto leads = [&](const NetworkListener& listener) { return listener.port == 8000 + i; };
+      EXPECT_TRUE(std::any_of(shape.listeners.begin(), shape.listeners.end(), leads)) << names << " " << i;
     }
   }
 }

@@ -1,6 +1,7 @@
 // Outcome: how a command went. Not an error: exit 1, a signal and a limit are ordinary ends.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,12 +10,25 @@
 
 #include "base/message.hpp"
 #include "model/backend.hpp"
-#include "model/host_use.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 #include "model/verdict.hpp"
 
 namespace cloche {
+
+// What a call sent to and got from the hosts that it was allowed to reach, and the short form of a long list.
+struct HostUse {
+  std::string name;
+  uint16_t port = 0;
+  uint64_t connections = 0;
+  uint64_t bytes_out = 0;
+  uint64_t bytes_in = 0;
+  uint64_t more_hosts = 0;  // not zero: no host, but the sum of so many that have no entry of their own
+};
+
+// Those that most was sent to, and one closing entry with the sum of the others. A list that is short enough
+// stays as it is. Pure.
+std::vector<HostUse> busiest(std::vector<HostUse> all, size_t most);
 
 enum class End { exited, signaled, timeout, limit, refused, not_found, not_executable, failed };
 std::string_view name_of(End end);
@@ -90,7 +104,7 @@ struct Outcome {
 // success.
 void distrust(Outcome& outcome, std::string gap);
 
-// For the operator: the whole sentence. What the model reads of an outcome is in tools/process_output.
+// For the operator: the whole sentence. What the model reads of an outcome is in tools/answer/process_output.
 std::string operators_reason(const Outcome& outcome);
 
 // What was taken out of the tree or put back into it, a sentence each; shortened when there is much of it.

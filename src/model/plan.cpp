@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/sys/path.hpp"
 #include "base/text/sha256.hpp"
 
 namespace cloche {
@@ -20,7 +21,8 @@ void write_entry(JsonWriter& out, const ViewEntry& entry) {
   if (entry.recursive) out.member("recursive", true);
   if (entry.owned)
     out.member("owned", true).member("owner_uid", entry.owner_uid).member("owner_gid", entry.owner_gid);
-  if (entry.inode != 0) out.member("device", entry.device).member("inode", entry.inode);
+  if (entry.inode != 0 && !entry.made_on_demand)
+    out.member("device", entry.device).member("inode", entry.inode);
   out.member("why", entry.why).end_object();
 }
 
@@ -109,9 +111,10 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   RenderedPlan rendered;
   JsonWriter out(JsonWriter::Layout::compact);
   out.reserve(plan.view.size() * usual_entry_bytes + plan.action.size() + usual_rest_bytes);
-  out.begin_object().member("rung", name_of(plan.rung));
-  // Where it is not the rung's own, so that a plan reads as it always did where no backend was chosen.
-  if (plan.rung != Rung::permissive && plan.backend != backends_of(plan.rung).front())
+  out.begin_object().member("rung", name_of(plan.level));
+  // Where it is not the isolation level's own, so that a plan reads as it always did where no backend was
+  // chosen.
+  if (plan.level != IsolationLevel::permissive && plan.backend != backends_of(plan.level).front())
     out.member("backend", name_of(plan.backend));
   out.key("required").begin_array();
   for (LayerId layer : plan.required) out.value(name_of(layer));
@@ -164,6 +167,22 @@ std::vector<std::string> program_candidates(const ConfinementPlan& plan, const s
     }
   }
   return candidates;
+}
+
+Holders::Holders(const ConfinementPlan& plan) {
+  for (const auto& entry : plan.view) {
+    if (entry.kind == EntryKind::tree) by_target_[entry.target] = Holder::host_tree;
+    if (entry.kind == EntryKind::proc)
+      by_target_[entry.target] = Holder::host_tree;  // the kernel's: nothing is made in it
+    if (entry.kind == EntryKind::tmpfs) by_target_[entry.target] = Holder::memory;
+  }
+}
+
+Holder Holders::of(const ViewEntry& entry) const {
+  for (std::string_view above = parent_of(entry.target); above != "/"; above = parent_of(above)) {
+    if (const auto found = by_target_.find(above); found != by_target_.end()) return found->second;
+  }
+  return Holder::root;
 }
 
 }  // namespace cloche

@@ -1,16 +1,17 @@
 // ConfinementPlan: one value that is the whole confinement of one command. A default-constructed one is the
 // strictest: nothing is visible, nothing may be written, there is no network and no environment, and every
-// layer of the namespace rung is required. Code adds to it; it never has to remember to take away.
+// layer of the isolation level namespace is required. Code adds to it; it never has to remember to take away.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/shared_list.hpp"
 #include "model/backend.hpp"
 #include "model/layers.hpp"
-#include "model/limit_source.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -48,7 +49,10 @@ struct ViewEntry {
   EntryRole role = EntryRole::shown;
   bool recursive = false;  // with the host's mounts below it
   bool owned = false;      // the operator's own tree: under root it is idmapped to the sandbox's id
-  uint64_t device = 0;     // what was judged; the jail checks that it is still that
+  // A directory that Cloche makes where it is missing. An explanation comes before that, so the digest names
+  // the path and no inode; an approval covers the inode too.
+  bool made_on_demand = false;
+  uint64_t device = 0;  // what was judged; the jail checks that it is still that
   uint64_t inode = 0;
   unsigned owner_uid = 0;
   unsigned owner_gid = 0;
@@ -65,9 +69,9 @@ struct Variable {
 enum class Network { own, of_host };
 
 struct ConfinementPlan {
-  Rung rung = Rung::namespaces;
-  std::vector<LayerId> required = required_by(Rung::namespaces);
-  Backend backend = Backend::native;  // of that rung
+  IsolationLevel level = IsolationLevel::namespaces;
+  std::vector<LayerId> required = required_by(IsolationLevel::namespaces);
+  Backend backend = Backend::native;  // of that level
   std::vector<std::string> argv;
   std::string action = {};  // of a call that starts no program: what the gateway itself does, as JSON
   std::string directory = "/";
@@ -108,5 +112,18 @@ std::vector<std::string> program_candidates(const ConfinementPlan& plan, const s
 inline std::vector<std::string> program_candidates(const ConfinementPlan& plan) {
   return program_candidates(plan, plan.argv.front());
 }
+
+// In what each entry of a view lies: in the root itself, in a tree of the host's, or in memory of its own.
+enum class Holder { root, host_tree, memory };
+
+class Holders {
+ public:
+  // The plan must outlive this.
+  explicit Holders(const ConfinementPlan& plan);
+  Holder of(const ViewEntry& entry) const;
+
+ private:
+  std::map<std::string_view, Holder> by_target_;
+};
 
 }  // namespace cloche

@@ -19,8 +19,8 @@ TEST(ConfinementPlan, DefaultIsTheStrictest) {
   EXPECT_TRUE(plan.environment.empty()) << "no environment";
   EXPECT_TRUE(plan.workspace.empty()) << "nothing to write to";
   EXPECT_TRUE(plan.argv.empty()) << "nothing to run";
-  EXPECT_EQ(plan.rung, Rung::namespaces);
-  EXPECT_EQ(plan.required, required_by(Rung::namespaces)) << "every layer required";
+  EXPECT_EQ(plan.level, IsolationLevel::namespaces);
+  EXPECT_EQ(plan.required, required_by(IsolationLevel::namespaces)) << "every layer required";
   EXPECT_NE(plan.inside_uid, 0U);
   EXPECT_NE(plan.inside_gid, 0U);
   EXPECT_FALSE(plan.terminal);
@@ -103,7 +103,7 @@ struct Mutation {
 };
 
 const Mutation mutations[] = {
-    {"rung", [](auto& p) { p.rung = Rung::container; }},
+    {"rung", [](auto& p) { p.level = IsolationLevel::container; }},
     {"a layer less", [](auto& p) { p.required.pop_back(); }},
     {"no layers", [](auto& p) { p.required.clear(); }},
     {"layers in another order", [](auto& p) { std::swap(p.required[0], p.required[1]); }},
@@ -238,5 +238,45 @@ TEST(ProgramCandidates, AreBounded) {
   EXPECT_GE(program_candidates(plan).size(), 32U);
 }
 
+ViewEntry entry(EntryKind kind, const char* target) { return {.kind = kind, .target = target}; }
+
+TEST(Holders, TheNearestMountAboveHoldsAnEntry) {
+  ConfinementPlan plan;
+  plan.view = {entry(EntryKind::tree, "/usr"),         entry(EntryKind::directory, "/run"),
+               entry(EntryKind::tmpfs, "/tmp"),        entry(EntryKind::link, "/bin"),
+               entry(EntryKind::tree, "/tmp/project"), entry(EntryKind::tmpfs, "/tmp/project/cover"),
+               entry(EntryKind::text, "/etc/passwd"),  entry(EntryKind::terminals, "/dev/pts")};
+  const Holders holders(plan);
+
+  const struct {
+    const char* target;
+    Holder holder;
+  } rows[] = {
+      {"/usr", Holder::root},
+      {"/usr/local", Holder::host_tree},
+      {"/usr/local/deep/er", Holder::host_tree},
+      {"/usrlocal", Holder::root},
+      {"/run", Holder::root},
+      {"/run/below", Holder::root},
+      {"/tmp", Holder::root},
+      {"/tmp/project", Holder::memory},
+      {"/tmp/project/file", Holder::host_tree},
+      {"/tmp/project/cover", Holder::host_tree},
+      {"/tmp/project/cover/file", Holder::memory},
+      {"/tmp/other", Holder::memory},
+      {"/etc/passwd", Holder::root},
+      {"/new/place", Holder::root},
+  };
+  for (const auto& [target, holder] : rows) {
+    EXPECT_EQ(holders.of(entry(EntryKind::tree, target)), holder) << target;
+  }
+}
+
+TEST(Holders, OfAnEmptyViewIsTheRootForEverything) {
+  const ConfinementPlan plan;
+  EXPECT_EQ(Holders(plan).of(entry(EntryKind::tree, "/a/b/c")), Holder::root);
+}
+
 }  // namespace
+
 }  // namespace cloche

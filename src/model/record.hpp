@@ -22,8 +22,9 @@ struct DecisionRecord {
   std::string plan_digest = {};         // empty: there is no plan
   std::string runs = {};                // the canonical quoting of what would run; empty: no program
   bool advisory = false;                // the agent does it itself: judged, and nothing of it enforced
-  bool opaque = false;                  // what runs could not be judged; only the glass answers for it
+  bool opaque = false;                  // what runs could not be judged; only the sandbox answers for it
   std::vector<std::string> notes = {};  // what was dropped, skipped or degraded on the way
+  std::string workspace = {};           // where; empty: it is not known
 };
 
 // After it.

@@ -1,5 +1,7 @@
 #include "model/run_request.hpp"
 
+#include "base/text/ascii.hpp"
+
 namespace cloche {
 
 #include "model/shipped_profiles.inc"
@@ -17,8 +19,7 @@ bool is_profile_name(std::string_view name) {
   constexpr std::string_view more = "-_.";
   if (name.empty() || name.size() > 64 || more.find(name.front()) != std::string_view::npos) return false;
   for (const char c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!plain && more.find(c) == std::string_view::npos) return false;
+    if (!ascii::is_letter_or_digit(c) && more.find(c) == std::string_view::npos) return false;
   }
   return true;
 }

@@ -9,7 +9,6 @@
 #include "model/backend.hpp"
 #include "model/facts.hpp"
 #include "model/layers.hpp"
-#include "model/limit_source.hpp"
 #include "model/limits.hpp"
 #include "model/plan.hpp"
 
@@ -67,10 +66,12 @@ struct RunRequest {
   Profile profile = Profile::workspace_write_no_network;
   std::string profile_name = {};  // as it was asked for; empty: it was not, and the configuration says
   View view = View::curated;
-  Rung rung = Rung::namespaces;
-  std::optional<Backend> backend = {};        // without one: the rung's own
+  IsolationLevel level = IsolationLevel::namespaces;
+  std::optional<Backend> backend = {};        // without one: the isolation level's own
   std::optional<std::string> workspace = {};  // without one: the working directory
   bool workspace_goes = false;                // it is deleted after the call, so no later call scans it
+  bool workspace_of_run = false;              // the artifacts/ of --run DIR, which a call makes if need be
+  bool explained = false;  // nothing will be done: what a call would make first counts as made
   std::optional<std::string> directory = {};  // -C
   std::vector<Grant> grants = {};
   std::vector<Pass> environment = {};
@@ -83,9 +84,10 @@ struct RunRequest {
   Limits limits = {};
   std::vector<LimitSource> lowered_by = {};  // whose they are where not the operator's
   std::vector<LimitId> said_limits = {};     // which of them were asked for
-  std::optional<Rung> isolation = {};        // what was asked for; settled into `rung` where all have spoken
-  std::vector<std::string> tool_path = {};   // directories of the operator's for PATH; shown by `own`
-  unsigned umask = 022;                      // of the command
+  std::optional<IsolationLevel> isolation =
+      {};                                   // what was asked for; settled into `level` where all have spoken
+  std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
+  unsigned umask = 022;                     // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug
   WorkspaceUse workspace_use = WorkspaceUse::shown;

@@ -12,7 +12,6 @@
 #include "model/call.hpp"
 #include "model/facts.hpp"
 #include "model/layers.hpp"
-#include "model/limit_word.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -49,7 +48,7 @@ struct Skill {
   std::optional<NetworkNeed> network = {};
   std::optional<std::vector<std::string>> pass_env = {};
   std::optional<std::vector<Capability>> capabilities = {};
-  std::vector<LimitWord> limits = {};           // of each, the smaller one counts
+  std::vector<LimitSetting> limits = {};        // of each, the smaller one counts
   std::vector<std::string> allowed_tools = {};  // turn an ask into an allow, and widen nothing
   std::vector<std::string> warnings = {};       // unknown keys, with file:line
 };
@@ -60,7 +59,7 @@ struct Executor {
   std::string description = {};
   std::string source = {};                   // the manifest
   std::string folder = {};                   // that it lies in, resolved: the code directory, shown read-only
-  FileFact place = {};                       // that folder as it was when the executor was loaded
+  FileFact folder_fact = {};                 // that folder as it was when the executor was loaded
   std::shared_ptr<const OwnedFd> held = {};  // and held since, so that nothing else can pass for it
   std::string code = {};                     // the program, absolute, beneath the folder
   std::string input_schema = {};             // JSON Schema, as text
@@ -69,7 +68,7 @@ struct Executor {
   std::string code_digest = {};              // "sha256:...", once an approval has something to say about it
   std::vector<Capability> capabilities = {};
   Limits limits = {};  // the defaults, narrowed by the manifest
-  std::optional<Rung> isolation = {};
+  std::optional<IsolationLevel> isolation = {};
 };
 
 // It begins with a-z and is at most 64 of a-z, 0-9, _ and -.

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/message.hpp"
+
 namespace cloche {
 
 enum class Decision { allow, ask, deny };  // in order of strictness
@@ -24,11 +26,11 @@ std::string_view name_of(Approvers approvers);
 struct Verdict {
   GateId gate = GateId::loadout;
   Decision decision = Decision::deny;  // what no gate has judged is refused
-  std::string reason = {};             // for both: one sentence, why
+  Message reason = {};                 // for both: one sentence, why
   std::string rule = {};               // for the operator: what decided, as "id file:line"; empty: the gate
-  std::string fix = {};                // for the operator: the smallest change that would alter the decision
+  Message fix = {};                    // for the operator: the smallest change that would alter the decision
   Approvers approvers = Approvers::anyone;  // of an ask
-  std::string instead = {};                 // for the model: what it can do within the rules
+  Message instead = {};                     // for the model: what it can do within the rules
 };
 
 // What the model reads where the operator said no, and where only a yes of the user's helps.

@@ -4,7 +4,7 @@
 //
 // Built for one thread and no signal handlers, without thread-local storage: errno is a plain variable.
 // The usual headers declare these functions, so the code that calls them is the same code that a library for
-// other programs links with glibc. Nobody includes this room but the room itself.
+// other programs links with glibc. No other room includes this one.
 #pragma once
 
 #include <sys/syscall.h>

@@ -32,7 +32,7 @@ int class_of(size_t size) {
 
 void* from_kernel(size_t size) {
   void* block = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (block == MAP_FAILED) std::abort();  // as the standard new would end: nobody here catches
+  if (block == MAP_FAILED) std::abort();  // as the standard new would end: no code here catches
   return block;
 }
 

@@ -18,7 +18,7 @@ ArgumentReader::ArgumentReader(const JsonValue& arguments, std::string& problem)
 
 std::string ArgumentReader::text(std::string_view name) {
   auto value = maybe_text(name);
-  if (!value) wrong(std::string(name) + " is not given");
+  if (!value) wrong(std::string(name) + " is missing");
   return value.value_or("");
 }
 

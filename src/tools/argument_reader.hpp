@@ -1,5 +1,5 @@
 // Arguments of a tool, taken one by one: what is missing, of another kind or unknown becomes the one problem
-// of the call. A schema says the same to models; a tool does not rely on anybody having checked it.
+// of the call. A schema says the same to models; a tool does not rely on the schema gate having checked it.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
-#include "base/json_keys.hpp"
 #include "base/text/command_words.hpp"
 #include "policy/authority/capabilities.hpp"
 #include "policy/hosts/host_patterns.hpp"
@@ -127,10 +127,10 @@ Result<void> add_object(const JsonValue& object, const std::string& source, std:
   const std::string mode = TRY(member_text(object, source, "mode"));
   std::vector<std::string> hints = TRY(hints_of(object, source));
   if (object.find("kind") == nullptr)
-    return json_error(source, object.line, "a capability has a kind: fs, network, code, mail or time");
+    return json_error(source, object.line, "a capability needs a kind: fs, network, code, mail or time");
   // An empty list of paths would read as "none" to one and as "all" to another.
   if (hints.empty() && (kind == "fs" || kind == "network"))
-    return json_error(source, object.line, "a capability of the kind " + kind + " names its hints");
+    return json_error(source, object.line, "a capability of the kind " + kind + " needs hints");
   if (hints.empty()) hints.emplace_back();
   for (const auto& hint : hints)
     list.push_back(TRY(placed(CapabilityReader(kind, mode, hint).read(), source, object.line)));

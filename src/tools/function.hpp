@@ -1,6 +1,6 @@
-// A function of the embedding program that a model can call: the rung `permissive`, in the same process and
-// therefore only for code that the embedding program itself is, and that touches nothing but its arguments.
-// It is in the loadout, judged by every gate and recorded like any other tool; only a box it has none.
+// A function of the embedding program that a model can call, at the isolation level `permissive`: it runs in
+// the same process, so only for code of the embedding program that touches nothing but its arguments. It is
+// in the loadout, judged by every gate and recorded like any other tool, but has no sandbox.
 #pragma once
 
 #include <functional>

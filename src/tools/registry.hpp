@@ -28,7 +28,7 @@ struct RegisteredTool {
   std::shared_ptr<const Function> function = {};  // or the embedding program's
 };
 
-// A call's arguments, read once for everybody who looks at them.
+// A call's arguments, parsed once.
 struct ReadArguments {
   JsonValue value = {};
   std::string problem = {};  // why there is no value

@@ -14,9 +14,8 @@ void tell_that_it_only_reads(ToolAnnotations& annotations) {
   annotations.destructive = false;
 }
 
-// A model is shown only the profiles that it can gain something by; what it is not shown is judged all the
-// same.
-void limit_profiles(JsonValue& properties, const Surroundings& around) {
+// A model is shown only the profiles that allow it more; a call with another one is judged all the same.
+void limit_profiles(JsonValue& properties, const SessionConditions& around) {
   auto& members = properties.members;
   const auto profile = std::find_if(members.begin(), members.end(),
                                     [](const JsonMember& one) { return one.name == "profile"; });
@@ -34,7 +33,7 @@ void limit_profiles(JsonValue& properties, const Surroundings& around) {
   }
 }
 
-std::string with_profiles(const std::string& schema, const Surroundings& around) {
+std::string with_profiles(const std::string& schema, const SessionConditions& around) {
   auto value = read_json(schema, "schema");
   if (!value.ok()) return schema;
   for (auto& member : value.value().members) {
@@ -52,27 +51,27 @@ Starts starts_of(std::string_view tool) {
   return tool == "run_python" ? Starts::computation : Starts::nothing;
 }
 
-void tell_surroundings(ToolSpec& spec, Starts starts, const Surroundings& surroundings) {
+void tell_conditions(ToolSpec& spec, Starts starts, const SessionConditions& conditions) {
   ToolAnnotations& annotations = spec.annotations;
-  if (std::string text = text_of_tool(spec.name, surroundings); !text.empty())
+  if (std::string text = text_of_tool(spec.name, conditions); !text.empty())
     spec.description = std::move(text);
-  if (spec.name == "run_shell") spec.input_schema = with_profiles(spec.input_schema, surroundings);
+  if (spec.name == "run_shell") spec.input_schema = with_profiles(spec.input_schema, conditions);
   if (starts == Starts::nothing) return;
   if (starts == Starts::fetch) {
-    annotations.open_world = surroundings.network;
+    annotations.open_world = conditions.network;
     return;
   }
-  if (!surroundings.isolated && starts != Starts::change) {
+  if (!conditions.isolated && starts != Starts::change) {
     annotations = {};  // the strictest: it can do whatever the account can
     spec.description.insert(
         0,
-        "Isolation is switched off by the operator: whatever is said below, nothing holds "
+        "Isolation is switched off by the operator: whatever is said below, nothing confines "
         "what this starts. ");
     return;
   }
-  if (starts == Starts::command) annotations.open_world = surroundings.network;
+  if (starts == Starts::command) annotations.open_world = conditions.network;
   // What it can reach may be changed even where no file can be.
-  if (!surroundings.writes && !annotations.open_world) tell_that_it_only_reads(annotations);
+  if (!conditions.writes && !annotations.open_world) tell_that_it_only_reads(annotations);
 }
 
 }  // namespace cloche

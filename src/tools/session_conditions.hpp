@@ -1,5 +1,5 @@
-// A tool says of itself what holds in this session: a model reads it before it tries anything, and a client
-// asks its user, or does not, by its annotations. Pure.
+// A tool's description and annotations for this session: the model reads the one before it calls, and a
+// client decides by the other whether to ask its user. Pure.
 #pragma once
 
 #include <string>
@@ -15,8 +15,9 @@ namespace cloche {
 // ones.
 inline constexpr size_t most_description_bytes = 1000;
 
-// What holds in a session. The defaults are its strictest kind, but for what takes an operator's own switch.
-struct Surroundings {
+// What holds in a session. The defaults are the strictest values; only the operator's own switch turns
+// isolation off.
+struct SessionConditions {
   bool isolated = true;
   bool network = false;                               // some host can be reached
   std::vector<std::string> hosts = {};                // these, as they are declared; "*" is any
@@ -40,8 +41,8 @@ enum class Starts {
 Starts starts_of(std::string_view tool);  // of those that come with Cloche
 
 // What a tool that comes with Cloche says of itself there (tool_texts.cpp). Empty: it is none of them.
-std::string text_of_tool(std::string_view tool, const Surroundings& surroundings);
+std::string text_of_tool(std::string_view tool, const SessionConditions& conditions);
 
-void tell_surroundings(ToolSpec& spec, Starts starts, const Surroundings& surroundings);
+void tell_conditions(ToolSpec& spec, Starts starts, const SessionConditions& conditions);
 
 }  // namespace cloche

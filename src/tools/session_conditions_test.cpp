@@ -20,10 +20,10 @@ std::string hints(const ToolSpec& spec) {
   return text;
 }
 
-TEST(Surroundings, AToolSaysWhatIsTrueThere) {
+TEST(SessionConditions, AToolSaysWhatIsTrueThere) {
   struct Row {
     ToolSpec spec;
-    Surroundings around;
+    SessionConditions around;
     const char* hints;
   };
   const ToolSpec fetching{.name = "executor", .annotations = {.read_only = true, .destructive = false}};
@@ -51,27 +51,27 @@ TEST(Surroundings, AToolSaysWhatIsTrueThere) {
   };
   for (const auto& row : rows) {
     ToolSpec spec = row.spec;
-    tell_surroundings(spec, starts_of(spec.name), row.around);
+    tell_conditions(spec, starts_of(spec.name), row.around);
     EXPECT_EQ(hints(spec), row.hints) << spec.name;
     EXPECT_EQ(spec.description.starts_with("Isolation is switched off"),
               !row.around.isolated && spec.name != "read_artifact")
         << spec.name;
   }
   ToolSpec executor = fetching;
-  tell_surroundings(executor, Starts::executor, {.isolated = false});
+  tell_conditions(executor, Starts::executor, {.isolated = false});
   EXPECT_EQ(hints(executor), "writes destroys world");
   executor = fetching;
-  tell_surroundings(executor, Starts::executor, {.network = false});
+  tell_conditions(executor, Starts::executor, {.network = false});
   EXPECT_EQ(hints(executor), "reads world") << "what it says itself";
 }
 
 // Every kind of session that makes a difference to some text.
-std::vector<Surroundings> all_kinds() {
+std::vector<SessionConditions> all_kinds() {
   const std::vector<std::string> every = shipped_tools();
   const std::string longest(253, 'h');
   const std::vector<std::vector<std::string>> host_lists = {
       {}, {"*"}, {"example.org"}, std::vector<std::string>(50, longest)};
-  std::vector<Surroundings> kinds;
+  std::vector<SessionConditions> kinds;
   for (const auto commands : {CommandProfile::passive, CommandProfile::full, CommandProfile::any})
     for (const auto unasked : {CommandProfile::passive, CommandProfile::full, CommandProfile::any})
       for (const auto& hosts : host_lists)
@@ -88,12 +88,12 @@ std::vector<Surroundings> all_kinds() {
   return kinds;
 }
 
-std::vector<ToolSpec> tools_in(const Surroundings& around) {
+std::vector<ToolSpec> tools_in(const SessionConditions& around) {
   std::vector<ToolSpec> specs;
   const Registry registry = Registry::make({}, Registry::Record::kept).value();
   for (const auto& tool : registry.tools()) {
     specs.push_back(tool.spec);
-    tell_surroundings(specs.back(), starts_of(tool.spec.name), around);
+    tell_conditions(specs.back(), starts_of(tool.spec.name), around);
   }
   return specs;
 }
@@ -135,7 +135,7 @@ TEST(ToolTexts, OfProfilesOnlyThoseOfTheSession) {
 }
 
 TEST(ToolTexts, PassiveNamesWhatItRefuses) {
-  const Surroundings passive{.tools = shipped_tools()};
+  const SessionConditions passive{.tools = shipped_tools()};
   for (const auto& spec : tools_in(passive)) {
     if (spec.name != "run_shell") continue;
     for (const char* form :
@@ -145,14 +145,14 @@ TEST(ToolTexts, PassiveNamesWhatItRefuses) {
 }
 
 TEST(ToolTexts, SayWhatElseHolds) {
-  const auto text = [](std::string_view tool, const Surroundings& around) {
+  const auto text = [](std::string_view tool, const SessionConditions& around) {
     return text_of_tool(tool, around);
   };
   const auto has = [](const std::string& said, const char* words) {
     return said.find(words) != std::string::npos;
   };
   const CommandProfile any = CommandProfile::any;
-  const Surroundings shell{.commands = any, .unasked = any, .scripts = true, .tools = shipped_tools()};
+  const SessionConditions shell{.commands = any, .unasked = any, .scripts = true, .tools = shipped_tools()};
   EXPECT_TRUE(has(text("run_shell", shell), "runs as a bash script"));
   EXPECT_FALSE(has(text("run_shell", {.commands = any, .unasked = any}), "runs as a bash script"))
       << "it needs what run_script needs";

@@ -6,10 +6,11 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/json/yaml_text.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/command_words.hpp"
+#include "model/limits.hpp"
 #include "policy/hosts/host_patterns.hpp"
-#include "policy/limit_words.hpp"
-#include "policy/tool_glob.hpp"
+#include "policy/rules/globs.hpp"
 #include "tools/commands/run_shell.hpp"
 #include "tools/declaration.hpp"
 
@@ -20,12 +21,10 @@ constexpr size_t longest_name = 64;
 constexpr size_t longest_description = 8 << 10;
 constexpr std::string_view prefix = "cloche.";
 
-// Cloche.x, CLOCHE, cloche: not the prefix, and hardly anybody else's.
+// Cloche.x, CLOCHE, cloche: not the prefix, but most likely meant for us.
 bool means_us(std::string_view name) {
   constexpr std::string_view own = "cloche";
-  return name.size() >= own.size() && std::equal(own.begin(), own.end(), name.begin(), [](char a, char b) {
-           return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b - 'A' + 'a') : b);
-         });
+  return ascii::same_without_case(name.substr(0, own.size()), own);
 }
 
 // How a key is written as one string, where only strings may stand.
@@ -46,13 +45,10 @@ const Key* find_key(std::string_view name) {
   return found == std::end(our_keys) ? nullptr : found;
 }
 
-// tool-loadout and Tool_Loadout are tool_loadout: a boundary that was misspelt is not passed over.
+// tool-loadout and Tool_Loadout are tool_loadout: a misspelt restriction is not ignored.
 std::string folded(std::string_view name) {
   std::string text(name);
-  for (char& c : text) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-    if (c == '-') c = '_';
-  }
+  for (char& c : text) c = c == '-' ? '_' : ascii::lower(c);
   return text;
 }
 
@@ -114,7 +110,7 @@ JsonValue list_in(std::string_view text, int line) {
 
 Result<JsonValue> json_in(const std::string& text, int line, const std::string& source) {
   auto read = read_json(text, "", {.bytes = max_skill_bytes, .comments = JsonComments::refused});
-  if (!read.ok()) return json_error(source, line, "what stands in this string is not JSON");
+  if (!read.ok()) return json_error(source, line, "this string is not JSON");
   JsonValue value = std::move(read).value();
   value.line = line;
   for (auto& item : value.items) item.line = line;
@@ -192,14 +188,14 @@ class SkillReader {
     if (const auto value = TRY(declared("pass_env"))) skill_.pass_env = TRY(read_pass_env(*value));
     if (const auto value = TRY(declared("capabilities")))
       skill_.capabilities = TRY(read_capabilities(*value, source_));
-    if (const auto value = TRY(declared("limits"))) skill_.limits = TRY(read_limit_words(*value, source_));
+    if (const auto value = TRY(declared("limits"))) skill_.limits = TRY(read_limit_settings(*value, source_));
     return std::move(skill_);
   }
 
  private:
   Error fail(int line, const std::string& what) const { return json_error(source_, line, what); }
 
-  // Warns of what nobody knows, and refuses what is nearly ours.
+  // Warns of unknown keys, and refuses misspelt ones of ours.
   Result<void> look_at_keys() {
     for (const auto& member : root_.members) {
       const auto meant = meant_by(member.name);
@@ -212,7 +208,7 @@ class SkillReader {
     if (!metadata->is_object()) return wrong_type(source_, *metadata, "metadata", "an object");
     for (const auto& member : metadata->members) {
       if (!member.name.starts_with(prefix)) {
-        if (means_us(member.name)) warn(member);  // a tightening that nobody would see
+        if (means_us(member.name)) warn(member);  // it may be meant to restrict something
         continue;
       }
       const std::string name = member.name.substr(prefix.size());
@@ -226,7 +222,7 @@ class SkillReader {
   }
 
   void warn(const JsonMember& member) {
-    skill_.warnings.push_back(place(source_, member.line) + ": unknown key " +
+    skill_.warnings.push_back(file_line(source_, member.line) + ": unknown key " +
                               json_quote(shown(member.name, 80)));
   }
 
@@ -260,7 +256,7 @@ class SkillReader {
     if (folded_in == nullptr) return top == nullptr ? std::optional<JsonValue>() : std::optional(*top);
     JsonValue value = TRY(unfolded(*folded_in, find_key(name)->form, source_));
     if (top != nullptr && canonical_json(*top) != canonical_json(value))
-      return fail(folded_in->line, std::string(name) + " stands at the top too, and says something else");
+      return fail(folded_in->line, std::string(name) + " is also given at the top, with another value");
     return std::optional(std::move(value));
   }
 
@@ -306,12 +302,7 @@ class SkillReader {
 
   Result<std::vector<std::string>> read_pass_env(const JsonValue& value) const {
     return read_words(value, source_, "pass_env", [](std::string_view name) -> std::string {
-      const auto good = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-      };
-      const bool is_name =
-          !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), good);
-      return is_name ? "" : "is not the name of a variable";
+      return ascii::is_variable_name(name) ? "" : "is not the name of a variable";
     });
   }
 

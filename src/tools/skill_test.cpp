@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "policy/limit_words.hpp"
+#include "model/limits.hpp"
 
 #include <fstream>
 #include <sstream>
@@ -133,12 +133,12 @@ TEST(Skill, TheSameKeysInMetadata) {
       {"cloche.limits: '{\"net-idle\": \"5s\"}'", "x net-idle=5s"},
       {"cloche.limits: 'net-bytes'", "S:4: limits: \"net-bytes\" is not NAME=VALUE"},
       {"cloche.limits: 'net-bytes=1 net-bytes=2'", "S:4: limits: net-bytes is given twice"},
-      {"cloche.limits: '{'", "S:4: what stands in this string is not JSON"},
+      {"cloche.limits: '{'", "S:4: this string is not JSON"},
       {"author: [whatever]\ncloche.other: 1", "x warning=S:5: unknown key \"cloche.other\""},
       {"cloche.tool_loadout: [run_shell]", "S:4: cloche.tool_loadout must be a string (quote it), not array"},
       {"cloche.needs_network: true", "S:4: cloche.needs_network must be a string (quote it), not boolean"},
       {"cloche.tool-loadout: run_shell", "S:4: the key \"cloche.tool-loadout\" is spelt cloche.tool_loadout"},
-      {"cloche.tool_loadout: '[run_shell]'", "S:4: what stands in this string is not JSON"},
+      {"cloche.tool_loadout: '[run_shell]'", "S:4: this string is not JSON"},
       {"cloche.tool_loadout: '[1]'", "S:4: an entry of tool_loadout must be a string, not number"},
       {"cloche.commands: any", "S:4: commands: only the operator gives any, with --commands any"},
   };
@@ -172,7 +172,7 @@ TEST(Skill, BothSpellingsAreFineWhenTheySayTheSame) {
     const std::string top = std::string(row.top) + "\nmetadata:\n  ";
     EXPECT_EQ(answer(top + row.folded), row.answer);
     const std::string key = std::string(row.top).substr(0, std::string(row.top).find(':'));
-    EXPECT_EQ(answer(top + row.other), "S:5: " + key + " stands at the top too, and says something else");
+    EXPECT_EQ(answer(top + row.other), "S:5: " + key + " is also given at the top, with another value");
   }
 }
 

@@ -1,5 +1,5 @@
-// What the tools that come with Cloche say of themselves, by what holds in the session: a model that reads of
-// a limit which it does not have avoids what would work, and one that does not read of it tries in vain.
+// The descriptions of the tools that come with Cloche, for the conditions of a session: a model that reads of
+// a limit which does not hold avoids what would work, and one that misses a limit makes calls in vain.
 #include <algorithm>
 #include <iterator>
 
@@ -27,7 +27,7 @@ constexpr std::string_view passive_refuses =
 
 class Texts {
  public:
-  explicit Texts(const Surroundings& around) : around_(around) {}
+  explicit Texts(const SessionConditions& around) : around_(around) {}
 
   std::string run_shell() const {
     switch (around_.unasked) {
@@ -46,15 +46,16 @@ class Texts {
            (beside
                 ? "For several lines, python3 or node; a command, or one line of shell, can go to run_shell. "
                 : "For pipes, loops, globs and what else run_shell refuses. ") +
-           "It is recorded as opaque, because it cannot be judged beforehand: the sandbox answers for it. " +
+           "It cannot be judged beforehand, so it is recorded as opaque and confined by the sandbox alone. " +
            writing() + network();
   }
 
   std::string run_python() const {
-    return "Runs Python code with `python3 -I` in a throwaway directory. For computing, parsing and "
-           "checking: "
-           "it sees no file of the workspace, has no network, may start no other process, and has 2 s of "
-           "processor time, 256 MiB of memory and files of at most 1 MiB; nothing it writes is kept. Print "
+    return "Runs Python code with `python3 -I` in an empty directory. For computing, parsing and checking: "
+           "it "
+           "sees no file of the workspace, has no network, may start no other process, and has 2 s of "
+           "processor "
+           "time, 256 MiB of memory and files of at most 1 MiB; what it writes is deleted afterwards. Print "
            "what "
            "you want to know. To work on the workspace use the other tools.";
   }
@@ -63,9 +64,8 @@ class Texts {
     const std::string first = "Writes a whole file in the workspace. ";
     if (!around_.writes) return first + "Refused in this session: no file can be changed.";
     return first +
-           "It makes the directories that lead to it; an existing file is replaced at once, or not at all. "
-           "`path` "
-           "is relative to the workspace. Refused: absolute paths, `..`, tool_calls/, " +
+           "It makes missing directories; an existing file is replaced at once, or not at all. `path` is "
+           "relative to the workspace. Refused: absolute paths, `..`, tool_calls/, " +
            (around_.dotfiles ? "" : "names that begin with a dot, ") +
            "and what the host would execute later (.git, hooks, shell start-up files, editor and agent "
            "settings): ask the user for those. " +
@@ -78,46 +78,42 @@ class Texts {
     const std::string first = "Replaces one piece of text in a file of the workspace. ";
     if (!around_.writes) return first + "Refused in this session: no file can be changed.";
     return first +
-           "`old` must be in the file exactly once, byte for byte with its blanks and line ends; if it is "
-           "not there "
-           "or more than once nothing changes and the answer says how often it was found: give more of the "
-           "text "
-           "around it. What the host would execute later is refused" +
+           "`old` must be in the file exactly once, byte for byte with its blanks and line ends. Otherwise "
+           "nothing changes and the answer says how often it was found: give more of the text around it. "
+           "What "
+           "the host would execute later is refused" +
            (around_.dotfiles ? "" : ", and so are names that begin with a dot") + ". Files up to 8 MiB.";
   }
 
   std::string read_artifact() const {
-    return "Reads a file of the workspace. `limit` bytes of it from `offset`; when there is more the answer "
-           "ends "
-           "with the offset to go on from. Bytes that are not UTF-8 show as U+FFFD. A PNG, JPEG, GIF or WebP "
-           "file "
-           "of at most 5 MiB is shown as an image, where the client can. An absolute path is fine when it is "
-           "in the "
-           "workspace. Refused: paths outside of it, links that lead out, tool_calls/ and .cloche." +
+    return "Reads a file of the workspace. `limit` bytes of it from `offset`; when there is more, the answer "
+           "ends with the offset to go on from. Bytes that are not UTF-8 show as U+FFFD. A PNG, JPEG, GIF or "
+           "WebP file of at most 5 MiB is shown as an image, where the client can. An absolute path is fine "
+           "when "
+           "it is in the workspace. Refused: paths outside of it, links that lead out, tool_calls/ and "
+           ".cloche." +
            if_offered("list_artifacts", " For the names of files use list_artifacts.") +
            if_offered("search_artifacts", " To find text use search_artifacts.");
   }
 
   std::string list_artifacts() const {
     return "Lists what is in the workspace. Beneath `path`, with sizes, sorted, at most 1000 entries; the "
-           "answer "
-           "says how many more there are. `glob` is matched below `path`: * within a name, ** over "
-           "directories, "
-           "{a,b} for either; one without a slash, as *.py, is about the name at any depth. Links are listed "
-           "and "
-           "not followed. .git is passed over unless `path` names it; tool_calls/ and .cloche are never "
-           "shown.";
+           "answer says how many more there are. `glob` is matched below `path`: * within a name, ** over "
+           "directories, {a,b} for either; one without a slash, as *.py, matches the name at any depth. "
+           "Links "
+           "are listed and not followed. .git is left out unless `path` names it; tool_calls/ and .cloche "
+           "are "
+           "never shown.";
   }
 
   std::string search_artifacts() const {
     return "Finds lines that match a regular expression in text files of the workspace. Beneath `path`, as "
            "`path:line: text`; at most 200. The syntax is RE2's: no backreferences, no lookaround; (?i) "
-           "ignores "
-           "case. Passed over: binary files, files longer than 4 MiB (the answer counts them), links, .git "
-           "unless "
-           "`path` names it, tool_calls/ and .cloche. A search that takes too long stops and says so: name a "
-           "path "
-           "further down.";
+           "ignores case. Not searched: binary files, files longer than 4 MiB (the answer counts them), "
+           "links, "
+           ".git unless `path` names it, tool_calls/ and .cloche. A search that takes too long stops and "
+           "says "
+           "so: name a path further down.";
   }
 
   std::string http_get() const {
@@ -125,18 +121,16 @@ class Texts {
     if (!around_.network) return first + "No host is declared in this session: every address is refused.";
     return first + network() +
            "At most five redirects, each judged like a call of its own; 1 MiB of the body and 10 seconds are "
-           "the "
-           "most. A host that is not declared is refused every time: then do without, and do not try again "
-           "with "
-           "other addresses.";
+           "the most. A host that is not declared is refused every time: then do without, and do not try "
+           "again "
+           "with other addresses.";
   }
 
   std::string read_tool_result() const {
     return "Reads the whole result of an earlier call of this task. Of a long one only the beginning and the "
-           "end "
-           "were shown. `call_id` is the id that the shortened result names, as c-0007: no path, and none of "
-           "another "
-           "task. When there is more the answer ends with the offset to go on from.";
+           "end were shown. `call_id` is the id that the shortened result names, as c-0007; it is not a "
+           "path, "
+           "and not of another task. When there is more, the answer ends with the offset to go on from.";
   }
 
  private:
@@ -166,8 +160,7 @@ class Texts {
   std::string writing() const {
     if (!around_.writes) return "No file can be changed. ";
     return "It writes in the workspace, $HOME and /tmp alone; what the host would execute later (git hooks, "
-           "shell, "
-           "editor and agent settings) stays as it is. ";
+           "shell, editor and agent settings) stays as it is. ";
   }
 
   std::string instead_of_a_shell() const {
@@ -193,8 +186,7 @@ class Texts {
     return "Runs one command in the workspace, without a shell. " + std::string(how_to_give) +
            "Accepted are " + std::string(full_programs) +
            ", python3 -c and -m, ruff check, mypy, pyflakes, rubocop, gofmt, ls, cat, head, echo and date. "
-           "Refused "
-           "are other programs; " +
+           "Refused are other programs; " +
            std::string(no_shell) + ". " + instead_of_a_shell() + "`cwd` is a directory of the workspace. " +
            writing() + network() + "After two refusals of a kind do something else.";
   }
@@ -211,7 +203,7 @@ class Texts {
            "After two refusals of a kind stop, and say what you need.";
   }
 
-  const Surroundings& around_;
+  const SessionConditions& around_;
 };
 
 struct Row {
@@ -233,8 +225,8 @@ constexpr Row rows[] = {
 
 }  // namespace
 
-std::string text_of_tool(std::string_view tool, const Surroundings& surroundings) {
-  const Texts texts(surroundings);
+std::string text_of_tool(std::string_view tool, const SessionConditions& conditions) {
+  const Texts texts(conditions);
   const auto row =
       std::find_if(std::begin(rows), std::end(rows), [&](const Row& one) { return one.tool == tool; });
   std::string text = row != std::end(rows) ? row->text(texts) : "";

@@ -6,9 +6,11 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
+#include <memory>
 #include <regex>
 
 #include "approved/front_ends.hpp"
+#include "everyday/conversation.hpp"
 
 namespace cloche::test {
 namespace {
@@ -16,7 +18,9 @@ namespace {
 // Who can show that a swap has an effect: a program without Cloche, or, of what only Cloche reads, `explain`.
 enum class Control { program, explain, none };
 
-enum class Needs { nothing, flags, mounts };  // a hook has no flags but those of a grant
+// A hook has no flags but those of a grant. Without a view a link is the host's own: one that is turned leads
+// to where the command may not go.
+enum class Needs { nothing, view, hosts, mounts };
 
 struct Swap {
   const char* name;
@@ -46,7 +50,7 @@ const Swap swaps[] = {
     {"ro_replaced", ro, "mv outer/granted away && mv swapped/outer/granted outer/granted"},
     {"ro_linked", ro, "mv outer/granted away && ln -s ../swapped/outer/granted outer/granted"},
     {"ro_parent_replaced", ro, "mv outer away && mv swapped/outer outer"},
-    {"ro_link_turned", by_link, "ln -sfn swapped/outer/granted link"},
+    {"ro_link_turned", by_link, "ln -sfn swapped/outer/granted link", Control::program, Needs::view},
     {"rw_replaced", rw, "mv outer/granted away && mv swapped/outer/granted outer/granted"},
     {"rw_linked", rw, "mv outer/granted away && ln -s ../swapped/outer/granted outer/granted"},
     {"directory_replaced", in_sub, "mv workspace/sub away && mv swapped/workspace/sub workspace/sub"},
@@ -80,7 +84,7 @@ const Swap swaps[] = {
      {{"cp", "who", "ran"}, {"--profile", "workspace-write", "--skill", "@/skill/SKILL.md"}},
      "mv swapped/skill/SKILL.md skill/SKILL.md",
      Control::explain,
-     Needs::flags},
+     Needs::hosts},
 };
 
 // Mounts that a row makes are then seen by what this process starts, and by nothing else on the host.
@@ -128,12 +132,17 @@ std::string name_of(const Cell& cell) {
 
 std::ostream& operator<<(std::ostream& out, const Cell& cell) { return out << name_of(cell); }
 
+bool fits(const FrontEnd& front_end, Needs needs) {
+  if (needs == Needs::view) return front_end.has_view;
+  return needs != Needs::hosts || (front_end.takes_flags && front_end.has_view);
+}
+
 std::vector<Cell> all_cells() {
   std::vector<Cell> cells;
   for (const As as : identities())
     for (const FrontEnd& front_end : front_ends())
       for (const Swap& swap : swaps)
-        if ((front_end.takes_flags || swap.needs != Needs::flags) && (front_end.as_nobody || as == As::self))
+        if (fits(front_end, swap.needs) && (front_end.as_nobody || as == As::self))
           cells.push_back({as, &front_end, &swap});
   return cells;
 }
@@ -186,6 +195,38 @@ TEST_P(Approved, IsRefusedOrRunsAsItWasApproved) {
         << "another plan than the approved one: " << went.said;
   }
 }
+
+class Waiting : public testing::TestWithParam<As> {};
+
+// A call that has its yes waits for another that is alone in the workspace, and the directory that it starts
+// in is exchanged meanwhile: after everything was compared, and before the start.
+TEST_P(Waiting, StartsInTheApprovedDirectoryOrNotAtAll) {
+  const Swap exchange{"", in_sub, "mv workspace/sub away && mv swapped/workspace/sub workspace/sub"};
+  Swapping stage(GetParam(), exchange);
+  stage.scene().write("workspace/wait.sh", "touch waits; read -r line < go\n");
+  stage.shell("mkfifo workspace/go");
+  const auto call = [&](const Asked& asked) {
+    auto terminal = std::make_unique<Conversation>(stage.command(call_words(stage, asked)), Over::terminal);
+    EXPECT_TRUE(terminal->hear("else: no > ")) << terminal->heard();
+    terminal->send("y\r");
+    return terminal;
+  };
+  const auto alone = call({{"sh", "wait.sh"}});
+  stage.shell("until [ -e workspace/waits ]; do sleep 0.01; done");
+  const auto waiting = call(in_sub);
+  // By then it has asked for its turn. Where it has not, the directory is compared once more before that, and
+  // the call is refused all the same.
+  stage.shell("sleep 1");
+  stage.act();
+  stage.shell("echo > workspace/go");
+  EXPECT_TRUE(exited(alone->finish(), 0));
+  const Ran ran = waiting->finish();
+  EXPECT_EQ(stage.ran(), "") << ran.out;
+  EXPECT_TRUE(ran.exit_code == 125 || ran.exit_code == 126) << ran.out;
+}
+
+INSTANTIATE_TEST_SUITE_P(Swaps, Waiting, testing::ValuesIn(identities()),
+                         [](const testing::TestParamInfo<As>& as) { return name_of(as.param); });
 
 class Unconfined : public Swaps {};
 

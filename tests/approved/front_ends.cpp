@@ -50,10 +50,9 @@ std::string arguments_of(const Stage& stage, const Asked& asked) {
   return R"({"argv": [)" + list + "]" + cwd + "}";
 }
 
-Words call_words(const Stage& stage, const Asked& asked) {
-  return joined({"call", "run_shell", arguments_of(stage, asked), "--commands", "any", "--workspace",
-                 stage.path("workspace")},
-                stage.placed(asked.flags));
+// On the level that has no mount view: the jail says the trees to Landlock instead of mounting them.
+Words subprocess_words(const Stage& stage, const Asked& asked) {
+  return run_words(stage, {asked.argv, joined({"--isolation", "subprocess"}, asked.flags), asked.directory});
 }
 
 using WordsOf = Words (*)(const Stage&, const Asked&);
@@ -294,10 +293,17 @@ Json Stage::recorded() const {
   return parse_json(last_line(shown.out)).value_or(Json{});
 }
 
+Words call_words(const Stage& stage, const Asked& asked) {
+  return joined({"call", "run_shell", arguments_of(stage, asked), "--commands", "any", "--workspace",
+                 stage.path("workspace")},
+                stage.placed(asked.flags));
+}
+
 const std::vector<FrontEnd>& front_ends() {
   static const std::vector<FrontEnd> all = {
       {.name = "run_terminal", .call = at_terminal<run_words>, .as_nobody = true},
       {.name = "run_filed", .call = filed<run_words>},
+      {.name = "run_subprocess", .call = at_terminal<subprocess_words>, .has_view = false, .as_nobody = true},
       {.name = "call_terminal", .call = at_terminal<call_words>},
       {.name = "call_filed", .call = filed<call_words>, .as_nobody = true},
       {.name = "mcp_elicitation", .call = mcp_elicitation, .as_nobody = true},

@@ -65,9 +65,13 @@ struct FrontEnd {
   const char* name;
   Went (*call)(Stage& stage, const Asked& asked, const Window& window);
   bool takes_flags = true;
+  bool has_view = true;    // mounts and a network of its own; otherwise names of files are the host's
   bool as_nobody = false;  // too: one column of each front end, because every cell takes a fifth of a second
 };
 
 const std::vector<FrontEnd>& front_ends();
+
+// `cloche call run_shell`.
+Words call_words(const Stage& stage, const Asked& asked);
 
 }  // namespace cloche::test

@@ -1,7 +1,7 @@
 // A function of the embedding program gets the arguments of a permitted call, and no others.
 #include <string>
 
-#include "gateway/guarded_function.hpp"
+#include "gateway/exception_barrier.hpp"
 
 namespace cloche {
 

@@ -1,4 +1,4 @@
-// Only the functions of own_process.cpp make the token of Cloche's own processes, and spawn() takes no other.
+// Only the friends of OwnProcess make the token of Cloche's own processes, and spawn() takes no other.
 #include <string>
 #include <utility>
 
@@ -12,6 +12,15 @@ Result<Spawned> control(const OwnProcess& right) { return spawn(right, "cloche-j
 
 #ifdef MADE  // error: private
 OwnProcess make(ConfinementPlan plan) { return OwnProcess(std::move(plan)); }
+#endif
+
+#ifdef MADE_BY_CHECK  // error: (undeclared|not declared)
+OwnProcess make_by_check(ConfinementPlan plan) { return check(std::move(plan)); }
+#endif
+
+#ifdef MADE_BY_NAMESAKE  // error: private
+void run_own(ConfinementPlan plan) { const OwnProcess own(std::move(plan)); }
+void prove_plan(const ConfinementPlan& plan) { const OwnProcess own(plan); }
 #endif
 
 #ifdef MADE_FROM_NOTHING  // error: private

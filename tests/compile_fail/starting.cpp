@@ -8,7 +8,7 @@
 namespace cloche {
 
 struct Hands {
-  Seat& seat;
+  LaunchResources& seat;
   const LaunchSpec& spec;
   const HostProbe& probe;
   const Installation& installation;
@@ -79,8 +79,8 @@ Result<std::variant<Ran, Voided>> started(Hands& hands, const RunRequest& reques
 #endif
 
 #ifdef TEMPORARY_STARTED  // error: deleted
-Result<std::variant<Ran, Voided>> started(Hands& hands, ConfinementPlan plan, StartOptions options) {
-  return start_program(check(std::move(plan)), hands.facts, std::move(options));
+Result<std::variant<Ran, Voided>> started(Hands& hands, StartOptions options) {
+  return start_program(waiting_jail(), hands.facts, std::move(options));
 }
 #endif
 

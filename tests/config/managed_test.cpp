@@ -76,8 +76,8 @@ TEST_P(Managed, ADirectoryThatOthersCanWriteRefusesEverything) {
                         "rm /etc/cloche/config.json; $CLOCHE run -- touch made; echo $?\n"
                         "$CLOCHE doctor");
   EXPECT_TRUE(ran.out.starts_with("125\n125\n")) << ran.out << ran.err;
-  EXPECT_TRUE(contains(ran.err, "/etc/cloche can be written by everybody")) << ran.err;
-  EXPECT_TRUE(contains(ran.out, "/etc/cloche can be written by everybody")) << ran.out;
+  EXPECT_TRUE(contains(ran.err, "/etc/cloche can be written by every user")) << ran.err;
+  EXPECT_TRUE(contains(ran.out, "/etc/cloche can be written by every user")) << ran.out;
   EXPECT_FALSE(fs::exists(workspace() / "made"));
 }
 

@@ -226,7 +226,7 @@ TEST_P(Profiles, OneThatCannotBeEnforcedHereIsShown) {
 // It could give itself what it wants: a profile is as much the operator's word as the configuration.
 TEST_P(Profiles, OneThatEverybodyCanWriteRefusesEverything) {
   fs::permissions(profile_path("mine.json"), fs::perms(0666));
-  const std::string says = profile_path("mine.json") + " can be written by everybody";
+  const std::string says = profile_path("mine.json") + " can be written by every user";
   EXPECT_TRUE(refused(shell("touch made"), {125}, {says}));
   EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {says}));
   const Ran doctor = cloche_words({"doctor"});
@@ -241,7 +241,7 @@ TEST_P(Profiles, SoDoCommandShapesThatEverybodyCanWrite) {
   const std::string shapes = (root() / "config/cloche/commands/mine.json").string();
   EXPECT_TRUE(exited(cloche_words({"doctor"}), 0));
   fs::permissions(shapes, fs::perms(0666));
-  const std::string says = shapes + " can be written by everybody";
+  const std::string says = shapes + " can be written by every user";
   EXPECT_TRUE(refused(cloche_words({"call", "run_shell", R"({"cmd": "ls"})"}), {125}, {says}));
   const Ran doctor = cloche_words({"doctor"});
   EXPECT_TRUE(exited(doctor, 1) && contains(doctor.out, says)) << doctor.out;
@@ -254,7 +254,7 @@ TEST_P(Profiles, WhatIsPassedOverIsTold) {
     const Ran ran = cloche_words({"profiles", action});
     EXPECT_TRUE(exited(ran, 0)) << ran.out;
     for (const char* name : {"G.JSON", ".hid.json"})
-      EXPECT_TRUE(contains(ran.err, profile_path(name) + " is no profile by its name")) << ran.err;
+      EXPECT_TRUE(contains(ran.err, profile_path(name) + " is ignored")) << ran.err;
   }
 }
 

@@ -549,6 +549,17 @@ TEST_P(States, OfDirectoriesThatTheUsersFileNames) {
   }
 }
 
+// Talks to `cloche mcp` as a client does: its end of the talk stays open until the answer is there, or the server has
+// ended. The server ends a call soon after its input closes, however slow the machine is.
+const char* const patient_client = R"sh(
+scratch=$(mktemp -d)
+: > $scratch/answers
+{ cat; until test -e $scratch/ended || grep -q '"id":2' $scratch/answers; do sleep 0.02; done; } |
+  { "$0" mcp > $scratch/answers 2>&1; : > $scratch/ended; }
+cat $scratch/answers
+rm -r $scratch
+)sh";
+
 // The two variables that are switches. What is open shows no filter of system calls.
 TEST_P(States, OfTheSwitches) {
   const char* const held = "Seccomp:\t2";
@@ -583,8 +594,11 @@ TEST_P(States, OfTheSwitches) {
         cloche_words({"call", "run_shell", R"({"argv": ["cat", "/proc/self/status"]})", "--commands", "any"},
                      row.variables);
     EXPECT_TRUE(contains(call.out + call.err, row.command)) << call.out << call.err;
-    Command server{
-        .argv = {cloche(), "mcp"}, .as = as(), .cwd = workspace(), .env = row.variables, .input = talks};
+    Command server{.argv = {"sh", "-c", patient_client, cloche()},
+                   .as = as(),
+                   .cwd = workspace(),
+                   .env = row.variables,
+                   .input = talks};
     server.env.emplace("XDG_CONFIG_HOME", (root() / "config").string());
     server.env.emplace("XDG_STATE_HOME", state_home(as()));
     const Ran mcp = run(server);

@@ -1,5 +1,5 @@
-// A client that runs inside the glass: connects by name or by number, sends what it is told to in pieces, and
-// says in one line what became of each connection. Nothing of it knows of Cloche.
+// A client that runs inside the sandbox: connects by name or by number, sends what it is told to in pieces,
+// and says in one line what became of each connection. Nothing of it knows of Cloche.
 //
 //   talk FILE...            of each file the first line is "NAME PORT PIECE PAUSE_MS HALF", the rest is sent;
 //                           "NAME seen|ended|reset|silent|refused|unknown TEXT"

@@ -73,28 +73,6 @@ std::string last_line(const std::string& text) {
 
 bool bare() { return getenv("EVERYDAY_BARE") != nullptr; }
 
-std::string state_home(As as) {
-  struct Place {
-    std::string path;
-    explicit Place(As owner) {
-      char name[] = "/var/tmp/cloche-state-XXXXXX";
-      if (mkdtemp(name) == nullptr) return;
-      path = name;
-      if (owner == As::nobody && chown(name, nobody, nobody) != 0) path.clear();
-    }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() {
-      std::error_code ignored;
-      if (!path.empty()) fs::remove_all(path, ignored);
-    }
-  };
-  static const Place selfs(As::self);
-  if (as == As::self) return selfs.path;
-  static const Place nobodys(As::nobody);
-  return nobodys.path;
-}
-
 bool Everyday::is_root() const { return as() == As::self && geteuid() == 0; }
 
 std::string Everyday::file(const std::string& name, const std::string& text, unsigned mode) {

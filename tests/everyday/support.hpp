@@ -56,9 +56,6 @@ class Everyday : public ::testing::TestWithParam<As> {
 
 bool bare();
 
-// Where Cloche keeps its own files during the tests: one place for each identity, removed at the end.
-std::string state_home(As as);
-
 }  // namespace cloche::test
 
 #define FOR_EVERYONE(suite)                                                              \

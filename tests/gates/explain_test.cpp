@@ -262,9 +262,9 @@ TEST_P(Explain, JsonIsOneObjectWhateverGoesWrong) {
       {{"call", "run_shell", "{}", "--json", "--workspace", "/not/there"}, 125, "/not/there"},
       {{"call", "run_shell", "{}", "--json", "--skill", "x"}, 125, "x: No such file"},
       {{"run", "--json", "--view", "x", "--", "ls"}, 2, "known are curated and host"},
-      {{"run", "--json", "--isolation", "microvm", "--", "ls"}, 125, "the rung microvm"},
+      {{"run", "--json", "--isolation", "microvm", "--", "ls"}, 125, "the isolation level microvm"},
       {{"run", "--json", "--workspace", "/usr", "--", "ls"}, 125, "/usr"},
-      {{"--json", "what"}, 2, "explain what?"},
+      {{"--json", "what"}, 2, "explain needs run or call"},
   };
   for (const auto& row : rows) {
     const Ran ran = explain(row.words);

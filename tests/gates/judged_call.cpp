@@ -19,7 +19,7 @@ Called call_run_shell(const std::filesystem::path& workspace, const std::string&
   options.operators.limits.wall_ms = 120'000;
   const Environment environment(environ);
   const ToolCall call{"run_shell", "{\"cmd\":" + json_quote(cmd) + "}"};
-  auto explained = judge_alone(options, call, std::nullopt, environment);
+  auto explained = explain(options, call, {}, environment);
   EXPECT_TRUE(explained.ok()) << describe(explained.error());
   if (!explained.ok()) return called;
   called.explanation = std::move(explained).value();

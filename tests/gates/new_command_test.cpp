@@ -60,7 +60,7 @@ TEST_F(NewCommand, NothingIsOverwritten) {
   scene.write("workspace/r.json", "mine");
   const Ran ran = make({"rule", "r"});
   EXPECT_EQ(ran.exit_code, 125);
-  EXPECT_EQ(ran.err, "cloche: ./r.json is there already, and nothing is overwritten; take another name\n");
+  EXPECT_EQ(ran.err, "cloche: ./r.json exists already, and nothing is overwritten; choose another name\n");
   EXPECT_EQ(read_file(at("r.json")), "mine");
   // A link that leads nowhere yet would be written through.
   fs::create_symlink(at("elsewhere"), at("l.json"));

@@ -54,6 +54,28 @@ std::vector<As> identities() {
   return {As::self};
 }
 
+std::string state_home(As as) {
+  struct Place {
+    std::string path;
+    explicit Place(As owner) {
+      char name[] = "/var/tmp/cloche-state-XXXXXX";
+      if (mkdtemp(name) == nullptr) return;
+      path = name;
+      if (owner == As::nobody && chown(name, nobody_id, nobody_id) != 0) path.clear();
+    }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+    ~Place() {
+      std::error_code ignored;
+      if (!path.empty()) fs::remove_all(path, ignored);
+    }
+  };
+  static const Place selfs(As::self);
+  if (as == As::self) return selfs.path;
+  static const Place nobodys(As::nobody);
+  return nobodys.path;
+}
+
 Started::Started(const Command& command) : command_(command), start_(std::chrono::steady_clock::now()) {
   int out[2];
   int err[2];
@@ -70,6 +92,9 @@ Started::Started(const Command& command) : command_(command), start_(std::chrono
   if (command.as == As::self) {
     if (const char* home = getenv("HOME")) variables["HOME"] = home;
   }
+  // An account without a home has no place for the record of a run, and then nothing runs.
+  if (command.as == As::nobody && command.env.count("HOME") == 0)
+    variables["XDG_STATE_HOME"] = state_home(As::nobody);
   for (const auto& [name, value] : command.env) variables[name] = value;
   std::vector<std::string> env;
   for (const auto& [name, value] : variables) env.push_back(name + "=" + value);

@@ -21,11 +21,14 @@ const char* name_of(As as);
 // Both identities when the suite runs as root; only `self` otherwise, because only root can become nobody.
 std::vector<As> identities();
 
+// Where Cloche keeps its own files during the tests: one place for each identity, removed at the end.
+std::string state_home(As as);
+
 struct Command {
   std::vector<std::string> argv;
   As as = As::self;
   std::string cwd = {};                         // empty: the caller's
-  std::map<std::string, std::string> env = {};  // added to a small fixed environment (PATH, HOME, LANG)
+  std::map<std::string, std::string> env = {};  // added to a small fixed environment
   std::optional<std::string> input = {};        // empty: stdin is /dev/null
   std::chrono::milliseconds deadline = std::chrono::seconds(60);
   std::vector<int> closed = {};  // descriptors of 0-2 to close before exec

@@ -158,7 +158,7 @@ TEST_P(Approve, AnAlteredQuestionCannotBeApproved) {
 
 TEST_P(Approve, DoctorCallsItAdviceUnderOneId) {
   const Ran doctor = cloche_in_state({"doctor", "--json"});
-  EXPECT_TRUE(contains(doctor.out, "is advisory where an agent runs outside the glass")) << doctor.out;
+  EXPECT_TRUE(contains(doctor.out, "is advisory where an agent runs outside the sandbox")) << doctor.out;
 }
 
 TEST_P(Approve, AnOperatorsOwnCommandIsAskedAboutTheSameWay) {

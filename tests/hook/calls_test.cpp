@@ -1,4 +1,4 @@
-// A Bash command of an agent: kept here, run once under the glass, byte for byte what was judged.
+// A Bash command of an agent: kept here, run once in the sandbox, byte for byte what was judged.
 #include <vector>
 
 #include "hook/fixture.hpp"
@@ -75,10 +75,10 @@ TEST_P(HookCalls, AGuessIsRefused) {
   (void)bash("true");
   for (const char* id : {"aaaaaaaaaaaaaaaaaaaaaaaaaa", "x", "../calls/x", ".key", "", "-"})
     EXPECT_NE(carry_out(cloche() + " run --call '" + id + "'").exit_code, 0) << id;
-  EXPECT_TRUE(
-      refused(carry_out(cloche() + " run --call aaaaaaaaaaaaaaaaaaaaaaaaaa -- id"), {2}, {"stands alone"}));
-  EXPECT_TRUE(
-      refused(carry_out(cloche() + " run --rw / --call aaaaaaaaaaaaaaaaaaaaaaaaaa"), {2}, {"stands alone"}));
+  EXPECT_TRUE(refused(carry_out(cloche() + " run --call aaaaaaaaaaaaaaaaaaaaaaaaaa -- id"), {2},
+                      {"takes no other flag"}));
+  EXPECT_TRUE(refused(carry_out(cloche() + " run --rw / --call aaaaaaaaaaaaaaaaaaaaaaaaaa"), {2},
+                      {"takes no other flag"}));
 }
 
 TEST_P(HookCalls, WhatWasChangedOnTheShelfIsRefused) {
@@ -89,7 +89,7 @@ TEST_P(HookCalls, WhatWasChangedOnTheShelfIsRefused) {
   EXPECT_FALSE(fs::exists(workspace() / "ran"));
 }
 
-// The state is absent under the glass, so that what a command knows of ids is worth nothing there.
+// The state is absent in the sandbox, so that what a command knows of ids is worth nothing there.
 TEST_P(HookCalls, FromUnderTheGlassNoIdIsOfUse) {
   const std::string line = bash("echo ran > ran").command;
   EXPECT_NE(agent_runs(line).exit_code, 0);

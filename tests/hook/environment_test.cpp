@@ -75,7 +75,7 @@ TEST_P(HookEnvironment, PlacesAreInTheInstalledLine) {
 
 TEST_P(HookEnvironment, FlagsOfPlacesAreForTheLineAlone) {
   EXPECT_TRUE(refused(cloche_words({"run", "--home", home(), "--", "true"}), {2}, {"for --call"}));
-  EXPECT_TRUE(refused(cloche_words({"run", "--call", "x", "--timeout", "1s"}), {2}, {"stands alone"}));
+  EXPECT_TRUE(refused(cloche_words({"run", "--call", "x", "--timeout", "1s"}), {2}, {"takes no other flag"}));
   EXPECT_TRUE(
       refused(cloche_words({"hook", "--install", "claude", "--home", "/x", "--yes"}), {2}, {"--install"}));
   for (const char* place : {"relative", "/../x"})

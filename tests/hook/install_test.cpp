@@ -38,7 +38,7 @@ TEST_P(HookInstall, InAndOutAgain) {
   EXPECT_TRUE(refused(hook_words({"--install", "claude", "--yes"}), {125}, {"already"}));
   EXPECT_TRUE(exited(hook_words({"--uninstall", "claude", "--yes"}), 0));
   EXPECT_EQ(read_file(claude()), mine);
-  EXPECT_TRUE(refused(hook_words({"--uninstall", "claude", "--yes"}), {125}, {"not set up"}));
+  EXPECT_TRUE(refused(hook_words({"--uninstall", "claude", "--yes"}), {125}, {"not installed"}));
 }
 
 TEST_P(HookInstall, OutAgainAfterTheAgentHasSavedItsSettings) {
@@ -90,7 +90,7 @@ TEST_P(HookInstall, NeverWhereItWouldOnlyLookSetUp) {
   std::string narrow = read_file(claude());
   narrow.replace(narrow.find("\"*\""), 3, "\"Read\"");
   for (const auto& [text, words] :
-       {std::pair{narrow, "not whole"},
+       {std::pair{narrow, "but changed"},
         std::pair{std::string("{\"disableAllHooks\": true}"), "disableAllHooks"}}) {
     scene().write("home/.claude/settings.json", text);
     EXPECT_TRUE(refused(hook_words({"--install", "claude", "--yes"}), {125}, {words}));
@@ -211,7 +211,7 @@ TEST_P(HookInstall, AWorkspaceOnlyInTheSettingsOfItsProject) {
 
 // Codex passes over a hook that is not trusted, and then everything would run without any sandbox.
 TEST_P(HookInstall, TheAgentsOwnSandboxIsOnlyGivenUpAfterACallHasArrived) {
-  EXPECT_TRUE(refused(hook_words({"--check", "codex"}), {125}, {"not set up"}));
+  EXPECT_TRUE(refused(hook_words({"--check", "codex"}), {125}, {"not installed"}));
   const Ran in = hook_words({"--install", "codex", "--yes"});
   EXPECT_LT(in.out.find("mcp_servers.cloche"), in.out.find("PreToolUse")) << "the better way first";
   EXPECT_LT(in.out.find("/hooks"), in.out.find("--check codex")) << in.out;

@@ -234,11 +234,11 @@ TEST_P(HookJudged, WhereTheProjectSetsTheEntrypointItSaysNothing) {
 
 TEST_P(HookJudged, FieldsOfAnotherTypeAreNotUnderstood) {
   for (const char* odd : {R"("agent_id": {}, )", R"("agent_id": 7, )"})
-    EXPECT_TRUE(refused(hook_bytes(call_with(odd, "Bash", R"({"command": "true"})")), {2}, {"no text"}))
+    EXPECT_TRUE(refused(hook_bytes(call_with(odd, "Bash", R"({"command": "true"})")), {2}, {"not a string"}))
         << odd;
   std::string mode = call_of("Bash", R"({"command": "true"})");
   mode.replace(mode.find("\"default\""), 9, "[\"plan\"]");
-  EXPECT_TRUE(refused(hook_bytes(mode), {2}, {"no text"}));
+  EXPECT_TRUE(refused(hook_bytes(mode), {2}, {"not a string"}));
 }
 
 // Codex reads an ask as no answer at all, which is a yes; and it has no other answer than these.

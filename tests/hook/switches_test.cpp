@@ -45,7 +45,7 @@ class HookSwitches : public Hook {
   static Command given(const Row& row) {
     return {.env = {{"CLOCHE_SANDBOX", row.sandbox}, {"CLOCHE_REQUIRE_SANDBOX", row.require}}};
   }
-  // Reads what lies beside the workspace, where nothing under the glass sees it.
+  // Reads what lies beside the workspace, where nothing in the sandbox sees it.
   void SetUp() override { scene().write("beside.txt", "open\n"); }
   std::string look() const { return call_of("Bash", R"({"command": "cat ../beside.txt || echo held"})"); }
   // The agent's own shell has the same environment.

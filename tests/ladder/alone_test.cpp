@@ -1,6 +1,6 @@
-// The rung without a box: everyday programs change modes and times of what they may write to, and nobody
-// changes those of the caller's other files, or how his other processes run. Each attack is shown to work
-// without Cloche first.
+// The isolation level without a box: everyday programs change modes and times of what they may write to, and
+// nobody changes those of the caller's other files, or how his other processes run. Each attack is shown to
+// work without Cloche first.
 #include <sys/stat.h>
 
 #include "ladder/rungs.hpp"

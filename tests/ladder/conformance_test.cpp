@@ -1,5 +1,5 @@
-// One policy, whichever box keeps it: the same programs give the same answers on every rung, as root and as
-// an ordinary user. The controls show that each forbidden thing works without Cloche.
+// One policy, whichever box keeps it: the same programs give the same answers at every isolation level, as
+// root and as an ordinary user. The controls show that each forbidden thing works without Cloche.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -150,7 +150,7 @@ except BlockingIOError: pass
 print(count, flush=True)
 )";
 
-// What a box is made of is no part of it: the same number means the same on every rung.
+// What a box is made of is no part of it: the same number means the same at every isolation level.
 TEST_P(Conformance, AProcessLimitCountsTheCommandsOwnAlone) {
   // Without a box and a cgroup the kernel counts all that the user has running, and some of it may begin or
   // end between the look at it and the command.
@@ -184,7 +184,7 @@ class Control : public Conformance {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Rung, Control, ::testing::ValuesIn([] {
-                           std::vector<Seat> all;
+                           std::vector<LaunchResources> all;
                            for (As as : identities()) all.push_back({rungs[0], as});
                            return all;
                          }()),

@@ -1,5 +1,5 @@
 // What a box is made of must not show: a limit that is met while it is built, few descriptors, a profile
-// without anything to write, files of no size, and signals mean the same on every rung.
+// without anything to write, files of no size, and signals mean the same at every isolation level.
 #include <signal.h>
 
 #include "everyday/conversation.hpp"

@@ -99,7 +99,7 @@ TEST_P(Hosts, TheDoctorKnowsThatAStepDownIsAllowed) {
   configure(R"({"missing": "degrade"})");
   const Ran ran = without_user_namespaces("cloche doctor");
   EXPECT_TRUE(contains(ran.out, "a command gets              subprocess")) << ran.out;
-  EXPECT_TRUE(contains(ran.out, "by the operator's own word a command gets subprocess instead")) << ran.out;
+  EXPECT_TRUE(contains(ran.out, "the configuration gives a command subprocess instead")) << ran.out;
   EXPECT_FALSE(contains(ran.out, "is refused on this host")) << ran.out;
 }
 
@@ -168,15 +168,16 @@ TEST_P(Hosts, TheHookSaysNoToWhatWouldNotRun) {
        {R"({"isolation": "gvisor"})", R"({"isolation": "gvisor", "missing": "degrade"})"}) {
     configure(config);
     const Ran ran = on_host(without_tools + agents_call + "CLOCHE_REQUIRE_SANDBOX=1 " + hook);
-    EXPECT_TRUE(contains(ran.out, R"("permissionDecision":"deny")")) << config << ran.out << ran.err;
-    EXPECT_TRUE(contains(ran.out, "runsc is not installed")) << ran.out;
+    EXPECT_TRUE(refused(ran, {2}, {"runsc is not installed", "the call is refused"})) << config << ran.out;
   }
 }
 
 TEST_P(Hosts, TheHookSaysOnWhichRungItRuns) {
   configure(R"({"isolation": "gvisor", "missing": "degrade"})");
   const Ran ran = on_host(without_tools + agents_call + hook);
-  EXPECT_TRUE(contains(ran.out, "it runs under the glass, on the rung namespace; the rung gvisor is missing"))
+  EXPECT_TRUE(contains(
+      ran.out,
+      "it runs in the sandbox, at the isolation level namespace; the isolation level gvisor is missing"))
       << ran.out << ran.err;
 }
 
@@ -196,9 +197,11 @@ TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProfile) {
   configure(R"({"default_profile": "p", "missing": "degrade", "profiles_dir": ")" +
             (scene().root() / "profiles").string() + R"("})");
   const Ran ran = on_host(without_tools + "cloche doctor");
-  EXPECT_TRUE(contains(ran.out, "NOTE     the rung gvisor is missing here, stepped down to container"))
+  EXPECT_TRUE(
+      contains(ran.out, "NOTE     the isolation level gvisor is missing here, stepped down to container"))
       << ran.out << ran.err;
-  EXPECT_TRUE(contains(ran.out, "NOTE     the rung container is missing here, stepped down to namespace"))
+  EXPECT_TRUE(
+      contains(ran.out, "NOTE     the isolation level container is missing here, stepped down to namespace"))
       << ran.out;
   EXPECT_TRUE(contains(ran.out, "a command gets              native")) << ran.out;
 }
@@ -207,7 +210,8 @@ TEST_P(Hosts, TheDoctorKnowsTheRungOfTheProjectItStandsIn) {
   configure(R"({"missing": "degrade"})");
   scene().write("workspace/.cloche/config.json", R"({"isolation": "container"})");
   const Ran ran = on_host(without_tools + "cloche doctor");
-  EXPECT_TRUE(contains(ran.out, "NOTE     the rung container is missing here, stepped down to namespace"))
+  EXPECT_TRUE(
+      contains(ran.out, "NOTE     the isolation level container is missing here, stepped down to namespace"))
       << ran.out << ran.err;
 }
 
@@ -238,7 +242,8 @@ TEST_P(Hosts, ANamedBackendThatIsMissingIsNoReasonToLeaveItsRung) {
   configure(R"({"missing": "degrade"})");
   const Ran ran = on_host(without_tools + "cloche run --backend bwrap --json -- echo works");
   EXPECT_TRUE(contains(ran.out, R"("backend":"native")")) << ran.out << ran.err;
-  EXPECT_TRUE(contains(ran.err, "bwrap is not installed; native, on the same rung, instead")) << ran.err;
+  EXPECT_TRUE(contains(ran.err, "bwrap is not installed; native, at the same isolation level, instead"))
+      << ran.err;
   EXPECT_FALSE(contains(ran.err, "stepped down")) << ran.err;
 }
 
@@ -579,7 +584,7 @@ TEST_P(Contained, DegradeStepsDownBehindEveryDoorAndSaysSo) {
       R"(echo '{"session_id": "s", "cwd": "'$PWD'", "hook_event_name": "PreToolUse", "tool_name": "Bash", )"
       R"("tool_input": {"command": "echo works"}}' | CLAUDE_PROJECT_DIR=$PWD )",
       "hook --home \"$HOME\" --config-home \"$XDG_CONFIG_HOME\" --state-home \"$XDG_STATE_HOME\"");
-  EXPECT_TRUE(contains(hooked.out, "not under the glass")) << hooked.out << hooked.err;
+  EXPECT_TRUE(contains(hooked.out, "does not run in the sandbox")) << hooked.out << hooked.err;
   EXPECT_TRUE(contains(hooked.out, note)) << hooked.out;
   const size_t id = hooked.out.find("run --call ");
   ASSERT_NE(id, std::string::npos) << hooked.out;

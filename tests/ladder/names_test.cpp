@@ -1,6 +1,6 @@
 // What a path is called and where it lies makes no difference to what holds: names that no JSON can carry,
-// links, places that others would make, and the host's own directories mean the same on every rung, or the
-// call is refused.
+// links, places that others would make, and the host's own directories mean the same at every isolation
+// level, or the call is refused.
 #include <unistd.h>
 
 #include <set>

@@ -1,5 +1,5 @@
-// One set of small programs, each with the answer that it gives on every rung and the one that it gives
-// without Cloche, and the exceptions that docs/ladder.md owns up to.
+// One set of small programs, each with the answer that it gives at every isolation level and the one that it
+// gives without Cloche, and the exceptions that docs/ladder.md owns up to.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ class Repositories : public Rungs {
     command.argv = {"bash", "-c", identity + script};
     return run(command);
   }
-  // On the rung; what it printed.
+  // at the isolation level; what it printed.
   std::string inside(const std::string& script) const {
     const Ran ran = run(on_rung({"--json"}, {"bash", "-c", identity + script}));
     const Json json = parse_json(ran.out).value_or(Json{});

@@ -44,7 +44,7 @@ std::string bare_words(const std::string& backend, As as) {
          " sh -c 'mount -t tmpfs none /sys/fs/cgroup && " + root + "--cgroup-manager=disabled" + run + "'";
 }
 
-std::string without_bare_tool(const Seat& seat) {
+std::string without_bare_tool(const LaunchResources& seat) {
   const Scene scene(seat.as);
   const Ran ran = run({.argv = {"bash", "-c", bare_words(seat.rung.backend, seat.as)},
                        .as = seat.as,
@@ -83,16 +83,16 @@ void collect_groups(const fs::path& directory, int depth, std::vector<std::strin
 
 }  // namespace
 
-std::vector<Seat> seats() {
-  std::vector<Seat> all;
+std::vector<LaunchResources> seats() {
+  std::vector<LaunchResources> all;
   for (As as : identities()) {
     for (const Rung& rung : rungs) all.push_back({rung, as});
   }
   return all;
 }
 
-std::vector<Seat> seats_of_three() {
-  std::vector<Seat> three;
+std::vector<LaunchResources> seats_of_three() {
+  std::vector<LaunchResources> three;
   for (const auto& seat : seats()) {
     const std::string backend = seat.rung.backend;
     if (backend == "native" || backend == "bwrap" || backend == "subprocess") three.push_back(seat);
@@ -100,13 +100,15 @@ std::vector<Seat> seats_of_three() {
   return three;
 }
 
-void PrintTo(const Seat& seat, std::ostream* out) { *out << seat.rung.backend << " as " << name_of(seat.as); }
+void PrintTo(const LaunchResources& seat, std::ostream* out) {
+  *out << seat.rung.backend << " as " << name_of(seat.as);
+}
 
-std::string name_of(const ::testing::TestParamInfo<Seat>& info) {
+std::string name_of(const ::testing::TestParamInfo<LaunchResources>& info) {
   return std::string(info.param.rung.backend) + "_" + name_of(info.param.as);
 }
 
-std::string why_not(const Seat& seat) {
+std::string why_not(const LaunchResources& seat) {
   static std::map<std::pair<std::string, As>, std::string> known;
   const auto key = std::pair(std::string(seat.rung.backend), seat.as);
   if (const auto found = known.find(key); found != known.end()) return found->second;

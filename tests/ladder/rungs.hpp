@@ -21,20 +21,20 @@ inline constexpr Rung rungs[] = {{"subprocess", "subprocess", ""},     {"namespa
                                  {"container", "crun", "crun"},        {"gvisor", "runsc", "runsc"}};
 
 // One rung, by one identity.
-struct Seat {
+struct LaunchResources {
   Rung rung;
   As as;
 };
-std::vector<Seat> seats();
+std::vector<LaunchResources> seats();
 // Of these the ones with mounts of ours, of another's, and with none.
-std::vector<Seat> seats_of_three();
-void PrintTo(const Seat& seat, std::ostream* out);
-std::string name_of(const ::testing::TestParamInfo<Seat>& info);
+std::vector<LaunchResources> seats_of_three();
+void PrintTo(const LaunchResources& seat, std::ostream* out);
+std::string name_of(const ::testing::TestParamInfo<LaunchResources>& info);
 
 // Empty: it works here. Otherwise why not, in the words of the tool itself. Our own two never have an excuse.
-std::string why_not(const Seat& seat);
+std::string why_not(const LaunchResources& seat);
 
-class Rungs : public ::testing::TestWithParam<Seat> {
+class Rungs : public ::testing::TestWithParam<LaunchResources> {
  protected:
   void SetUp() override;
 

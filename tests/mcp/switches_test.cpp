@@ -83,7 +83,7 @@ TEST_P(McpSwitches, ASwitchThatCountsOrDoesNotIsSaidOnceOnStderr) {
     const char* config;
     const char* note;  // nullptr: nothing is said of it
   } cases[] = {{"", "{}", nullptr},
-               {"off", "{}", "CLOCHE_SANDBOX=off is not honoured at an agent's door"},
+               {"off", "{}", "CLOCHE_SANDBOX=off is not honoured for an agent"},
                {"off", R"({"allow_sandbox_off":true})", off_note},
                {"", R"({"enabled":false})", off_note}};
   for (const auto& row : cases) {

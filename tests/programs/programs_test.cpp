@@ -151,7 +151,7 @@ TEST(Programs, LoadNoLibraryIntoTheProgramThatJudges) {
     EXPECT_FALSE(reaches(function, loaders)) << function.name;
 }
 
-// src/app/no_streams.cpp: nothing makes them.
+// src/app/start.cpp: nothing makes them.
 TEST(Programs, HaveNoStandardStreamsThatNothingMakes) {
   const ElfFile file(installed("cloche"));
   for (const char* stream : {"_ZSt3cin", "_ZSt4cout", "_ZSt4cerr", "_ZSt4clog", "_ZSt4wcin", "_ZSt5wcout",

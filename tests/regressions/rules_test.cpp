@@ -63,7 +63,7 @@ TEST(LessonOfRules, L08_ALimitInsideACheckerDenies) {
   EXPECT_TRUE(JsonSchema::compile(endless.value(), "").value().check(JsonValue{}).has_value());
   ApprovalSubject subject{.tool = "run_shell"};
   subject.plan.argv = {"sh", "-c", std::string(100'000, ' ') + "hidden"};
-  EXPECT_FALSE(make_question(subject).ok()) << "what is not shown is not asked";
+  EXPECT_TRUE(std::holds_alternative<Verdict>(make_question(subject))) << "what is not shown is not asked";
 }
 
 TEST(LessonOfRules, L09_OtherNamesOfAProgramAreNotAllowedByItsName) {
@@ -77,7 +77,7 @@ TEST(LessonOfRules, L11_EnvironmentAndDirectoryBelongToWhatWasApproved) {
   ApprovalSubject subject{.tool = "run_shell"};
   subject.plan.argv = {"git", "branch"};
   subject.plan.directory = "/work";
-  const Question question = make_question(subject).value();
+  const Question question = std::get<Question>(make_question(subject));
   const std::vector<Answer> yes = {make_answer(question, Reply::session, 0)};
   const auto decide = [&] { return approval_gate(Decision::ask, approval_digest(subject), yes, 1).decision; };
   EXPECT_EQ(decide(), Decision::allow);
@@ -117,7 +117,7 @@ TEST(LessonOfRules, L24_WhatWasShownIsWhatCounts) {
   ApprovalSubject subject{.tool = "run_shell"};
   subject.plan.argv = {"python3", "build.py"};
   subject.files = {{"/work/build.py", sha256("good")}};
-  const std::vector<Answer> yes = {make_answer(make_question(subject).value(), Reply::once, 0)};
+  const std::vector<Answer> yes = {make_answer(std::get<Question>(make_question(subject)), Reply::once, 0)};
   EXPECT_EQ(approval_gate(Decision::ask, approval_digest(subject), yes, 1).decision, Decision::allow);
   subject.files = {{"/work/build.py", sha256("evil")}};
   EXPECT_EQ(approval_gate(Decision::ask, approval_digest(subject), yes, 1).decision, Decision::ask)

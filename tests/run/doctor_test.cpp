@@ -126,11 +126,13 @@ TEST_P(Proof, IsNeverKeptInTheWorkspace) {
 }
 
 TEST_P(Proof, WorksWhereNothingCanBeKept) {
-  EXPECT_TRUE(exited(
-      cloche_run({}, {"true"}, {.env = {{"XDG_STATE_HOME", "/proc/no"}, {"HOME", "/nonexistent"}}}), 0));
+  scene().write("config/cloche/config.json", R"({"record": "off"})");
   scene().write("state-file", "");
-  EXPECT_TRUE(
-      exited(cloche_run({}, {"true"}, {.env = {{"XDG_STATE_HOME", scene().root() / "state-file"}}}), 0));
+  const std::string config = scene().root() / "config";
+  const Command places[] = {
+      {.env = {{"XDG_STATE_HOME", "/proc/no"}, {"HOME", "/nonexistent"}, {"XDG_CONFIG_HOME", config}}},
+      {.env = {{"XDG_STATE_HOME", scene().root() / "state-file"}, {"XDG_CONFIG_HOME", config}}}};
+  for (const Command& how : places) EXPECT_TRUE(exited(cloche_run({}, {"true"}, how), 0));
 }
 
 TEST_P(Proof, DamageIsNoticedAndProvenAgain) {

@@ -87,17 +87,17 @@ INSTANTIATE_TEST_SUITE_P(Everyone, SystemCallBudget, testing::ValuesIn(identitie
                          [](const auto& given) { return name_of(given.param); });
 
 TEST_P(SystemCallBudget, OfACommand) {
-  expect_within("run -- true", count({"run", "--", "true"}), {.all = 1130, .opens = 245, .stats = 440});
+  expect_within("run -- true", count({"run", "--", "true"}), {.all = 1000, .opens = 220, .stats = 380});
 }
 
 TEST_P(SystemCallBudget, OfAToolCall) {
   expect_within("call run_shell", count({"call", "run_shell", R"({"argv": ["ls"]})"}),
-                {.all = 1220, .opens = 265, .stats = 445});
+                {.all = 1080, .opens = 236, .stats = 382});
 }
 
 TEST_P(SystemCallBudget, OfAFileThatIsRead) {
   expect_within("call read_artifact", count({"call", "read_artifact", R"({"path": "README"})"}),
-                {.all = 390, .opens = 72, .stats = 185});
+                {.all = 300, .opens = 52, .stats = 126});
 }
 
 }  // namespace

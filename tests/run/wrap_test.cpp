@@ -281,7 +281,7 @@ TEST_P(Wrap, TheProcessLimitOfABundleHoldsOrIsNamed) {
   const Ran ran = paste("runc --root " + scene().root().string() + "/runc run -b " + bundle + " pids" +
                         std::to_string(::getpid()));
   if (contains(ran.err, "runc run failed")) GTEST_SKIP() << "skipped: runc does not work here: " << ran.err;
-  const bool named = contains(made.err, "not kept: process-limit");
+  const bool named = contains(made.err, "not enforced: process-limit");
   EXPECT_EQ(named, as() != As::nobody) << made.err;
   EXPECT_EQ(ran.out == "20\n", named) << ran.out << ran.err;
 }
@@ -323,7 +323,7 @@ TEST_P(Wrap, AnswersByTheTableOfExitCodes) {
 }
 
 // Nobody who required more is handed less, whoever said it; in the words of `cloche run`.
-TEST_P(Wrap, ABoxBelowTheRungThatIsRequiredIsRefused) {
+TEST_P(Wrap, ABoxBelowTheRequiredLevelIsRefused) {
   const Words bwrap = {"--backend", "bwrap"};
   const Words runc = {"--backend", "oci"};
   const Words gvisor = {"--backend", "oci", "--runtime", "runsc"};
@@ -337,16 +337,17 @@ TEST_P(Wrap, ABoxBelowTheRungThatIsRequiredIsRefused) {
     EXPECT_TRUE(refused(wrap(with(runc, flags), {"true"}), {code}, {"gvisor", on_runc}));
     EXPECT_TRUE(exited(wrap(with(gvisor, flags), {"true"}), 0));
   };
-  expect_gvisor_alone({"--isolation", "gvisor"}, 2, "on the rung namespace, not on",
-                      "on the rung container, not on");
-  expect_gvisor_alone({"--executor", manifest(R"([], "isolation": "gvisor")")}, 125,
-                      "the executor notes requires the rung gvisor, and the backend bwrap is not on it",
-                      "the backend runc is not on it");
+  expect_gvisor_alone({"--isolation", "gvisor"}, 2, "has the isolation level namespace, not",
+                      "has the isolation level container, not");
+  expect_gvisor_alone(
+      {"--executor", manifest(R"([], "isolation": "gvisor")")}, 125,
+      "the executor notes requires the isolation level gvisor, and the backend bwrap is not on it",
+      "the backend runc is not on it");
   file(".cloche/config.json", R"({"isolation": "gvisor"})");
-  expect_gvisor_alone({}, 125, "requires the rung gvisor, and the backend bwrap is not on it",
+  expect_gvisor_alone({}, 125, "requires the isolation level gvisor, and the backend bwrap is not on it",
                       "the backend runc is not on it");
   file(".cloche/config.json", R"({"isolation": "container"})");
-  EXPECT_TRUE(refused(wrap(bwrap, {"true"}), {125}, {"requires the rung container"}));
+  EXPECT_TRUE(refused(wrap(bwrap, {"true"}), {125}, {"requires the isolation level container"}));
   EXPECT_TRUE(exited(wrap(runc, {"true"}), 0));
 }
 
@@ -354,7 +355,7 @@ TEST_P(Wrap, ABoxBelowTheRungThatIsRequiredIsRefused) {
 TEST_P(Wrap, SaysWhatNobodyDoesByHand) {
   for (const char* backend : {"bwrap", "oci", "seatbelt"}) {
     const Ran ran = wrap({"--backend", backend, "--toolchains", "none"}, {"true"});
-    EXPECT_TRUE(contains(ran.err, "is not quarantined, and nothing is put back")) << ran.err;
+    EXPECT_TRUE(contains(ran.err, "neither quarantined nor undone afterwards")) << ran.err;
     const Ran still = wrap({"--backend", backend, "--toolchains", "none", "--profile", "readonly"}, {"true"});
     EXPECT_FALSE(contains(still.err, "quarantined")) << still.err;
   }

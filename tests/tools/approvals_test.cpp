@@ -68,7 +68,7 @@ TEST_P(Approvals, AnythingElseIsANo) {
 
 TEST_P(Approvals, ANoIsAboutOneCall) {
   const auto answers = talk({asked, asked}, {"n", "y"});
-  EXPECT_TRUE(refused_by(answers[0], "approval", "nobody said yes"));
+  EXPECT_TRUE(refused_by(answers[0], "approval", "did not say yes"));
   EXPECT_TRUE(ended(answers[1], "exited"));
 }
 

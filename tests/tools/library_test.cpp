@@ -81,7 +81,7 @@ Function function_named(std::string name, std::function<Result<std::string>(cons
   return function;
 }
 
-// The rung permissive: judged and held to its schemas like any tool, in this process.
+// The isolation level permissive: judged and held to its schemas like any tool, in this process.
 TEST(Library, FunctionsOfTheEmbeddingProgramAreTools) {
   std::atomic<int> ran = 0;
   Opened opened({function_named("twice",

@@ -1,4 +1,4 @@
-// run_python is a computation in a throwaway directory with small limits; run_script is opaque and says so.
+// run_python is a computation in an empty directory with small limits; run_script is opaque and says so.
 #include "tools/fixture.hpp"
 
 namespace cloche::test {
@@ -37,7 +37,7 @@ TEST_P(Scripts, PythonWritesNoLargeFile) {
   EXPECT_TRUE(contains(large.result(), "File too large")) << large.result();
 }
 
-// Whatever the rung has to write to, and where nothing may be written.
+// Whatever the isolation level has to write to, and where nothing may be written.
 TEST_P(Scripts, FilesAreCompiledWithoutAPlaceForTheResult) {
   file("good.py", "x = 1\n");
   file("broken.py", "x = = 1\n");

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "cloche/cloche.h"
-#include "doors/call_command.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/call_command.hpp"
 
 namespace {
 

@@ -6,35 +6,15 @@
 #include <optional>
 
 #include "base/json/json_writer.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/decimal.hpp"
+#include "base/text/utf8.hpp"
+#include "base/text/visible_text.hpp"
 
 namespace cloche {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-int hex_digit(char c) {
-  if (is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-void add_utf8(std::string& out, unsigned code) {
-  const auto add = [&](unsigned byte) { out += static_cast<char>(byte); };
-  if (code < 0x80) return add(code);
-  if (code < 0x800) {
-    add(0xc0U | code >> 6);
-  } else if (code < 0x10000) {
-    add(0xe0U | code >> 12);
-    add(0x80U | (code >> 6 & 0x3fU));
-  } else {
-    add(0xf0U | code >> 18);
-    add(0x80U | (code >> 12 & 0x3fU));
-    add(0x80U | (code >> 6 & 0x3fU));
-  }
-  add(0x80U | (code & 0x3fU));
-}
+using ascii::is_digit;
 
 // A number is whole when it is an integer of 64 bits, however it was written.
 void find_whole(JsonValue& value) {
@@ -228,18 +208,17 @@ class Reader {
       if (low < 0xdc00 || low > 0xdfff) return fail("the first half of a surrogate pair alone");
       code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
     }
-    add_utf8(out, code);
+    out += utf8::encode(code);
     return {};
   }
 
   Result<unsigned> read_four_digits() {
+    const std::string_view digits = rest_.substr(0, 4);
+    if (digits.size() < 4 || !ascii::all(digits, ascii::is_hex))
+      return fail("\\u needs four hexadecimal digits");
     unsigned code = 0;
-    for (size_t i = 0; i < 4; ++i) {
-      const int digit = i < rest_.size() ? hex_digit(rest_[i]) : -1;
-      if (digit < 0) return fail("\\u needs four hexadecimal digits");
-      code = code * 16 + static_cast<unsigned>(digit);
-    }
-    rest_.remove_prefix(4);
+    std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
+    rest_.remove_prefix(digits.size());
     return code;
   }
 
@@ -377,12 +356,12 @@ Result<JsonValue> read_json(std::string_view text, const std::string& source, co
   return Reader(text, source, limits).read_all();
 }
 
-std::string place(const std::string& source, int line) {
+std::string file_line(const std::string& source, int line) {
   return (source.empty() ? "line " : source + ":") + std::to_string(line);
 }
 
 Error json_error(const std::string& source, int line, const std::string& what) {
-  return refusal(place(source, line) + ": " + what);
+  return refusal(file_line(source, line) + ": " + what);
 }
 
 std::string to_json(const JsonValue& value) {
@@ -395,6 +374,23 @@ std::string canonical_json(const JsonValue& value) {
   std::string out;
   write(value, Spelling::canonical, out);
   return out;
+}
+
+Result<void> refuse_unknown_keys(const JsonValue& object, std::span<const std::string_view> known,
+                                 const std::string& source) {
+  for (const auto& member : object.members) {
+    if (std::find(known.begin(), known.end(), member.name) == known.end())
+      return json_error(source, member.line, "unknown key " + json_quote(shown(member.name, 80)));
+  }
+  return {};
+}
+
+Result<std::string> required_text(const JsonValue& object, std::string_view key, const std::string& source) {
+  const JsonValue* value = object.find(key);
+  if (value == nullptr || !value->is_string() || value->text.empty())
+    return json_error(source, value != nullptr ? value->line : object.line,
+                      std::string(key) + " is not a text");
+  return value->text;
 }
 
 }  // namespace cloche

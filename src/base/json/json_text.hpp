@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,11 +68,24 @@ Result<JsonValue> read_json(std::string_view text, const std::string& source, co
 // "file:line: what", as a refusal.
 Error json_error(const std::string& source, int line, const std::string& what);
 // "file:line"
-std::string place(const std::string& source, int line);
+std::string file_line(const std::string& source, int line);
 
 // Compact JSON with every member in the order it has; numbers as they were written.
 std::string to_json(const JsonValue& value);
 // Equal for exactly those values that are the same to JSON: members sorted, 1 and 1.0 alike.
 std::string canonical_json(const JsonValue& value);
+
+// Refuses with file:line the first key that is not known: a misspelt key would otherwise be a rule that is
+// not there.
+Result<void> refuse_unknown_keys(const JsonValue& object, std::span<const std::string_view> known,
+                                 const std::string& source);
+inline Result<void> refuse_unknown_keys(const JsonValue& object,
+                                        std::initializer_list<std::string_view> known,
+                                        const std::string& source) {
+  return refuse_unknown_keys(object, std::span(known.begin(), known.size()), source);
+}
+
+// A text that is there and is not empty.
+Result<std::string> required_text(const JsonValue& object, std::string_view key, const std::string& source);
 
 }  // namespace cloche

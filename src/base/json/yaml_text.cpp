@@ -2,6 +2,7 @@
 // parser's callbacks. Nothing is built as YAML::Node, which would follow aliases and keep the last of two
 // equal keys.
 #include "base/json/yaml_text.hpp"
+#include "base/text/ascii.hpp"
 
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/exceptions.h>
@@ -32,7 +33,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+using ascii::is_digit;
 
 // Takes digits off the front.
 std::string_view take_digits(std::string_view& text) {

@@ -17,15 +17,27 @@
 
 namespace cloche {
 
-void for_each_entry(const std::string& directory,
-                    const std::function<void(std::string_view name, unsigned char type)>& visit) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(directory.c_str()), ::closedir);
+namespace {
+
+using OpenDirectory = std::unique_ptr<DIR, int (*)(DIR*)>;
+
+// Each entry but the two dots.
+template <typename Visit>
+void visit_entries(const OpenDirectory& dir, const Visit& visit) {
   while (dir != nullptr) {
     const dirent* entry = ::readdir(dir.get());
     if (entry == nullptr) break;
     const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") visit(name, entry->d_type);
+    if (name != "." && name != "..") visit(*entry);
   }
+}
+
+}  // namespace
+
+void for_each_entry(const std::string& directory,
+                    const std::function<void(std::string_view name, unsigned char type)>& visit) {
+  visit_entries({::opendir(directory.c_str()), ::closedir},
+                [&](const dirent& entry) { visit(entry.d_name, entry.d_type); });
 }
 
 std::vector<std::string> names_in(const std::string& directory) {
@@ -59,20 +71,6 @@ int open_to_empty(int parent, const char* name) {
   return fd;
 }
 
-using OpenDirectory = std::unique_ptr<DIR, int (*)(DIR*)>;
-
-// Out of an open directory, each entry but the two dots.
-template <typename Visit>
-void visit_entries(int fd, const Visit& visit) {  // takes the descriptor over
-  const OpenDirectory dir(::fdopendir(fd), ::closedir);
-  while (dir != nullptr) {
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") visit(fd, entry->d_name);
-  }
-}
-
 // Over nothing but an empty directory, which is to go as well.
 void move_up(int from, const char* name, int top, unsigned& moved) {
   const OwnedFd opened(open_to_empty(from, name));  // one that cannot be written to cannot be moved either
@@ -87,8 +85,8 @@ bool remove_one(int top, const char* name, unsigned& moved) {
   if (::unlinkat(top, name, 0) == 0) return true;
   const int fd = open_to_empty(top, name);
   if (fd >= 0) {
-    visit_entries(fd, [&](int from, const char* below) {
-      if (::unlinkat(from, below, 0) != 0) move_up(from, below, top, moved);
+    visit_entries({::fdopendir(fd), ::closedir}, [&](const dirent& below) {
+      if (::unlinkat(fd, below.d_name, 0) != 0) move_up(fd, below.d_name, top, moved);
     });
   }
   return ::unlinkat(top, name, AT_REMOVEDIR) == 0;
@@ -102,7 +100,8 @@ void empty_directory(int top) {
     removed = false;
     const int fd = ::openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
-    visit_entries(fd, [&](int, const char* name) { removed = remove_one(top, name, moved) || removed; });
+    visit_entries({::fdopendir(fd), ::closedir},
+                  [&](const dirent& entry) { removed = remove_one(top, entry.d_name, moved) || removed; });
   }
 }
 
@@ -120,7 +119,7 @@ std::string foreign_part(const std::string& path) {
     if (::lstat(std::string(at).c_str(), &seen) == 0) {
       const bool owner = seen.st_uid == 0 || seen.st_uid == ::geteuid();
       const bool closed = (seen.st_mode & 022) == 0 || (seen.st_mode & S_ISVTX) != 0;
-      // Of a link it matters where it leads as well, and nobody but us and root may have made it.
+      // Of a link it matters where it leads as well, and only the caller and root may have made it.
       if (!owner || (!S_ISLNK(seen.st_mode) && !closed)) return std::string(at);
       if (S_ISLNK(seen.st_mode)) {
         const auto held = sys::hold(std::string(at));

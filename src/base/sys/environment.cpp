@@ -9,15 +9,13 @@
 namespace cloche {
 namespace {
 
-constexpr std::string_view place_variables[] = {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"};
+constexpr std::string_view path_variables[] = {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"};
 
 // Without the slashes and dots that say nothing. What is relative or goes up stays as it is, to be refused.
 std::string without_empty_names(std::string value) {
   const auto names = components_of(value);
   if (!value.starts_with('/') || std::find(names.begin(), names.end(), "..") != names.end()) return value;
-  std::string path;
-  for (const auto name : names) path.append("/").append(name);
-  return path.empty() ? "/" : path;
+  return tidied("/", value);
 }
 
 }  // namespace
@@ -28,9 +26,9 @@ std::optional<std::string> Environment::find(std::string_view name) const {
     if (std::strncmp(*at, name.data(), name.size()) != 0 || (*at)[name.size()] != '=') continue;
     std::string value(*at + name.size() + 1);
     if (value.empty() && stands_in) return account_home_;
-    const bool place =
-        std::find(std::begin(place_variables), std::end(place_variables), name) != std::end(place_variables);
-    return place ? without_empty_names(std::move(value)) : value;
+    const bool is_path =
+        std::find(std::begin(path_variables), std::end(path_variables), name) != std::end(path_variables);
+    return is_path ? without_empty_names(std::move(value)) : value;
   }
   return stands_in ? std::optional(account_home_) : std::nullopt;
 }

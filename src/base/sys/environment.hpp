@@ -28,8 +28,9 @@ class Environment {
   std::string account_home_;
 };
 
-// What HOME or a place of XDG names; find() leaves out slashes and dots that say nothing. Empty: it is not
-// set. A caller who names a place believes that it is used, so what cannot be one is refused.
+// The directory that HOME or a variable of XDG names; find() leaves out slashes and dots that say nothing.
+// Empty: it is not set. A caller who names a directory believes that it is used, so what cannot be one is
+// refused.
 Result<std::string> directory_in(const Environment& environment, std::string_view variable);
 
 }  // namespace cloche

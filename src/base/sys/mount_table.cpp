@@ -49,8 +49,7 @@ std::vector<Mount> read_mount_table(std::string_view text) {
   return table;
 }
 
-std::optional<FileSystemPlace> place_in_file_system(const std::vector<Mount>& table,
-                                                    const std::string& path) {
+std::optional<FileSystemPath> path_in_file_system(const std::vector<Mount>& table, const std::string& path) {
   const Mount* on = nullptr;
   for (const auto& mount : table) {
     if (is_beneath(mount.point, path) && (on == nullptr || mount.point.size() >= on->point.size()))
@@ -58,8 +57,8 @@ std::optional<FileSystemPlace> place_in_file_system(const std::vector<Mount>& ta
   }
   if (on == nullptr) return std::nullopt;
   const std::string below = on->point == "/" ? path : path.substr(on->point.size());
-  if (below.empty() || below == "/") return FileSystemPlace{on->device, on->root};
-  return FileSystemPlace{on->device, (on->root == "/" ? "" : on->root) + below};
+  if (below.empty() || below == "/") return FileSystemPath{on->device, on->root};
+  return FileSystemPath{on->device, (on->root == "/" ? "" : on->root) + below};
 }
 
 }  // namespace cloche

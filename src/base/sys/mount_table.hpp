@@ -1,5 +1,5 @@
 // The mount table of this process, as /proc/self/mountinfo has it, and where in its file system a path lies.
-// A bind mount gives a directory a second name; the place in the file system is one and the same.
+// A bind mount gives a directory a second name; its path in the file system is one and the same.
 #pragma once
 
 #include <optional>
@@ -19,10 +19,10 @@ struct Mount {
 std::vector<Mount> read_mount_table(std::string_view text);
 
 // Where a path without links lies.
-struct FileSystemPlace {
+struct FileSystemPath {
   std::string device;
   std::string path;
 };
-std::optional<FileSystemPlace> place_in_file_system(const std::vector<Mount>& table, const std::string& path);
+std::optional<FileSystemPath> path_in_file_system(const std::vector<Mount>& table, const std::string& path);
 
 }  // namespace cloche

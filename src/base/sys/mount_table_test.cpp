@@ -30,7 +30,7 @@ TEST(MountTable, SaysWhereAPathLies) {
   const auto mounts = read_mount_table(table);
   EXPECT_EQ(mounts.size(), 7U);
   for (const auto& [path, wanted] : rows) {
-    const auto place = place_in_file_system(mounts, path);
+    const auto place = path_in_file_system(mounts, path);
     ASSERT_TRUE(place) << path;
     EXPECT_EQ(place->device + " " + place->path, wanted) << path;
   }
@@ -39,7 +39,7 @@ TEST(MountTable, SaysWhereAPathLies) {
 TEST(MountTable, OfGarbageNothing) {
   EXPECT_TRUE(read_mount_table("").empty());
   EXPECT_TRUE(read_mount_table("\n\n1 2 3\n").empty());
-  EXPECT_FALSE(place_in_file_system({}, "/a"));
+  EXPECT_FALSE(path_in_file_system({}, "/a"));
 }
 
 }  // namespace

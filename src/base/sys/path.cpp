@@ -36,11 +36,9 @@ std::string_view parent_of(std::string_view path) {
 std::string tidied(const std::string& directory, const std::string& written) {
   const std::string whole = !written.empty() && written[0] == '/' ? written : directory + "/" + written;
   std::vector<std::string_view> names;
-  for (std::string_view rest = whole; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find('/'));
-    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+  for (const auto name : components_of(whole)) {
     if (name == ".." && !names.empty()) names.pop_back();
-    if (!name.empty() && name != "." && name != "..") names.push_back(name);
+    if (name != "..") names.push_back(name);
   }
   std::string path;
   for (const auto& name : names) path.append("/").append(name);

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <climits>
 #include <utility>
 
@@ -53,16 +52,9 @@ Result<void> seal(int fd) {
 }
 
 Result<std::string> read_all(int fd, size_t most) {
-  std::string text;
-  std::array<char, 16384> buffer;
-  while (true) {
-    const ssize_t got = ::read(fd, buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("read");
-    if (got == 0) return text;
-    text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > most) return system_error("read", EFBIG);
-  }
+  auto text = read_beginning(fd, most + 1);
+  if (text.ok() && text.value().size() > most) return system_error("read", EFBIG);
+  return text;
 }
 
 Result<std::string> read_beginning(int fd, size_t most) {
@@ -207,18 +199,6 @@ uint64_t monotonic_ms() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
-}
-
-uint64_t core_count() {
-  constexpr uint64_t more_than_any_machine_has = 65'536;
-  auto ranges = read_file("/sys/devices/system/cpu/online", 4096);  // "0-3" or "0,2-5"
-  if (!ranges.ok()) return more_than_any_machine_has;
-  const std::string& text = ranges.value();
-  const size_t last = text.find_last_of(",-");
-  uint64_t highest = 0;
-  const auto read = std::from_chars(text.data() + (last == std::string::npos ? 0 : last + 1),
-                                    text.data() + text.size(), highest);
-  return read.ec == std::errc() ? highest + 1 : more_than_any_machine_has;
 }
 
 }  // namespace cloche::sys

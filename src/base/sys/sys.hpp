@@ -42,8 +42,8 @@ struct Held {
 };
 Result<Held> hold(const std::string& path);
 
-// The same, and every place on the way where the path turned: a link that was followed, or a directory that
-// .. was taken from. Whoever can write there has a say in where it leads.
+// The same, and every turn on the way: a link that was followed, or a directory that .. was taken from. A
+// user or command that can write there decides where the path leads.
 struct Walked {
   OwnedFd fd;
   std::string path;
@@ -52,8 +52,5 @@ struct Walked {
 Result<Walked> walk(const std::string& path);
 
 uint64_t monotonic_ms();
-
-// At least as many as there are: what no process can use more of at once.
-uint64_t core_count();
 
 }  // namespace cloche::sys

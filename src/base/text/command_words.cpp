@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
+#include "base/text/ascii.hpp"
 #include "base/text/utf8.hpp"
 
 namespace cloche {
@@ -11,12 +12,6 @@ namespace {
 using Kind = ShellOperator::Kind;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
-
-bool is_name(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !text.empty() && letter(text[0]) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
 
 // Between words a tab is a blank. In a word it is a control character that looks like one.
 enum class Tabs { blanks, refused };
@@ -179,7 +174,7 @@ class Splitter {
 
   // NAME=value is an assignment only where the program would stand, and only with nothing of NAME quoted.
   void note_assignment() {
-    if (!split_.words.empty() || !bare_ || !is_name(word_)) return;
+    if (!split_.words.empty() || !bare_ || !ascii::is_variable_name(word_)) return;
     split_.operators.push_back({Kind::assignment, word_ + "=", word_begin_});
   }
 
@@ -206,8 +201,7 @@ class Splitter {
 bool needs_no_quotes(std::string_view word) {
   constexpr std::string_view safe = "@%+=:,./-_";  // as shlex.quote has it
   return !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           safe.find(c) != std::string_view::npos;
+    return ascii::is_letter_or_digit(c) || safe.find(c) != std::string_view::npos;
   });
 }
 

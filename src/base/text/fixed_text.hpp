@@ -1,4 +1,4 @@
-// Text in a place of fixed size: for parsers that neither allocate nor fail to. What does not fit is said,
+// Text in a buffer of fixed size: for parsers that neither allocate nor fail to. What does not fit is said,
 // never cut.
 #pragma once
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text/ascii.hpp"
 #include "base/text/command_words.hpp"
 
 namespace cloche {
@@ -38,8 +39,7 @@ bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 bool is_plain(char c) {
   constexpr std::string_view more = "@%+=:,./-_^]";
-  const auto byte = static_cast<unsigned char>(c);
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || byte >= 0x80 ||
+  return ascii::is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
          more.find(c) != std::string_view::npos;
 }
 

@@ -8,8 +8,6 @@
 
 namespace cloche::utf8 {
 
-inline constexpr unsigned last_code_point = 0x10ffff;
-
 // Length of the sequence at the front of `text`, or 0 when there is none as RFC 3629 has it.
 inline size_t sequence_length(std::string_view text) {
   const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };

@@ -5,7 +5,7 @@
 #include "base/sys/path.hpp"
 #include "confine/boxes/bwrap.hpp"
 #include "confine/boxes/oci.hpp"
-#include "model/holder.hpp"
+#include "model/plan.hpp"
 
 namespace cloche {
 namespace {
@@ -223,6 +223,7 @@ Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged,
     box.inner.report = report_inside(plan);
   } else {
     box.inner.control = wire::control_fd;
+    box.inner.directory = resources.directory;
     box.inner.landlock_abi = least_landlock_abi_of(plan);
   }
   stage_view(plan, jail.mounts, box);

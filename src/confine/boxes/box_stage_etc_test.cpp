@@ -49,8 +49,8 @@ TEST(Staged, TheCuratedEtcIsOneTreeWhereItIsReadyMade) {
     return mount.source == "/state/skeletons/1/root";
   });
   ASSERT_NE(etc, mounts.end());
-  EXPECT_EQ(etc->device, 7U);
-  EXPECT_EQ(etc->inode, 8U);
+  EXPECT_EQ(etc->judged.device, 7U);
+  EXPECT_EQ(etc->judged.inode, 8U);
   EXPECT_NE(etc->flags & wire::read_only, 0U);
   EXPECT_NE(etc->flags & wire::no_exec, 0U);
 }

@@ -154,7 +154,7 @@ TEST(Boxes, BubblewrapNamesWhatItDoesNotKeep) {
   without_landlock.inner.landlock_abi = 0;
   const MissingRow rows[] = {
       {"an ordinary user's", {}, {}, Counted::by_us, {}},
-      {"a pasted one", {}, {}, Counted::by_nobody, {LayerId::memory_limit}},
+      {"a pasted one", {}, {}, Counted::by_none, {LayerId::memory_limit}},
       {"root's", {}, by_root, Counted::by_us, {LayerId::user_ids, LayerId::process_limit}},
       {"root's with ids of its own", {}, mapped, Counted::by_us, {}},
       {"without Landlock", {}, without_landlock, Counted::by_us, {LayerId::landlock}},

@@ -179,8 +179,8 @@ std::vector<MissingLayer> bwrap_missing(const ConfinementPlan& plan, const BoxPa
   if (parts.inner.landlock_abi < least_landlock_abi)
     lacks(LayerId::landlock, "without Landlock nothing keeps what is writable from being executed",
           "boot Linux 5.19 or newer with landlock in the lsm= list");
-  if (counted == Counted::by_nobody)
-    lacks(LayerId::memory_limit, "nobody counts the memory of a box that Cloche does not start",
+  if (counted == Counted::by_none)
+    lacks(LayerId::memory_limit, "the memory of a box that Cloche does not start is not counted",
           "start it in a cgroup, as systemd-run --user --scope -p MemoryMax=SIZE does");
   if (as_root)
     lacks(LayerId::process_limit, "the kernel does not count the processes of root",

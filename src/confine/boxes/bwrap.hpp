@@ -24,7 +24,7 @@ Result<void> check_bwrap_words(const std::vector<std::string>& words);
 
 // What the plan requires and neither bubblewrap nor --inner can keep. `counted` says whether the program that
 // starts it counts the memory of the whole call, by a cgroup or by watching.
-enum class Counted { by_nobody, by_us };
+enum class Counted { by_none, by_us };
 std::vector<MissingLayer> bwrap_missing(const ConfinementPlan& plan, const BoxParts& parts, Counted counted);
 
 }  // namespace cloche

@@ -5,31 +5,33 @@
 namespace cloche {
 namespace {
 
-std::optional<Rung> next_below(Rung rung, Rung lowest) {
-  if (rung <= lowest) return std::nullopt;
-  switch (rung) {
-    case Rung::gvisor: return Rung::container;
-    case Rung::container: return Rung::namespaces;
-    case Rung::namespaces: return Rung::subprocess;
+std::optional<IsolationLevel> next_below(IsolationLevel level, IsolationLevel lowest) {
+  if (level <= lowest) return std::nullopt;
+  switch (level) {
+    case IsolationLevel::gvisor: return IsolationLevel::container;
+    case IsolationLevel::container: return IsolationLevel::namespaces;
+    case IsolationLevel::namespaces: return IsolationLevel::subprocess;
     default: return std::nullopt;  // below subprocess nothing is left that holds
   }
 }
 
 Result<void> judge(const Wish& wish) {
-  const std::string rung(name_of(wish.rung));
-  if (wish.rung == Rung::permissive) {
-    return refusal("the rung permissive is for functions of the embedding program, and never runs a program",
-                   "use --isolation subprocess or higher");
+  const std::string level(name_of(wish.level));
+  if (wish.level == IsolationLevel::permissive) {
+    return refusal(
+        "the isolation level permissive is for functions of the embedding program, and never runs a program",
+        "use --isolation subprocess or higher");
   }
-  if (backends_of(wish.rung).empty())
-    return refusal("the rung " + rung + " is not part of this build", "use --isolation gvisor or lower");
+  if (backends_of(wish.level).empty())
+    return refusal("the isolation level " + level + " is not part of this build",
+                   "use --isolation gvisor or lower");
   if (!wish.backend) return {};
   if (*wish.backend == Backend::none)
     return refusal("none is no backend to ask for",
                    "CLOCHE_SANDBOX=off is how an operator opts out, knowingly");
-  if (rung_of(*wish.backend) != wish.rung) {
-    return usage_error("the backend " + std::string(name_of(*wish.backend)) + " is on the rung " +
-                       std::string(name_of(rung_of(*wish.backend))) + ", not " + rung);
+  if (level_of(*wish.backend) != wish.level) {
+    return usage_error("the backend " + std::string(name_of(*wish.backend)) + " is at the isolation level " +
+                       std::string(name_of(level_of(*wish.backend))) + ", not " + level);
   }
   return {};
 }
@@ -67,9 +69,9 @@ std::string reasons_of(const std::vector<Refused>& all) {
 bool may_have_less(const Wish& wish) { return wish.missing == Missing::degrade && !wish.required; }
 
 // Best first. An operator who names a backend gets that one or a refusal, unless he has said that there may
-// be less: then another one of its rung is less of a step than the next rung down.
+// be less: then another one of its level is less of a step than the next level down.
 std::vector<Backend> candidates_of(const Wish& wish) {
-  const auto own = backends_of(wish.rung);
+  const auto own = backends_of(wish.level);
   std::vector<Backend> candidates(own.begin(), own.end());
   if (!wish.backend) return candidates;
   if (!may_have_less(wish)) return {*wish.backend};
@@ -78,11 +80,11 @@ std::vector<Backend> candidates_of(const Wish& wish) {
   return candidates;
 }
 
-// Which of a rung it is, is worth a word to an operator who has named another.
+// Which of a level it is, is worth a word to an operator who has named another.
 void note_other_backend(Choice& choice, const Wish& wish, const Found& found) {
-  if (wish.backend && rung_of(choice.backend) == wish.rung && !found.refused.empty())
+  if (wish.backend && level_of(choice.backend) == wish.level && !found.refused.empty())
     choice.notes.push_back(named_reason(found.refused.front().backend, found.refused.front().offer) + "; " +
-                           std::string(name_of(choice.backend)) + ", on the same rung, instead");
+                           std::string(name_of(choice.backend)) + ", at the same isolation level, instead");
 }
 
 }  // namespace
@@ -92,14 +94,14 @@ std::string named_reason(Backend backend, const Offer& offer) {
 }
 
 bool may_be_off(const Wish& wish) {
-  return wish.off && !wish.required && (wish.door == Door::command_line || wish.off_allowed);
+  return wish.off && !wish.required && (wish.front_end == FrontEnd::command_line || wish.off_allowed);
 }
 
 std::vector<std::string> switch_notes(const Wish& wish) {
   if (may_be_off(wish)) return {"isolation is off by the operator's own switch: nothing holds"};
   if (wish.overruled) return {"CLOCHE_SANDBOX=off is not honoured: the managed file says enabled"};
   if (wish.off && !wish.required)
-    return {"CLOCHE_SANDBOX=off is not honoured at an agent's door: no managed or user file permits it"};
+    return {"CLOCHE_SANDBOX=off is not honoured for an agent: no managed or user file permits it"};
   return {};
 }
 
@@ -110,16 +112,16 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
   choice.notes = switch_notes(wish);
   // The one candidate of a wish is not tried out: the call itself does that, and refuses.
   const std::vector<Backend> candidates = candidates_of(wish);
-  const bool degrades = may_have_less(wish) && next_below(wish.rung, wish.lowest).has_value();
+  const bool degrades = may_have_less(wish) && next_below(wish.level, wish.lowest).has_value();
   if (!degrades && (candidates.size() == 1 || wish.untried)) {
     choice.backend = candidates.front();
     choice.untried = candidates.size() > 1;
     return choice;
   }
   std::optional<Error> wanted;
-  for (std::optional<Rung> rung = wish.rung; rung; rung = next_below(*rung, wish.lowest)) {
+  for (std::optional<IsolationLevel> level = wish.level; level; level = next_below(*level, wish.lowest)) {
     const Found found = first_that_works(
-        *rung == wish.rung ? std::span<const Backend>(candidates) : backends_of(*rung), offers);
+        *level == wish.level ? std::span<const Backend>(candidates) : backends_of(*level), offers);
     if (found.backend) {
       choice.backend = *found.backend;
       note_other_backend(choice, wish, found);
@@ -138,8 +140,8 @@ Result<Choice> choose(const Wish& wish, const Offers& offers) {
                                named_reason(found.refused[at].backend, found.refused[at].offer));
       return choice;
     }
-    if (const auto below = next_below(*rung, wish.lowest)) {
-      choice.notes.push_back("the rung " + std::string(name_of(*rung)) +
+    if (const auto below = next_below(*level, wish.lowest)) {
+      choice.notes.push_back("the isolation level " + std::string(name_of(*level)) +
                              " is missing here, stepped down to " + std::string(name_of(*below)) + ": " +
                              why);
     }

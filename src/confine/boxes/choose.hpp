@@ -14,18 +14,19 @@ namespace cloche {
 
 // Where a call comes in. Agents stand behind the last: there an environment variable is not the operator's
 // word.
-enum class Door { command_line, agent };
+enum class FrontEnd { command_line, agent };
 
 struct Wish {
-  Rung rung = Rung::namespaces;
-  std::optional<Backend> backend = {};  // of that rung; none: whichever works
+  IsolationLevel level = IsolationLevel::namespaces;
+  std::optional<Backend> backend = {};  // of that level; none: whichever works
   Missing missing = Missing::refuse;
-  Rung lowest = Rung::subprocess;  // to which `degrade` may step down: a managed file can name a higher one
+  IsolationLevel lowest =
+      IsolationLevel::subprocess;  // to which `degrade` may step down: a managed file can name a higher one
   bool required = false;           // CLOCHE_REQUIRE_SANDBOX=1: refuse, whatever else is set
   bool off = false;                // CLOCHE_SANDBOX=off, or `enabled: false`
   bool overruled = false;          // CLOCHE_SANDBOX=off, and the managed file says `enabled: true`
-  bool off_allowed = false;        // a managed or user file lets agents' doors honour that
-  Door door = Door::command_line;
+  bool off_allowed = false;        // a managed or user file lets front ends of agents honour that
+  FrontEnd front_end = FrontEnd::command_line;
   bool untried = false;  // take the best of the level without trying it: the call itself does, and comes back
 };
 

@@ -26,11 +26,11 @@ const Offers nothing = offering({});
 TEST(Choose, WhatWasAskedForWhereItWorks) {
   const std::pair<Wish, Backend> rows[] = {
       {{}, Backend::native},
-      {{.rung = Rung::namespaces, .backend = Backend::bwrap}, Backend::bwrap},
-      {{.rung = Rung::subprocess}, Backend::subprocess},
-      {{.rung = Rung::container}, Backend::crun},
-      {{.rung = Rung::container, .backend = Backend::runc}, Backend::runc},
-      {{.rung = Rung::gvisor}, Backend::runsc},
+      {{.level = IsolationLevel::namespaces, .backend = Backend::bwrap}, Backend::bwrap},
+      {{.level = IsolationLevel::subprocess}, Backend::subprocess},
+      {{.level = IsolationLevel::container}, Backend::crun},
+      {{.level = IsolationLevel::container, .backend = Backend::runc}, Backend::runc},
+      {{.level = IsolationLevel::gvisor}, Backend::runsc},
   };
   for (const auto& [wish, expected] : rows) {
     const auto choice = choose(wish, everything);
@@ -44,44 +44,45 @@ TEST(Choose, AnotherBackendOfTheSameRungIsNoStepDown) {
   const auto bwrap = choose({}, offering({Backend::bwrap}));
   ASSERT_TRUE(bwrap.ok());
   EXPECT_EQ(bwrap.value().backend, Backend::bwrap);
-  const auto runc = choose({.rung = Rung::container}, offering({Backend::runc}));
+  const auto runc = choose({.level = IsolationLevel::container}, offering({Backend::runc}));
   ASSERT_TRUE(runc.ok());
   EXPECT_EQ(runc.value().backend, Backend::runc);
   EXPECT_TRUE(runc.value().notes.empty());
 }
 
-// Whoever names one and lets it be less gets another of its rung before a lower rung, and is told.
+// Whoever names one and lets it be less gets another of its level before a lower level, and is told.
 TEST(Choose, ANamedBackendThatIsMissingIsNoMissingRung) {
   struct Row {
     Backend named;
     std::set<Backend> here;
     Backend expected;
     const char* note;  // of the last; nullptr: there is none
-    Rung lowest = Rung::subprocess;
+    IsolationLevel lowest = IsolationLevel::subprocess;
   };
   const Row rows[] = {
       {Backend::bwrap, {Backend::bwrap, Backend::native}, Backend::bwrap, nullptr},
       {Backend::bwrap,
        {Backend::native, Backend::subprocess},
        Backend::native,
-       "bwrap is not here; native, on the same rung, instead"},
+       "bwrap is not here; native, at the same isolation level, instead"},
       {Backend::runc,
        {Backend::crun, Backend::native},
        Backend::crun,
-       "runc is not here; crun, on the same rung, instead"},
+       "runc is not here; crun, at the same isolation level, instead"},
       {Backend::crun,
        {Backend::runc},
        Backend::runc,
-       "crun is not here; runc, on the same rung, instead",
-       Rung::container},
+       "crun is not here; runc, at the same isolation level, instead",
+       IsolationLevel::container},
       {Backend::bwrap,
        {Backend::subprocess},
        Backend::subprocess,
-       "the rung namespace is missing here, stepped down to subprocess: bwrap is not here; native is not "
+       "the isolation level namespace is missing here, stepped down to subprocess: bwrap is not here; native "
+       "is not "
        "here"},
   };
   for (const auto& [named, here, expected, note, lowest] : rows) {
-    Wish wish{.rung = rung_of(named), .backend = named, .missing = Missing::degrade, .lowest = lowest};
+    Wish wish{.level = level_of(named), .backend = named, .missing = Missing::degrade, .lowest = lowest};
     const auto choice = choose(wish, offering(here));
     ASSERT_TRUE(choice.ok()) << name_of(named);
     EXPECT_EQ(choice.value().backend, expected) << name_of(named);
@@ -91,18 +92,18 @@ TEST(Choose, ANamedBackendThatIsMissingIsNoMissingRung) {
     }
     wish.required = true;
     EXPECT_EQ(choose(wish, offering(here)).value().backend, named) << "and the call itself refuses";
-    wish = {.rung = rung_of(named), .backend = named};
+    wish = {.level = level_of(named), .backend = named};
     EXPECT_EQ(choose(wish, offering(here)).value().backend, named) << "and the call itself refuses";
   }
 }
 
 TEST(Choose, RungsThatRunNoProgramAreRefusedByName) {
-  EXPECT_NE(choose({.rung = Rung::permissive}, everything).error().what.text().find("permissive"),
+  EXPECT_NE(choose({.level = IsolationLevel::permissive}, everything).error().what.text().find("permissive"),
             std::string::npos);
-  EXPECT_NE(choose({.rung = Rung::microvm}, everything).error().what.text().find("microvm"),
+  EXPECT_NE(choose({.level = IsolationLevel::microvm}, everything).error().what.text().find("microvm"),
             std::string::npos);
-  EXPECT_FALSE(choose({.rung = Rung::permissive, .backend = Backend::none}, everything).ok());
-  EXPECT_FALSE(choose({.rung = Rung::gvisor, .backend = Backend::runc}, everything).ok());
+  EXPECT_FALSE(choose({.level = IsolationLevel::permissive, .backend = Backend::none}, everything).ok());
+  EXPECT_FALSE(choose({.level = IsolationLevel::gvisor, .backend = Backend::runc}, everything).ok());
 }
 
 // missing x what is here x required: where a wish for gVisor ends.
@@ -128,7 +129,8 @@ TEST(Choose, StepsDownOneRungAtATimeAndOnlyWhenToldTo) {
   for (const auto& row : rows) {
     // Of one candidate without a way down the call itself finds out, so there it is never refused here.
     const auto choice =
-        choose({.rung = Rung::gvisor, .missing = row.missing, .required = row.required}, offering(row.here));
+        choose({.level = IsolationLevel::gvisor, .missing = row.missing, .required = row.required},
+               offering(row.here));
     if (row.required && !row.here.contains(Backend::runsc)) {
       ASSERT_TRUE(choice.ok());
       EXPECT_EQ(choice.value().backend, Backend::runsc) << "and nothing below it";
@@ -146,26 +148,30 @@ TEST(Choose, StepsDownOneRungAtATimeAndOnlyWhenToldTo) {
   }
 }
 
-// The rung that a managed file names is the last one, whatever others say about a missing one.
+// The isolation level that a managed file names is the last one, whatever others say about a missing one.
 TEST(Choose, NeverStepsBelowTheLowestRung) {
   struct Row {
-    Rung rung;
-    Rung lowest;
+    IsolationLevel level;
+    IsolationLevel lowest;
     std::set<Backend> here;
     std::optional<Backend> expected;  // none: refused
   };
   const Row rows[] = {
-      {Rung::gvisor, Rung::gvisor, {Backend::crun, Backend::native}, Backend::runsc},  // the call refuses
-      {Rung::gvisor, Rung::container, {Backend::crun, Backend::native}, Backend::crun},
-      {Rung::gvisor, Rung::container, {Backend::native}, std::nullopt},
-      {Rung::namespaces, Rung::namespaces, {Backend::subprocess}, Backend::native},
-      {Rung::gvisor, Rung::subprocess, {Backend::subprocess}, Backend::subprocess},
+      {IsolationLevel::gvisor,
+       IsolationLevel::gvisor,
+       {Backend::crun, Backend::native},
+       Backend::runsc},  // the call refuses
+      {IsolationLevel::gvisor, IsolationLevel::container, {Backend::crun, Backend::native}, Backend::crun},
+      {IsolationLevel::gvisor, IsolationLevel::container, {Backend::native}, std::nullopt},
+      {IsolationLevel::namespaces, IsolationLevel::namespaces, {Backend::subprocess}, Backend::native},
+      {IsolationLevel::gvisor, IsolationLevel::subprocess, {Backend::subprocess}, Backend::subprocess},
   };
-  for (const auto& [rung, lowest, here, expected] : rows) {
-    const auto choice = choose({.rung = rung, .missing = Missing::degrade, .lowest = lowest}, offering(here));
-    ASSERT_EQ(choice.ok(), expected.has_value()) << name_of(rung) << " " << name_of(lowest);
+  for (const auto& [level, lowest, here, expected] : rows) {
+    const auto choice =
+        choose({.level = level, .missing = Missing::degrade, .lowest = lowest}, offering(here));
+    ASSERT_EQ(choice.ok(), expected.has_value()) << name_of(level) << " " << name_of(lowest);
     if (!expected) continue;
-    EXPECT_EQ(choice.value().backend, *expected) << name_of(rung) << " " << name_of(lowest);
+    EXPECT_EQ(choice.value().backend, *expected) << name_of(level) << " " << name_of(lowest);
   }
 }
 
@@ -191,30 +197,30 @@ TEST(Choose, WhatCouldNotBeTriedIsLeftToTheCallItself) {
   }
 }
 
-// Each backend of a rung fails for a reason of its own, and mending any of them is enough.
+// Each backend of a level fails for a reason of its own, and mending any of them is enough.
 TEST(Choose, EveryBackendThatWasTriedSaysWhy) {
   const auto degraded =
-      choose({.rung = Rung::container, .missing = Missing::degrade}, offering({Backend::native}));
+      choose({.level = IsolationLevel::container, .missing = Missing::degrade}, offering({Backend::native}));
   ASSERT_TRUE(degraded.ok());
   ASSERT_EQ(degraded.value().notes.size(), 1U);
   EXPECT_NE(degraded.value().notes[0].find("crun is not here; runc is not here"), std::string::npos);
-  const auto refused = choose({.rung = Rung::container}, offering({}));
+  const auto refused = choose({.level = IsolationLevel::container}, offering({}));
   ASSERT_TRUE(refused.ok());
   EXPECT_EQ(refused.value().backend, Backend::crun) << "whose reason the call itself gives";
   ASSERT_EQ(refused.value().notes.size(), 1U);
   EXPECT_EQ(refused.value().notes[0], "not by another backend either: runc is not here");
 }
 
-// off x required x door x permitted by a file.
+// off x required x front_end x permitted by a file.
 TEST(Choose, TheOptOutIsHonouredWhereItIsTheOperatorsWord) {
   for (bool off : {false, true}) {
     for (bool required : {false, true}) {
-      for (Door door : {Door::command_line, Door::agent}) {
+      for (FrontEnd front_end : {FrontEnd::command_line, FrontEnd::agent}) {
         for (bool allowed : {false, true}) {
-          const Wish wish{.required = required, .off = off, .off_allowed = allowed, .door = door};
+          const Wish wish{.required = required, .off = off, .off_allowed = allowed, .front_end = front_end};
           const auto choice = choose(wish, everything);
           ASSERT_TRUE(choice.ok());
-          const bool open = off && !required && (door == Door::command_line || allowed);
+          const bool open = off && !required && (front_end == FrontEnd::command_line || allowed);
           EXPECT_EQ(choice.value().backend, open ? Backend::none : Backend::native);
           EXPECT_EQ(choice.value().notes.empty(), !off || required) << "what was switched is always said";
         }
@@ -230,10 +236,11 @@ TEST(Choose, WhatBecameOfTheSwitchIsSaid) {
   } rows[] = {
       {{}, nullptr},
       {{.off = true}, "isolation is off"},
-      {{.off = true, .door = Door::agent}, "CLOCHE_SANDBOX=off is not honoured at an agent's door"},
-      {{.off = true, .off_allowed = true, .door = Door::agent}, "isolation is off"},
+      {{.off = true, .front_end = FrontEnd::agent}, "CLOCHE_SANDBOX=off is not honoured for an agent"},
+      {{.off = true, .off_allowed = true, .front_end = FrontEnd::agent}, "isolation is off"},
       {{.overruled = true}, "CLOCHE_SANDBOX=off is not honoured: the managed file"},
-      {{.overruled = true, .door = Door::agent}, "CLOCHE_SANDBOX=off is not honoured: the managed file"},
+      {{.overruled = true, .front_end = FrontEnd::agent},
+       "CLOCHE_SANDBOX=off is not honoured: the managed file"},
       {{.required = true, .off = true}, nullptr},
   };
   for (const auto& row : rows) {
@@ -260,10 +267,10 @@ TEST(Choose, AsksOnlyAsFarAsNeeded) {
     asked.push_back(backend);
     return Offer{.works = backend == Backend::runc};
   };
-  ASSERT_TRUE(choose({.rung = Rung::container, .missing = Missing::degrade}, offers).ok());
+  ASSERT_TRUE(choose({.level = IsolationLevel::container, .missing = Missing::degrade}, offers).ok());
   EXPECT_EQ(asked, (std::vector{Backend::crun, Backend::runc}));
   asked.clear();
-  ASSERT_TRUE(choose({.rung = Rung::gvisor}, offers).ok());
+  ASSERT_TRUE(choose({.level = IsolationLevel::gvisor}, offers).ok());
   EXPECT_TRUE(asked.empty()) << "one candidate: the call itself finds out";
 }
 

@@ -22,7 +22,7 @@ bool is_left_dead(const ProcessTable& table, const std::string& process) {
 
 }  // namespace
 
-bool DeadParts::remain(const ProcessTable& table, uint64_t now_ms) {
+bool DeadRuntimeProcesses::remain(const ProcessTable& table, uint64_t now_ms) {
   if (now_ms < next_ms_) return false;
   next_ms_ = now_ms + between_ms;
   std::map<std::string, int> seen;

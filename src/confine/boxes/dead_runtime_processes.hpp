@@ -12,7 +12,7 @@
 
 namespace cloche {
 
-class DeadParts {
+class DeadRuntimeProcesses {
  public:
   // Looks, if it is time to. Whether a process has been dead in several looks: a runtime that lives, and one
   // that is about to end, waits for its own sooner. `table` has the keeper for its ancestor, whose own

@@ -54,7 +54,7 @@ class Family {
 int said_in_look() {
   const OwnedFd proc = sys::open("/proc", O_RDONLY | O_DIRECTORY).value();
   const ProcessTable table(proc.get(), ::getpid(), Processes::of_runtime);
-  DeadParts parts;
+  DeadRuntimeProcesses parts;
   for (int look = 1; look <= looks; ++look) {
     const auto now = static_cast<uint64_t>(look) * 500;
     if (parts.remain(table, now)) return look;
@@ -63,22 +63,22 @@ int said_in_look() {
   return 0;
 }
 
-TEST(DeadParts, SayNothingOfARuntimeThatLives) {
+TEST(DeadRuntimeProcesses, SayNothingOfARuntimeThatLives) {
   const Family family(Family::Grandchild::lives);
   EXPECT_EQ(said_in_look(), 0);
 }
 
-TEST(DeadParts, SayNothingOfWhoWasWaitedFor) {
+TEST(DeadRuntimeProcesses, SayNothingOfWhoWasWaitedFor) {
   const Family family(Family::Grandchild::is_waited_for);
   EXPECT_EQ(said_in_look(), 0);
 }
 
-TEST(DeadParts, AreSaidAfterSomeLooks) {
+TEST(DeadRuntimeProcesses, AreSaidAfterSomeLooks) {
   const Family family(Family::Grandchild::is_left_dead);
   EXPECT_EQ(said_in_look(), 15);
 }
 
-TEST(DeadParts, TheKeeperWaitsForItsOwnAtTheEnd) {
+TEST(DeadRuntimeProcesses, TheKeeperWaitsForItsOwnAtTheEnd) {
   const pid_t child = ::fork();
   if (child == 0) ::_exit(0);
   siginfo_t ended{};

@@ -22,6 +22,11 @@ std::string_view name_of_access(wire::Access access) {
 
 using Around = InnerOptions::Around;
 
+// "DEVICE:INODE"
+std::string text_of(const wire::Identity& judged) {
+  return std::to_string(judged.device) + ":" + std::to_string(judged.inode);
+}
+
 class Words {
  public:
   void flag(std::string_view name) { words_.emplace_back(name); }
@@ -42,8 +47,10 @@ class Words {
 void add_rules(Words& words, const ConfinementPlan& plan, const InnerOptions& options) {
   words.flag("--landlock", std::to_string(options.landlock_abi));
   if (options.landlock_abi == 0) return;
-  for (const auto& [access, path] : options.around == Around::host ? shown_rules_for(plan) : rules_for(plan))
-    words.flag("--allow", std::string(name_of_access(access)) + ":" + path);
+  for (const auto& rule : options.around == Around::host ? shown_rules_for(plan) : rules_for(plan)) {
+    words.flag("--allow", std::string(name_of_access(rule.access)) + ":" + rule.path);
+    if (rule.judged.inode != 0) words.flag("--judged", text_of(rule.judged));
+  }
 }
 
 }  // namespace
@@ -81,6 +88,7 @@ std::vector<std::string> inner_arguments(const ConfinementPlan& plan, const Inne
   if (options.given_away) words.flag("--give-away", *options.given_away);
   words.flag("--umask", octal(plan.umask));
   words.flag("--directory", plan.directory);
+  if (options.directory.inode != 0) words.flag("--judged-directory", text_of(options.directory));
   for (const auto& [resource, value] : limits_for(plan.limits)) {
     if (resource == RLIMIT_NPROC && !options.others) continue;
     if (resource == RLIMIT_CPU && options.processor_by_host) continue;

@@ -27,6 +27,9 @@ struct InnerOptions {
   // The box's kernel counts processor time by a clock of its own, in which a process runs on while the host
   // has no processor for it: only the supervisor counts, by what the host says.
   bool processor_by_host = false;
+  // Which directory the jail must enter; none in a line that is printed for later use, and on a kernel of the
+  // box's own, which numbers files in its own way.
+  wire::Identity directory = {};
   bool watched = false;  // no cgroup counts memory: the filter refuses memory that no process need hold
 };
 

@@ -322,7 +322,7 @@ std::vector<MissingLayer> oci_missing(const ConfinementPlan& plan, const OciOpti
     lacks(LayerId::landlock, "the plan of the bundle asks for no Landlock",
           "run it by a runtime that shares the host's kernel");
   if (!options.cgroup)
-    lacks(LayerId::memory_limit, "without a cgroup nobody counts the memory of the bundle",
+    lacks(LayerId::memory_limit, "without a cgroup the memory of the bundle is not counted",
           "give the bundle a cgroupsPath");
   // gVisor's own kernel counts whichever user the command is.
   const bool as_root = options.uids.empty() || maps_root;

@@ -102,7 +102,7 @@ std::vector<MissingLayer> seatbelt_missing(const ConfinementPlan& plan) {
     missing.push_back({layer,
                        layer == LayerId::mount_view ? "Seatbelt denies, but hides nothing and makes nothing"
                                                     : "Seatbelt has no such thing",
-                       "use the glass on Linux"});
+                       "use the sandbox on Linux"});
   }
   return missing;
 }

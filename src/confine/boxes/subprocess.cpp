@@ -225,6 +225,7 @@ LaunchSpec render_subprocess(const ConfinementPlan& plan, const HostProbe& probe
   options.landlock_abi = probe.landlock_abi >= least_landlock_abi ? least_landlock_abi_of(plan) : 0;
   options.watched = resources.memory_by == CountedBy::watched;
   options.around = InnerOptions::Around::host;
+  options.directory = resources.directory;
   options.others = parts.others;
   LaunchSpec spec = started_by_jail(run, resources, parts.jail, inner_arguments(run, options));
   spec.backend = Backend::subprocess;
@@ -242,6 +243,7 @@ LaunchSpec render_open(const ConfinementPlan& plan, const CallResources& resourc
   options.control = wire::control_fd;
   options.landlock_abi = 0;
   options.around = InnerOptions::Around::nothing_held;
+  options.directory = resources.directory;
   options.others = parts.others;
   LaunchSpec spec = started_by_jail(run, resources, parts.jail, inner_arguments(run, options));
   spec.backend = Backend::none;

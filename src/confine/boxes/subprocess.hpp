@@ -1,7 +1,7 @@
-// A plan for a process without a box: the rung `subprocess`, which needs no namespace and so works where none
-// can be had. What of the plan's view lies where the host has it is said to Landlock; what would be mounted
-// elsewhere is not offered, and named. Home and /tmp are directories of a scratch place that the call owns.
-// There is no network at all: the filter knows no sockets with an address.
+// A plan for a process without a box: the isolation level `subprocess`, which needs no namespace and so works
+// where none can be had. What of the plan's view lies where the host has it is said to Landlock; what would
+// be mounted elsewhere is not offered, and named. Home and /tmp are directories of a scratch place that the
+// call owns. There is no network at all: the filter knows no sockets with an address.
 //
 // The backend `none`, the operator's opt-out, starts the same way with nothing held. Pure.
 #pragma once

@@ -1,5 +1,5 @@
-// The rung without a box, by table: what of a plan becomes a rule, what is refused, where what would be
-// mounted elsewhere lies, and how the words of the command follow it.
+// The isolation level without a box, by table: what of a plan becomes a rule, what is refused, where what
+// would be mounted elsewhere lies, and how the words of the command follow it.
 #include "confine/boxes/subprocess.hpp"
 
 #include <gtest/gtest.h>
@@ -35,11 +35,11 @@ ViewEntry text(const std::string& target, const std::string& content) {
   return {.kind = EntryKind::text, .target = target, .content = content, .mode = 0644};
 }
 
-// A plan of this rung with nothing but this view.
+// A plan of this level with nothing but this view.
 ConfinementPlan with_view(std::vector<ViewEntry> view) {
   ConfinementPlan plan;
-  plan.rung = Rung::subprocess;
-  plan.required = required_by(Rung::subprocess);
+  plan.level = IsolationLevel::subprocess;
+  plan.required = required_by(IsolationLevel::subprocess);
   plan.argv = {"/bin/true"};
   for (auto& entry : view) plan.view.push_back(std::move(entry));
   return plan;
@@ -104,6 +104,31 @@ TEST(Subprocess, WhatTheHostHasInItsPlaceIsARuleAndTheRestIsNot) {
       {"memory that is a device's", memory("/dev/shm"), {}},
   };
   for (const auto& [what, entry, rules] : rows) EXPECT_EQ(rules_of(with_view({entry})), rules) << what;
+}
+
+TEST(Subprocess, SaysWhichFilesWereJudged) {
+  ViewEntry granted = tree("/data", Access::write_run);
+  granted.device = 2049;
+  granted.inode = 77;
+  ViewEntry system = tree("/usr", Access::run);
+  CallResources with_directory = resources();
+  with_directory.directory = {2049, 78};
+  const ConfinementPlan plan = with_view({system, granted});
+  const Words words = render_subprocess(plan, able, with_directory, parts()).jail.argv;
+  const auto after = [&](const std::string& word, size_t by) {
+    const auto at = std::find(words.begin(), words.end(), word);
+    return words.end() - at > static_cast<long>(by) ? at[static_cast<long>(by)] : "";
+  };
+  for (const char* rule : {"write_run:/data", "looked_at:/data"}) {
+    EXPECT_EQ(after(rule, 1), "--judged") << rule;
+    EXPECT_EQ(after(rule, 2), "2049:77") << rule;
+  }
+  EXPECT_EQ(after("run:/usr", 1), "--allow") << "trees of the system may be upgraded at any time";
+  EXPECT_EQ(after("--judged-directory", 1), "2049:78");
+  EXPECT_EQ(after("--judged-directory", 0), "--judged-directory");
+  const Words open = render_open(plan, with_directory, parts()).jail.argv;
+  EXPECT_TRUE(has(open, "--judged-directory")) << "also where nothing else holds";
+  EXPECT_FALSE(has(words_of(plan), "--judged-directory"));
 }
 
 TEST(Subprocess, WhatOnlyAMountCouldKeepIsRefused) {

@@ -144,9 +144,9 @@ Result<void> Cgroup::make(const Limits& limits) {
   return {};
 }
 
-std::vector<int> Cgroup::doors() const {
+std::vector<int> Cgroup::procs_files() const {
   std::vector<int> numbers;
-  for (const auto& door : by_ == CountedBy::cgroup1 ? tasks_ : opened_) numbers.push_back(door.get());
+  for (const auto& file : by_ == CountedBy::cgroup1 ? tasks_ : opened_) numbers.push_back(file.get());
   return numbers;
 }
 

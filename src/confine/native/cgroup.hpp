@@ -40,7 +40,7 @@ class Cgroup {
   CountedBy by() const { return by_; }  // a version
   const std::vector<std::string>& directories() const { return directories_; }
   // What the jail enters by: `tasks` of each directory on version 1, the directory itself on version 2.
-  std::vector<int> doors() const;
+  std::vector<int> procs_files() const;
   Numbers numbers() const;
   // Only for when the keeper cannot: it was killed, or never started.
   void remove() const;

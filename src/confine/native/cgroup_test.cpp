@@ -101,10 +101,10 @@ TEST_F(RealCgroup, IsLimitedBeforeAnybodyIsInIt) {
   EXPECT_EQ(content(is_version2() ? "cgroup.procs" : "tasks"), "") << "nobody is in it yet";
 }
 
-TEST_F(RealCgroup, HasADoorForEachDirectory) {
+TEST_F(RealCgroup, HasAProcsFileForEachDirectory) {
   EXPECT_EQ(group_->directories().size(), is_version2() ? 1U : 2U);
-  EXPECT_EQ(group_->doors().size(), group_->directories().size());
-  for (int door : group_->doors()) EXPECT_GE(door, 0);
+  EXPECT_EQ(group_->procs_files().size(), group_->directories().size());
+  for (int file : group_->procs_files()) EXPECT_GE(file, 0);
 }
 
 TEST_F(RealCgroup, StartsWithEmptyNumbers) {

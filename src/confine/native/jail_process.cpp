@@ -41,7 +41,7 @@ Result<JailProcess> JailProcess::start(const Start& start) {
   if (start.cgroup != nullptr) {
     if (start.cgroup->by() == CountedBy::cgroup2) {
       flags |= wire::born_in_cgroup;
-      fds.push_back(start.cgroup->doors().front());
+      fds.push_back(start.cgroup->procs_files().front());
     }
     for (const auto& directory : start.cgroup->directories()) arguments.push_back(directory);
   }
@@ -66,22 +66,22 @@ Result<void> JailProcess::go(const Startable&, const std::string& plan, const Cg
   TRY(sys::write_all(plan_.get(), plan));
   TRY(sys::seal(plan_.get()));
   plan_.reset();
-  const auto doors =
-      cgroup != nullptr && cgroup->by() == CountedBy::cgroup1 ? cgroup->doors() : std::vector<int>();
+  const auto procs_files =
+      cgroup != nullptr && cgroup->by() == CountedBy::cgroup1 ? cgroup->procs_files() : std::vector<int>();
   char word = 'p';
   iovec data{&word, 1};
   alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_groups)] = {};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
-  if (!doors.empty()) {
+  if (!procs_files.empty()) {
     message.msg_control = room;
-    message.msg_controllen = CMSG_SPACE(sizeof(int) * doors.size());
+    message.msg_controllen = CMSG_SPACE(sizeof(int) * procs_files.size());
     cmsghdr* header = CMSG_FIRSTHDR(&message);
     header->cmsg_level = SOL_SOCKET;
     header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int) * doors.size());
-    std::memcpy(CMSG_DATA(header), doors.data(), sizeof(int) * doors.size());
+    header->cmsg_len = CMSG_LEN(sizeof(int) * procs_files.size());
+    std::memcpy(CMSG_DATA(header), procs_files.data(), sizeof(int) * procs_files.size());
   }
   // A jail that is gone already has said why, and the supervisor will hear it.
   if (::sendmsg(control.get(), &message, MSG_NOSIGNAL) != 1 && errno != EPIPE)

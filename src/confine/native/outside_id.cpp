@@ -106,7 +106,7 @@ Result<OwnedFd> open_claims(const std::string& directory) {
 
 struct Claims {
   std::vector<OwnedFd> files = {};
-  bool everybodys = true;  // each place that all look into is among them
+  bool all_shared = true;  // each place that all look into is among them
   bool has_first = false;  // the best of these is
 };
 
@@ -122,10 +122,10 @@ Result<Claims> open_claims(const std::vector<ClaimPlace>& places) {
     if (file.ok()) {
       claims.has_first = claims.has_first || &place == &places.front();
       claims.files.push_back(std::move(file.value()));
-      claims.everybodys = claims.everybodys && place.shared;
+      claims.all_shared = claims.all_shared && place.shared;
       continue;
     }
-    claims.everybodys = false;
+    claims.all_shared = false;
     why += (why.empty() ? "" : "; ") + file.error().what.text();
     if (number == 0) number = file.error().number;
   }
@@ -170,7 +170,7 @@ Result<OutsideId> claim_outside_id(unsigned first, unsigned count,
                                    const std::function<void(unsigned id)>& clean,
                                    const std::vector<ClaimPlace>& places) {
   Claims claims = TRY(open_claims(places));
-  auto slot = TRY(lowest_free(claims, {first, count}, claims.everybodys ? Naming::none : Naming::taken));
+  auto slot = TRY(lowest_free(claims, {first, count}, claims.all_shared ? Naming::none : Naming::taken));
   // Every user can take names, and another place before us: that must not keep root from every id.
   if (!slot && claims.has_first) slot = TRY(lowest_free(claims, {first, count}, Naming::none));
   if (!slot)

@@ -73,7 +73,7 @@ constexpr Check checks[] = {
     {LayerId::memory_limit, "memory-held"},
 };
 
-// What one backend does by other means than the glass, so that a check of the glass has no meaning there.
+// What one backend does by other means than the sandbox, so that a check of the sandbox has no meaning there.
 struct Excuse {
   Backend backend;
   std::string_view check;
@@ -141,7 +141,7 @@ std::map<std::string, Line> lines_of(const std::string& report) {
 Error not_kept(LayerId layer, const std::string& why) {
   const std::string name(name_of(layer));
   return {Cause::missing_layer, "missing layer " + name + ": " + why, 0,
-          "the rungs that hold here are in cloche doctor: choose one with --isolation", layer};
+          "the levels that hold here are in cloche doctor: choose one with --isolation", layer};
 }
 
 // What the probe could only show, judged here.
@@ -192,7 +192,7 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
   // already, and hashing a megabyte on each call would cost more than the call.
   add_file_identity(hash, jail);
   add_file_identity(hash, probe);
-  hash.add(name_of(plan.rung)).add(name_of(spec.backend)).add(plan.debugging ? "debugging" : "");
+  hash.add(name_of(plan.level)).add(name_of(spec.backend)).add(plan.debugging ? "debugging" : "");
   // What was not asked is not proven for a plan that differs by it alone.
   hash.add(shows_sys(plan) ? "sys" : "");
   for (const auto& layer : spec.layers) hash.add(name_of(layer.id)).add("=").add(layer.by).add("\n");

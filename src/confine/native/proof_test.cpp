@@ -102,7 +102,7 @@ void expect_layer_missing(const Result<Proof>& judged, const Line& line) {
 TEST(JudgeProof, AGoodReportPassesAndNamesTheChecksOfEveryRequiredLayer) {
   const auto proof = judge_proof(report(), outside, Limits{}, enough_memory, glass);
   ASSERT_TRUE(proof.ok()) << proof.error().what;
-  for (LayerId layer : required_by(Rung::namespaces))
+  for (LayerId layer : required_by(IsolationLevel::namespaces))
     EXPECT_TRUE(proof.value().by_layer.contains(layer)) << name_of(layer);
   EXPECT_EQ(proof.value().report, report());
   EXPECT_TRUE(proof.value().digest.starts_with("sha256:"));

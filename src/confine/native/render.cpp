@@ -2,8 +2,8 @@
 
 #include "confine/kernel_rules.hpp"
 #include "confine/launch.hpp"
-#include "model/holder.hpp"
 #include "model/network.hpp"
+#include "model/plan.hpp"
 
 namespace cloche {
 namespace {
@@ -42,8 +42,7 @@ wire::MountText mount_of(const CallResources::Ready& ready, wire::MountKind kind
   mount.flags = wire::read_only | wire::no_exec | flags;
   mount.source = ready.directory;
   mount.target = std::move(target);
-  mount.device = ready.device;
-  mount.inode = ready.inode;
+  mount.judged = {ready.device, ready.inode};
   return mount;
 }
 
@@ -73,13 +72,13 @@ std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallR
   return mounts;
 }
 
-std::vector<wire::Door> doors_for(const ConfinementPlan& plan) {
-  std::vector<wire::Door> doors;
-  for (const auto& door : shape_of(plan.hosts).doors) {
-    const uint32_t stream = door.kind == NetworkDoor::Kind::stream ? 1 : 0;
-    doors.push_back({stream, door.port, door.address});
+std::vector<wire::Listener> listeners_for(const ConfinementPlan& plan) {
+  std::vector<wire::Listener> listeners;
+  for (const auto& listener : shape_of(plan.hosts).listeners) {
+    const uint32_t stream = listener.kind == NetworkListener::Kind::stream ? 1 : 0;
+    listeners.push_back({stream, listener.port, listener.address});
   }
-  return doors;
+  return listeners;
 }
 
 std::vector<Layer> layers_for(const ConfinementPlan& plan, const HostProbe& probe,
@@ -133,8 +132,7 @@ wire::MountText mount_for(const ViewEntry& entry, bool existing) {
   mount.owner_gid = entry.owner_gid;
   mount.size_bytes = entry.size_bytes;
   mount.files = files_of_memory(entry.size_bytes);
-  mount.device = entry.device;
-  mount.inode = entry.inode;
+  mount.judged = {entry.device, entry.inode};
   mount.target = entry.target.substr(1);
   mount.source = entry.source;
   mount.content = entry.content;
@@ -194,10 +192,11 @@ LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const Cal
   jail.umask = plan.umask;
   jail.landlock_abi = static_cast<uint32_t>(least_landlock_abi_of(plan));
   jail.directory = plan.directory;
+  jail.judged_directory = resources.directory;
   jail.mounts = mounts_for(plan, resources);
   jail.rules = rules_for(plan);
   jail.limits = limits_for(plan.limits);
-  jail.doors = doors_for(plan);
+  jail.listeners = listeners_for(plan);
   jail.programs = program_candidates(plan);
   jail.argv = plan.argv;
   for (const auto& [name, value] : plan.environment) jail.env.push_back(name + "=" + value);

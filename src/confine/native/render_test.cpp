@@ -43,7 +43,7 @@ std::string as_text(const LaunchSpec& spec) {
         << words_of(mount.flags, {"ro", "noexec", "devices", "recursive", "owned", "existing", "file"})
         << " mode " << std::oct << mount.mode << std::dec;
     if (mount.kind == wire::MountKind::tmpfs) out << " size " << mount.size_bytes << " files " << mount.files;
-    if (mount.inode != 0) out << " is " << mount.device << ":" << mount.inode;
+    if (mount.judged.inode != 0) out << " is " << mount.judged.device << ":" << mount.judged.inode;
     if (mount.owner_uid != 0) out << " owner " << mount.owner_uid << ":" << mount.owner_gid;
     if (!mount.source.empty()) out << " <- " << mount.source;
     if (!mount.content.empty()) out << " with " << mount.content.size() << " bytes";
@@ -298,7 +298,7 @@ TEST(Render, TheHostsNetworkIsToldToTheJailAndIsNoLayer) {
 TEST(Render, NamesEveryRequiredLayerWithItsMechanism) {
   for (const CountedBy memory_by : {CountedBy::watched, CountedBy::cgroup1, CountedBy::cgroup2}) {
     const auto layers = render(default_plan(), {.landlock_abi = 4}, {.memory_by = memory_by}).layers;
-    for (LayerId required : required_by(Rung::namespaces)) {
+    for (LayerId required : required_by(IsolationLevel::namespaces)) {
       const auto at = std::find_if(layers.begin(), layers.end(),
                                    [&](const Layer& layer) { return layer.id == required; });
       ASSERT_NE(at, layers.end()) << name_of(required);

@@ -4,13 +4,13 @@
 
 namespace cloche {
 
-Error cut_short_error(Message what) { return {Cause::interrupted, std::move(what), 0, "run it again"}; }
+Error interrupted_error(Message what) { return {Cause::interrupted, std::move(what), 0, "run it again"}; }
 
-bool was_cut_short(const wire::Report& failed) {
+bool was_interrupted(const wire::Report& failed) {
   return failed.number == 0 && failed.step != wire::Step::start_box;
 }
 
-bool was_cut_short(const Outcome& outcome) {
+bool was_interrupted(const Outcome& outcome) {
   if (outcome.end == End::failed) return true;
   if (outcome.end != End::signaled) return false;
   switch (outcome.signal) {  // a program that breaks by itself gets others

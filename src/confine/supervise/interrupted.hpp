@@ -9,11 +9,11 @@
 namespace cloche {
 
 // Of whatever was killed before there was an outcome: "WHAT was ended from outside ...".
-Error cut_short_error(Message what);
+Error interrupted_error(Message what);
 
 // A step of the jail's for whose failure the kernel gave no reason: the process that was to take it was
 // killed. Of a box that another program builds no reason is known either way.
-bool was_cut_short(const wire::Report& failed);
-bool was_cut_short(const Outcome& outcome);
+bool was_interrupted(const wire::Report& failed);
+bool was_interrupted(const Outcome& outcome);
 
 }  // namespace cloche

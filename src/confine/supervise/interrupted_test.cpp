@@ -24,21 +24,21 @@ TEST(CutShort, IsWhateverSomebodyElseEnded) {
       {{.end = End::failed}, true},
   };
   for (const auto& row : rows)
-    EXPECT_EQ(was_cut_short(row.outcome), row.cut_short)
+    EXPECT_EQ(was_interrupted(row.outcome), row.cut_short)
         << name_of(row.outcome.end) << " " << row.outcome.signal;
 }
 
 // Else it would say "Success", and that this file system cannot be used.
 TEST(CutShort, IsAStepThatFailedForNoReason) {
   using wire::Step;
-  EXPECT_TRUE(was_cut_short(wire::Report{.step = Step::map_owner, .number = 0}));
-  EXPECT_FALSE(was_cut_short(wire::Report{.step = Step::map_owner, .number = EINVAL}));
-  EXPECT_FALSE(was_cut_short(wire::Report{.step = Step::start_box, .number = 0}));
+  EXPECT_TRUE(was_interrupted(wire::Report{.step = Step::map_owner, .number = 0}));
+  EXPECT_FALSE(was_interrupted(wire::Report{.step = Step::map_owner, .number = EINVAL}));
+  EXPECT_FALSE(was_interrupted(wire::Report{.step = Step::start_box, .number = 0}));
 }
 
 TEST(CutShort, IsACauseOfItsOwn) {
-  EXPECT_EQ(cut_short_error("it was ended").cause, Cause::interrupted);
-  EXPECT_EQ(describe(cut_short_error("it was ended")), "it was ended; run it again");
+  EXPECT_EQ(interrupted_error("it was ended").cause, Cause::interrupted);
+  EXPECT_EQ(describe(interrupted_error("it was ended")), "it was ended; run it again");
 }
 
 }  // namespace

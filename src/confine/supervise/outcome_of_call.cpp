@@ -50,7 +50,7 @@ FailedStep failed_step(Step step) {
   }
 }
 
-// What would raise it. No flag goes above whoever has lowered it.
+// What would raise it. No flag goes above the source that has lowered it.
 std::string advice_about(const LimitInfo& row, const std::vector<LimitSource>& lowered_by) {
   const std::string by(source_of(lowered_by, row.id));
   return by.empty() ? "; raise it with " + std::string(row.flag) : "; it is held there by " + by;
@@ -195,8 +195,8 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
   if (reports.hit) {
     outcome = limited(*reports.hit, plan);
   } else if (reports.cancelled) {
-    outcome = signaled(
-        SIGKILL, "cancelled: whoever asked for it wants it no more, and everything it started was ended");
+    outcome =
+        signaled(SIGKILL, "cancelled: the caller wants it no more, and everything it started was ended");
   } else if (used_up_its_time(reports, plan.limits)) {
     outcome = limited({LimitId::cpu, "one process alone used it"}, plan);
   } else if (reports.not_executed) {
@@ -214,7 +214,7 @@ Outcome judge(const Reports& reports, const ConfinementPlan& plan) {
     outcome = signaled(SIGKILL, "the sandbox was ended from outside");
     outcome.killed_from_outside = true;
   } else {
-    // gVisor's command can signal the process that waits for it, and then nobody tells.
+    // gVisor's command can signal the process that waits for it, and then there is no report.
     outcome.reason =
         plan.backend == Backend::runsc
             ? "the box ended without a word: its first process was ended, by the command or from outside"

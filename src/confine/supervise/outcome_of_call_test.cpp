@@ -61,6 +61,8 @@ TEST(StepError, SaysWhichStepWhyAndOnWhat) {
       {failed(Step::make_target, EROFS, 99), "could not make a mount point: Read-only file system", nullptr},
       {failed(Step::working_directory, ENOENT),
        "could not enter the working directory (/project/sub): No such file or directory", nullptr},
+      {failed(Step::working_directory, ESTALE),
+       "could not enter the working directory (/project/sub): Stale file handle", nullptr},
       {failed(Step::limits, EPERM), "could not set resource limits: Operation not permitted", nullptr},
       {failed(Step::read_plan, 99999), "could not read the plan: unknown", nullptr},
   };

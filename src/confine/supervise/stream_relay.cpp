@@ -29,8 +29,8 @@ bool belongs_to_another(int terminal) {
 
 }  // namespace
 
-Flow Flow::into_command(int callers, OwnedFd commands) {
-  Flow flow;
+StreamRelay StreamRelay::into_command(int callers, OwnedFd commands) {
+  StreamRelay flow;
   ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
   flow.from_ = callers;
   flow.to_ = commands.get();
@@ -40,8 +40,8 @@ Flow Flow::into_command(int callers, OwnedFd commands) {
   return flow;
 }
 
-Flow Flow::out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep) {
-  Flow flow;
+StreamRelay StreamRelay::out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep) {
+  StreamRelay flow;
   ::fcntl(commands.get(), F_SETFL, ::fcntl(commands.get(), F_GETFL) | O_NONBLOCK);
   flow.from_ = commands.get();
   flow.from_is_ours_ = true;
@@ -53,18 +53,18 @@ Flow Flow::out_of_command(OwnedFd commands, int callers, bool filtered, const Ke
   return flow;
 }
 
-pollfd Flow::wants() const {
+pollfd StreamRelay::wants() const {
   if (!pending().empty()) return {to_, POLLOUT, 0};
   if (ended_ || in_background_) return {-1, 0, 0};
   return {from_, POLLIN, 0};
 }
 
-void Flow::move(uint64_t allowed) {
+void StreamRelay::move(uint64_t allowed) {
   if (pending().empty() && !ended_) take(allowed);
   if (!pending().empty()) deliver();
 }
 
-void Flow::take(uint64_t allowed) {
+void StreamRelay::take(uint64_t allowed) {
   if (!from_is_ours_) {
     if (!is_ready(from_, POLLIN)) return;  // the caller's descriptor blocks, so there must be something
     in_background_ = belongs_to_another(from_);
@@ -82,7 +82,7 @@ void Flow::take(uint64_t allowed) {
   accept({room.data(), static_cast<size_t>(got)});
 }
 
-void Flow::accept(std::string_view bytes) {
+void StreamRelay::accept(std::string_view bytes) {
   bytes_ += bytes.size();
   if (to_ < 0) return keep(bytes);
   buffer_.clear();
@@ -94,7 +94,7 @@ void Flow::accept(std::string_view bytes) {
   }
 }
 
-std::string Flow::take_aside(size_t most) {
+std::string StreamRelay::take_aside(size_t most) {
   std::string aside(ended_ ? 0 : most, '\0');
   if (aside.empty()) return aside;
   const ssize_t got = ::read(from_, aside.data(), aside.size());
@@ -103,13 +103,13 @@ std::string Flow::take_aside(size_t most) {
   return aside;
 }
 
-void Flow::pass_on(std::string_view bytes) {
+void StreamRelay::pass_on(std::string_view bytes) {
   if (bytes.empty()) return;
   accept(bytes);
   deliver();
 }
 
-void Flow::keep(std::string_view bytes) {
+void StreamRelay::keep(std::string_view bytes) {
   const size_t kept_before = kept_.size() + spilled_;
   const size_t fits = std::min(bytes.size(), keep_.most - std::min(keep_.most, kept_before));
   const size_t room = keep_.in_memory - std::min(keep_.in_memory, kept_.size());
@@ -122,7 +122,7 @@ void Flow::keep(std::string_view bytes) {
 }
 
 // False: not all of it could be written; what comes after a gap is left out as well.
-bool Flow::spill(std::string_view bytes) {
+bool StreamRelay::spill(std::string_view bytes) {
   while (!bytes.empty() && write_error_ == 0) {
     const ssize_t put = ::write(keep_.spill, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
@@ -136,12 +136,12 @@ bool Flow::spill(std::string_view bytes) {
   return bytes.empty();
 }
 
-bool Flow::more_waits() const {
+bool StreamRelay::more_waits() const {
   int bytes = 0;
   return !ended_ && from_ >= 0 && ::ioctl(from_, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
-void Flow::deliver() {
+void StreamRelay::deliver() {
   while (!pending().empty()) {
     if (from_is_ours_ && !is_ready(to_, POLLOUT)) return;
     const auto chunk = pending().substr(0, never_blocks);
@@ -157,12 +157,12 @@ void Flow::deliver() {
 }
 
 // The command sees the end of its input, or a broken pipe when its reader is gone.
-void Flow::end_source() {
+void StreamRelay::end_source() {
   ended_ = true;
   if (pending().empty()) owned_.reset();
 }
 
-void Flow::give_up() {
+void StreamRelay::give_up() {
   buffer_.clear();
   written_ = 0;
   end_source();

@@ -21,15 +21,15 @@ struct Keep {
   int spill = -1;                 // to this file; -1: there is none, and memory has to do
 };
 
-class Flow {
+class StreamRelay {
  public:
-  Flow() = default;  // carries nothing, and is finished from the start
+  StreamRelay() = default;  // carries nothing, and is finished from the start
 
   // From the caller's descriptor into the command's pipe or terminal.
-  static Flow into_command(int callers, OwnedFd commands);
+  static StreamRelay into_command(int callers, OwnedFd commands);
   // From the command to the caller's descriptor, or kept when that is -1. `filtered`: the caller's is a
   // terminal.
-  static Flow out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep);
+  static StreamRelay out_of_command(OwnedFd commands, int callers, bool filtered, const Keep& keep);
 
   // The one thing this flow waits for; fd -1 when nothing.
   pollfd wants() const;

@@ -26,11 +26,13 @@ class FlowTest : public testing::Test {
   }
   void TearDown() override { ::signal(SIGPIPE, before_); }
 
-  Flow outward(bool filtered = false) {
-    return Flow::out_of_command(std::move(source_.read), sink_.write.get(), filtered, {});
+  StreamRelay outward(bool filtered = false) {
+    return StreamRelay::out_of_command(std::move(source_.read), sink_.write.get(), filtered, {});
   }
-  Flow kept(size_t most) { return Flow::out_of_command(std::move(source_.read), -1, false, {.most = most}); }
-  Flow inward() { return Flow::into_command(source_.read.get(), std::move(sink_.write)); }
+  StreamRelay kept(size_t most) {
+    return StreamRelay::out_of_command(std::move(source_.read), -1, false, {.most = most});
+  }
+  StreamRelay inward() { return StreamRelay::into_command(source_.read.get(), std::move(sink_.write)); }
 
   void say(std::string_view bytes) const { ASSERT_TRUE(sys::write_all(source_.write.get(), bytes).ok()); }
   std::string heard() const {
@@ -56,7 +58,7 @@ class FlowTest : public testing::Test {
 
 // By somebody else, before the command was there.
 TEST_F(FlowTest, WhatWasTakenAsideIsPassedOnOrIsNot) {
-  Flow flow = outward();
+  StreamRelay flow = outward();
   say("of the builder\n");
   EXPECT_EQ(flow.take_aside(3), "of ");
   EXPECT_EQ(flow.take_aside(100), "the builder\n");
@@ -72,7 +74,7 @@ TEST_F(FlowTest, WhatWasTakenAsideIsPassedOnOrIsNot) {
 }
 
 TEST_F(FlowTest, WhatWasTakenAsideOutlivesItsSource) {
-  Flow flow = kept(100);
+  StreamRelay flow = kept(100);
   say("all");
   source_.write.reset();
   EXPECT_EQ(flow.take_aside(100), "all");
@@ -91,13 +93,13 @@ std::string much_text(size_t size) {
 }
 
 TEST_F(FlowTest, CarriesNothingByDefault) {
-  const Flow flow;
+  const StreamRelay flow;
   EXPECT_TRUE(flow.finished());
   EXPECT_EQ(flow.wants().fd, -1);
 }
 
 TEST_F(FlowTest, CarriesOutputAndEndsWithIt) {
-  Flow flow = outward();
+  StreamRelay flow = outward();
   EXPECT_FALSE(flow.finished());
   EXPECT_EQ(flow.wants().events, POLLIN);
   say("hello ");
@@ -114,7 +116,7 @@ TEST_F(FlowTest, CarriesOutputAndEndsWithIt) {
 }
 
 TEST_F(FlowTest, DoesNotWaitForASourceThatIsSilent) {
-  Flow flow = outward();
+  StreamRelay flow = outward();
   flow.move(unlimited);
   EXPECT_EQ(flow.bytes(), 0U);
   EXPECT_FALSE(flow.finished());
@@ -125,7 +127,7 @@ TEST_F(FlowTest, LosesAndReordersNothingAgainstASlowReader) {
   ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
   ::fcntl(source_.write.get(), F_SETFL, O_NONBLOCK);
   const std::string text = much_text(700'000);
-  Flow flow = outward();
+  StreamRelay flow = outward();
   std::string got;
   size_t said = 0;
   bool waited = false;
@@ -149,7 +151,7 @@ TEST_F(FlowTest, LosesAndReordersNothingAgainstASlowReader) {
 
 TEST_F(FlowTest, TakesNothingMoreWhileSomethingIsUndelivered) {
   ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
-  Flow flow = outward();
+  StreamRelay flow = outward();
   say(std::string(20'000, 'x'));
   flow.move(unlimited);
   EXPECT_EQ(flow.wants().events, POLLOUT);
@@ -161,7 +163,7 @@ TEST_F(FlowTest, TakesNothingMoreWhileSomethingIsUndelivered) {
 }
 
 TEST_F(FlowTest, TakesNoMoreThanIsAllowed) {
-  Flow flow = outward();
+  StreamRelay flow = outward();
   say("0123456789");
   flow.move(4);
   EXPECT_EQ(flow.bytes(), 4U);
@@ -177,7 +179,7 @@ TEST_F(FlowTest, KeepsUpToItsLimitAndSaysSo) {
       {100, "0123456789", false}, {10, "0123456789", false}, {9, "012345678", true}, {0, "", true}};
   for (const auto& [most, text, truncated] : rows) {
     SetUp();
-    Flow flow = kept(most);
+    StreamRelay flow = kept(most);
     say("01234");
     flow.move(unlimited);
     say("56789");
@@ -196,8 +198,8 @@ TEST_F(FlowTest, WhatIsTooMuchForMemoryIsSpilled) {
       {100, "0123", "456789", false}, {8, "0123", "4567", true}, {4, "0123", "", true}, {3, "012", "", true}};
   for (const auto& [most, in_memory, spilled, truncated] : rows) {
     SetUp();
-    Flow flow = Flow::out_of_command(std::move(source_.read), -1, false,
-                                     {.most = most, .in_memory = 4, .spill = sink_.write.get()});
+    StreamRelay flow = StreamRelay::out_of_command(
+        std::move(source_.read), -1, false, {.most = most, .in_memory = 4, .spill = sink_.write.get()});
     for (const char* piece : {"012", "345", "6789"}) {
       say(piece);
       flow.move(unlimited);
@@ -211,8 +213,8 @@ TEST_F(FlowTest, WhatIsTooMuchForMemoryIsSpilled) {
 
 TEST_F(FlowTest, WhatCannotBeSpilledIsSaidToBeMissing) {
   const OwnedFd full = sys::open("/dev/full", O_WRONLY).value();
-  Flow flow = Flow::out_of_command(std::move(source_.read), -1, false,
-                                   {.most = 100, .in_memory = 2, .spill = full.get()});
+  StreamRelay flow = StreamRelay::out_of_command(std::move(source_.read), -1, false,
+                                                 {.most = 100, .in_memory = 2, .spill = full.get()});
   say("01234");
   flow.move(unlimited);
   EXPECT_EQ(flow.kept(), "01");
@@ -221,7 +223,7 @@ TEST_F(FlowTest, WhatCannotBeSpilledIsSaidToBeMissing) {
 }
 
 TEST_F(FlowTest, GivesUpWhenNobodyReadsAnyMore) {
-  Flow flow = outward();
+  StreamRelay flow = outward();
   sink_.read.reset();
   say("into the void");
   flow.move(unlimited);
@@ -232,7 +234,7 @@ TEST_F(FlowTest, GivesUpWhenNobodyReadsAnyMore) {
 
 TEST_F(FlowTest, AnErrorOfTheSinkIsKept) {
   const OwnedFd full = std::move(sys::open("/dev/full", O_WRONLY)).value();
-  Flow flow = Flow::out_of_command(std::move(source_.read), full.get(), false, {});
+  StreamRelay flow = StreamRelay::out_of_command(std::move(source_.read), full.get(), false, {});
   say("text");
   flow.move(unlimited);
   EXPECT_EQ(flow.write_error(), ENOSPC);
@@ -240,7 +242,7 @@ TEST_F(FlowTest, AnErrorOfTheSinkIsKept) {
 }
 
 TEST_F(FlowTest, CarriesInputAndClosesItsEndAfterTheLastByte) {
-  Flow flow = inward();
+  StreamRelay flow = inward();
   say("typed");
   flow.move(unlimited);
   EXPECT_EQ(heard(), "typed");
@@ -254,7 +256,7 @@ TEST_F(FlowTest, CarriesInputAndClosesItsEndAfterTheLastByte) {
 
 TEST_F(FlowTest, InputWaitsForACommandThatDoesNotRead) {
   ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
-  Flow flow = inward();
+  StreamRelay flow = inward();
   const std::string text = much_text(30'000);
   say(text);
   source_.write.reset();
@@ -268,13 +270,13 @@ TEST_F(FlowTest, InputWaitsForACommandThatDoesNotRead) {
 }
 
 TEST_F(FlowTest, InputThatIsAbsentEndsAtOnce) {
-  Flow flow = Flow::into_command(-1, std::move(sink_.write));
+  StreamRelay flow = StreamRelay::into_command(-1, std::move(sink_.write));
   EXPECT_TRUE(flow.finished());
   EXPECT_TRUE(sink_has_ended());
 }
 
 TEST_F(FlowTest, InputToACommandThatEndedIsDropped) {
-  Flow flow = inward();
+  StreamRelay flow = inward();
   sink_.read.reset();
   say("too late");
   flow.move(unlimited);
@@ -283,7 +285,7 @@ TEST_F(FlowTest, InputToACommandThatEndedIsDropped) {
 
 TEST_F(FlowTest, GivingUpDropsWhatWasNotDelivered) {
   ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
-  Flow flow = outward();
+  StreamRelay flow = outward();
   say(std::string(20'000, 'x'));
   flow.move(unlimited);
   EXPECT_FALSE(flow.finished());
@@ -294,7 +296,7 @@ TEST_F(FlowTest, GivingUpDropsWhatWasNotDelivered) {
 
 TEST_F(FlowTest, EndingTheSourceStillDeliversTheRest) {
   ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
-  Flow flow = outward();
+  StreamRelay flow = outward();
   say(std::string(20'000, 'x'));
   flow.move(unlimited);
   flow.end_source();
@@ -309,7 +311,7 @@ TEST_F(FlowTest, EndingTheSourceStillDeliversTheRest) {
 
 TEST_F(FlowTest, InputThatEndsIsDeliveredBeforeTheCommandSeesItsEnd) {
   ::fcntl(sink_.write.get(), F_SETPIPE_SZ, 4096);
-  Flow flow = inward();
+  StreamRelay flow = inward();
   say(std::string(20'000, 'x'));
   flow.move(unlimited);
   flow.end_source();
@@ -324,7 +326,7 @@ TEST_F(FlowTest, InputThatEndsIsDeliveredBeforeTheCommandSeesItsEnd) {
 }
 
 TEST_F(FlowTest, FiltersForATerminalAlsoAcrossPieces) {
-  Flow flow = outward(true);
+  StreamRelay flow = outward(true);
   for (const char* piece : {"a\x1b]0;ti", "tle\x07", "b\x1b", "[31mc"}) {
     say(piece);
     flow.move(unlimited);

@@ -66,7 +66,7 @@ class SupervisedCall {
   void pass_on(int number);
   void take_stop();
   Keep keep_of(int spill) const { return {streams_.keep_most, streams_.in_memory, spill}; }
-  void show(const Flow& flow, uint64_t bytes_before) const;
+  void show(const StreamRelay& flow, uint64_t bytes_before) const;
   void keeper_ended();
   void hear_all();
   void end_what_a_keeper_left();
@@ -111,9 +111,9 @@ class SupervisedCall {
 
   Spawned keeper_;
   OwnedFd control_;
-  Flow input_;
-  Flow output_;
-  Flow errors_;
+  StreamRelay input_;
+  StreamRelay output_;
+  StreamRelay errors_;
   OwnedFd master_;
   bool gone_ = false;
   size_t heard_ = 0;             // reports so far

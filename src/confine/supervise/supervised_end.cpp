@@ -86,13 +86,13 @@ Result<Outcome> SupervisedCall::conclude() {
     // One that was killed, or whose keeper was, says nothing about what this host can do.
     const bool by_itself = said_.usage && WIFEXITED(said_.usage->status);
     if (by_itself) return box_error(said_.failed, spec_.backend, said_by_builder_);
-    return cut_short_error(said_.lost_a_part ? "a part of the box was killed before the command began"
-                                             : "the box was ended from outside before the command began");
+    return interrupted_error(said_.lost_a_part ? "a part of the box was killed before the command began"
+                                               : "the box was ended from outside before the command began");
   }
   // A box that met a limit while it was built: that limit is the reason, and what the box says of it is not.
   const bool met_a_limit = said_.hit && said_.failed && said_.failed->step == wire::Step::start_box;
-  if (said_.failed && !said_.cancelled && !met_a_limit && was_cut_short(*said_.failed))
-    return cut_short_error("the sandbox was ended from outside before the command began");
+  if (said_.failed && !said_.cancelled && !met_a_limit && was_interrupted(*said_.failed))
+    return interrupted_error("the sandbox was ended from outside before the command began");
   if (said_.failed && !said_.cancelled && !met_a_limit)
     return step_error(*said_.failed, spec_.jail, plan_.directory);
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
@@ -114,7 +114,7 @@ Result<Outcome> SupervisedCall::conclude() {
   if (const auto denied = watch_.processes_denied(); denied > 0) {
     outcome.denials.push_back(denied_processes(plan_, denied));
   }
-  for (const Flow* flow : {&output_, &errors_}) {
+  for (const StreamRelay* flow : {&output_, &errors_}) {
     if (flow->write_error() != 0 && flow->write_error() != EPIPE && outcome.reason.empty()) {
       outcome.reason = system_error("pass the command's output on", flow->write_error()).what;
       if (outcome.exit_code == 0) outcome.exit_code = 125;

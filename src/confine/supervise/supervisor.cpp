@@ -55,13 +55,13 @@ Result<void> SupervisedCall::start() {
   // The other flows of a terminal begin when the jail sends it; what builds a box may have to say something
   // before.
   if (!plan_.terminal || spec_.backend != Backend::native) {
-    errors_ = Flow::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
-                                   keep_of(streams_.errors_spill));
+    errors_ = StreamRelay::out_of_command(std::move(jail_.errors), streams_.errors, filtered(streams_.errors),
+                                          keep_of(streams_.errors_spill));
   }
   if (plan_.terminal) return {};
-  input_ = Flow::into_command(streams_.input, std::move(jail_.input));
-  output_ = Flow::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
-                                 keep_of(streams_.output_spill));
+  input_ = StreamRelay::into_command(streams_.input, std::move(jail_.input));
+  output_ = StreamRelay::out_of_command(std::move(jail_.output), streams_.output, filtered(streams_.output),
+                                        keep_of(streams_.output_spill));
   return {};
 }
 
@@ -175,7 +175,7 @@ void SupervisedCall::heed_keys(std::string_view typed) {
   end_everything();
 }
 
-void SupervisedCall::show(const Flow& flow, uint64_t bytes_before) const {
+void SupervisedCall::show(const StreamRelay& flow, uint64_t bytes_before) const {
   const bool is_kept = &flow == &output_ ? streams_.output < 0 : streams_.errors < 0;
   if (streams_.heard && is_kept && flow.bytes() > bytes_before && !flow.last_taken().empty())
     streams_.heard(flow.last_taken());
@@ -184,7 +184,7 @@ void SupervisedCall::show(const Flow& flow, uint64_t bytes_before) const {
 void SupervisedCall::hear() {
   wire::Report report;
   iovec data{&report, sizeof report};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_doors)];
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_listeners)];
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -209,8 +209,8 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
   OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
-    case wire::ReportKind::doors:
-      if (network_ != nullptr && fds.size() == spec_.jail.doors.size())
+    case wire::ReportKind::listeners:
+      if (network_ != nullptr && fds.size() == spec_.jail.listeners.size())
         network_->open(std::move(fds), report.index == 1);
       return;
     case wire::ReportKind::started:
@@ -240,9 +240,9 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
 void SupervisedCall::open_terminal(OwnedFd master) {
   OwnedFd for_input(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
   master_ = OwnedFd(::fcntl(master.get(), F_DUPFD_CLOEXEC, 0));
-  input_ = Flow::into_command(streams_.terminal, std::move(for_input));
-  output_ =
-      Flow::out_of_command(std::move(master), streams_.output, !streams_.raw, keep_of(streams_.output_spill));
+  input_ = StreamRelay::into_command(streams_.terminal, std::move(for_input));
+  output_ = StreamRelay::out_of_command(std::move(master), streams_.output, !streams_.raw,
+                                        keep_of(streams_.output_spill));
   // A jail in a box of another program was not told the size, and waits for it.
   if ((spec_.jail.flags & wire::terminal) != 0) return;
   copy_window_size(streams_.terminal, master_.get());

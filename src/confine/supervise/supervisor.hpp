@@ -1,12 +1,12 @@
 // The supervisor: one command from its start to the end of everything it started.
 //
-// Theory of operation. supervise() gives the started jail (jail/main.cpp) its plan and then sits in one poll
-// loop, in the calling thread, over: the control socket (reports), the keeper's pidfd, the flows of stdin,
-// stdout and stderr, the caller's signals, and the descriptor that says that the call is cancelled. Nothing
-// in the loop blocks, so the deadline is met whatever a process holds open. To end a call it closes its
-// sending direction of the control socket; the keeper then kills the first process of the sandbox, and the
-// kernel kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists any
-// more.
+// Theory of operation. supervise() gives the jail (jail/core/keeper.hpp) its plan and then sits in one
+// poll loop, in the calling thread, over: the control socket (reports), the keeper's pidfd, the flows of
+// stdin, stdout and stderr, the caller's signals, and the descriptor that says that the call is cancelled.
+// Nothing in the loop blocks, so the deadline is met whatever a process holds open. To end a call it closes
+// its sending direction of the control socket; the keeper then kills the first process of the sandbox, and
+// the kernel kills the rest. The call is over when the keeper says `gone`: no process of the sandbox exists
+// any more.
 #pragma once
 
 #include <functional>

@@ -68,7 +68,7 @@ class Watch {
   OwnedFd proc_;  // /proc of the sandbox's own pid namespace, or the host's
   pid_t ancestor_ = 0;
   Processes processes_;
-  DeadParts dead_parts_;
+  DeadRuntimeProcesses dead_parts_;
   CpuWatch cpu_;
   DiskWatch disk_;
   std::vector<SizeWatch> sizes_;

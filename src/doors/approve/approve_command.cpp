@@ -1,14 +1,18 @@
 #include "doors/approve/approve_command.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
-#include "doors/approve_watch.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "jail/core/wire.hpp"
 
@@ -24,8 +28,8 @@ struct ActionName {
   std::string_view help;
 };
 constexpr ActionName actions[] = {
-    {"list", Action::list, "", "What waits, and what was answered and not yet used (default)."},
-    {"show", Action::show, "ID", "Everything that a yes would cover."},
+    {"list", Action::list, "", "List what waits, and what was answered and not yet used (default)."},
+    {"show", Action::show, "ID", "Show everything that a yes would cover."},
     {"yes", Action::yes, "ID", "Let the call pass, once, within an hour."},
     {"no", Action::no, "ID", "Refuse the call for an hour."}};
 
@@ -54,15 +58,17 @@ std::string approve_help() {
   return text_of(HelpPage{
       .usage = "cloche approve [list | show ID | yes ID | no ID | --watch] [--json]",
       .about =
-          "The operator's answer to a call that waits for one: a rule says ask with `approver: operator`, or "
-          "the agent's front end could ask no person. What is approved is that very command with those very "
-          "files: anything changed is another question. Questions wait for 8 hours.",
+          "Lists and answers the calls that wait for the operator: a rule says ask with `approver: "
+          "operator`, "
+          "or the agent could not ask a person. A yes covers exactly that command with exactly those files; "
+          "when anything changes, it is another question. Questions wait for 8 hours.",
       .rows = std::move(rows),
       .notes =
           "The owner of Cloche's state directory is the operator. An agent that runs under your own id "
-          "outside the sandbox could answer as well: then this is advice, and `cloche doctor` says so.\n"
+          "outside the sandbox could answer as well: then an approval is only advice, and `cloche doctor` "
+          "says so.\n"
           "\n"
-          "Exit codes: 0; 2 usage; 125 there is no such question, or it was answered, used or has expired.",
+          "Exit codes: 0 done; 2 bad usage; 125 no such question, or it was answered, used or has expired.",
       .examples = {"cloche approve", "cloche approve show k3vqw7ma", "cloche approve yes k3vqw7ma",
                    "cloche approve --watch"}});
 }
@@ -96,12 +102,6 @@ std::string age_of(uint64_t since_ms, uint64_t now_ms) {
   return seconds < 7200 ? std::to_string(seconds / 60) + " min" : std::to_string(seconds / 3600) + " h";
 }
 
-std::string padded(std::string_view text, size_t width) {
-  std::string out(text);
-  out.resize(std::max(out.size() + 2, width), ' ');
-  return out;
-}
-
 void write_question(JsonWriter& out, const FiledQuestion& filed) {
   out.begin_object().member("id", filed.id).member("state", state_of(filed));
   out.member("digest", filed.question.digest).member("approver", name_of(filed.question.approvers));
@@ -115,9 +115,9 @@ std::string to_json(const FiledQuestion& filed) {
   return out.take();
 }
 
-// Under the glass there is a state directory like any other, and nothing in it: an answer given there would
-// look like one.
-bool is_under_the_glass() {
+// A command in the sandbox has an empty state directory of its own: an answer stored there would look valid
+// and count for nothing.
+bool is_in_sandbox() {
   const auto name = sys::read_small_file("/proc/sys/kernel/hostname");
   const auto status = sys::read_file("/proc/self/status", 64 << 10);
   return name.ok() && status.ok() && name.value() == std::string(wire::sandbox_hostname) + "\n" &&
@@ -126,20 +126,18 @@ bool is_under_the_glass() {
 }
 
 int fail(const Error& error, bool json) {
-  const int code = error.cause == Cause::usage ? 2 : 125;
   if (json) {
     JsonWriter out;
     out.begin_object().member("error", describe(error)).end_object();
     print(out.text() + "\n");
   }
-  complain(describe(error));
-  return code;
+  return report(error);
 }
 
 Result<int> give(const Approvals& approvals, const ApproveArguments& arguments) {
   const uint64_t now_ms = wall_clock_ms();
   FiledQuestion filed = TRY(approvals.find(arguments.id, now_ms));
-  // Before it counts, so that whoever types the wrong id sees it; and what was shown is what is answered.
+  // Shown before the answer is stored: the operator sees a wrong id, and answers exactly what was shown.
   if (!arguments.json && ::isatty(1) == 1) print(approval_text(filed, now_ms));
   filed.answer = arguments.action == Action::yes ? Decision::allow : Decision::deny;
   TRY(approvals.answer(filed, *filed.answer, now_ms));
@@ -150,10 +148,73 @@ Result<int> give(const Approvals& approvals, const ApproveArguments& arguments) 
                    0);
 }
 
+// ---- --watch
+
+constexpr int look_every_ms = 500;
+constexpr size_t longest_line = 16;
+
+enum class Said { yes, no, later, nothing };  // nothing: the terminal is gone
+
+// The terminal itself: what is piped into us is not the operator.
+class Terminal {
+ public:
+  explicit Terminal(OwnedFd fd) : fd_(std::move(fd)) {}
+
+  bool say(std::string_view text) const { return sys::write_all(fd_.get(), text).ok(); }
+
+  // One line as the terminal gives it; Ctrl-C ends us as it ends any program.
+  Said ask(const std::string& text) const {
+    ::tcflush(fd_.get(), TCIFLUSH);  // typed before it could be read
+    if (!say("\nCloche asks: may this run?\n" + text + "y: yes, once   n: no   Enter: later > "))
+      return Said::nothing;
+    char line[longest_line];
+    const ssize_t got = ::read(fd_.get(), line, sizeof line);
+    if (got <= 0) return Said::nothing;
+    const std::string_view word(line, static_cast<size_t>(got));
+    if (word == "y\n" || word == "yes\n") return Said::yes;
+    return word == "n\n" || word == "no\n" ? Said::no : Said::later;
+  }
+
+  // Whether it is still there, a moment later.
+  bool rest() const {
+    pollfd one{fd_.get(), 0, 0};
+    return ::poll(&one, 1, look_every_ms) == 0;
+  }
+
+ private:
+  OwnedFd fd_;
+};
+
+std::string settle(const Approvals& approvals, const FiledQuestion& filed, Said said) {
+  if (said == Said::later) return "It still waits: cloche approve show " + filed.id + "\n";
+  const Decision decision = said == Said::yes ? Decision::allow : Decision::deny;
+  const auto answered = approvals.answer(filed, decision, wall_clock_ms());
+  if (!answered.ok()) return describe(answered.error()) + "\n";
+  return said == Said::yes ? "Approved " + filed.id + ".\n" : "Refused " + filed.id + ".\n";
+}
+
+// Waits for questions and asks each at the terminal, until Ctrl-C. An Error where there is no terminal.
+Result<int> watch_approvals(const Approvals& approvals) {
+  auto fd = sys::open("/dev/tty", O_RDWR | O_NOCTTY);
+  if (!fd.ok())
+    return refusal("--watch asks at a terminal, and there is none", "use `cloche approve list` and `yes ID`");
+  const Terminal terminal(std::move(fd).value());
+  terminal.say("Waiting for questions; Ctrl-C ends it.\n");
+  std::set<std::string> seen;
+  do {
+    for (const auto& filed : approvals.list(wall_clock_ms())) {
+      if (filed.answer || !seen.insert(filed.id).second) continue;
+      const Said said = terminal.ask(approval_text(filed, wall_clock_ms()));
+      if (said == Said::nothing) return 0;
+      terminal.say(settle(approvals, filed, said));
+    }
+  } while (terminal.rest());
+  return 0;
+}
+
 Result<int> carry_out(const ApproveArguments& arguments, const Environment& environment) {
-  if (is_under_the_glass())
-    return refusal("this runs in the sandbox, where nothing can be approved",
-                   "run it in a terminal of your own");
+  if (is_in_sandbox())
+    return refusal("nothing can be approved from within the sandbox", "run it in a terminal of your own");
   const Installation installation = TRY(find_installation(environment));
   if (arguments.action == Action::list && !installation.state.empty() &&
       !Approvals::are_there(installation.state))
@@ -186,13 +247,13 @@ Result<ApproveArguments> parse_approve(std::span<char* const> words) {
       TRY(read_options(said, words, tables(), OptionsEnd::dashes, "see cloche approve --help"));
   if (said.help) return ApproveArguments{.action = Action::help};
   if (said.watch && (said.json || !others.empty()))
-    return bad_usage("--watch speaks to a person, and stands alone");
+    return bad_usage("--watch asks at the terminal, and takes no other argument");
   if (said.watch) return ApproveArguments{.action = Action::watch};
   const std::string_view word = others.empty() ? "list" : others[0];
   const auto* action = std::find_if(std::begin(actions), std::end(actions),
                                     [&](const ActionName& one) { return one.name == word; });
   const size_t wanted = action == std::end(actions) ? 0 : (action->value.empty() ? 1 : 2);
-  if (others.size() > wanted) return bad_usage("'" + std::string(others[wanted]) + "' does not fit here");
+  if (others.size() > wanted) return bad_usage("unexpected argument '" + std::string(others[wanted]) + "'");
   if (wanted == 2 && others.size() < 2) return bad_usage(std::string(word) + " needs an id");
   return ApproveArguments{.action = action->action, .id = wanted == 2 ? others[1] : "", .json = said.json};
 }
@@ -220,7 +281,7 @@ std::string approval_text(const FiledQuestion& filed, uint64_t now_ms) {
          filed.question.text;
 }
 
-int approve_door(std::span<char* const> words, const Environment& environment) {
+int approve_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = parse_approve(words);
   if (!arguments.ok()) return fail(arguments.error(), false);
   if (arguments.value().action == Action::help) return print_all(approve_help(), 0);

@@ -1,5 +1,5 @@
-// The door `cloche approve`: the operator looks at the questions that wait, and answers them. He is whoever
-// owns Cloche's state; from under the glass there is none.
+// `cloche approve`: the operator reads the questions that wait, and answers them. The operator is the owner
+// of the state directory; a command in the sandbox cannot see that directory.
 #pragma once
 
 #include <span>
@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/sys/environment.hpp"
-#include "store/approvals.hpp"
+#include "store/sealed/approvals.hpp"
 
 namespace cloche {
 
@@ -25,7 +24,5 @@ std::string approvals_json(const std::vector<FiledQuestion>& questions);
 std::string approvals_table(const std::vector<FiledQuestion>& questions, uint64_t now_ms);
 // Everything that a yes would cover, as lines of printable ASCII.
 std::string approval_text(const FiledQuestion& filed, uint64_t now_ms);
-
-int approve_door(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

@@ -59,7 +59,7 @@ class KeyTerminal {
     keys.c_cc[VTIME] = 0;
     changed_ = set(keys);
   }
-  // What was typed meanwhile was typed to us, not to whoever reads next.
+  // What was typed meanwhile was meant for this question, not for the next reader.
   ~KeyTerminal() {
     if (changed_) set(before_);
   }
@@ -160,7 +160,7 @@ class Conversation {
   uint64_t deadline_ms_;
 };
 
-// In the background somebody else has the terminal, and the keys are for them.
+// In the background the terminal belongs to another job, and its keys do too.
 bool in_background(int fd) {
   const pid_t foreground = ::tcgetpgrp(fd);
   return foreground >= 0 && foreground != ::getpgrp();

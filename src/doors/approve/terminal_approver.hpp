@@ -1,4 +1,5 @@
-// Asks the person at the terminal. Never stdin, which may be the model's: the controlling terminal or nobody.
+// Asks the person at the controlling terminal. Never reads stdin, which may be the model's; without a
+// terminal the answer is no.
 //
 // Who waits for whom: ask() runs on the caller's thread and returns within its time. It opens the terminal,
 // takes it out of line mode, shows the question, throws away what was typed before the prompt stood there,

@@ -1,4 +1,4 @@
-// A pseudo terminal with somebody at it: what they type, when they typed it, and when nobody is there.
+// A pseudo terminal with a person at it: what is typed, when it was typed, and what happens without a person.
 #include "doors/approve/terminal_approver.hpp"
 
 #include <fcntl.h>
@@ -241,7 +241,7 @@ TEST_F(ControllingTerminal, ASignalIsServedAfterTheTerminalIs) {
   EXPECT_EQ(code, 128 + SIGTERM);
 }
 
-TEST_F(ControllingTerminal, InTheBackgroundNobodyIsAsked) {
+TEST_F(ControllingTerminal, InTheBackgroundNoQuestionIsAsked) {
   const int code = with_child(
       [] {
         const pid_t pid = ::fork();

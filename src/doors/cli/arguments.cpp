@@ -36,7 +36,7 @@ Result<void> add_variable(RunArguments& arguments, Value value) {
 }
 
 Result<void> set_isolation(RunArguments& arguments, Value value) {
-  arguments.isolation = TRY(rung_of_word(value));
+  arguments.isolation = TRY(isolation_level_of_word(value));
   return {};
 }
 
@@ -114,10 +114,7 @@ constexpr Option<RunArguments> view_options[] = {
        arguments.request.workspace = value;
        return {};
      }},
-    {"--profile", "P",
-     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
-     "see cloche profiles.",
-     set_profile},
+    {"--profile", "P", profile_help, set_profile},
     {"--ro", "SRC[:DST]",
      "Show a file or directory of the host, read-only, as DST or by its own path. A colon in a path is "
      "written \\:. May be repeated.",
@@ -147,19 +144,19 @@ constexpr Option<RunArguments> view_options[] = {
     {"--skill", "FILE",
      "Give the command what this SKILL.md declares as well: directories, variables, hosts.",
      keep<&RunArguments::skill>},
-    {"", "", "What it reaches; nothing without one of these (docs/egress.md):"},
+    {"", "", "Its network; none without one of these flags (docs/egress.md):"},
     {"--net", "HOST[:PORT]",
      "A host by its name, on 80 and 443 or on PORT; *.NAME: all names below it; localhost:PORT: a service of "
      "the host. May be repeated.",
      add_net},
     {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
-    {"--net-host", "", "The host's own network, neither judged nor counted; the outcome says so.",
+    {"--net-host", "", "The host's own network, without the network gate; the outcome says so.",
      set_net_host},
     {"", "", "Limits; each has a default and none can be switched off:"},
 };
 
 constexpr Option<RunArguments> other_options[] = {
-    {"", "", "How it answers:"},
+    {"", "", "Output:"},
     {"--json", "",
      "Print one JSON object on stdout; of run: outcome, exit code, output, usage, layers and denials.",
      raise<&RunArguments::json>},
@@ -170,23 +167,17 @@ constexpr Option<RunArguments> other_options[] = {
      "Pass every escape sequence to the terminal; OSC, DCS and APC sequences are removed otherwise.",
      raise<&RunArguments::raw>, of_run},
     help_option<RunArguments>,
-    {"", "", "What it runs in:", nullptr, of_run},
-    {"--isolation", "LEVEL",
-     "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
-     "refused.",
-     set_isolation},
-    {"--backend", "B",
-     "What builds the sandbox, and with it the isolation: native (default), bwrap, subprocess, oci (crun or "
-     "runc, whichever works), crun, runc or runsc.",
-     set_backend, of_run},
-    {"", "", "Where it is recorded:", nullptr, of_run},
+    {"", "", "Isolation:", nullptr, of_run},
+    {"--isolation", "LEVEL", isolation_help, set_isolation},
+    {"--backend", "B", backend_help, set_backend, of_run},
+    {"", "", "Record:", nullptr, of_run},
     {"--run", "DIR", "Record the run in DIR; the workspace is DIR/artifacts.", keep<&RunArguments::run>,
      of_run},
     {"--task", "ID", "Share $HOME and /tmp with the other calls of the task ID, and record the run.",
      keep<&RunArguments::task>, of_run},
-    {"", "", "Of a call that cloche hook has judged and kept; nothing else may stand beside these:", nullptr,
-     of_run},
-    {"--call", "ID", "Run it, once.", keep<&RunArguments::call>, of_run},
+    {"", "", "For a command that cloche hook has judged and filed; no other flag may be given with these:",
+     nullptr, of_run},
+    {"--call", "ID", "Run the filed command, once.", keep<&RunArguments::call>, of_run},
 };
 
 OptionTables<RunArguments> tables_of(RunCommand command) {
@@ -205,9 +196,9 @@ std::vector<HelpRow> help_rows(RunCommand command) {
 
 }  // namespace
 
-Result<Rung> rung_of_word(const std::string& word) {
-  if (const auto rung = rung_named(word)) return *rung;
-  return usage_error("--isolation " + word + ": no such rung",
+Result<IsolationLevel> isolation_level_of_word(const std::string& word) {
+  if (const auto level = level_named(word)) return *level;
+  return usage_error("--isolation " + word + ": no such isolation level",
                      "known are permissive, subprocess, namespace, container, gvisor and microvm");
 }
 
@@ -247,23 +238,24 @@ Result<void> set_profile_of(RunRequest& request, const std::string& name) {
   return {};
 }
 
-Result<void> settle_rung(RunArguments& arguments) {
+Result<void> settle_isolation_level(RunArguments& arguments) {
   RunRequest& request = arguments.request;
-  std::optional<Rung> of_backend;
-  if (request.backend) of_backend = rung_of(*request.backend);
-  if (arguments.oci) of_backend = Rung::container;
-  request.rung = arguments.isolation.value_or(of_backend.value_or(Rung::namespaces));
-  if (arguments.isolation || of_backend) request.isolation = request.rung;
-  const std::string name(name_of(request.rung));
-  if (of_backend && *of_backend != request.rung)
-    return usage_error("this backend is on the rung " + std::string(name_of(*of_backend)) + ", not on " +
-                       name);
-  if (request.rung == Rung::permissive) {
-    return refusal("the rung permissive is for functions of the embedding program and never runs a program",
-                   "use --isolation subprocess or higher");
+  std::optional<IsolationLevel> of_backend;
+  if (request.backend) of_backend = level_of(*request.backend);
+  if (arguments.oci) of_backend = IsolationLevel::container;
+  request.level = arguments.isolation.value_or(of_backend.value_or(IsolationLevel::namespaces));
+  if (arguments.isolation || of_backend) request.isolation = request.level;
+  const std::string name(name_of(request.level));
+  if (of_backend && *of_backend != request.level)
+    return usage_error("this backend has the isolation level " + std::string(name_of(*of_backend)) +
+                       ", not " + name);
+  if (request.level == IsolationLevel::permissive) {
+    return refusal(
+        "the isolation level permissive is for functions of the embedding program and never runs a program",
+        "use --isolation subprocess or higher");
   }
-  if (backends_of(request.rung).empty())
-    return not_built("the rung " + name, "use --isolation gvisor or lower");
+  if (backends_of(request.level).empty())
+    return not_built("the isolation level " + name, "use --isolation gvisor or lower");
   return {};
 }
 
@@ -273,8 +265,8 @@ Result<RunArguments> read_run_words(std::span<char* const> words, RunCommand com
   const auto others = TRY(read_options(arguments, words, tables_of(command), OptionsEnd::first_word,
                                        "see " + name + " --help, and put -- before the command"));
   arguments.request.argv.assign(others.begin(), others.end());
-  // Naming a host, or the host's own network, asks for the profile that has one, unless a flag or the
-  // configuration names another.
+  // A host, or the host's own network, selects the profile with a network, unless a flag or the configuration
+  // names another.
   const bool networked = !arguments.request.hosts.empty() || arguments.request.network == Network::of_host;
   if (networked && arguments.request.profile_name.empty())
     arguments.request.profile = Profile::workspace_write;
@@ -287,14 +279,16 @@ Result<RunArguments> parse_run(std::span<char* const> words) {
   if (arguments.call) {
     const RunArguments alone{.call = arguments.call, .places = arguments.places};
     if (arguments != alone)
-      return usage_error("--call ID stands alone: everything else was said when the hook judged it");
+      return usage_error(
+          "--call ID takes no other flag and no command: the hook has judged it with all of them");
     return arguments;
   }
   if (arguments.places != 0)
     return usage_error("--home, --config-home, --state-home and --uid-range are for --call",
                        "set HOME, XDG_CONFIG_HOME, XDG_STATE_HOME or CLOCHE_UID_RANGE");
-  TRY(settle_rung(arguments));
-  if (arguments.request.argv.empty()) return usage_error("no command", "cloche run [flags] -- CMD ARG...");
+  TRY(settle_isolation_level(arguments));
+  if (arguments.request.argv.empty())
+    return usage_error("no command is given", "cloche run [flags] -- CMD ARG...");
   return arguments;
 }
 
@@ -303,7 +297,7 @@ std::string run_help() {
       .usage = "cloche run [flags] -- CMD ARG...",
       .about = "Runs CMD in fresh namespaces with a read-only system, a private /tmp and $HOME, no network "
                "but loopback, an environment of its own, a default-deny system call filter and Landlock. The "
-               "workspace is the only place of the host that CMD can write to.",
+               "workspace is the only directory of the host that CMD can write to.",
       .rows = help_rows(RunCommand::run),
       .notes = "Exit codes: the command's own; 124 wall clock; 137 another limit; 125 Cloche itself failed; "
                "126 refused, or not executable; 127 not found; 128+n ended by signal n; 2 bad usage.",
@@ -317,19 +311,21 @@ std::string run_help() {
 std::string wrap_help() {
   return text_of(HelpPage{
       .usage = "cloche wrap --backend B [flags] -- CMD ARG...",
-      .about = "Prints what another sandbox would be told so that it keeps the plan of CMD, and runs "
-               "nothing. What that sandbox cannot do itself (the system call filter, Landlock, limits) "
-               "cloche-jail --inner does in it; a layer that neither keeps is named on stderr. 'cloche run "
-               "--backend bwrap|oci|runsc' runs CMD in it and watches it.",
+      .about =
+          "Prints the command line or configuration with which another sandbox enforces the plan of CMD, "
+          "and runs nothing. What that sandbox lacks (the system call filter, Landlock, limits) "
+          "cloche-jail --inner adds inside it; a layer that neither enforces is named on stderr. 'cloche run "
+          "--backend bwrap|oci|runsc' runs CMD in that sandbox and supervises it.",
       .rows = help_rows(RunCommand::wrap),
-      .notes = "The wall clock and the limits on output and on the growth of the workspace need a process "
-               "that watches: only 'cloche run' enforces these.\n"
-               "\n"
-               "bwrap shows files such as /etc/passwd that are not the host's own. wrap keeps their texts by "
-               "SHA-256, readable for you alone, in texts/ of Cloche's state directory "
-               "($XDG_STATE_HOME/cloche, or ~/.local/state/cloche).\n"
-               "\n"
-               "Exit codes: 0 printed; 126 refused by a gate; 125 Cloche itself failed; 2 bad usage.",
+      .notes =
+          "The wall clock and the limits on output and on the growth of the workspace need a "
+          "supervisor: only 'cloche run' enforces them.\n"
+          "\n"
+          "bwrap shows files such as /etc/passwd that are not the host's own. wrap stores their texts by "
+          "SHA-256, readable for you alone, in texts/ of Cloche's state directory "
+          "($XDG_STATE_HOME/cloche, or ~/.local/state/cloche).\n"
+          "\n"
+          "Exit codes: 0 printed; 126 refused by a gate; 125 Cloche itself failed; 2 bad usage.",
       .examples = {"cloche wrap --backend bwrap -- make test",
                    "cloche wrap --backend bwrap --executor tools/notes/manifest.json -- python3 tool.py",
                    "cloche wrap --backend oci --bundle ./box -- make test && runc run -b ./box box1",

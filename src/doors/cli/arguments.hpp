@@ -16,17 +16,17 @@ struct RunArguments {
   bool json = false;
   bool raw = false;
   int status_fd = -1;
-  std::optional<Rung> isolation = {};  // as said; request.rung is what follows from it and the backend
-  bool oci = false;                    // --backend oci: crun or runc
+  std::optional<IsolationLevel> isolation = {};  // --isolation; request.level follows from it and the backend
+  bool oci = false;                              // --backend oci: crun or runc
   // What makes it a recorded run.
   std::optional<std::string> run = {};
   std::optional<std::string> task = {};
   std::optional<std::string> skill = {};
 
-  // What a hook has kept; then nothing else is said but where the operator's places are, which
-  // agent_environment.hpp reads.
+  // The id of a command that a hook has filed. Only the flags for the operator's directories may be given
+  // with it, and agent_environment.hpp has read those.
   std::optional<std::string> call = {};
-  size_t places = 0;  // how many flags say where
+  size_t places = 0;  // how many of those flags there are
 
   // Of `cloche wrap` alone.
   std::optional<std::string> box = {};  // --backend there
@@ -43,17 +43,31 @@ Result<Grant> parse_grant(const std::string& value, bool writable);
 // --profile. Until a custom one is read, the strictest stands in its place.
 Result<void> set_profile_of(RunRequest& request, const std::string& name);
 
-Result<Rung> rung_of_word(const std::string& word);
+Result<IsolationLevel> isolation_level_of_word(const std::string& word);
 // None for "oci": crun or runc, whichever works here.
 Result<std::optional<Backend>> backend_of_word(const std::string& word);
+
+// The help of flags that the commands with a call have too.
+inline constexpr std::string_view profile_help =
+    "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
+    "see "
+    "cloche profiles.";
+inline constexpr std::string_view isolation_help =
+    "The lowest isolation level to accept: subprocess, namespace (default), container or gvisor. A level "
+    "that "
+    "this host lacks is refused.";
+inline constexpr std::string_view backend_help =
+    "The program that builds the sandbox; it sets the isolation level: native (default), bwrap, subprocess, "
+    "oci "
+    "(crun or runc, whichever works), crun, runc or runsc.";
 
 // Which command's flags are taken.
 enum class RunCommand : unsigned { run = 1, wrap = 2 };
 
-// Only the options, and the command as argv: nothing is settled yet.
+// The options and the command's argv. The isolation level is not settled yet.
 Result<RunArguments> read_run_words(std::span<char* const> words, RunCommand command);
-// What --isolation and --backend come to together.
-Result<void> settle_rung(RunArguments& arguments);
+// The level that --isolation and --backend give together; an Error where they disagree.
+Result<void> settle_isolation_level(RunArguments& arguments);
 
 // `words` are those after "run".
 Result<RunArguments> parse_run(std::span<char* const> words);

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/sys/sys.hpp"
+#include "base/text/ascii.hpp"
 #include "doors/cli/arguments.hpp"
-#include "policy/authority/secret_names.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 
 namespace cloche {
@@ -19,8 +19,9 @@ using Value = const std::string&;
 Result<void> set_commands(CallArguments& arguments, Value value) {
   const auto profile = command_profile(value);
   if (!profile)
-    return usage_error("--commands " + value + ": no such profile", "known are passive, full and any");
-  // A call that asks for nothing narrower has all of it.
+    return usage_error("--commands " + value + ": no such command profile",
+                       "known are passive, full and any");
+  // Also the default of a call that names no profile.
   Ceilings& ceilings = arguments.options.ceilings;
   ceilings.commands = ceilings.unasked = *profile;
   arguments.options.asked.commands = *profile;
@@ -38,16 +39,16 @@ Result<void> set_autonomy(CallArguments& arguments, Value value) {
 
 Result<void> set_isolation(CallArguments& arguments, Value value) {
   RunRequest& operators = arguments.options.operators;
-  operators.isolation = TRY(rung_of_word(value));
+  operators.isolation = TRY(isolation_level_of_word(value));
   return {};
 }
 
 Result<void> set_backend(CallArguments& arguments, Value value) {
   RunRequest& operators = arguments.options.operators;
   operators.backend = TRY(backend_of_word(value));
-  // A rung that was said besides must be this one; load_session looks.
+  // load_session checks that --isolation names the same level.
   if (!operators.isolation)
-    operators.isolation = operators.backend ? rung_of(*operators.backend) : Rung::container;
+    operators.isolation = operators.backend ? level_of(*operators.backend) : IsolationLevel::container;
   return {};
 }
 
@@ -55,9 +56,9 @@ Result<void> set_profile(CallArguments& arguments, Value value) {
   return set_profile_of(arguments.options.operators, value);
 }
 
-// A value would be the operator's own word for every call; names are all that a call is given.
+// Names alone: the value is the caller's, and no flag sets one for every call.
 Result<void> add_pass_env(CallArguments& arguments, Value value) {
-  if (!is_variable_name(value))
+  if (!ascii::is_variable_name(value))
     return usage_error("--pass-env " + value + " is not the name of a variable",
                        "give a name alone: its value is the caller's");
   arguments.options.ceilings.pass_env.push_back(value);
@@ -69,7 +70,7 @@ Result<void> add_grant(CallArguments& arguments, Value value, bool writable) {
   return {};
 }
 
-// What the operator permits, in the words of the flag; a skill may have less of it.
+// The most that calls may reach, as the flag has it; a skill may narrow it.
 Result<void> add_net(CallArguments& arguments, Value value) {
   std::vector<std::string> entries;
   TRY(declare_host(entries, value));
@@ -117,19 +118,11 @@ constexpr Option<CallArguments> options[] = {
      set_commands, ~of_mcp},
     {"--commands", "C", "The most that run_shell may run: passive, full or any (default).", set_commands,
      of_mcp},
-    {"--autonomy", "A", "What is asked about: readonly, supervised (default) or full.", set_autonomy},
-    {"--profile", "P",
-     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
-     "see cloche profiles.",
-     set_profile},
-    {"--isolation", "LEVEL",
-     "The least isolation: subprocess, namespace (default), container or gvisor. One that this host lacks is "
-     "refused.",
-     set_isolation},
-    {"--backend", "B",
-     "What builds the sandbox, and with it the isolation: native (default), bwrap, subprocess, oci (crun or "
-     "runc, whichever works), crun, runc or runsc.",
-     set_backend},
+    {"--autonomy", "A", "How much happens without a question: readonly, supervised (default) or full.",
+     set_autonomy},
+    {"--profile", "P", profile_help, set_profile},
+    {"--isolation", "LEVEL", isolation_help, set_isolation},
+    {"--backend", "B", backend_help, set_backend},
     {"--ro", "SRC[:DST]",
      "Show a file or directory of the host, read-only, as DST or by its own path. May be repeated.",
      [](CallArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
@@ -146,7 +139,7 @@ constexpr Option<CallArguments> options[] = {
      "it may name. May be repeated.",
      add_net},
     {"--net-any", "", "Any public name on 80 and 443, and no private address.", add_net_any},
-    {"", "", "Where it happens:"},
+    {"", "", "Workspace and record:"},
     {"--workspace", "DIR", "Work in DIR (default: the working directory).",
      [](CallArguments& arguments, Value value) -> Result<void> {
        arguments.options.operators.workspace = value;
@@ -163,7 +156,7 @@ constexpr Option<CallArguments> options[] = {
      "which ends with it).",
      keep<&CallArguments::task>, of_mcp},
     {"--role", "R", "Who asks, for the record (default: agent).", keep<&CallArguments::role>},
-    {"", "", "How it answers:"},
+    {"", "", "Output:"},
     {"--json", "", "Print one JSON object on stdout.", raise<&CallArguments::json>,
      of_call | bit(CallCommand::config)},
     {"--format", "F", "As an API expects the tools: mcp, openai or anthropic (default: a table).", set_format,
@@ -176,8 +169,8 @@ constexpr Option<CallArguments> options[] = {
 
 constexpr Option<CallArguments> places_heading[] = {
     {"", "",
-     "The operator's places. With one of these, only those variables of the client are used that say nothing "
-     "about the operator:"}};
+     "The operator's directories. With one of these flags none of them is taken from the client's "
+     "environment:"}};
 
 OptionTables<CallArguments> tables_of(CallCommand command) {
   static constexpr auto limits = limit_options<CallArguments, request_of>;
@@ -202,19 +195,19 @@ Result<CallArguments> parse_call(std::span<char* const> words, CallCommand comma
   const auto others =
       TRY(read_options(arguments, words, tables_of(command), OptionsEnd::dashes, "see --help"));
   if (arguments.help) return arguments;
-  // Naming a host asks for the profile that has a network, as with `cloche run`.
+  // A host selects the profile with a network, as with `cloche run`.
   RunRequest& operators = arguments.options.operators;
   if (!arguments.options.ceilings.hosts.empty() && operators.profile_name.empty())
     operators.profile = Profile::workspace_write;
   if (arguments.options.run && operators.workspace)
-    return usage_error("--run has its workspace in it: give --run or --workspace");
+    return usage_error("--run DIR has its workspace in DIR/artifacts: give --run or --workspace, not both");
   if ((bit(command) & of_call) == 0) {
-    if (!others.empty()) return usage_error("what is " + std::string(others[0]) + "?", "see --help");
+    if (!others.empty()) return usage_error("unexpected argument " + std::string(others[0]), "see --help");
     return arguments;
   }
   const size_t least = command == CallCommand::call ? 1 : 2;
   if (others.size() < least || others.size() > 2)
-    return usage_error("a call is TOOL and ARGS-JSON, or - to read them from stdin");
+    return usage_error("a call needs TOOL and ARGS-JSON, or - to read the arguments from stdin");
   arguments.call = {others[0], others.size() == 2 ? others[1] : "{}"};
   return arguments;
 }

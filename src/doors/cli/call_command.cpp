@@ -1,4 +1,4 @@
-#include "doors/call_command.hpp"
+#include "doors/cli/call_command.hpp"
 
 #include <unistd.h>
 
@@ -6,7 +6,8 @@
 #include "base/sys/sys.hpp"
 #include "doors/cli/call_arguments.hpp"
 #include "doors/cli/explain_command.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "tools/answer/process_output.hpp"
 #include "tools/formats.hpp"
 
@@ -40,21 +41,19 @@ std::string tools_help() {
 }
 
 int fail(const Error& error, bool json = false) {
-  const int code = error.cause == Cause::usage ? 2 : 125;
   if (json) {
     CallResult result;
     result.outcome = failed(error);
-    result.outcome.exit_code = code;
+    result.outcome.exit_code = exit_code_of(error);
     result.result = shown_text(result.outcome, "", {});
     print(call_json(result) + "\n");
   }
-  complain(describe(error));
-  return code;
+  return report(error);
 }
 
 // For a terminal the text is shown as it is: it has been made harmless already.
 int show(const CallResult& result, bool json) {
-  for (const auto& note : result.notes) complain("note: " + visible(note));
+  complain_notes(result.notes);
   // What the model does not get: where it is decided, what would change it, and what of ours has failed.
   const bool failed = result.outcome.end == End::failed;
   const bool told = result.outcome.end != End::exited && !result.outcome.advice.empty() && ::isatty(2) == 1;
@@ -67,11 +66,7 @@ std::string first_sentence(const std::string& text) { return text.substr(0, text
 
 std::string table_of(const std::vector<ToolSpec>& tools) {
   std::string text;
-  for (const auto& tool : tools) {
-    std::string name = tool.name;
-    name.resize(std::max<size_t>(name.size() + 2, 20), ' ');
-    text += name + first_sentence(tool.description) + "\n";
-  }
+  for (const auto& tool : tools) text += padded(tool.name, 20) + first_sentence(tool.description) + "\n";
   return text;
 }
 
@@ -93,14 +88,11 @@ std::string call_json(const CallResult& result) {
   return out.end_array().end_object().text();
 }
 
-int call_door(std::span<char* const> words, const Environment& environment, Approver& approver) {
+int call_command(std::span<char* const> words, const Environment& environment, Approver& approver) {
   auto parsed = parse_call(words, CallCommand::call);
   if (!parsed.ok()) return fail(parsed.error());
   CallArguments& arguments = parsed.value();
-  if (arguments.help) {
-    print(call_help());
-    return 0;
-  }
+  if (arguments.help) return print_all(call_help(), 0);
   const bool json = arguments.json;
   if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), json);
   if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
@@ -113,21 +105,16 @@ int call_door(std::span<char* const> words, const Environment& environment, Appr
   return show(gateway.value()->call(arguments.call, context, approver), arguments.json);
 }
 
-int tools_door(std::span<char* const> words, const Environment& environment) {
+int tools_command(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::tools);
   if (!parsed.ok()) return fail(parsed.error());
   const CallArguments& arguments = parsed.value();
-  if (arguments.help) {
-    print(tools_help());
-    return 0;
-  }
+  if (arguments.help) return print_all(tools_help(), 0);
   const auto session = load_session(arguments.options, environment);
   if (!session.ok()) return fail(session.error());
   const auto skill = skill_for(session.value(), arguments.skill);
   if (!skill.ok()) return fail(skill.error());
-  if (skill.value()) {
-    for (const auto& warning : skill.value()->warnings) complain("note: " + visible(warning));
-  }
+  if (skill.value()) complain_notes(skill.value()->warnings);
   const auto tools = visible_tools(session.value(), skill.value() ? &*skill.value() : nullptr);
   if (!tools.ok()) return fail(tools.error());
   print(arguments.format ? to_json(tools.value(), *arguments.format) + "\n" : table_of(tools.value()));

@@ -5,7 +5,8 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
 #include "doors/cli/call_arguments.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/checks/isolation_levels.hpp"
 #include "gateway/configuration/misconfiguration.hpp"
 #include "gateway/configuration/rule_gate.hpp"
@@ -33,10 +34,10 @@ EffectiveKey plain(const char* key, const Setting<T>& setting) {
   return shown_as(key, setting, json_of(setting.value));
 }
 
-// Another word than the files', which holds.
+// A value that overrules the files'.
 template <typename T>
 Setting<T> in_place_of(Setting<T> setting, const T& value, const Origin& origin) {
-  if (setting.is_said() && setting.value != value)
+  if (setting.is_set() && setting.value != value)
     setting.overruled.push_back({json_of(setting.value), setting.origin});
   setting.value = value;
   setting.origin = origin;
@@ -58,14 +59,15 @@ Setting<Missing> missing_under(const Switches& switches, const Setting<Missing>&
              : missing;
 }
 
-// Of the files', the flag's and the profile's rung the highest.
-Setting<Rung> highest_rung(Setting<Rung> setting, const RunRequest& operators, const ChosenProfile& profile) {
-  const auto raise = [&](const std::optional<Rung>& rung, const Origin& origin) {
-    if (!rung) return;
-    if (!setting.is_said() || *rung > setting.value) {
-      setting = in_place_of(setting, *rung, origin);
-    } else if (*rung < setting.value) {
-      setting.overruled.push_back({json_of(*rung), origin});
+// Of the files', the flag's and the profile's level the highest.
+Setting<IsolationLevel> highest_level(Setting<IsolationLevel> setting, const RunRequest& operators,
+                                      const ChosenProfile& profile) {
+  const auto raise = [&](const std::optional<IsolationLevel>& level, const Origin& origin) {
+    if (!level) return;
+    if (!setting.is_set() || *level > setting.value) {
+      setting = in_place_of(setting, *level, origin);
+    } else if (*level < setting.value) {
+      setting.overruled.push_back({json_of(*level), origin});
     }
   };
   raise(operators.isolation, {Origin::Kind::flag, operators.backend ? "--backend" : "--isolation"});
@@ -78,7 +80,7 @@ EffectiveKey backend_key(const RunRequest& operators) {
   return {"backend", backend ? json_of(*backend) : "null", backend ? "--backend" : "default", {}};
 }
 
-// What a call would be refused for before it is looked at.
+// What refuses every call before it is judged.
 Result<void> judge_settled(const RunRequest& operators, const Settings& settings,
                            const ChosenProfile& profile) {
   RunRequest settled = operators;
@@ -112,7 +114,7 @@ EffectiveKey permissions_key(const ConfigFiles& files) {
     if (permissions == nullptr) continue;
     const JsonValue* list = permissions->find("rules");
     rules += list != nullptr ? list->items.size() : 0;
-    key.origin += (key.origin.empty() ? "" : ", ") + place((*file)->path, permissions->line);
+    key.origin += (key.origin.empty() ? "" : ", ") + file_line((*file)->path, permissions->line);
   }
   key.value = std::to_string(rules);
   if (key.origin.empty()) key.origin = "default";
@@ -133,39 +135,29 @@ void add_limits(std::vector<EffectiveKey>& keys, const RunRequest& operators, co
 template <typename T>
 Setting<T> with_asked(Setting<T> setting, const std::optional<T>& asked, const char* flag) {
   Setting<T> chosen = with_flag(setting, asked, flag);
-  if (!asked || !setting.is_said() || *asked == setting.value) return chosen;
+  if (!asked || !setting.is_set() || *asked == setting.value) return chosen;
   const bool flag_lost = chosen.origin == setting.origin;
   chosen.overruled.push_back(flag_lost ? Overruled{json_of(*asked), {Origin::Kind::flag, flag}}
                                        : Overruled{json_of(setting.value), setting.origin});
   return chosen;
 }
 
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size() + 2, width), ' ');
-  return text;
-}
-
-int fail(const Error& error) {
-  complain(describe(error));
-  return error.cause == Cause::usage ? 2 : 125;
-}
-
 struct CheckArguments {
-  Whose whose = Whose::user;
+  ConfigSource source = ConfigSource::user;
   bool help = false;
 };
 
-Result<void> set_whose(CheckArguments& arguments, const std::string& word) {
-  for (Whose whose : {Whose::managed, Whose::user, Whose::project}) {
-    arguments.whose = whose;
-    if (word == name_of(whose)) return {};
+Result<void> set_source(CheckArguments& arguments, const std::string& word) {
+  for (ConfigSource source : {ConfigSource::managed, ConfigSource::user, ConfigSource::project}) {
+    arguments.source = source;
+    if (word == name_of(source)) return {};
   }
   return usage_error("--as " + word + " is none of managed, user and project");
 }
 
 constexpr Option<CheckArguments> check_options[] = {
     {"", "", "Of `check`:"},
-    {"--as", "WHOSE", "Read FILE as the managed, the user (default) or the project file.", set_whose},
+    {"--as", "WHOSE", "Read FILE as the managed, the user (default) or the project file.", set_source},
     help_option<CheckArguments>};
 
 std::string config_help() {
@@ -175,9 +167,9 @@ std::string config_help() {
       HelpPage{.usage = "cloche config [flags]\ncloche config check FILE [--as managed|user|project]",
                .about = "Prints every key of the configuration as calls in this workspace have it, with its "
                         "origin (file:line, a flag, a variable, default), and below it each value that was "
-                        "overruled. With flags of `call` it shows what they come to. A configuration that "
-                        "cannot be taken is refused with file:line (exit code 125). `check` reads one file "
-                        "as it would be read in its place: exit code 0 or 1.",
+                        "overruled. The flags of `call` are taken into account. A configuration that "
+                        "cannot be used is refused with file:line (exit code 125). `check` reads one file "
+                        "as the managed, user or project file: exit code 0 when it is good, 1 otherwise.",
                .rows = std::move(rows),
                .examples = {"cloche config", "cloche config --autonomy full --json",
                             "cloche config check .cloche/config.json --as project"}});
@@ -191,18 +183,18 @@ struct CheckedFile {
 Result<CheckedFile> check_file(const CheckArguments& arguments, std::span<char* const> files,
                                const Environment& environment) {
   if (files.size() != 1)
-    return usage_error("which file?", "it is cloche config check FILE [--as managed|user|project]");
+    return usage_error("check needs one file", "cloche config check FILE [--as managed|user|project]");
   std::string file = files[0];
   const std::string text = TRY(sys::read_file(file, config_limits.bytes));
-  auto notes = TRY(check_configuration(text, file, arguments.whose, environment));
+  auto notes = TRY(check_configuration(text, file, arguments.source, environment));
   return CheckedFile{std::move(file), std::move(notes)};
 }
 
-int check_door(std::span<char* const> words, const Environment& environment) {
+int check_command(std::span<char* const> words, const Environment& environment) {
   CheckArguments arguments;
   const auto files = read_options(arguments, words, OptionTables<CheckArguments>{{check_options}},
                                   OptionsEnd::dashes, "see cloche config --help");
-  if (!files.ok()) return fail(files.error());
+  if (!files.ok()) return report(files.error());
   if (arguments.help) return print_all(config_help(), 0);
   const auto checked = check_file(arguments, files.value(), environment);
   if (checked.ok()) {
@@ -210,7 +202,7 @@ int check_door(std::span<char* const> words, const Environment& environment) {
     for (const auto& note : checked.value().notes) print("note    " + on_one_line(note) + "\n");
     return 0;
   }
-  if (checked.error().cause == Cause::usage) return fail(checked.error());
+  if (checked.error().cause == Cause::usage) return report(checked.error());
   print("FAILED  " + on_one_line(describe(checked.error())) + "\n");
   return 1;
 }
@@ -244,13 +236,14 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
       plain("executors_dir", settings.executors_dir),
       permissions_key(configuration.files),
       plain("autonomy", with_asked(settings.autonomy, options.asked.autonomy, "--autonomy")),
-      plain("isolation", highest_rung(settings.isolation, options.operators, profile)),
+      plain("isolation", highest_level(settings.isolation, options.operators, profile)),
       backend_key(options.operators),
       plain("missing", missing_under(switches, settings.missing)),
       plain("commands", with_asked(settings.commands, options.asked.commands, "--commands")),
       plain("tool_path", settings.tool_path),
       shown_as("dotfiles", settings.dotfiles, json_quote(settings.dotfiles.value ? "allow" : "refuse")),
       plain("durable", settings.durable),
+      shown_as("record", settings.record, json_quote(settings.record.value ? "on" : "off")),
       plain("secret_grants", settings.secret_grants),
       plain("approved_executors", settings.approved_executors)};
   add_limits(keys, options.operators, settings);
@@ -289,17 +282,14 @@ std::string config_json(const std::vector<EffectiveKey>& keys, const ConfigFiles
   return out.end_object().end_object().text() + "\n";
 }
 
-int config_door(std::span<char* const> words, const Environment& environment) {
+int config_command(std::span<char* const> words, const Environment& environment) {
   const std::string_view first = words.empty() ? "" : words.front();
-  if (first == "check") return check_door(words.subspan(1), environment);
+  if (first == "check") return check_command(words.subspan(1), environment);
   const auto parsed = parse_call(words, CallCommand::config);
-  if (!parsed.ok()) return fail(parsed.error());
-  if (parsed.value().help) {
-    print(config_help());
-    return 0;
-  }
+  if (!parsed.ok()) return report(parsed.error());
+  if (parsed.value().help) return print_all(config_help(), 0);
   const auto shown = show_config(parsed.value(), environment);
-  return shown.ok() ? 0 : fail(shown.error());
+  return shown.ok() ? 0 : report(shown.error());
 }
 
 }  // namespace cloche

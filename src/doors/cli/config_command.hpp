@@ -1,7 +1,6 @@
-// The door `cloche config`: what every key of the configuration comes to here, and who said so.
+// `cloche config`: what every key of the configuration comes to here, and who said so.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -26,7 +25,5 @@ Result<std::vector<EffectiveKey>> effective_keys(const SessionOptions& options,
 
 std::string config_text(const std::vector<EffectiveKey>& keys);
 std::string config_json(const std::vector<EffectiveKey>& keys, const ConfigFiles& files);
-
-int config_door(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

@@ -55,29 +55,29 @@ TEST(ConfigCommand, FlagsAndVariablesAreOrigins) {
 TEST(ConfigCommand, IsolationIsWhatACallWouldGet) {
   struct Row {
     FileTexts files;
-    std::optional<Rung> rung;
+    std::optional<IsolationLevel> level;
     std::optional<Backend> backend;
     const char* isolation;
     const char* shown_backend;
   };
   const Row rows[] = {
       {{}, {}, {}, "\"namespace\" default", "null default"},
-      {{}, Rung::gvisor, {}, "\"gvisor\" --isolation", "null default"},
-      {{}, Rung::container, Backend::crun, "\"container\" --backend", "\"crun\" --backend"},
+      {{}, IsolationLevel::gvisor, {}, "\"gvisor\" --isolation", "null default"},
+      {{}, IsolationLevel::container, Backend::crun, "\"container\" --backend", "\"crun\" --backend"},
       {{.user = R"({"isolation": "container"})"},
-       Rung::gvisor,
+       IsolationLevel::gvisor,
        {},
        "\"gvisor\" --isolation <\"container\" U:1",
        "null default"},
       {{.user = R"({"isolation": "container"})"},
-       Rung::subprocess,
+       IsolationLevel::subprocess,
        {},
        "\"container\" U:1 <\"subprocess\" --isolation",
        "null default"},
   };
   for (const auto& row : rows) {
     SessionOptions options = default_session();
-    options.operators.isolation = row.rung;
+    options.operators.isolation = row.level;
     options.operators.backend = row.backend;
     const auto keys = keys_of(row.files, {}, options);
     EXPECT_EQ(line_of(keys, "isolation"), row.isolation);

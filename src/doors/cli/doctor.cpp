@@ -3,29 +3,30 @@
 
 #include "base/json/json_writer.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/cli/run_command.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/checks/diagnose.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr Rung all_rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
-                              Rung::container,  Rung::gvisor,     Rung::microvm};
+constexpr IsolationLevel all_levels[] = {IsolationLevel::permissive, IsolationLevel::subprocess,
+                                         IsolationLevel::namespaces, IsolationLevel::container,
+                                         IsolationLevel::gvisor,     IsolationLevel::microvm};
 
-struct RungHealth {
+struct LevelHealth {
   bool available = false;
   std::string why = {};  // which backends work, or why none does
   std::string fix = {};
 };
 
-RungHealth health_of(const Diagnosis& diagnosis, Rung rung) {
-  RungHealth health;
-  if (rung == Rung::permissive)
+LevelHealth health_of(const Diagnosis& diagnosis, IsolationLevel level) {
+  LevelHealth health;
+  if (level == IsolationLevel::permissive)
     return {false, "only for functions of an embedding program, never for a command", {}};
-  if (backends_of(rung).empty()) return {false, "not part of this build", {}};
+  if (backends_of(level).empty()) return {false, "not part of this build", {}};
   for (const auto& [backend, offer] : diagnosis.backends) {
-    if (rung_of(backend) != rung) continue;
+    if (level_of(backend) != level) continue;
     if (offer.works) {
       health.why += (health.available ? ", " : "") + std::string(name_of(backend));
       health.available = true;
@@ -36,37 +37,36 @@ RungHealth health_of(const Diagnosis& diagnosis, Rung rung) {
   }
   if (health.available) return health;
   for (const auto& [backend, offer] : diagnosis.backends) {
-    // Often all of a rung fail for one reason.
-    if (rung_of(backend) != rung || health.why.find(offer.why) != std::string::npos) continue;
+    // Often all of a level fail for one reason.
+    if (level_of(backend) != level || health.why.find(offer.why) != std::string::npos) continue;
     health.why += (health.why.empty() ? "" : "; ") + offer.why;
   }
   return health;
 }
 
-// Beside those that work, for whoever would like to have them: why, and what gives them.
-std::string others_as_text(const Diagnosis& diagnosis, Rung rung) {
+// The backends of this level that do not work, each with the reason and the fix.
+std::string others_as_text(const Diagnosis& diagnosis, IsolationLevel level) {
   std::string text;
   for (const auto& [backend, offer] : diagnosis.backends) {
-    if (rung_of(backend) != rung || offer.works) continue;
+    if (level_of(backend) != level || offer.works) continue;
     text += "; " + named_reason(backend, offer);
     if (!offer.fix.empty()) text += ": " + offer.fix;
   }
   return on_one_line(text);
 }
 
-// Whatever the host can do: what the operator has configured or switched asks for something else.
+// The operator's configuration or switches refuse every command, whatever the host can do.
 bool is_refused(const Diagnosis& diagnosis) {
   return !diagnosis.in_force || !diagnosis.misconfiguration.empty();
 }
 
-std::string rungs_as_text(const Diagnosis& diagnosis) {
-  std::string text;
-  for (Rung rung : all_rungs) {
-    const RungHealth health = health_of(diagnosis, rung);
-    std::string line = "  rung     " + std::string(name_of(rung));
-    line.resize(30, ' ');
+std::string levels_as_text(const Diagnosis& diagnosis) {
+  std::string text = "Isolation levels:\n";
+  for (IsolationLevel level : all_levels) {
+    const LevelHealth health = health_of(diagnosis, level);
+    std::string line = padded("  level    " + std::string(name_of(level)), 30);
     line += (health.available ? "works: " : "not here: ") + on_one_line(health.why);
-    if (health.available) line += others_as_text(diagnosis, rung);
+    if (health.available) line += others_as_text(diagnosis, level);
     if (!health.available && !health.fix.empty()) line += "; " + on_one_line(health.fix);
     text += line + "\n";
   }
@@ -76,26 +76,26 @@ std::string rungs_as_text(const Diagnosis& diagnosis) {
   return text;
 }
 
-// For whoever cannot have the default: the strongest rung that he can have, in the words that ask for it.
-std::string way_out(const Diagnosis& diagnosis) {
-  for (auto rung = std::rbegin(all_rungs); rung != std::rend(all_rungs); ++rung) {
-    if (health_of(diagnosis, *rung).available)
-      return "What works here, by your choice: cloche run --isolation " + std::string(name_of(*rung)) + "\n";
+// Where the default does not work: the strongest level that does, and the flag for it.
+std::string strongest_level_here(const Diagnosis& diagnosis) {
+  for (auto level = std::rbegin(all_levels); level != std::rend(all_levels); ++level) {
+    if (health_of(diagnosis, *level).available)
+      return "The strongest level that works here: cloche run --isolation " + std::string(name_of(*level)) +
+             "\n";
   }
   return {};
 }
 
 std::string layer_as_text(const LayerHealth& layer) {
-  std::string line = layer.enforced ? "  holds    " : "  MISSING  ";
-  line += name_of(layer.id);
-  line.resize(30, ' ');
+  std::string line =
+      padded((layer.enforced ? "  holds    " : "  MISSING  ") + std::string(name_of(layer.id)), 30);
   line += (layer.enforced ? layer.by : layer.fix) + "\n";
   if (layer.enforced) line += std::string(30, ' ') + "proven by: " + layer.proof + "\n";
   return line;
 }
 
 std::string layers_as_text(const Diagnosis& diagnosis) {
-  std::string text;
+  std::string text = "Layers of the default isolation level:\n";
   std::string untried;
   for (const auto& layer : diagnosis.layers) {
     if (layer.tried) {
@@ -104,11 +104,11 @@ std::string layers_as_text(const Diagnosis& diagnosis) {
       untried += " " + std::string(name_of(layer.id));
     }
   }
-  if (!untried.empty()) text += "  not tried, because that one is missing:" + untried + "\n";
+  if (!untried.empty()) text += "  not tried, because another layer is missing:" + untried + "\n";
   return text;
 }
 
-// Whether all calls are refused or those of one profile: for whoever asks only whether something is wrong.
+// The first of the faults that refuse all calls or those of one profile.
 std::string first_fault(const Diagnosis& diagnosis) {
   if (!diagnosis.misconfiguration.empty() || diagnosis.profile_faults.empty())
     return diagnosis.misconfiguration;
@@ -140,16 +140,16 @@ std::string as_json(const Diagnosis& diagnosis) {
     out.member("proof", layer.proof).member("fix", layer.fix).end_object();
   }
   out.end_array().key("rungs").begin_object();
-  for (Rung rung : all_rungs) {
-    const auto [available, why, fix] = health_of(diagnosis, rung);
-    out.key(name_of(rung))
+  for (IsolationLevel level : all_levels) {
+    const auto [available, why, fix] = health_of(diagnosis, level);
+    out.key(name_of(level))
         .begin_object()
         .member("available", available)
         .member("why", why)
         .member("fix", fix);
     out.key("backends").begin_object();
     for (const auto& [backend, offer] : diagnosis.backends) {
-      if (rung_of(backend) != rung) continue;
+      if (level_of(backend) != level) continue;
       out.key(name_of(backend)).begin_object().member("works", offer.works).member("why", offer.why);
       out.member("fix", offer.fix).end_object();
     }
@@ -172,27 +172,28 @@ std::string as_json(const Diagnosis& diagnosis) {
 std::string as_text(const Diagnosis& diagnosis) {
   std::string text = layers_as_text(diagnosis);
   if (diagnosis.overshoot_bytes) {
-    text += "  note     memory is watched, not charged: the worst overshoot of three tries was " +
+    text += "  NOTE     the memory limit is enforced by watching: the worst overshoot of three tries was " +
             std::to_string(*diagnosis.overshoot_bytes >> 20) +
-            " MiB; a delegated cgroup would make it exact\n";
+            " MiB; with a delegated cgroup the limit is exact\n";
   }
   for (const auto& note : diagnosis.notes) text += "  NOTE     " + on_one_line(note) + "\n";
   text += faults_as_text(diagnosis);
-  text += rungs_as_text(diagnosis);
+  text += levels_as_text(diagnosis);
   if (diagnosis.in_force == Backend::none)
-    return text + "ISOLATION IS OFF by the operator's own switch: NOTHING HOLDS.\n";
+    return text + "ISOLATION IS OFF by the operator's own switch: NOTHING CONFINES A COMMAND.\n";
   if (!diagnosis.active && diagnosis.in_force)
     return text + "The default does not work on this host (" + diagnosis.problem +
-           "); by the operator's own word a command gets " + std::string(name_of(*diagnosis.in_force)) +
+           "); the configuration gives a command " + std::string(name_of(*diagnosis.in_force)) +
            " instead.\n";
   if (!diagnosis.active)
-    return text + "The default is refused on this host: " + diagnosis.problem + "\n" + way_out(diagnosis);
-  const std::string holds =
-      "verything that the default needs holds on this host (proof " + diagnosis.proof + ")";
-  if (is_refused(diagnosis)) return text + "Every call is refused, although e" + holds + ".\n";
+    return text + "The default is refused on this host: " + diagnosis.problem + "\n" +
+           strongest_level_here(diagnosis);
+  const std::string proof = " (proof " + diagnosis.proof + ").\n";
+  const std::string although = ", although this host has everything that the default needs" + proof;
+  if (is_refused(diagnosis)) return text + "Every call is refused" + although;
   if (!diagnosis.profile_faults.empty())
-    return text + "Some calls are refused (see MISCONFIGURED above), although e" + holds + ".\n";
-  return text + "E" + holds + ".\n";
+    return text + "Some calls are refused (see MISCONFIGURED above)" + although;
+  return text + "Everything that the default needs holds on this host" + proof;
 }
 
 struct DoctorArguments {
@@ -205,30 +206,30 @@ constexpr Option<DoctorArguments> options[] = {
 
 std::string doctor_help() {
   return text_of(HelpPage{.usage = "cloche doctor [--json]",
-                          .about = "Runs the self-proof on this host and shows each layer: what keeps it, "
-                                   "what proved it, and what would provide it where it is missing. Exit code "
-                                   "0 when every layer that the default needs holds, 1 otherwise.",
+                          .about =
+                              "Runs the self-proof on this host. Shows each layer of the default isolation "
+                              "level with the mechanism that enforces it and the checks that proved it, "
+                              "or what would provide it; then every isolation level, with the backends "
+                              "that work here. Exit code 0 when every layer that the default needs holds "
+                              "and no configuration refuses calls, 1 otherwise.",
                           .rows = rows_of(OptionTables<DoctorArguments>{{options}}),
                           .examples = {"cloche doctor", "cloche doctor --json | python3 -m json.tool"}});
 }
 
 }  // namespace
 
-int doctor_door(std::span<char* const> words, const Environment& environment) {
+int doctor_command(std::span<char* const> words, const Environment& environment) {
   DoctorArguments arguments;
   const auto others = read_options(arguments, words, OptionTables<DoctorArguments>{{options}},
                                    OptionsEnd::dashes, "see cloche doctor --help");
   if (others.ok() && arguments.help) return print_all(doctor_help(), 0);
   if (!others.ok() || !others.value().empty()) {
-    complain(others.ok() ? "unknown argument " + std::string(others.value()[0]) + "; see cloche doctor --help"
-                         : describe(others.error()));
-    return 2;
+    return report(others.ok() ? usage_error("unexpected argument " + std::string(others.value()[0]),
+                                            "see cloche doctor --help")
+                              : others.error());
   }
-  auto installation = find_installation(environment);
-  if (!installation.ok()) {
-    complain(describe(installation.error()));
-    return 125;
-  }
+  const auto installation = find_installation(environment);
+  if (!installation.ok()) return report(installation.error());
   const Diagnosis diagnosis = diagnose(environment, installation.value());
   print(arguments.json ? as_json(diagnosis) : as_text(diagnosis));
   return diagnosis.active && !is_refused(diagnosis) && diagnosis.profile_faults.empty() ? 0 : 1;

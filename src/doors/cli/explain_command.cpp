@@ -3,19 +3,15 @@
 #include "base/json/json_writer.hpp"
 #include "doors/cli/arguments.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/print.hpp"
 #include "doors/cli/run_command.hpp"
-#include "doors/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/configuration/configuration.hpp"
 #include "policy/authority/authority.hpp"
 #include "tools/answer/model_text.hpp"
 
 namespace cloche {
 namespace {
-
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
 
 std::string shouted(Decision decision) {
   return decision == Decision::deny ? "DENY" : (decision == Decision::ask ? "ASK" : "allow");
@@ -28,9 +24,9 @@ std::string place_in(const std::string& rule) {
 }
 
 std::string gate_line(const Verdict& verdict) {
-  std::string line = padded(std::string(name_of(verdict.gate)), 10) + padded(shouted(verdict.decision), 8);
-  const std::string reason = on_one_line(verdict.reason);
-  line += verdict.rule.empty() ? reason : padded(reason, 54) + "  " + on_one_line(place_in(verdict.rule));
+  std::string line = padded(name_of(verdict.gate), 10, 0) + padded(shouted(verdict.decision), 8, 0);
+  const std::string reason = on_one_line(verdict.reason.text());
+  line += verdict.rule.empty() ? reason : padded(reason, 56) + on_one_line(place_in(verdict.rule));
   while (line.ends_with(' ')) line.pop_back();
   line += "\n";
   if (verdict.decision != Decision::allow && !operators_fix(verdict).empty())
@@ -50,8 +46,7 @@ std::string plan_lines(const Prepared& prepared) {
 
 int fail(const Error& error, bool json) {
   if (json) print(explain_json(error));
-  complain(describe(error));
-  return exit_code_of(error);
+  return report(error);
 }
 
 int show(const Result<Judged>& judged, bool json) {
@@ -78,21 +73,17 @@ int explain_a_call(std::span<char* const> words, const Environment& environment)
   auto parsed = parse_call(words, CallCommand::explain);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   CallArguments& arguments = parsed.value();
-  if (arguments.help) {
-    print(explain_help());
-    return 0;
-  }
+  if (arguments.help) return print_all(explain_help(), 0);
   if (const auto read = read_from_stdin(arguments); !read.ok()) return fail(read.error(), arguments.json);
-  return show(judge_alone(arguments.options, arguments.call, arguments.skill, environment), arguments.json);
+  if (arguments.task) arguments.options.run_name = run_of_task(*arguments.task, arguments.options.operators);
+  const ExplainedFor whose{.skill_file = arguments.skill, .task = arguments.task};
+  return show(explain(arguments.options, arguments.call, whose, environment), arguments.json);
 }
 
 int explain_a_run(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_run(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
-  if (parsed.value().help) {
-    print(explain_help());
-    return 0;
-  }
+  if (parsed.value().help) return print_all(explain_help(), 0);
   take_over_process(parsed.value(), {});
   return show(judge_run(parsed.value(), environment), parsed.value().json);
 }
@@ -115,8 +106,10 @@ void write_gates(JsonWriter& out, const Judgement& judgement) {
   out.key("gates").begin_array();
   for (const auto& verdict : judgement.gates) {
     out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
-    out.member("reason", verdict.reason).member("rule", verdict.rule).member("fix", operators_fix(verdict));
-    out.member("instead", verdict.instead);
+    out.member("reason", verdict.reason.text())
+        .member("rule", verdict.rule)
+        .member("fix", operators_fix(verdict));
+    out.member("instead", verdict.instead.text());
     if (verdict.decision == Decision::ask) out.member("approver", name_of(verdict.approvers));
     out.end_object();
   }
@@ -128,7 +121,7 @@ std::string explain_json(const Judged& judged) {
   const Prepared* prepared = judgement.prepared();
   JsonWriter out;
   out.begin_object().member("decision", name_of(judgement.decision));
-  out.member("reason", judgement.decision == Decision::allow ? "" : decisive(judgement).reason);
+  out.member("reason", judgement.decision == Decision::allow ? "" : decisive(judgement).reason.text());
   write_gates(out, judgement);
   out.key("plan");
   prepared != nullptr ? out.raw(to_json(prepared->plan)) : out.null();
@@ -147,22 +140,19 @@ std::string explain_json(const Error& error) {
   return out.end_object().text() + "\n";
 }
 
-int explain_door(std::span<char* const> words, const Environment& environment) {
+int explain_command(std::span<char* const> words, const Environment& environment) {
   std::vector<char*> rest(words.begin(), words.end());
-  // --json may stand before the word as well; it belongs to what follows.
+  // --json is accepted before `run` and `call` as well.
   const bool json = !rest.empty() && std::string_view(rest.front()) == "--json";
   if (json && rest.size() > 1) std::swap(rest[0], rest[1]);
   const std::string_view what = rest.empty() ? "" : rest.front();
-  if (what == "--help" || what == "-h") {
-    print(explain_help());
-    return 0;
-  }
+  if (what == "--help" || what == "-h") return print_all(explain_help(), 0);
   const std::span<char* const> arguments(rest);
   if (what == "run") return explain_a_run(arguments.subspan(1), environment);
   if (what == "call") return explain_a_call(arguments.subspan(1), environment);
-  return fail(
-      usage_error("explain what?", "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"),
-      json);
+  return fail(usage_error("explain needs run or call",
+                          "cloche explain run -- CMD... or cloche explain call TOOL ARGS-JSON"),
+              json);
 }
 
 }  // namespace cloche

@@ -1,13 +1,10 @@
-// The doors `cloche explain` and `cloche test`: words in, bytes and an exit code out. No decision is taken
-// here.
+// `cloche explain`: a judgement as text and as JSON.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "base/json/json_writer.hpp"
 #include "base/result.hpp"
-#include "base/sys/environment.hpp"
 #include "gateway/judge.hpp"
 
 namespace cloche {
@@ -21,8 +18,5 @@ std::string explain_json(const Judged& judged);
 // The same keys for what could not be judged at all: denied, with the error for a reason and no gate's
 // answer.
 std::string explain_json(const Error& error);
-
-int explain_door(std::span<char* const> words, const Environment& environment);
-int test_door(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

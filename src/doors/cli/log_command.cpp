@@ -8,11 +8,12 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "model/limits.hpp"
-#include "store/kept_head.hpp"
 #include "store/record/prune.hpp"
+#include "store/record/stored_head.hpp"
 
 namespace cloche {
 namespace {
@@ -31,37 +32,45 @@ struct ActionName {
   std::string_view help;
 };
 constexpr ActionName actions[] = {
+    {"list", Action::list, "",
+     "The runs in the state directory, the one written last at the end; also without an action."},
     {"show", Action::show, "RUN", "A table of its calls, and the gates that objected."},
     {"verify", Action::verify, "RUN",
-     "Whether the record is what was written: names the first line that was changed, removed, inserted or "
+     "Check that the record is as it was written: names the first line that was changed, removed, inserted "
+     "or "
      "moved, and an end that was cut off."},
     {"tail", Action::tail, "RUN", "Its last calls, and each new one as it ends."},
     {"prune", Action::prune, "[RUN]",
-     "Remove what finished runs have left; without RUN and --older-than only the homes of tasks. The "
+     "Remove what finished runs have left: the homes of tasks and, with RUN or --older-than, the records. "
+     "The "
      "artifacts of a --run DIR are never removed, and a run that is in use is left alone."}};
 
 constexpr unsigned bit(Action action) { return 1U << static_cast<unsigned>(action); }
-constexpr unsigned not_prune = ~bit(Action::prune);
+constexpr unsigned of_a_run = ~(bit(Action::list) | bit(Action::prune));
 
 constexpr Option<LogArguments> options[] = {
-    {"--task", "T", "Only the calls of this task.", keep<&LogArguments::task>, not_prune},
-    {"--head", "H", "Of verify: a head of the audit that was kept elsewhere, and must still be in the chain.",
+    {"--task", "T", "Only the calls of this task.", keep<&LogArguments::task>, of_a_run},
+    {"--head", "H",
+     "Of verify: a head of the audit that you stored elsewhere; it must still be in the chain.",
      keep<&LogArguments::head>, bit(Action::verify)},
     {"--older-than", "TIME",
      "Of prune: remove every run that was not written to for so long (1h, 90m), and what calls without a "
      "record had quarantined by then.",
      keep<&LogArguments::older_than>, bit(Action::prune)},
-    {"--json", "", "Of show and tail the lines as they are; of verify ok, lines, head, first_bad and notes.",
-     raise<&LogArguments::json>, not_prune},
+    {"--json", "",
+     "Print JSON: of show and tail the lines of the record, of verify ok, lines, head, first_bad and notes.",
+     raise<&LogArguments::json>, of_a_run},
     help_option<LogArguments>};
 
 std::string log_help() {
   std::vector<HelpRow> rows;
   for (const auto& row : actions)
-    rows.push_back({std::string(row.name) + " " + std::string(row.value), std::string(row.help)});
+    rows.push_back({std::string(row.name) + (row.value.empty() ? "" : " ") + std::string(row.value),
+                    std::string(row.help)});
   for (auto& row : rows_of(OptionTables<LogArguments>{{options}})) rows.push_back(std::move(row));
   return text_of(HelpPage{
-      .usage = "cloche log show|verify|tail RUN [--task T] [--head H] [--json]\n"
+      .usage = "cloche log [list]\n"
+               "cloche log show|verify|tail RUN [--task T] [--head H] [--json]\n"
                "cloche log prune [RUN | --older-than TIME]",
       .about = "RUN is a run's id, 'last', or its directory; show and verify also take one transcript file.",
       .rows = std::move(rows),
@@ -73,19 +82,20 @@ std::string log_help() {
 Error bad_usage(const std::string& what) { return usage_error(what, "see cloche log --help"); }
 
 Result<void> check(const LogArguments& arguments) {
+  if (arguments.action == Action::list) {
+    if (!arguments.run.empty()) return bad_usage("list takes no run");
+    return {};
+  }
   if (arguments.action != Action::prune && arguments.run.empty())
     return bad_usage("name a run: its id, 'last' or its directory");
   if (!arguments.run.empty() && !arguments.older_than.empty())
-    return bad_usage("--older-than is about all runs; name one, or give an age");
+    return bad_usage("give a run or --older-than, not both");
   if (!arguments.older_than.empty()) TRY(parse_duration_ms("--older-than", arguments.older_than));
   if (!arguments.task.empty()) TRY(check_task_id(arguments.task));
   return {};
 }
 
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size() + 1, width), ' ');
-  return text;
-}
+std::string column(std::string_view text, size_t width) { return padded(text, width, 1); }
 
 std::string ending_of(const LoggedCall& call) {
   if (call.outcome.empty()) return "no result";
@@ -98,13 +108,7 @@ bool is_regular(const std::string& path) {
   return ::stat(path.c_str(), &seen) == 0 && S_ISREG(seen.st_mode);
 }
 
-// Says it, and 125 or 2 for the caller.
-int explain_failure(const Error& error) {
-  complain(describe(error));
-  return error.cause == Cause::usage ? 2 : 125;
-}
-
-// What a word names: one transcript, or a whole run.
+// What RUN names: one transcript file, or a whole run.
 struct Target {
   std::string file = {};  // empty: the run
   RunPlace run = {};
@@ -119,7 +123,7 @@ Result<Target> find_target(const LogArguments& arguments, const std::string& sta
   if (const auto lost = !found.ok() && verifies ? find_lost_run(arguments.run, state) : std::nullopt)
     return Target{{}, *lost};
   const RunPlace run = TRY(std::move(found));
-  if (!has_record(run) && !(verifies && read_kept_head(run)))
+  if (!has_record(run) && !(verifies && read_stored_head(run)))
     return refusal(shown(run.directory) + " has no record in it");
   return Target{{}, run};
 }
@@ -147,14 +151,15 @@ Result<int> verify(const LogArguments& arguments, const Target& target) {
                    found.first_bad ? 1 : 0);
 }
 
-// Whether anybody still reads what we print; waits a moment for that to change.
+// Waits a moment; false when the reader of stdout has gone.
 bool reader_stays() {
   pollfd output{.fd = 1, .events = 0, .revents = 0};
   return ::poll(&output, 1, follow_every_ms) == 0 || (output.revents & (POLLERR | POLLNVAL)) == 0;
 }
 
 Result<int> tail(const LogArguments& arguments, const Target& target) {
-  if (!target.file.empty()) return bad_usage("tail follows a run; of one transcript say its run and --task");
+  if (!target.file.empty())
+    return bad_usage("tail follows a run, not a transcript file: name its run and give --task");
   TranscriptFollower follower(target.run, arguments.task);
   size_t most = calls_before_following;
   do {
@@ -170,6 +175,7 @@ Result<int> tail(const LogArguments& arguments, const Target& target) {
 Result<int> prune(const LogArguments& arguments, const std::string& state) {
   if (!arguments.run.empty()) {
     const RunPlace place = TRY(find_run(arguments.run, state));
+    if (!has_record(place)) return refusal(visible(place.directory) + " has no record in it");
     const Pruned what = TRY(prune_run(place));
     print(what == Pruned::record ? "removed the run " + place.run_id() + "\n"
                                  : "removed the task homes of " + visible(place.directory) + "\n");
@@ -181,13 +187,17 @@ Result<int> prune(const LogArguments& arguments, const std::string& state) {
   for (const auto& run : report.records) print("removed the run " + run + "\n");
   for (const auto& run : report.task_homes) print("removed the task homes of " + run + "\n");
   for (const auto& call : report.quarantines) print("removed the quarantine " + call + "\n");
-  for (const auto& line : report.kept) complain(line);
+  for (const auto& line : report.left) complain(line);
   return 0;
 }
 
 Result<int> act(const LogArguments& arguments, const Environment& environment) {
   const std::string state = TRY(find_installation(environment)).state;
   if (arguments.action == Action::prune) return prune(arguments, state);
+  if (arguments.action == Action::list) {
+    print(list_table(list_runs(state)));
+    return 0;
+  }
   const Target target = TRY(find_target(arguments, state));
   switch (arguments.action) {
     case Action::verify: return verify(arguments, target);
@@ -199,7 +209,7 @@ Result<int> act(const LogArguments& arguments, const Environment& environment) {
 }  // namespace
 
 Result<LogArguments> parse_log(std::span<char* const> words) {
-  if (words.empty()) return bad_usage("say what to do: show, verify, tail or prune");
+  if (words.empty()) return LogArguments{.action = Action::list};
   const std::string first = words.front();
   if (first == "--help" || first == "-h") return LogArguments{};
   const auto* const named = std::find_if(std::begin(actions), std::end(actions),
@@ -211,17 +221,26 @@ Result<LogArguments> parse_log(std::span<char* const> words) {
       TRY(read_options(arguments, words.subspan(1), tables, OptionsEnd::dashes, "see cloche log --help"));
   if (arguments.help) return LogArguments{};
   if (runs.size() > 1 || (runs.size() == 1 && *runs[0] == 0))
-    return bad_usage("one run at a time; '" + std::string(runs.back()) + "' is too much");
+    return bad_usage("one run at a time: unexpected argument '" + std::string(runs.back()) + "'");
   if (!runs.empty()) arguments.run = runs[0];
   TRY(check(arguments));
   return arguments;
 }
 
+std::string list_table(const std::vector<RunSummary>& runs) {
+  if (runs.empty()) return "no runs\n";
+  std::string text = column("RUN", 26) + column("WRITTEN", 26) + column("CALLS", 7) + "WORKSPACE\n";
+  for (const auto& run : runs)
+    text += column(shown(run.run_id, 80), 26) + column(run.written, 26) +
+            column(std::to_string(run.calls), 7) + shown(run.workspace, shown_reason_bytes) + "\n";
+  return text;
+}
+
 std::string log_line(const LoggedCall& call) {
-  std::string text = padded(shown(call.call_id, 24), 8) + padded(shown(call.time, 32), 26);
-  text += padded(shown(call.task_id, 24), 10) + padded(shown(call.tool, 24), 18);
-  text += padded(shown(call.decision, 16), 7) + padded(shown(ending_of(call), 24), 11);
-  text += padded(call.wall_ms.empty() ? "-" : shown(call.wall_ms, 12) + " ms", 9);
+  std::string text = column(shown(call.call_id, 24), 8) + column(shown(call.time, 32), 26);
+  text += column(shown(call.task_id, 24), 10) + column(shown(call.tool, 24), 18);
+  text += column(shown(call.decision, 16), 7) + column(shown(ending_of(call), 24), 11);
+  text += column(call.wall_ms.empty() ? "-" : shown(call.wall_ms, 12) + " ms", 9);
   text += shown(call.args, shown_text_bytes) + "\n";
   for (const auto& objection : call.objections)
     text += std::string(8, ' ') + shown(objection, shown_reason_bytes) + "\n";
@@ -230,8 +249,8 @@ std::string log_line(const LoggedCall& call) {
 
 std::string log_table(const Log& log) {
   if (log.calls.empty() && log.unreadable_lines == 0) return "no calls\n";
-  std::string text = padded("CALL", 8) + padded("TIME", 26) + padded("TASK", 10) + padded("TOOL", 18) +
-                     padded("GATES", 7) + padded("END", 11) + padded("TOOK", 9) + "ARGS\n";
+  std::string text = column("CALL", 8) + column("TIME", 26) + column("TASK", 10) + column("TOOL", 18) +
+                     column("GATES", 7) + column("END", 11) + column("TOOK", 9) + "ARGS\n";
   for (const auto& call : log.calls) text += log_line(call);
   if (log.unreadable_lines > 0)
     text +=
@@ -249,18 +268,15 @@ std::string verification_text(const Verification& verification) {
   return text + "ok: " + std::to_string(verification.lines) + " lines, head " + verification.head + "\n";
 }
 
-int log_door(std::span<char* const> words, const Environment& environment) {
+int log_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = parse_log(words);
   if (!arguments.ok()) {
     complain(describe(arguments.error()));
     return 2;
   }
-  if (arguments.value().action == Action::help) {
-    print(log_help());
-    return 0;
-  }
+  if (arguments.value().action == Action::help) return print_all(log_help(), 0);
   const auto done = act(arguments.value(), environment);
-  return done.ok() ? done.value() : explain_failure(done.error());
+  return done.ok() ? done.value() : report(done.error());
 }
 
 }  // namespace cloche

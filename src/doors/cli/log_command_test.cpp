@@ -20,7 +20,7 @@ std::string parsed(std::vector<std::string> words) {
   const auto read = parse_log(pointers);
   if (!read.ok()) return (read.error().cause == Cause::usage ? "usage: " : "") + read.error().what.text();
   const LogArguments& arguments = read.value();
-  constexpr const char* names[] = {"help", "show", "verify", "tail", "prune"};
+  constexpr const char* names[] = {"help", "list", "show", "verify", "tail", "prune"};
   return std::string(names[static_cast<int>(arguments.action)]) + " run=" + arguments.run +
          " task=" + arguments.task + " head=" + arguments.head + " older=" + arguments.older_than +
          (arguments.json ? " json" : "");
@@ -37,18 +37,20 @@ TEST(LogArguments, AreReadByTheTable) {
       {{"prune", "--older-than", "2h"}, "prune run= task= head= older=2h"},
       {{"--help"}, "help run= task= head= older="},
       {{"show", "-h"}, "help run= task= head= older="},
-      {{}, "usage: say what to do: show, verify, tail or prune"},
-      {{"list"}, "usage: unknown action 'list'"},
+      {{}, "list run= task= head= older="},
+      {{"list"}, "list run= task= head= older="},
+      {{"list", "r"}, "usage: list takes no run"},
+      {{"list", "--json"}, "usage: unknown flag --json"},
+      {{"lost"}, "usage: unknown action 'lost'"},
       {{"show"}, "usage: name a run: its id, 'last' or its directory"},
-      {{"show", ""}, "usage: one run at a time; '' is too much"},
-      {{"show", "a", "b"}, "usage: one run at a time; 'b' is too much"},
+      {{"show", ""}, "usage: one run at a time: unexpected argument ''"},
+      {{"show", "a", "b"}, "usage: one run at a time: unexpected argument 'b'"},
       {{"show", "a", "--head", "x"}, "usage: unknown flag --head"},
       {{"show", "a", "--task"}, "usage: --task needs a value"},
       {{"show", "a", "--task="}, "usage: a flag has an empty value"},
       {{"show", "a", "--follow"}, "usage: unknown flag --follow"},
       {{"prune", "--json"}, "usage: unknown flag --json"},
-      {{"prune", "r", "--older-than", "2h"},
-       "usage: --older-than is about all runs; name one, or give an age"},
+      {{"prune", "r", "--older-than", "2h"}, "usage: give a run or --older-than, not both"},
   };
   for (const auto& row : rows) EXPECT_EQ(parsed(row.words), row.answer);
   EXPECT_NE(parsed({"prune", "--older-than", "soon"}).find("--older-than"), std::string::npos);

@@ -1,5 +1,5 @@
-#include "doors/new_command.hpp"
-
+// `cloche new skill|executor|rule NAME [--dir DIR]`: writes a working one with its test, and overwrites
+// nothing.
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,7 +15,8 @@
 #include "base/text/command_words.hpp"
 #include "doors/cli/new_templates.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "tools/commands/run_shell.hpp"
 
 namespace cloche {
@@ -45,8 +46,8 @@ std::string new_help() {
   for (auto& row : rows_of(tables())) rows.push_back(std::move(row));
   return text_of(
       HelpPage{.usage = "cloche new skill|executor|rule NAME [--dir DIR]",
-               .about = "Writes one that works, with its own test. Nothing is ever overwritten: when "
-                        "something of that name is there, the exit code is 125.",
+               .about = "Writes a working one, with its own test. Nothing is overwritten: when a file "
+                        "of that name exists, the exit code is 125.",
                .rows = std::move(rows),
                .examples = {"cloche new skill code-review --dir skills",
                             "cloche new executor word-count && sh word-count/test.sh",
@@ -59,13 +60,13 @@ Result<NewArguments> parse_new(std::span<char* const> words) {
       TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche new --help"));
   if (arguments.help) return arguments;
   if (plain.size() != 2)
-    return usage_error("say what and its name: cloche new skill NAME", "see cloche new --help");
+    return usage_error("a kind and a name are needed, as in: cloche new skill NAME", "see cloche new --help");
   arguments.kind = plain[0];
   arguments.name = plain[1];
   return arguments;
 }
 
-// The strictest of what the readers take: a name that is good everywhere.
+// A name that the readers of all three kinds accept.
 Result<void> judge_name(const NewArguments& arguments) {
   const std::string& name = arguments.name;
   const bool underscores = arguments.kind != "skill";
@@ -86,22 +87,23 @@ Result<NewThing> thing_for(const NewArguments& arguments) {
   if (arguments.kind == "skill") return new_skill(arguments.name);
   if (arguments.kind == "executor") return new_executor(arguments.name);
   if (arguments.kind == "rule") return new_rule(arguments.name);
-  return usage_error("there is no new " + shown(arguments.kind, 80), "known are skill, executor and rule");
+  return usage_error("unknown kind " + shown(arguments.kind, 80), "known are skill, executor and rule");
 }
 
-// Made for the thing alone: a folder that is there already has something in it that is not ours.
+Error exists_already(const std::string& path) {
+  return refusal(path + " exists already, and nothing is overwritten", "choose another name");
+}
+
+// A new folder: one that exists holds files that are not ours.
 Result<void> make_folder(const std::string& path) {
   if (::mkdir(path.c_str(), 0777) == 0) return {};
-  if (errno == EEXIST)
-    return refusal(path + " is there already, and nothing is overwritten", "take another name");
-  return system_error("make " + path);
+  return errno == EEXIST ? exists_already(path) : system_error("make " + path);
 }
 
 Result<void> write_new(const std::string& path, const NewFile& file) {
   const mode_t mode = file.executable ? 0777 : 0666;  // less the umask
   auto fd = sys::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  if (!fd.ok() && fd.error().number == EEXIST)
-    return refusal(path + " is there already, and nothing is overwritten", "take another name");
+  if (!fd.ok() && fd.error().number == EEXIST) return exists_already(path);
   if (!fd.ok()) return fd.error();
   return sys::write_all(fd.value().get(), file.text);
 }
@@ -118,27 +120,19 @@ Result<void> write_thing(const NewThing& thing, const std::string& directory) {
   return {};
 }
 
-int failed(const Error& error) {
-  complain(describe(error));
-  return error.cause == Cause::usage ? 2 : 125;
-}
-
 }  // namespace
 
-int new_door(std::span<char* const> words) {
+int new_command(std::span<char* const> words, const Environment&) {
   const auto arguments = parse_new(words);
-  if (!arguments.ok()) return failed(arguments.error());
-  if (arguments.value().help) {
-    print(new_help());
-    return 0;
-  }
+  if (!arguments.ok()) return report(arguments.error());
+  if (arguments.value().help) return print_all(new_help(), 0);
   const auto thing = thing_for(arguments.value());
-  if (!thing.ok()) return failed(thing.error());
+  if (!thing.ok()) return report(thing.error());
   const std::string& directory = arguments.value().directory;
-  std::error_code ignored;  // what cannot be made is the next step's error
+  std::error_code ignored;  // writing into it reports the error
   std::filesystem::create_directories(directory, ignored);
   if (const auto written = write_thing(thing.value(), directory); !written.ok())
-    return failed(written.error());
+    return report(written.error());
   const std::string in = directory == "." ? "" : "cd " + quote_words({directory}) + " && ";
   print("try it: " + visible(in + thing.value().next) + "\n");
   return 0;

@@ -84,7 +84,7 @@ if __name__ == "__main__":
 )text";
 
 constexpr std::string_view executor_test = R"text(#!/bin/sh
-# Calls the tool as a model would, under the glass. Run it from anywhere: sh test.sh
+# Calls the tool as a model would, in the sandbox. Run it from anywhere: sh test.sh
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 said=$(cloche call @NAME@ '{"text":"three short words"}' --executors "$folder")

@@ -91,7 +91,8 @@ inline constexpr auto limit_options = []<size_t... at>(std::index_sequence<at...
 }
 (std::make_index_sequence<std::size(limit_table)>());
 
-// The flags of the operator's places, which doors/hook/agent_environment.hpp has read; they are only counted.
+// The flags for the operator's directories. doors/hook/agent_environment.hpp has read them; here they are
+// only counted.
 template <typename Arguments>
 Result<void> count_place(Arguments& arguments, const std::string&) {
   ++arguments.places;

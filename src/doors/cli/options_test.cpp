@@ -1,6 +1,6 @@
 // Help is made from the tables that the words are read by: every option that parses is shown, aligned and
 // wrapped.
-#include "doors/help.hpp"
+#include "doors/cli/options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,7 @@
 
 #include "doors/cli/arguments.hpp"
 #include "doors/cli/call_arguments.hpp"
-#include "doors/cli/options.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
 
 namespace cloche {
 namespace {
@@ -119,7 +118,7 @@ TEST(Help, NamesNoFlagThatIsNotThere) {
 }
 
 TEST(Help, EachTextHasExamplesAndFitsATerminal) {
-  for (const std::string& text : {main_help(), run_help(), wrap_help()}) {
+  for (const std::string& text : {run_help(), wrap_help()}) {
     EXPECT_TRUE(has(text, "Examples:\n"));
     EXPECT_TRUE(text.ends_with("\n"));
     std::istringstream lines(text);

@@ -1,4 +1,4 @@
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
 
 #include <algorithm>
 
@@ -30,5 +30,22 @@ int print_all(const std::string& text, int exit_code) {
 }
 
 void complain(const std::string& sentence) { (void)sys::write_all(2, "cloche: " + visible(sentence) + "\n"); }
+
+void complain_notes(const std::vector<std::string>& notes) {
+  for (const auto& note : notes) complain("note: " + note);
+}
+
+int exit_code_of(const Error& error) { return error.cause == Cause::usage ? 2 : 125; }
+
+int report(const Error& error) {
+  complain(describe(error));
+  return exit_code_of(error);
+}
+
+std::string padded(std::string_view text, size_t width, size_t gap) {
+  std::string out(text);
+  out.resize(std::max(out.size() + gap, width), ' ');
+  return out;
+}
 
 }  // namespace cloche

@@ -1,5 +1,4 @@
-#include "doors/profiles_command.hpp"
-
+// `cloche profiles`: the sandbox profiles listed, shown, and their examples run.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -8,7 +7,8 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/checks/profile_check.hpp"
 #include "gateway/configuration/configuration.hpp"
 #include "store/config/profile_files.hpp"
@@ -44,8 +44,8 @@ std::string profiles_help() {
       .usage = "cloche profiles [list | show NAME|FILE | check [NAME|FILE]...] [--json]",
       .about = "A sandbox profile says where a command may write and whether it has network. Three come with "
                "Cloche; yours are files NAME.json in profiles_dir of the configuration. `check` runs the "
-               "examples under the profile in a throwaway workspace, and prints file:line of those that did "
-               "something else.",
+               "examples under the profile in a scratch workspace, and prints file:line of each that did not "
+               "behave as expected.",
       .rows = std::move(rows),
       .notes =
           "Exit code 0 when all hold, 1 when one does not, 125 when a profile cannot be read, 2 bad usage.",
@@ -70,7 +70,7 @@ Result<ProfilesArguments> parse(std::span<char* const> words) {
   } else if (action == "check") {
     arguments.action = Action::check;
   } else {
-    return usage_error("it is cloche profiles list, show NAME or check [NAME | FILE]...",
+    return usage_error("the actions are list, show NAME|FILE and check [NAME|FILE]...",
                        "see cloche profiles --help");
   }
   return arguments;
@@ -79,11 +79,6 @@ Result<ProfilesArguments> parse(std::span<char* const> words) {
 std::string_view access_of(const SandboxProfile& profile) { return profile.writes ? "write" : "read"; }
 std::string_view network_of(const SandboxProfile& profile) { return profile.network ? "declared" : "none"; }
 std::string_view name_of(Expect expect) { return expect == Expect::allow ? "allow" : "deny"; }
-
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size() + 2, width), ' ');
-  return text;
-}
 
 void write_profile(JsonWriter& out, const SandboxProfile& profile) {
   out.begin_object().member("name", profile.name).member("source", profile.source);
@@ -110,6 +105,38 @@ void write_profile(JsonWriter& out, const SandboxProfile& profile) {
   out.end_array().end_object();
 }
 
+std::string profiles_table(const Profiles& profiles) {
+  std::string text;
+  for (const auto& profile : profiles)
+    text += padded(profile.name, 28) + on_one_line(profile.description) + "\n";
+  return text;
+}
+
+std::string profile_json(const SandboxProfile& profile) {
+  JsonWriter out(JsonWriter::Layout::indented);
+  write_profile(out, profile);
+  return out.text();
+}
+
+std::string profile_text(const SandboxProfile& profile) {
+  const auto line = [](const std::string& key, const std::string& value) {
+    return padded(key, 12) + on_one_line(value) + "\n";
+  };
+  std::string text = line(profile.name, profile.description);
+  text += line("source", profile.source);
+  if (!profile.extends.empty()) text += line("extends", profile.extends);
+  text += line("workspace", std::string(access_of(profile)));
+  text += line("network", std::string(network_of(profile)));
+  for (const auto& grant : profile.grants) text += line(grant.writable ? "rw" : "ro", grant.source);
+  for (const auto& limit : profile.limits)
+    text += line("limit", std::string(info_of(limit.id).name) + " " + show_limit(limit.id, limit.value));
+  if (profile.isolation) text += line("isolation", std::string(cloche::name_of(*profile.isolation)));
+  for (const auto& example : profile.examples)
+    text += line(example.expect == Expect::allow ? "allows" : "denies",
+                 quote_words(example.argv) + (example.why.empty() ? "" : "    # " + example.why));
+  return text;
+}
+
 // A path or the name of a file, as against the name of a profile.
 bool is_file(const std::string& word) {
   return word.find('/') != std::string::npos || word.ends_with(".json") || word.ends_with(".sb");
@@ -123,13 +150,12 @@ Result<SandboxProfile> named_profile(const std::string& word, const Profiles& kn
   return *profile;
 }
 
-// Somebody may believe that it counts.
-void tell_passed_over(const std::optional<std::string>& folder) {
+// The operator may believe that these files count.
+void note_ignored_files(const std::optional<std::string>& folder) {
   if (!folder) return;
   for (const auto& name : passed_over_in(*folder))
-    complain(
-        "note: " + visible(*folder + "/" + name) +
-        " is no profile by its name, and is passed over: a profile is NAME.json, without a dot before it");
+    complain("note: " + visible(*folder + "/" + name) +
+             " is ignored: a profile is a file NAME.json, and NAME begins with no dot");
 }
 
 struct Tally {
@@ -194,12 +220,12 @@ Result<bool> check_all(const ProfilesArguments& arguments, const Configuration& 
 
 Result<int> carry_out(const ProfilesArguments& arguments, const Environment& environment) {
   const Installation installation = TRY(find_installation(environment));
-  // Of no workspace: what the operator has, whatever a project would take away.
+  // Without a workspace: a project's file narrows nothing here.
   Configuration configuration = TRY(load_configuration(environment, installation, ""));
   for (auto& profile : configuration.profiles) profile = TRY(with_examples(profile));
   const Profiles& known = configuration.profiles;
   if (arguments.action != ProfilesArguments::Action::show)
-    tell_passed_over(configuration.settings.profiles_dir.value);
+    note_ignored_files(configuration.settings.profiles_dir.value);
   switch (arguments.action) {
     case ProfilesArguments::Action::list: {
       JsonWriter out;
@@ -221,45 +247,11 @@ Result<int> carry_out(const ProfilesArguments& arguments, const Environment& env
 
 }  // namespace
 
-std::string profiles_table(const Profiles& profiles) {
-  std::string text;
-  for (const auto& profile : profiles)
-    text += padded(profile.name, 28) + on_one_line(profile.description) + "\n";
-  return text;
-}
-
-std::string profile_json(const SandboxProfile& profile) {
-  JsonWriter out(JsonWriter::Layout::indented);
-  write_profile(out, profile);
-  return out.text();
-}
-
-std::string profile_text(const SandboxProfile& profile) {
-  const auto line = [](const std::string& key, const std::string& value) {
-    return padded(key, 12) + on_one_line(value) + "\n";
-  };
-  std::string text = line(profile.name, profile.description);
-  text += line("source", profile.source);
-  if (!profile.extends.empty()) text += line("extends", profile.extends);
-  text += line("workspace", std::string(access_of(profile)));
-  text += line("network", std::string(network_of(profile)));
-  for (const auto& grant : profile.grants) text += line(grant.writable ? "rw" : "ro", grant.source);
-  for (const auto& limit : profile.limits)
-    text += line("limit", std::string(info_of(limit.id).name) + " " + show_limit(limit.id, limit.value));
-  if (profile.isolation) text += line("isolation", std::string(cloche::name_of(*profile.isolation)));
-  for (const auto& example : profile.examples)
-    text += line(example.expect == Expect::allow ? "allows" : "denies",
-                 quote_words(example.argv) + (example.why.empty() ? "" : "    # " + example.why));
-  return text;
-}
-
-int profiles_door(std::span<char* const> words, const Environment& environment) {
+int profiles_command(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse(words);
   if (parsed.ok() && parsed.value().help) return print_all(profiles_help(), 0);
   const auto code = parsed.ok() ? carry_out(parsed.value(), environment) : Result<int>(parsed.error());
-  if (code.ok()) return code.value();
-  complain(describe(code.error()));
-  return code.error().cause == Cause::usage ? 2 : 125;
+  return code.ok() ? code.value() : report(code.error());
 }
 
 }  // namespace cloche

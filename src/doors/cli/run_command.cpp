@@ -15,15 +15,15 @@
 #include "confine/supervise/outcome_of_call.hpp"
 #include "doors/cli/arguments.hpp"
 #include "doors/cli/explain_command.hpp"
-#include "doors/kept_run.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
+#include "doors/hook/run_pending.hpp"
 #include "gateway/gateway.hpp"
 #include "model/network.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 #include "tools/answer/model_text.hpp"
 
 namespace cloche {
-int exit_code_of(const Error& error) { return error.cause == Cause::usage ? 2 : 125; }
 
 OwnedFd take_over_signals() {
   sigset_t set;
@@ -57,14 +57,16 @@ void show_dry_run(const Prepared& prepared) {
   print(visible(text));
 }
 
-// The operator's flags in the words that skills are held against.
+// The hosts of the operator's flags as they are compared with what skills declare.
 std::vector<std::string> words_of(const std::vector<std::string>& hosts) {
   std::vector<std::string> words;
   for (const auto& host : hosts) words.push_back(host_entry(host).is_any() ? std::string(any_host) : host);
   return words;
 }
 
-SessionOptions session_for(const RunArguments& arguments) {
+Result<SessionOptions> session_for(const RunArguments& arguments) {
+  if (arguments.run && arguments.request.workspace)
+    return usage_error("--run has its workspace in it: give --run or --workspace");
   SessionOptions options = default_session();
   options.serves = Asks::operators;
   options.operators = arguments.request;
@@ -73,6 +75,7 @@ SessionOptions session_for(const RunArguments& arguments) {
   if (arguments.task) options.run_name = run_of_task(*arguments.task, arguments.request);
   const bool recorded = arguments.run || arguments.task;
   options.record = recorded ? Registry::Record::kept : Registry::Record::none;
+  options.day_record = true;
   return options;
 }
 
@@ -111,7 +114,7 @@ int dry_run(const RunArguments& arguments, const Environment& environment) {
     return judged.value().judgement.decision == Decision::deny ? 126 : 0;
   }
   if (!judged.ok()) return refuse_run(judged.error(), arguments);
-  for (const auto& note : judged.value().notes) complain("note: " + visible(note));
+  complain_notes(judged.value().notes);
   if (const Prepared* prepared = judged.value().judgement.prepared()) {
     show_dry_run(*prepared);
     return 0;
@@ -123,7 +126,8 @@ int dry_run(const RunArguments& arguments, const Environment& environment) {
 
 Result<CallResult> run(const RunArguments& arguments, const Environment& environment,
                        const CallersDescriptors& callers, Approver& approver) {
-  auto gateway = TRY(Gateway::open(session_for(arguments), environment));
+  SessionOptions options = TRY(session_for(arguments));
+  auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
   const OwnedFd signals = take_over_signals();
   const CallContext context{.task = arguments.task,
@@ -131,10 +135,7 @@ Result<CallResult> run(const RunArguments& arguments, const Environment& environ
                             .skill = skill ? &*skill : nullptr,
                             .passed_on = passed_on_to(arguments, callers, signals.get()),
                             .starts_early = true,
-                            .noted =
-                                [](const auto& notes) {
-                                  for (const auto& note : notes) complain("note: " + visible(note));
-                                },
+                            .noted = complain_notes,
                             .waits = complain_of_wait};
   return gateway->call(operators_command(arguments.request.argv), context, approver);
 }
@@ -147,7 +148,7 @@ int finish_run(const CallResult& result, const RunArguments& arguments) {
   const auto json = [&] { return to_json(outcome, ran ? result.plan_digest : "", result.notes) + "\n"; };
   if (arguments.json) print(json());
   if (arguments.status_fd >= 0) (void)sys::write_all(arguments.status_fd, json());
-  // A variable that was left out has ended nothing.
+  // A variable that was left out did not end the command.
   const bool stopped = std::any_of(outcome.denials.begin(), outcome.denials.end(),
                                    [](const Denial& denial) { return denial.by != DeniedBy(GateId::env); });
   const bool by_itself = !stopped && !outcome.killed_from_outside;
@@ -173,26 +174,17 @@ void take_over_process(RunArguments& arguments, const CallersDescriptors& caller
 }
 
 Result<Judged> judge_run(const RunArguments& arguments, const Environment& environment) {
-  SessionOptions options = session_for(arguments);
-  const ToolCall call = operators_command(arguments.request.argv);
-  return judge_alone(std::move(options), call, arguments.skill, environment);
+  const ExplainedFor whose{.skill_file = arguments.skill, .task = arguments.task};
+  return explain(TRY(session_for(arguments)), operators_command(arguments.request.argv), whose, environment);
 }
 
-int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
-             Approver& approver) {
+int run_command(std::span<char* const> words, const Environment& environment,
+                const CallersDescriptors& callers, Approver& approver) {
   auto parsed = parse_run(words);
-  if (!parsed.ok()) {
-    complain(describe(parsed.error()));
-    return exit_code_of(parsed.error());
-  }
+  if (!parsed.ok()) return report(parsed.error());
   RunArguments& arguments = parsed.value();
-  if (arguments.help) {
-    print(run_help());
-    return 0;
-  }
-  if (arguments.call) return kept_run_door(*arguments.call, environment);
-  if (arguments.run && arguments.request.workspace)
-    return refuse_run(usage_error("--run has its workspace in it: give --run or --workspace"), arguments);
+  if (arguments.help) return print_all(run_help(), 0);
+  if (arguments.call) return run_pending_command(*arguments.call, environment);
   take_over_process(arguments, callers);
   if (!arguments.json) {
     for (const auto& denial : left_out_of(arguments.request)) complain(denial.what.text());

@@ -1,5 +1,4 @@
-// The doors `cloche run` and `cloche doctor`: words in, bytes and an exit code out. No decision is taken
-// here.
+// `cloche run`: words in, bytes and an exit code out. No decision is taken here.
 #pragma once
 
 #include <span>
@@ -20,7 +19,6 @@ struct CallersDescriptors {
   bool errors = true;
 };
 
-int exit_code_of(const Error& error);
 // What the caller's terminal or another process sends us is for the command: a signalfd with all of it.
 OwnedFd take_over_signals();
 // Says on stderr that it waits, and why.
@@ -35,9 +33,7 @@ void take_over_process(RunArguments& arguments, const CallersDescriptors& caller
 // What would happen to the command, without letting it happen: for `explain` and --dry-run.
 Result<Judged> judge_run(const RunArguments& arguments, const Environment& environment);
 
-int run_door(std::span<char* const> words, const Environment& environment, const CallersDescriptors& callers,
-             Approver& approver);
-
-int doctor_door(std::span<char* const> words, const Environment& environment);
+int run_command(std::span<char* const> words, const Environment& environment,
+                const CallersDescriptors& callers, Approver& approver);
 
 }  // namespace cloche

@@ -1,5 +1,5 @@
-// `cloche test`: the examples that command shapes and permission rules carry, with the line of each that
-// fails.
+// `cloche test`: checks the examples that command shapes, permission rules and profiles carry, with the line
+// of each that fails. With --replay: which past verdicts would change under other permission rules.
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,21 +7,23 @@
 #include <vector>
 
 #include "base/json/json_text.hpp"
+#include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
-#include "doors/cli/explain_command.hpp"
+#include "base/text/visible_text.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/print.hpp"
-#include "doors/replay_command.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/checks/profile_check.hpp"
 #include "gateway/configuration/configuration.hpp"
 #include "gateway/configuration/rule_gate.hpp"
+#include "gateway/replay.hpp"
 #include "policy/rules/rule_lint.hpp"
 #include "policy/shipped_files.hpp"
 #include "store/config/command_files.hpp"
 #include "store/config/profile_files.hpp"
 #include "store/config/rule_files.hpp"
 #include "store/config/settings.hpp"
-#include "store/skill_files.hpp"
+#include "store/config/skill_files.hpp"
 
 namespace cloche {
 namespace {
@@ -115,6 +117,14 @@ void check_shipped_shapes(Tally& tally) {
   }
 }
 
+struct ReplayArguments {
+  std::string run = {};
+  std::string policy = {};
+  bool json = false;
+
+  bool operator==(const ReplayArguments&) const = default;
+};
+
 struct TestArguments {
   std::vector<std::string> files = {};  // none: all that a session would read
   std::optional<std::string> executors = {};
@@ -162,7 +172,7 @@ Result<TestArguments> read_arguments(std::span<char* const> words) {
   read.files.assign(files.begin(), files.end());
   if (read.help || read.replay == ReplayArguments{}) return read;
   if (read.replay.run.empty() || read.replay.policy.empty() || read.executors || !read.files.empty())
-    return usage_error("--replay and --policy belong together, and only --json beside them",
+    return usage_error("--replay and --policy are given together, and with --json alone",
                        "cloche test --replay RUN --policy FILE");
   return read;
 }
@@ -180,14 +190,14 @@ struct OwnTools {
   }
 };
 
-// Where a session here would look for them.
+// The directory that a session here would use.
 Result<std::optional<std::string>> configured_executors(const Environment& environment,
                                                         const std::string& folder) {
   const ConfigFiles files = TRY(config_for(environment, folder));
   return TRY(settings_of(files)).executors_dir.value;
 }
 
-// A configuration that no session would take is no reason to test nothing: it may be the file that is tested.
+// A configuration that cannot be read does not stop the test: it may be the file that is tested.
 std::optional<std::string> executors_folder(const TestArguments& arguments, const Environment& environment,
                                             const std::string& folder) {
   if (arguments.executors) return arguments.executors;
@@ -230,18 +240,59 @@ Result<bool> check_all(const TestArguments& arguments, const Environment& enviro
   return tally.failures == 0;
 }
 
+Result<Replay> replayed(const ReplayArguments& arguments, const Environment& environment) {
+  const std::string text = TRY(sys::read_file(arguments.policy, config_limits.bytes));
+  const RuleFiles rules{.user = TRY(rules_in(text, arguments.policy))};
+  return replay(arguments.run, TRY(find_installation(environment)).state, rules);
+}
+
+std::string to_json(const Replay& replay) {
+  JsonWriter out;
+  out.begin_object().member("calls", replay.calls).member("unreadable_lines", replay.unreadable_lines);
+  out.key("changed").begin_array();
+  for (const auto& [call, before, after, rules] : replay.changed) {
+    out.begin_object().member("call_id", call.call_id).member("task_id", call.task_id);
+    out.member("tool", call.tool).member("args", call.args).member("before", name_of(before));
+    out.member("after", name_of(after)).member("rule", rules.rule).member("reason", rules.reason.text());
+    out.end_object();
+  }
+  return out.end_array().end_object().text() + "\n";
+}
+
+std::string to_text(const Replay& replay) {
+  std::string text;
+  for (const auto& [call, before, after, rules] : replay.changed) {
+    text += shown(call.call_id, 70) + "  " + std::string(name_of(before)) + " -> " +
+            std::string(name_of(after)) + "  " + shown(call.tool, 60) + " " + shown(call.args, 100) +
+            "\n        " + (rules.rule.empty() ? "" : shown(rules.rule) + ": ") + shown(rules.reason.text()) +
+            "\n";
+  }
+  text += std::to_string(replay.calls) + " calls, " + std::to_string(replay.changed.size()) +
+          " verdicts would change\n";
+  if (replay.unreadable_lines > 0)
+    text += std::to_string(replay.unreadable_lines) + " lines could not be read; see cloche log verify\n";
+  return text;
+}
+
+// Exit code 0 when no verdict would change, 1 when some would.
+int replay_run(const ReplayArguments& arguments, const Environment& environment) {
+  const auto result = replayed(arguments, environment);
+  if (!result.ok()) return report(result.error());
+  print(arguments.json ? to_json(result.value()) : to_text(result.value()));
+  return result.value().changed.empty() ? 0 : 1;
+}
+
 }  // namespace
 
-int test_door(std::span<char* const> words, const Environment& environment) {
+int test_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = read_arguments(words);
   if (arguments.ok() && arguments.value().help) return print_all(test_help(), 0);
   if (arguments.ok() && !arguments.value().replay.run.empty())
-    return replay_door(arguments.value().replay, environment);
+    return replay_run(arguments.value().replay, environment);
   const auto all_hold =
       arguments.ok() ? check_all(arguments.value(), environment) : Result<bool>(arguments.error());
-  if (all_hold.ok()) return all_hold.value() ? 0 : 1;
-  complain(describe(all_hold.error()));
-  return all_hold.error().cause == Cause::usage ? 2 : 125;
+  if (!all_hold.ok()) return report(all_hold.error());
+  return all_hold.value() ? 0 : 1;
 }
 
 }  // namespace cloche

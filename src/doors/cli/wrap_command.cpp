@@ -14,10 +14,11 @@
 #include "confine/boxes/seatbelt.hpp"
 #include "confine/kernel_rules.hpp"
 #include "doors/cli/options.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "gateway/checks/box_plan.hpp"
 #include "gateway/gateway.hpp"
-#include "store/box_files.hpp"
+#include "store/host/box_files.hpp"
 
 namespace cloche {
 namespace {
@@ -47,15 +48,15 @@ Result<Runtime> runtime_named(const std::string& name) {
 
 Result<Wrapped> wrap_for_bwrap(const ConfinementPlan& plan, const Installation& installation) {
   BoxParts parts{.jail = installation.jail, .privileged = ::geteuid() == 0};
-  parts.texts = TRY(keep_texts(plan, texts_in(plan), installation.state));
+  parts.texts = TRY(store_texts(plan, texts_in(plan), installation.state));
   Wrapped wrapped{.argv = bwrap_arguments(plan, parts)};
   TRY(check_bwrap_words(wrapped.argv));
   wrapped.argv.insert(wrapped.argv.begin(), "bwrap");
-  wrapped.missing = bwrap_missing(plan, parts, Counted::by_nobody);
+  wrapped.missing = bwrap_missing(plan, parts, Counted::by_none);
   return wrapped;
 }
 
-// A runtime may not give more than whoever starts it has.
+// A runtime cannot give a command higher limits than the caller has.
 std::map<uint32_t, uint64_t> own_hard_limits(const ConfinementPlan& plan) {
   std::map<uint32_t, uint64_t> highest;
   for (const auto& limit : limits_for(plan.limits)) {
@@ -66,8 +67,8 @@ std::map<uint32_t, uint64_t> own_hard_limits(const ConfinementPlan& plan) {
   return highest;
 }
 
-// Whoever starts a runtime by hand has one id to map, his own; and runtimes need root to be mapped. With
-// runsc it is so without a word: it has a user namespace of its own making.
+// A caller who starts a runtime by hand has one id to map, his own, and runtimes need root to be mapped.
+// runsc does that by itself: it makes its own user namespace.
 OciOptions oci_options(const ConfinementPlan& plan, const WrapArguments& arguments) {
   OciOptions options;
   options.inside_uid = options.inside_gid = 0;
@@ -87,7 +88,7 @@ Result<Wrapped> wrap_for_oci(const ConfinementPlan& plan, const WrapArguments& a
                              const Installation& installation) {
   OciOptions options = oci_options(plan, arguments);
   options.parts.jail = installation.jail;
-  options.parts.texts = TRY(keep_texts(plan, texts_beside_rootfs(plan), installation.state));
+  options.parts.texts = TRY(store_texts(plan, texts_beside_rootfs(plan), installation.state));
   Wrapped wrapped{.text = TRY(oci_config(plan, options))};
   wrapped.missing = oci_missing(plan, options);
   if (arguments.run.bundle)
@@ -116,29 +117,29 @@ std::string as_json(const Wrapped& wrapped, const std::vector<std::string>& note
   return out.end_array().end_object().text() + "\n";
 }
 
-// Whoever reads the words from JSON would run others.
+// A caller who takes the words from JSON would run other words.
 Result<void> check_sayable_in_json(const Wrapped& wrapped) {
   if (std::all_of(wrapped.argv.begin(), wrapped.argv.end(), is_utf8)) return {};
   return refusal("a word of the command line is not UTF-8, and JSON cannot carry it",
-                 "leave --json out: the line that is printed then has every byte");
+                 "leave --json out: the command line is then printed byte for byte");
 }
 
-// What Cloche does before and after a command, and nobody does around one that is started by hand.
-void add_what_is_not_done(const ConfinementPlan& plan, std::vector<std::string>& notes) {
+// What `cloche run` does after a command, and a caller who runs the printed line does not.
+void note_missing_scan(const ConfinementPlan& plan, std::vector<std::string>& notes) {
   const bool writes = std::any_of(plan.view.begin(), plan.view.end(), [](const ViewEntry& entry) {
     return entry.kind == EntryKind::tree &&
            (entry.access == Access::write || entry.access == Access::write_run);
   });
   if (writes)
     notes.emplace_back(
-        "run by hand, nothing is looked at afterwards: what the command makes of the protected set is not "
-        "quarantined, and nothing is put back; cloche run does both");
+        "when you run this yourself, changes to the protected set are neither quarantined nor undone "
+        "afterwards; cloche run does both");
 }
 
 void show(const Wrapped& wrapped, const std::vector<std::string>& notes, bool json) {
   for (const auto& note : notes) complain("note: " + on_one_line(note));
   for (const auto& [id, why, fix] : wrapped.missing)
-    complain("not kept: " + std::string(name_of(id)) + ": " + on_one_line(why + "; " + fix));
+    complain("not enforced: " + std::string(name_of(id)) + ": " + on_one_line(why + "; " + fix));
   if (wrapped.argv.empty()) return print(wrapped.text);
   print(json ? as_json(wrapped, notes) : quote_words(wrapped.argv) + "\n");
 }
@@ -150,8 +151,7 @@ std::string as_json(const std::string& reason) {
 
 int fail(const Error& error, bool json) {
   if (json) print(as_json(describe(error)));
-  complain(describe(error));
-  return error.cause == Cause::usage ? 2 : 125;
+  return report(error);
 }
 
 }  // namespace
@@ -160,23 +160,23 @@ Result<WrapArguments> parse_wrap(std::span<char* const> words) {
   WrapArguments arguments{.run = TRY(read_run_words(words, RunCommand::wrap))};
   RunArguments& run = arguments.run;
   if (run.help) return arguments;
-  if (!run.box) return usage_error("for which sandbox?", "name it with --backend: bwrap, oci or seatbelt");
+  if (!run.box) return usage_error("--backend is missing", "name the sandbox: bwrap, oci or seatbelt");
   arguments.backend = TRY(kind_named(*run.box));
   if ((run.bundle || run.runtime) && arguments.backend != Kind::oci)
-    return usage_error("--bundle and --runtime are for --backend oci: nothing else has them");
+    return usage_error("--bundle and --runtime are for --backend oci alone");
   if (run.runtime) arguments.runtime = TRY(runtime_named(*run.runtime));
-  // The sandbox that is printed stands on its rung, and --isolation has to agree. The seatbelt is on none.
+  // --isolation has to agree with the level of the printed sandbox. A seatbelt has no level.
   if (arguments.backend != Kind::seatbelt) {
     const std::string box = arguments.backend == Kind::bwrap ? "bwrap" : run.runtime.value_or("runc");
     run.request.backend = TRY(backend_of_word(box));
   }
-  TRY(settle_rung(run));
+  TRY(settle_isolation_level(run));
   if (run.request.argv.empty())
-    return usage_error("no command", "cloche wrap --backend B [flags] -- CMD ARG...");
+    return usage_error("no command is given", "cloche wrap --backend B [flags] -- CMD ARG...");
   return arguments;
 }
 
-int wrap_door(std::span<char* const> words, const Environment& environment) {
+int wrap_command(std::span<char* const> words, const Environment& environment) {
   const auto parsed = parse_wrap(words);
   if (!parsed.ok()) return fail(parsed.error(), ask_for_json(words));
   if (parsed.value().run.help) return print_all(wrap_help(), 0);
@@ -191,7 +191,8 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
   const BoxPlan& box = planned.value();
   if (!box.plan) {
     const Verdict& no = decisive(box.judged.judgement);
-    const std::string reason = "refused by " + std::string(name_of(no.gate)) + ": " + on_one_line(no.reason);
+    const std::string reason =
+        "refused by " + std::string(name_of(no.gate)) + ": " + on_one_line(no.reason.text());
     if (json) print(as_json(reason));
     complain(reason);
     return 126;
@@ -202,7 +203,7 @@ int wrap_door(std::span<char* const> words, const Environment& environment) {
   if (const auto sayable = check_sayable_in_json(wrapped.value()); json && !sayable.ok())
     return fail(sayable.error(), json);
   std::vector<std::string> notes = box.notes;
-  add_what_is_not_done(*box.plan, notes);
+  note_missing_scan(*box.plan, notes);
   show(wrapped.value(), notes, json);
   return 0;
 }

@@ -1,4 +1,4 @@
-// The door `cloche wrap`: what another sandbox would be told to keep the same plan. Prints it and runs
+// `cloche wrap`: prints the command line or configuration with which another sandbox enforces a plan. Runs
 // nothing.
 #pragma once
 
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/result.hpp"
-#include "base/sys/environment.hpp"
 #include "doors/cli/arguments.hpp"
 
 namespace cloche {
@@ -23,7 +22,5 @@ struct WrapArguments {
 
 // `words` are those after "wrap".
 Result<WrapArguments> parse_wrap(std::span<char* const> words);
-
-int wrap_door(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

@@ -43,12 +43,12 @@ struct Row {
 
 TEST(WrapArguments, RefusesWhatMakesNoSense) {
   const Row rows[] = {
-      {{}, "for which sandbox"},
+      {{}, "--backend is missing"},
       {{"--backend", "bwrap"}, "no command"},
       {{"--backend", "bwrap", "--"}, "no command"},
       {{"--backend", "bwrap", "--executor", "--"}, "no command"},
-      {{"--"}, "for which sandbox"},
-      {{"--", "ls"}, "for which sandbox"},
+      {{"--"}, "--backend is missing"},
+      {{"--", "ls"}, "--backend is missing"},
       {{"--backend", "docker", "--", "ls"}, "no such backend"},
       {{"--backend=", "--", "ls"}, "empty value"},
       {{"--backend", "oci", "--runtime", "kata", "--", "ls"}, "no such runtime"},

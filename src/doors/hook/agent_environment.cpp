@@ -37,7 +37,7 @@ bool is_flag_of_place(std::string_view flag) { return row_of(flag) != nullptr; }
 bool is_agents_start(std::span<char* const> words) {
   const std::string_view command = words.size() < 2 ? "" : words[1];
   if (command == "hook" || command == judge_word) return is_hook_judgement(words.subspan(2));
-  // A server whose line says where the operator's places are does not take them from its client.
+  // A server whose line names the operator's directories does not take them from its client.
   if (command == "mcp")
     return std::any_of(words.begin() + 2, words.end(), [](std::string_view word) {
       return is_flag_of_place(word.substr(0, word.find('=')));
@@ -62,7 +62,7 @@ AgentEnvironment::AgentEnvironment(char* const* agents, std::span<char* const> w
     const PlaceFlag* row = row_of(word.substr(0, equals));
     if (row == nullptr) continue;
     const bool glued = equals != std::string_view::npos;
-    if (!glued && ++at == words.size()) break;  // whoever reads the flags says so
+    if (!glued && ++at == words.size()) break;  // read_options() reports it
     texts_.push_back(std::string(row->variable) + "=" +
                      (glued ? std::string(word.substr(equals + 1)) : std::string(words[at])));
   }

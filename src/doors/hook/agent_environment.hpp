@@ -1,8 +1,8 @@
 // What `cloche hook`, `cloche run --call` and `cloche mcp --home` take from their environment. An agent
-// starts them, and a repository's settings can set variables of the agent, so that the environment says
-// nothing about where the operator's configuration is, which libraries are loaded or which ids commands get.
-// Those come from the passwd database and from the flags of the installed line, which the hook passes on to
-// the call that it keeps.
+// starts them, and a repository's settings can set variables of the agent. So the environment is not asked
+// where the operator's configuration is, which libraries are loaded or which ids commands get. Those come
+// from the passwd database and from the flags of the installed line, which the hook passes on to the command
+// that it files.
 #pragma once
 
 #include <span>
@@ -14,9 +14,8 @@
 
 namespace cloche {
 
-// Whether an agent starts this: a hook's judgement, a call that a hook has kept, or an MCP server whose line
-// has one of the flags. `words` begin with the
-// program's name.
+// Whether an agent starts this process: a hook's judgement, a command that a hook has filed, or an MCP server
+// whose line has one of the flags. `words` begin with the program's name.
 bool is_agents_start(std::span<char* const> words);
 
 // Of an agent's variables those that say nothing about the operator, and what the flags among `words` say.
@@ -33,8 +32,8 @@ class AgentEnvironment {
   std::vector<char*> block_;
 };
 
-// The flags that say where the operator's own places are, as far as they are not those of the account: for
-// the installed line, and for the line of a call that is kept. The environment must know the account's home.
+// The flags for the operator's directories that are not the account's own: for the installed line, and for
+// the line of a filed command. The environment must know the account's home.
 std::vector<std::string> flags_of_places(const Environment& environment);
 
 // These flags; each takes a value.

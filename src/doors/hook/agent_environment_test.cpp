@@ -47,10 +47,10 @@ TEST(AgentEnvironment, TakesPlacesFromTheInstalledLine) {
   EXPECT_EQ(taken({"HOME=/evil"}, {"cloche", "hook", "--home", "/h", "--workspace", "/w", "--state-home=/s",
                                    "--config-home", "/c", "--uid-range", "70000:5"}),
             (Texts{"HOME=/h", "XDG_STATE_HOME=/s", "XDG_CONFIG_HOME=/c", "CLOCHE_UID_RANGE=70000:5"}));
-  EXPECT_EQ(taken({}, {"cloche", "hook", "--home"}), Texts{}) << "whoever reads the flags refuses";
+  EXPECT_EQ(taken({}, {"cloche", "hook", "--home"}), Texts{}) << "read_options() refuses it";
 }
 
-TEST(AgentEnvironment, IsForJudgementsAndKeptCalls) {
+TEST(AgentEnvironment, IsForJudgementsAndFiledCommands) {
   for (const Texts& words : {Texts{"cloche", "hook"}, Texts{"cloche", "hook", "--home", "/h"},
                              Texts{"cloche", "run", "--call", "x"}, Texts{"cloche", "run", "--call=x"},
                              Texts{"cloche", "run", "--home", "/h", "--call", "x"},

@@ -7,7 +7,7 @@
 #include "policy/shipped_files.hpp"
 #include "store/sealed/agent_definitions.hpp"
 #include "store/sealed/client_files.hpp"
-#include "store/second_name.hpp"
+#include "store/trust/bind_mount_alias.hpp"
 
 namespace cloche {
 namespace {

@@ -1,4 +1,4 @@
-#include "doors/hook_check.hpp"
+#include "doors/hook/hook_install.hpp"
 
 #include <sys/stat.h>
 #include <time.h>
@@ -6,10 +6,9 @@
 #include <algorithm>
 
 #include "base/sys/sys.hpp"
+#include "doors/cli/print.hpp"
 #include "doors/hook/hook_place.hpp"
 #include "doors/hook/hook_settings.hpp"
-#include "doors/hook_install.hpp"
-#include "doors/print.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "store/sealed/agent_sessions.hpp"
 
@@ -48,8 +47,8 @@ uint64_t in_ms(const struct timespec& time) {
   return static_cast<uint64_t>(time.tv_sec) * 1000 + static_cast<uint64_t>(time.tv_nsec) / 1'000'000;
 }
 
-// An older file that was put in the place (mv, cp -p, tar x) keeps its time of writing, and so does what a
-// link leads to that was put there; the time of the change of the file or the link itself does not lie.
+// An older file that was moved here (mv, cp -p, tar x) keeps its modification time, and so does the target of
+// a link. The change time of the file or of the link itself does show the move.
 uint64_t changed_ms(const std::string& file) {
   uint64_t latest = 0;
   struct stat seen {};
@@ -62,8 +61,8 @@ int not_seen(const HookArguments& arguments, const std::string& file, const std:
   std::string text = "No session of the agent has asked the hook since " + visible(file) + " was changed";
   if (older) text += " (the last one before: " + shown_time(older->at_ms) + ")";
   text +=
-      ".\nAn agent passes over a hook that it does not trust, without a word, and runs everything itself: "
-      "leave its own\n"
+      ".\nAn agent silently ignores a hook that it does not trust, and runs everything itself: leave its "
+      "own\n"
       "sandbox and its own questions on.\n"
       "1. " +
       std::string(words_for(arguments.agent).trust) +
@@ -78,7 +77,7 @@ Result<int> check(const HookArguments& arguments, const Environment& environment
   const std::string file = TRY(agent_settings_file(arguments, environment));
   const auto settings = sys::read_file(file);
   if (!settings.ok() || !has_hook(settings.value(), TRY(path_of_cloche())))
-    return refusal("the hook is not set up in " + file, hook_words("--install", arguments));
+    return refusal("the hook is not installed in " + file, hook_words("--install", arguments));
   const Installation installation = TRY(find_installation(environment));
   const AgentSessions sessions = TRY(AgentSessions::open(installation.state));
   const auto newest = sessions.newest(arguments.agent);
@@ -92,9 +91,7 @@ Result<int> check(const HookArguments& arguments, const Environment& environment
 
 int check_hook(const HookArguments& arguments, const Environment& environment) {
   const auto code = check(arguments, environment);
-  if (code.ok()) return code.value();
-  complain(describe(code.error()));
-  return code.error().cause == Cause::usage ? 2 : 125;
+  return code.ok() ? code.value() : report(code.error());
 }
 
 }  // namespace cloche

@@ -12,17 +12,17 @@
 #include "base/text/command_words.hpp"
 #include "base/text/random_word.hpp"
 #include "doors/cli/options.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "doors/hook/hook_agent_only.hpp"
 #include "doors/hook/hook_front.hpp"
+#include "doors/hook/hook_install.hpp"
 #include "doors/hook/hook_place.hpp"
 #include "doors/hook/hook_reply.hpp"
 #include "doors/hook/hook_tools.hpp"
-#include "doors/hook_check.hpp"
-#include "doors/hook_install.hpp"
-#include "doors/print.hpp"
 #include "gateway/approval/filed_approver.hpp"
 #include "gateway/approval/judge_for_hook.hpp"
-#include "store/kept_calls.hpp"
+#include "store/sealed/pending_commands.hpp"
 #include "tools/answer/model_text.hpp"
 
 namespace cloche {
@@ -33,7 +33,7 @@ using Kind = HookTool::Kind;
 
 constexpr int refused = 2;
 
-// To its end, so that the agent is never stopped while it writes; what is more than we judge is not kept.
+// Read to its end, so that the agent is never blocked while it writes. Input beyond the limit is dropped.
 Result<std::string> read_input() {
   std::string text = TRY(sys::read_beginning(0, most_hook_bytes + 1));
   if (text.size() <= most_hook_bytes) return text;
@@ -43,8 +43,8 @@ Result<std::string> read_input() {
 }
 
 // The protocol's own ask only where a person surely sits before it: in Claude Code's terminal program. It
-// starts hooks in a session without a terminal, so that ours says nothing about it.
-// Where the project's own settings set the variable, it says nothing either.
+// starts hooks in a session without a terminal, so the hook's own terminal proves nothing. The variable
+// proves nothing either where the project's settings set it.
 OnAsk who_answers(const HookCall& call, const std::string& workspace, const Environment& environment) {
   constexpr std::string_view entrypoint = "CLAUDE_CODE_ENTRYPOINT";
   const bool terminal_program = environment.get(entrypoint) == "cli" && !project_sets(workspace, entrypoint);
@@ -88,28 +88,28 @@ class Judge {
     const bool isolated = advice.isolated;
     const SessionKey session = session_key(call_);
     const std::string cloche = TRY(path_of_cloche());
-    const KeptCalls calls = TRY(KeptCalls::open(gateway_.session().installation.state));
-    const std::string id = TRY(calls.keep({.tool = tool.judged.tool,
-                                           .arguments = tool.judged.arguments,
-                                           .asked = asked_.tool,
-                                           .input = asked_.arguments,
-                                           .workspace = place_.workspace,
-                                           .directory = place_.directory,
-                                           .task = place_.task,
-                                           .profile = place_.profile,
-                                           .isolation = isolated ? "required" : "",
-                                           .rung = isolated ? std::string(name_of(advice.rung)) : "",
-                                           .approved = advice.approved,
-                                           .agent = session.agent,
-                                           .session = session.id,
-                                           .subagent = session.subagent,
-                                           .stands = place_.stands,
-                                           .end_file = place_.end_file,
-                                           .note = place_.note,
-                                           .identity = identity_of(gateway_.session()),
-                                           .answered_by = advice.answered_by_operator ? "operator" : ""},
-                                          wall_clock_ms()));
-    // The agent's shell starts it, with variables that say nothing about the operator's places either.
+    const PendingCommands calls = TRY(PendingCommands::open(gateway_.session().installation.state));
+    const std::string id = TRY(calls.add({.tool = tool.judged.tool,
+                                          .arguments = tool.judged.arguments,
+                                          .asked = asked_.tool,
+                                          .input = asked_.arguments,
+                                          .workspace = place_.workspace,
+                                          .directory = place_.directory,
+                                          .task = place_.task,
+                                          .profile = place_.profile,
+                                          .isolation = isolated ? "required" : "",
+                                          .level = isolated ? std::string(name_of(advice.level)) : "",
+                                          .approved = advice.approved,
+                                          .agent = session.agent,
+                                          .session = session.id,
+                                          .subagent = session.subagent,
+                                          .stands = place_.stands,
+                                          .end_file = place_.end_file,
+                                          .note = place_.note,
+                                          .identity = identity_of(gateway_.session()),
+                                          .answered_by = advice.answered_by_operator ? "operator" : ""},
+                                         wall_clock_ms()));
+    // The agent's shell starts it, and its environment is not asked for the operator's directories either.
     std::vector<std::string> words = {cloche, "run", "--call", id};
     for (auto& flag : flags_of_places(gateway_.session().environment)) words.push_back(std::move(flag));
     const std::string instead = quote_words(words);
@@ -117,7 +117,7 @@ class Judge {
                                               : reply_ask_instead(call_.input, instead, advice.reason);
   }
 
-  // Of several the first that may not be decides.
+  // The first file that is not allowed decides.
   Result<std::string> reply_to_files(const HookTool& tool) {
     for (const auto& file : tool.files) {
       const auto leads_to = where_it_leads(place_.stands, file.path);
@@ -133,7 +133,7 @@ class Judge {
     return say(TRY(advise_by_rules(gateway_, asked_, unsaid, why, context_, approver_, on_ask_)));
   }
 
-  // An allow would be more than we can promise of what nothing confines.
+  // No allow for what the agent does itself: nothing confines it, so the agent's own permissions decide.
   static std::string say(const Advice& advice) {
     if (advice.decision == Decision::allow) return reply_no_objection();
     return advice.decision == Decision::ask ? reply_ask(advice.reason) : reply_deny(advice.reason);
@@ -148,16 +148,16 @@ class Judge {
   ToolCall asked_;
 };
 
-// An agent puts what is on stderr before its model; at a terminal the operator reads it.
+// An agent shows stderr to its model; at a terminal the operator reads it.
 int refuse(const Error& error) {
   complain(::isatty(0) == 1 ? describe(error) : failure_text(error));
   return refused;
 }
 
 int judge_from_stdin(const HookArguments& arguments, const Environment& environment) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody hears a judge whose front has gone
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // once the front process is gone, the answer has no reader
   if (::isatty(0) == 1)
-    return refuse(usage_error("an agent tells the hook its call on stdin, and this is a terminal",
+    return refuse(usage_error("the hook reads an agent's call from stdin, and stdin is a terminal",
                               "see cloche hook --help"));
   const auto input = read_input();
   if (!input.ok()) return refuse(input.error());
@@ -170,7 +170,8 @@ Error bad_usage(const std::string& what) { return usage_error(what, "see cloche 
 
 template <std::string HookArguments::*member>
 Result<void> keep_one(HookArguments& arguments, const std::string& value) {
-  if (value.empty() || !(arguments.*member).empty()) return bad_usage("a flag needs one value");
+  if (value.empty() || !(arguments.*member).empty())
+    return bad_usage("a flag has an empty value, or is given twice");
   arguments.*member = value;
   return {};
 }
@@ -191,16 +192,18 @@ const OptionTables<HookArguments>& tables() {
        keep_one<&HookArguments::timeout>},
       {"--install", "AGENT", "Show the change to the settings of claude or codex, ask, and make it.",
        do_to_agent<Action::install>},
-      {"--check", "AGENT", "Whether a call of the agent has arrived since then: exit code 0 yes, 1 no.",
+      {"--check", "AGENT",
+       "Check that a call of the agent has arrived since the settings were changed: exit code 0 yes, 1 no.",
        do_to_agent<Action::check>},
-      {"--uninstall", "AGENT", "Take the hook out again.", do_to_agent<Action::uninstall>},
-      {"--settings", "FILE", "Another file than the user's own settings.",
+      {"--uninstall", "AGENT", "Remove the hook from the settings.", do_to_agent<Action::uninstall>},
+      {"--settings", "FILE", "The settings file (default: the user's own).",
        keep_one<&HookArguments::settings>},
       {"--yes", "", "Change the settings without asking.", raise<&HookArguments::yes>},
       help_option<HookArguments>,
       {"", "",
-       "In the installed line, where the operator's places are not the account's own; the agent's variables "
-       "are not asked:"}};
+       "In the installed line, where the operator's directories are not the account's own; they are not "
+       "taken "
+       "from the agent's environment:"}};
   static const OptionTables<HookArguments> all{{options, place_options<HookArguments>}};
   return all;
 }
@@ -213,13 +216,14 @@ std::string hook_help() {
           "cloche hook --check claude|codex [--settings FILE]\n"
           "cloche hook --uninstall claude|codex [--settings FILE] [--yes]",
       .about = "A PreToolUse hook for Claude Code and Codex: the call as JSON on stdin, the answer as JSON "
-               "on stdout. A Bash command comes back as `cloche run --call ID`: it runs in the sandbox as "
-               "the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, mcp__*) "
+               "on stdout. A Bash command is replaced by `cloche run --call ID`, which runs in the sandbox "
+               "exactly the script that was judged. What the agent does itself (Read, Write, Edit, WebFetch, "
+               "mcp__*) "
                "is judged by the same gates and recorded as advisory, because nothing confines it: where you "
                "can, use `cloche mcp` with the agent's own tools off.",
       .rows = rows_of(tables()),
-      .notes = "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. It would "
-               "take any other end without an answer for a yes.",
+      .notes = "Every failure ends with exit code 2 and a sentence, which an agent takes for a no. An agent "
+               "takes any other end without an answer for a yes.",
       .examples = {"cloche hook --install claude", "cloche hook --uninstall claude",
                    "cloche log show last"}});
 }
@@ -231,7 +235,7 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
   const auto others =
       TRY(read_options(arguments, words, tables(), OptionsEnd::dashes, "see cloche hook --help"));
   if (arguments.help) return arguments;
-  if (!others.empty()) return bad_usage("'" + std::string(others[0]) + "' does not fit here");
+  if (!others.empty()) return bad_usage("unexpected argument '" + std::string(others[0]) + "'");
   const bool judges = arguments.action == Action::judge;
   if (judges && (arguments.yes || !arguments.settings.empty()))
     return bad_usage("--yes and --settings are for --install, --uninstall and --check");
@@ -240,7 +244,9 @@ Result<HookArguments> parse_hook(std::span<char* const> words) {
     return bad_usage("--workspace and --timeout are for the hook itself and for --install");
   if (!judges && arguments.places != 0)
     return bad_usage(
-        "--home and the like stand in the installed line; --install takes them from your variables");
+        "--home, --config-home, --state-home and --uid-range are for the hook itself; --install takes them "
+        "from "
+        "your environment");
   return arguments;
 }
 
@@ -261,13 +267,10 @@ Result<std::string> answer_hook(std::string_view input, const HookArguments& arg
   return Judge(call, place, who_answers(call, workspace, environment), *gateway).reply(tool.value());
 }
 
-int hook_door(std::span<char* const> words, const Environment& environment) {
+int hook_command(std::span<char* const> words, const Environment& environment) {
   const auto arguments = parse_hook(words);
   if (!arguments.ok() && is_hook_judgement(words)) return refuse(arguments.error());
-  if (!arguments.ok()) {  // the operator typed it
-    complain(describe(arguments.error()));
-    return refused;
-  }
+  if (!arguments.ok()) return report(arguments.error());  // the operator typed it
   if (arguments.value().help) return print_all(hook_help(), 0);
   switch (arguments.value().action) {
     case Action::install:

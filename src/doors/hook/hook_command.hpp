@@ -1,6 +1,6 @@
 // The judge behind `cloche hook`: one PreToolUse call from stdin to an answer on stdout. A shell command is
-// kept here and comes back as `cloche run --call ID`; what the agent does itself is judged and recorded as
-// advisory. Everything that goes wrong is exit 2 with a sentence; hook_front.hpp sees to the rest.
+// filed here and comes back as `cloche run --call ID`; what the agent does itself is judged and recorded as
+// advisory. Every failure is exit 2 with a sentence; hook_front.hpp answers for a judge that ends otherwise.
 #pragma once
 
 #include <span>
@@ -29,7 +29,5 @@ Result<HookArguments> parse_hook(std::span<char* const> words);
 // The answer, as the agent reads it.
 Result<std::string> answer_hook(std::string_view input, const HookArguments& arguments,
                                 const Environment& environment);
-
-int hook_door(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

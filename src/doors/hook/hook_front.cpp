@@ -4,7 +4,7 @@
 
 #include "base/sys/sys.hpp"
 #include "confine/supervise/watched_child.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
 #include "model/limits.hpp"
 
 namespace cloche {
@@ -23,14 +23,14 @@ int refuse(const std::string& why) {
   return refused;
 }
 
-// --timeout, which is ours: the judge only passes over it.
+// --timeout is for this process; the judge ignores it.
 Result<uint64_t> judging_ms_in(std::span<char* const> words) {
   constexpr std::string_view flag = "--timeout";
   for (size_t at = 0; at < words.size(); ++at) {
     const std::string_view word = words[at];
     const bool glued = word.starts_with("--timeout=");
     if (word != flag && !glued) continue;
-    if (!glued && at + 1 == words.size()) return usage_error("the time that the hook is given has no value");
+    if (!glued && at + 1 == words.size()) return usage_error("the hook's time limit has no value");
     return judging_ms(glued ? word.substr(flag.size() + 1) : std::string_view(words[at + 1]));
   }
   return standard_ms;
@@ -38,14 +38,14 @@ Result<uint64_t> judging_ms_in(std::span<char* const> words) {
 
 std::string why_not(const WatchedEnd& end) {
   switch (end.how) {
-    case How::killed: return "the judge was ended by signal " + std::to_string(end.number);
-    case How::too_late: return "the judge had no answer in time";
-    case How::too_long: return "the judge's answer had no end";
-    case How::interrupted: return "the hook was told to end";
+    case How::killed: return "judging was ended by signal " + std::to_string(end.number);
+    case How::too_late: return "judging did not end in time";
+    case How::too_long: return "the answer is too long";
+    case How::interrupted: return "the hook was told to end before there was an answer";
     case How::exited: break;
   }
-  if (end.number != 0) return "the judge ended with " + std::to_string(end.number);
-  return "the judge's answer is not whole";
+  if (end.number != 0) return "judging ended with exit code " + std::to_string(end.number);
+  return "the answer is not complete";
 }
 
 // One object on one line: an empty answer would be a yes, and so would half of one.
@@ -58,9 +58,9 @@ bool is_whole(std::string_view reply) {
 
 Result<uint64_t> judging_ms(std::string_view given) {
   const auto asked = parse_duration_ms("--timeout", given);
-  if (!asked.ok()) return usage_error("the time that the hook is given is no time");
+  if (!asked.ok()) return usage_error("the hook's time limit is not a duration");
   if (asked.value() <= longest_ms) return asked.value();
-  return usage_error("the time that the hook is given is more than " + show_duration_ms(longest_ms) +
+  return usage_error("the hook's time limit is more than " + show_duration_ms(longest_ms) +
                      ", and agents go on without a hook that takes longer");
 }
 

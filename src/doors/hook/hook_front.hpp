@@ -1,7 +1,7 @@
 // The process that an agent starts as `cloche hook`. Agents take every end of a hook but an answer and exit 2
 // for a yes: a crash, a time-out, a missing program, an exit of 1. So the judge, which reads what the model
-// wrote, is a process of its own, and whatever becomes of it but a whole answer in time is exit 2 with a
-// sentence here.
+// wrote, is a process of its own. Unless it gives a whole answer in time, this process ends with exit 2 and a
+// sentence.
 #pragma once
 
 #include <cstdint>

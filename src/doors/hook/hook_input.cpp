@@ -24,7 +24,7 @@ Result<std::string> text_of(const JsonValue& value, std::string_view name) {
 Result<std::string> text_or_nothing(const JsonValue& value, std::string_view name) {
   const JsonValue* member = value.find(name);
   if (member == nullptr || member->is_null()) return std::string();
-  if (!member->is_string()) return bad("has a " + std::string(name) + " that is no text");
+  if (!member->is_string()) return bad("has a " + std::string(name) + " that is not a string");
   return member->text;
 }
 
@@ -36,11 +36,11 @@ Result<HookCall> read_hook_call(std::string_view text) {
   const auto read = read_json(text, "", hook_limits);
   if (!read.ok()) return bad("cannot be read: " + read.error().what.text());
   const JsonValue& value = read.value();
-  if (!value.is_object()) return bad("is no object");
+  if (!value.is_object()) return bad("is not an object");
   const std::string event = TRY(text_of(value, "hook_event_name"));
   if (event != "PreToolUse") return bad("is about " + shown(event, 60) + ", not PreToolUse");
   HookCall call;
-  // Only Codex counts turns; and what is taken for Codex is answered more strictly.
+  // Only Codex sends turn_id. A call that is taken for one of Codex is answered more strictly.
   call.agent = value.find("turn_id") == nullptr ? Agent::claude : Agent::codex;
   call.tool = TRY(text_of(value, "tool_name"));
   if (call.tool.size() > longest_name) return bad("has a tool_name that is too long");
@@ -48,14 +48,14 @@ Result<HookCall> read_hook_call(std::string_view text) {
   if (input == nullptr || !input->is_object()) return bad("has no tool_input");
   call.input = *input;
   call.directory = TRY(text_of(value, "cwd"));
-  if (!is_plain_absolute(call.directory)) return bad("has a cwd that is no plain absolute path");
+  if (!is_plain_absolute(call.directory)) return bad("has a cwd that is not a plain absolute path");
   if (call.directory.find('\0') != std::string::npos) return bad("has a NUL in its cwd");
   call.session = TRY(text_of(value, "session_id"));
   call.subagent = TRY(text_or_nothing(value, "agent_id"));
   call.transcript = TRY(text_or_nothing(value, "transcript_path"));
   const std::string mode = TRY(text_or_nothing(value, "permission_mode"));
   call.plans_only = mode == "plan";
-  // Of the other modes nobody promises that an ask reaches a person.
+  // In the other modes an ask may not reach a person.
   const bool asks = call.plans_only || mode == "default" || mode == "acceptEdits";
   call.puts_questions = asks && call.agent == Agent::claude;
   return call;

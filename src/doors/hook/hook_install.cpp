@@ -1,4 +1,4 @@
-#include "doors/hook_install.hpp"
+#include "doors/hook/hook_install.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,16 +15,16 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/random_word.hpp"
+#include "doors/cli/print.hpp"
 #include "doors/hook/agent_environment.hpp"
 #include "doors/hook/hook_front.hpp"
 #include "doors/hook/hook_place.hpp"
 #include "doors/hook/hook_settings.hpp"
-#include "doors/print.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "store/host/callers_home.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/sealed/installed_hooks.hpp"
-#include "store/system_facts.hpp"
 
 namespace cloche {
 namespace {
@@ -46,7 +46,7 @@ Result<std::string> resolved(const std::string& file) {
   if (::lstat(file.c_str(), &seen) != 0 && errno == ENOENT) return file;
   const auto held = TRY(sys::hold(file));
   if (::stat(held.path.c_str(), &seen) != 0) return system_error("look at " + file);
-  if (!S_ISREG(seen.st_mode)) return refusal(file + " is no regular file");
+  if (!S_ISREG(seen.st_mode)) return refusal(file + " is not a regular file");
   return held.path;
 }
 
@@ -85,11 +85,12 @@ std::string difference(const std::string& before, const std::string& after) {
   return text;
 }
 
-// At the terminal itself: what is piped into us is nobody's yes.
+// Asks at the terminal: piped input is not the operator's yes.
 Result<bool> is_wanted(const HookArguments& arguments) {
   if (arguments.yes) return true;
   const auto terminal = sys::open("/dev/tty", O_RDWR | O_NOCTTY);
-  if (!terminal.ok()) return refusal("there is no terminal to ask at", "look at the change, then say --yes");
+  if (!terminal.ok())
+    return refusal("there is no terminal to ask at", "read the change above, then give --yes");
   ::tcflush(terminal.value().get(), TCIFLUSH);
   TRY(sys::write_all(terminal.value().get(), "Change it? y: yes, else: no > "));
   char line[16];
@@ -105,15 +106,15 @@ struct Ownership {
   gid_t group = ::getegid();
 };
 
-// Of a file that is not there yet the first directory above it that is says whose it would have to be: root
-// makes nothing in somebody's home that he could not read.
+// A new file would belong to the owner of the first directory above it that exists. Root makes no file in
+// another user's home, because that user could not read it.
 Result<Ownership> ownership_of(const std::string& file) {
   struct stat seen {};
   if (::stat(file.c_str(), &seen) == 0) return Ownership{seen.st_mode & 0777, seen.st_uid, seen.st_gid};
   std::string above(parent_of(file));
   while (::stat(above.c_str(), &seen) != 0 && above.size() > 1) above = std::string(parent_of(above));
   if (::geteuid() == 0 && seen.st_uid != 0)
-    return refusal(file + " would be made in a directory of another user's", "let that user set it up");
+    return refusal(file + " would be made in another user's directory", "let that user install the hook");
   return Ownership{};
 }
 
@@ -179,7 +180,7 @@ std::vector<std::string> missing_directories(const std::string& file) {
   return missing;
 }
 
-// Before anything is changed: what is not remembered could not be undone.
+// First remembers what was there, so that it can be undone.
 Result<void> put_in(const AgentSettings& settings, const std::string& with, const InstalledHooks& installed) {
   if (is_blank(settings.text)) {
     const SettingsBefore before{settings.absent, settings.text, missing_directories(settings.file)};
@@ -190,13 +191,13 @@ Result<void> put_in(const AgentSettings& settings, const std::string& with, cons
   return replace(settings.file, settings.text, with);
 }
 
-// What the settings were, where nothing but the hook was in them; nothing: they were not there.
+// The settings as they were before the hook, where the hook was all that they held; none: there was no file.
 std::optional<std::string> as_before(const std::string& without, const std::optional<SettingsBefore>& known) {
   if (!known || !is_empty_object(without)) return without;
   return known->absent ? std::nullopt : std::optional(known->blank);
 }
 
-// Directories in which something is by now stay.
+// Directories that are not empty stay.
 void remove_made(const std::vector<std::string>& made) {
   for (auto directory = made.rbegin(); directory != made.rend(); ++directory)
     (void)::rmdir(directory->c_str());
@@ -221,8 +222,8 @@ std::vector<std::string> settings_of_project(const std::string& agent, const std
   return {project + "/.claude/settings.json", project + "/.claude/settings.local.json"};
 }
 
-// A workspace that stands in the user's own settings would be that of every project: what the agent does in
-// another one would be judged as if it were done here, or refused.
+// A workspace in the user's own settings would be the workspace of every project: the agent's calls in
+// another project would be judged as if they were made here, or refused.
 Result<void> check_workspace(const HookArguments& arguments, const AgentSettings& settings,
                              const Environment& environment) {
   const sys::Held project = TRY(sys::hold(arguments.workspace));
@@ -238,10 +239,10 @@ Result<void> check_workspace(const HookArguments& arguments, const AgentSettings
   const std::string other =
       files.empty() ? "" : "; or name the project's own settings: --settings " + files[0];
   return refusal("--workspace would fix one project for every session that uses " + settings.file,
-                 "leave it out: each session works in its own project" + other);
+                 "leave --workspace out: each session works in its own project" + other);
 }
 
-// Of the installed line: what the operator asked for and --install can promise.
+// The flags of the installed line.
 Result<std::vector<std::string>> flags_of(const HookArguments& arguments, const AgentSettings& settings,
                                           const Environment& environment) {
   std::vector<std::string> flags;
@@ -253,8 +254,8 @@ Result<std::vector<std::string>> flags_of(const HookArguments& arguments, const 
     TRY(judging_ms(arguments.timeout));
     flags.insert(flags.end(), {"--timeout", arguments.timeout});
   }
-  // Where the operator's places are not those of the account, the line says so: the hook does not take them
-  // from the agent's environment.
+  // Also the operator's directories, where they are not the account's own: the hook does not take them from
+  // the agent's environment.
   for (auto& flag : flags_of_places(environment.with_account_home(home_of_account())))
     flags.push_back(std::move(flag));
   return flags;
@@ -276,12 +277,12 @@ constexpr std::string_view better_for_codex =
     "    view_image = false\n\n";
 
 std::string next_for_codex(const HookArguments& arguments) {
-  return "Codex passes over a hook that is not trusted, without a word. So, in this order:\n"
-         "1. trust it: /hooks in Codex;\n"
-         "2. let Codex run a command, and see whether it arrived: " +
+  return "Codex silently ignores a hook that it does not trust. Do this, in this order:\n"
+         "1. trust the hook: /hooks in Codex;\n"
+         "2. let Codex run a command, and check that its call arrived: " +
          hook_words("--check", arguments) +
          "\n"
-         "3. then, and not before, do what --check says about Codex's own sandbox.\n";
+         "3. only then do what --check says about Codex's own sandbox.\n";
 }
 
 Result<int> install(const HookArguments& arguments, const AgentSettings& settings, const std::string& cloche,
@@ -293,7 +294,7 @@ Result<int> install(const HookArguments& arguments, const AgentSettings& setting
   if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
   TRY(put_in(settings, with, installed));
   const std::string undo = hook_words("--uninstall", arguments);
-  return print_all("The hook is set up. Sessions that begin now use it; undo it with `" + undo + "`.\n" +
+  return print_all("The hook is installed. Sessions that begin now use it; undo it with `" + undo + "`.\n" +
                        (codex ? next_for_codex(arguments) : ""),
                    0);
 }
@@ -304,10 +305,10 @@ Result<int> uninstall(const HookArguments& arguments, const AgentSettings& setti
   const auto known = installed.recall(settings.file);
   const auto after = as_before(without, known);
   print(visible(settings.file) + ":\n" + difference(settings.text, after.value_or("")));
-  if (!after) print("The file was made for the hook, and is removed.\n");
+  if (!after) print("The file was made for the hook, so it is removed.\n");
   if (!TRY(is_wanted(arguments))) return print_all("Nothing was changed.\n", 1);
   TRY(take_out(settings, after, known, installed));
-  return print_all("The hook is out again.\n", 0);
+  return print_all("The hook is removed.\n", 0);
 }
 
 Result<int> change(const HookArguments& arguments, const Environment& environment) {
@@ -315,7 +316,7 @@ Result<int> change(const HookArguments& arguments, const Environment& environmen
   const std::string cloche = TRY(path_of_cloche());
   const Installation installation = TRY(find_installation(environment));
   if (installation.state.empty())
-    return refusal("there is no state directory for the hook: " + installation.no_state);
+    return refusal("the hook needs a state directory: " + installation.no_state);
   const InstalledHooks installed = TRY(InstalledHooks::open(installation.state));
   if (arguments.action == HookArguments::Action::uninstall)
     return uninstall(arguments, settings, cloche, installed);
@@ -328,14 +329,14 @@ Result<std::string> agent_settings_file(const HookArguments& arguments, const En
   const auto* row = std::find_if(std::begin(agents), std::end(agents),
                                  [&](const AgentFiles& one) { return one.agent == arguments.agent; });
   if (row == std::end(agents))
-    return usage_error("'" + arguments.agent + "' is no agent that it can be set up for",
-                       "use claude or codex; others take the MCP door");
+    return usage_error("'" + arguments.agent + "' is not an agent with a hook for Cloche",
+                       "use claude or codex; other agents use the MCP server");
   if (!arguments.settings.empty()) return arguments.settings;
   std::string folder = environment.get(row->variable);
   if (folder.empty()) {
     const std::string home = environment.get("HOME");
     if (!is_plain_absolute(home))
-      return refusal("HOME does not say where the settings are", "use --settings");
+      return refusal("the settings are not found: HOME is not an absolute path", "use --settings");
     folder = home + "/" + std::string(row->folder);
   }
   return folder + "/" + std::string(row->file);
@@ -353,9 +354,7 @@ std::string hook_words(const std::string& action, const HookArguments& arguments
 
 int install_hook(const HookArguments& arguments, const Environment& environment) {
   const auto code = change(arguments, environment);
-  if (code.ok()) return code.value();
-  complain(describe(code.error()));
-  return code.error().cause == Cause::usage ? 2 : 125;
+  return code.ok() ? code.value() : report(code.error());
 }
 
 }  // namespace cloche

@@ -64,11 +64,11 @@ Result<std::string> followed(const std::string& path) {
                      "name the file itself");
     if (held.ok()) return rest.empty() ? held.value().path : tidied(held.value().path, rest);
     if (held.error().number != ENOENT) return held.error();
-    if (is_link(there)) return refusal(shown(path) + " is a link that leads nowhere yet");
+    if (is_link(there)) return refusal(shown(path) + " is a link that leads nowhere");
     const size_t slash = there.find_last_of('/');
     if (slash == std::string::npos || there == "/") return held.error();
     rest = there.substr(slash + 1) + (rest.empty() ? "" : "/" + rest);
-    if (has_dots(rest)) return refusal(shown(path) + " goes up from a place that is not there");
+    if (has_dots(rest)) return refusal(shown(path) + " goes up with .. from a directory that does not exist");
     there.resize(slash == 0 ? 1 : slash);
   }
 }
@@ -84,11 +84,11 @@ Result<std::string> root_of(const HookCall& call, const std::string& said_worksp
     return refusal("the agent does not say which project it was started in",
                    "Claude Code sets CLAUDE_PROJECT_DIR for its hooks; use a newer one");
   }
-  if (!project.empty()) return refusal("the call is of Codex and comes with CLAUDE_PROJECT_DIR");
+  if (!project.empty()) return refusal("the call looks like one of Codex, but CLAUDE_PROJECT_DIR is set");
   return TRY(sys::hold(".")).path;
 }
 
-// One for each agent of the session: none says where another's shell ended.
+// One file for each agent of the session: each has a shell directory of its own.
 std::string end_file_of(const HookCall& call) {
   const std::string file = ".cloche-end-directory";
   return call.subagent.empty() ? file : file + "-" + sha256(call.subagent).substr(0, 16);
@@ -166,7 +166,7 @@ bool is_plain_directory(const std::string& workspace, const std::string& directo
 Result<std::string> where_it_leads(const std::string& directory, const std::string& path) {
   const std::string written = path.starts_with('/') ? path : directory + "/" + path;
   std::string by_links = TRY(followed(written));
-  // Behind a link .. is one thing to the kernel and another to an agent that tidies letters first.
+  // Behind a link the kernel resolves .. differently from an agent that removes it from the text first.
   if (has_dots(path) && TRY(followed(tidied(directory, path))) != by_links)
     return refusal(shown(path) + " goes up from behind a link", "write it without ..");
   return by_links;
@@ -178,13 +178,13 @@ Result<std::string> path_of_cloche() {
   const bool plain =
       path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+-") ==
       std::string::npos;
-  if (!plain) return refusal("Cloche is installed in " + path + ", which a shell would not take as one word");
+  if (!plain) return refusal("Cloche is installed in " + path + ", which a shell would not read as one word");
   return path;
 }
 
 SessionOptions hook_session(const HookPlace& place) {
   SessionOptions options = default_session();
-  options.door = Door::agent;
+  options.front_end = FrontEnd::agent;
   options.operators.workspace = place.workspace;
   options.operators.directory = place.directory;
   options.operators.end_file = place.end_file;

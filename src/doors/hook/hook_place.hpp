@@ -17,12 +17,13 @@ struct HookPlace {
   std::string directory = {};  // where a command starts
   std::string task = {};       // calls of one session of the agent share a home and a record
   std::string profile = {};    // of the sandbox; empty: as it is configured
-  std::string note = {};       // for the command's output: why it starts elsewhere than the agent expects
+  std::string note =
+      {};  // for the command's output: why it starts in another directory than the agent expects
   std::string end_file =
       {};  // in $TMPDIR: where a command says in which directory it ended; empty: it does not
 };
 
-// The session, as Cloche keeps it from call to call.
+// The key under which Cloche stores the session from call to call.
 SessionKey session_key(const HookCall& call);
 
 // The workspace is what the operator or the client fixed, never what the model can choose: `said_workspace`
@@ -31,7 +32,7 @@ SessionKey session_key(const HookCall& call);
 Result<std::string> hook_workspace(const HookCall& call, const std::string& said_workspace,
                                    const Environment& environment);
 
-// JSON `cwd` only says where within the workspace the agent stands: one that lies elsewhere is refused.
+// JSON `cwd` only says in which directory of the workspace the agent stands: one outside of it is refused.
 Result<HookPlace> hook_place(const HookCall& call, const std::string& workspace);
 
 // The place from which a shell command of this call starts: where the last one of its agent ended, unless the

@@ -14,7 +14,7 @@ std::string reply(std::string_view decision, const std::string& reason, const st
   JsonWriter out;
   out.begin_object().key("hookSpecificOutput").begin_object().member("hookEventName", "PreToolUse");
   out.member("permissionDecision", decision);
-  // An empty reason would turn a deny into nothing.
+  // Agents ignore a deny with an empty reason.
   out.member("permissionDecisionReason", reason.empty() ? "refused" : reason.substr(0, longest_reason));
   if (!updated.empty()) out.key("updatedInput").raw(updated);
   return out.end_object().end_object().take() + "\n";
@@ -38,10 +38,11 @@ std::string reply_ask(const std::string& reason) { return reply("ask", "Cloche: 
 std::string reply_deny(const std::string& reason) { return reply("deny", "Cloche: " + reason); }
 
 std::string held_by(const Advice& advice) {
-  std::string text = advice.rung < Rung::namespaces
-                         ? "it runs as a " + std::string(name_of(advice.rung)) +
-                               " that has locked itself in, and not under the glass"
-                         : "it runs under the glass, on the rung " + std::string(name_of(advice.rung));
+  std::string text =
+      advice.level < IsolationLevel::namespaces
+          ? "it does not run in the sandbox, but at the lower isolation level " +
+                std::string(name_of(advice.level))
+          : "it runs in the sandbox, at the isolation level " + std::string(name_of(advice.level));
   for (const auto& note : advice.box_notes) text += "; " + note;
   return text;
 }

@@ -16,13 +16,13 @@ std::string reply_no_objection();
 // The agent's person is asked. For Claude alone; Codex has no such answer.
 std::string reply_ask(const std::string& reason);
 std::string reply_deny(const std::string& reason);
-// What the command that was admitted is held by, in words: less than the glass is never called that.
+// In which isolation an admitted command runs, as a sentence. A lower level is never called the sandbox.
 std::string held_by(const Advice& advice);
 // Only ever with what runs isolated in the command's place; the other arguments stay as they were.
 std::string reply_instead(const JsonValue& input, const std::string& command, const std::string& held);
-// The same of what nothing isolates: the agent's person decides, and is shown the command that was asked for,
-// because what stands in its place says nothing. For Claude alone.
-// Only of what can_show_command() says yes to: a yes to what a person was not shown would be none.
+// The same where isolation is off: the agent's person decides, and is shown the command that was asked for,
+// because the replaced one says nothing. For Claude alone, and only where can_show_command(): a person cannot
+// approve what was not shown.
 std::string reply_ask_instead(const JsonValue& input, const std::string& command, const std::string& reason);
 
 // Whether the command can be shown whole.

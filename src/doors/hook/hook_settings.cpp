@@ -45,7 +45,8 @@ std::string closed(const Piece& piece, bool alone) {
 }
 
 Error other_shape(const std::string& what) {
-  return refusal("the settings have another shape: " + what, "set the hook up by hand; see docs/hook.md");
+  return refusal("the settings have an unexpected shape: " + what,
+                 "install the hook by hand; see docs/hook.md");
 }
 
 bool is_our_hook(const JsonValue& hook, const std::string& cloche) {
@@ -125,18 +126,19 @@ bool is_right(std::string_view made, const JsonValue& before, const std::string&
 
 // Where it may be put in.
 Result<void> check_shape(const JsonValue& settings, const std::string& cloche) {
-  if (!settings.is_object()) return other_shape("they are no object");
+  if (!settings.is_object()) return other_shape("they are not an object");
   if (const JsonValue* hooks = settings.find("hooks"); hooks != nullptr && !hooks->is_object())
-    return other_shape("hooks is no object");
+    return other_shape("hooks is not an object");
   if (const JsonValue* groups = groups_of(settings); groups != nullptr && !groups->is_array())
-    return other_shape("hooks.PreToolUse is no list");
+    return other_shape("hooks.PreToolUse is not a list");
   if (const JsonValue* off = settings.find("disableAllHooks");
       off != nullptr && (!off->is_boolean() || off->truth))
-    return refusal("disableAllHooks stands in the settings, so no hook would run", "take that out first");
-  if (has_whole_hook(settings, cloche)) return refusal("the hook is set up there already");
+    return refusal("the settings have disableAllHooks, so no hook would run", "remove it first");
+  if (has_whole_hook(settings, cloche)) return refusal("the hook is installed there already");
   if (has_hook(settings, cloche))
-    return refusal("the hook is there, but not whole: for some tools only, or in another way than it needs",
-                   "take it out by --uninstall, then set it up again");
+    return refusal(
+        "the hook is there, but changed: it is for some tools only, or has other settings than it needs",
+        "remove it with --uninstall, then install it again");
   return {};
 }
 
@@ -237,16 +239,16 @@ Result<std::string> with_hook(std::string_view settings, const std::string& cloc
 }
 
 Result<std::string> without_hook(std::string_view settings, const std::string& cloche) {
-  if (!has_hook(settings, cloche)) return refusal("the hook is not set up there");
+  if (!has_hook(settings, cloche)) return refusal("the hook is not installed there");
   for (const auto& line : our_lines(TRY(read_json(settings, "", settings_limits)), cloche))
     if (auto made = undone(settings, line, cloche)) return *std::move(made);
-  // The agent has written it anew, or somebody has worked on it.
+  // The agent or the user has rewritten the file since.
   std::string text(settings);
   while (has_hook(text, cloche)) {
     auto made = cut_once(text, cloche);
     if (!made || !read_json(*made, "", settings_limits).ok())
-      return refusal("the hook is there, but cannot be taken out safely",
-                     "take it out by hand; see docs/hook.md");
+      return refusal("the hook is there, but cannot be removed safely",
+                     "remove it by hand; see docs/hook.md");
     text = *std::move(made);
   }
   return text;

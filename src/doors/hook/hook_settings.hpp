@@ -1,6 +1,6 @@
 // The change to an agent's settings file that sets the hook up, and its undoing, as texts. Both agents have
-// the same shape: {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", ...}]}]}}. What
-// somebody else wrote stays byte for byte. Pure.
+// the same shape: {"hooks": {"PreToolUse": [{"matcher": "*", "hooks": [{"type": "command", ...}]}]}}. The
+// rest of the file stays byte for byte. Pure.
 #pragma once
 
 #include <string>

@@ -95,7 +95,7 @@ TEST(HookSettings, WhatIsNotUnderstoodStaysAsItIs) {
 }
 
 // An agent saves its settings anew when one of them changes.
-TEST(HookSettings, OutAgainWhoeverHasWrittenItAnew) {
+TEST(HookSettings, OutAgainAfterTheAgentHasRewrittenIt) {
   const char* rows[] = {
       R"({})",
       R"({"model":"x"})",
@@ -111,7 +111,7 @@ TEST(HookSettings, OutAgainWhoeverHasWrittenItAnew) {
   }
 }
 
-TEST(HookSettings, OutAgainFromWhereSomebodyHasPutIt) {
+TEST(HookSettings, OutAgainFromWhereTheUserHasPutIt) {
   const std::string hook = R"({"type": "command", "command": ")" + command + R"("})";
   const std::pair<std::string, const char*> rows[] = {
       {R"({"hooks": {"PreToolUse": [{"hooks": [ {"command": "a"}, )" + hook + R"( ]}]}})",
@@ -145,7 +145,7 @@ TEST(HookSettings, HalfAHookIsNone) {
   for (const auto& text : rows) {
     const auto with = with_hook(text, cloche, command);
     ASSERT_FALSE(with.ok()) << text;
-    EXPECT_NE(with.error().what.text().find("not whole"), std::string::npos) << with.error().what;
+    EXPECT_NE(with.error().what.text().find("but changed"), std::string::npos) << with.error().what;
   }
 }
 

@@ -6,7 +6,6 @@
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "doors/hook/written_path.hpp"
-#include "doors/hook_patch.hpp"
 
 namespace cloche {
 namespace {

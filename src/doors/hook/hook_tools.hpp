@@ -22,11 +22,11 @@ struct HookFile {
 
 struct HookTool {
   enum class Kind {
-    command,  // runs under the glass, in the agent's place
+    command,  // runs in the sandbox, in the agent's place
     file,     // the agent does it itself: judged as one of our file tools
     fetch,    // the same, as http_get
     foreign,  // of another server, by its name: rules alone can judge it
-    unknown,  // nobody knows what it does: asked about, unless a rule says something
+    unknown,  // not known what it does: asked about, unless a rule matches
   };
   Kind kind = Kind::unknown;
   ToolCall judged = {};              // of a command and a fetch as one of ours; else as the agent has it

@@ -174,7 +174,7 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
   EXPECT_EQ(
       reply_instead(input, "/c run --call x", held_by({})),
       head +
-          R"("allow","permissionDecisionReason":"Cloche: it runs under the glass, on the rung namespace",)" +
+          R"("allow","permissionDecisionReason":"Cloche: it runs in the sandbox, at the isolation level namespace",)" +
           R"("updatedInput":{"a":[1.0,null],"command":"/c run --call x","z":{"command":"x"}}}})" + "\n");
   EXPECT_EQ(reply_ask_instead(input, "/c run --call x", "no isolation"),
             head + R"("ask","permissionDecisionReason":"Cloche: no isolation. What it asks for: rm -rf /",)" +
@@ -182,19 +182,19 @@ TEST(HookReply, NothingThatAnAgentDoesNotKnow) {
                 "\n");
 }
 
-TEST(HookReply, LessThanTheGlassIsNeverCalledThat) {
+TEST(HookReply, ALowerLevelIsNeverCalledTheSandbox) {
   struct Row {
     Advice advice;
     const char* held;
   };
   const Row rows[] = {
-      {{.rung = Rung::namespaces}, "it runs under the glass, on the rung namespace"},
-      {{.rung = Rung::container, .box_notes = {"gvisor is missing"}},
-       "it runs under the glass, on the rung container; gvisor is missing"},
-      {{.rung = Rung::subprocess},
-       "it runs as a subprocess that has locked itself in, and not under the glass"},
-      {{.rung = Rung::subprocess, .box_notes = {"namespace is missing"}},
-       "it runs as a subprocess that has locked itself in, and not under the glass; namespace is missing"},
+      {{.level = IsolationLevel::namespaces}, "it runs in the sandbox, at the isolation level namespace"},
+      {{.level = IsolationLevel::container, .box_notes = {"gvisor is missing"}},
+       "it runs in the sandbox, at the isolation level container; gvisor is missing"},
+      {{.level = IsolationLevel::subprocess},
+       "it does not run in the sandbox, but at the lower isolation level subprocess"},
+      {{.level = IsolationLevel::subprocess, .box_notes = {"namespace is missing"}},
+       "it does not run in the sandbox, but at the lower isolation level subprocess; namespace is missing"},
   };
   for (const auto& row : rows) EXPECT_EQ(held_by(row.advice), row.held);
 }

@@ -1,5 +1,5 @@
-// Where the parts of a JSON text stand in it, for whoever changes one and leaves the rest byte for byte as it
-// was. Only for a text that read_json() has found to be good. Pure.
+// Where the parts of a JSON text stand in it, for a change that leaves the rest byte for byte as it was. Only
+// for a text that read_json() accepts. Pure.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "doors/composed_text.hpp"
+#include "doors/hook/nfc_check.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -35,7 +35,7 @@ constexpr CodeRange may_change[] = {
     {0x1d1bb, 0x1d1c0}, {0x2f800, 0x2fa1d},
 };
 
-// Letters that join the one before them, which are marks to nobody: only together do they change.
+// Pairs of letters, neither of them a mark, that change only together.
 constexpr CodeRange joined[] = {
     {0x09c7, 0x09be},   {0x09c7, 0x09d7},   {0x0b47, 0x0b3e},   {0x0b47, 0x0b56},   {0x0b47, 0x0b57},
     {0x0b92, 0x0bd7},   {0x0bc6, 0x0bbe},   {0x0bc6, 0x0bd7},   {0x0bc7, 0x0bbe},   {0x0cbf, 0x0cd5},

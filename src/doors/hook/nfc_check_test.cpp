@@ -1,5 +1,5 @@
 // Names as people of many scripts write them, and spellings that another program would change.
-#include "doors/composed_text.hpp"
+#include "doors/hook/nfc_check.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ TEST(ComposedText, WhatStaysAsItIs) {
     EXPECT_TRUE(is_composed(text)) << text;
 }
 
-TEST(ComposedText, WhatSomebodyMayChange) {
+TEST(ComposedText, WhatAnAgentMayChange) {
   for (const char* text : {
            "e\u0301",             // joins to é
            "a\u0316\u0315",       // marks that may change places

@@ -6,7 +6,7 @@
 #include "base/text/ascii.hpp"
 #include "base/text/utf8.hpp"
 #include "base/text/visible_text.hpp"
-#include "doors/composed_text.hpp"
+#include "doors/hook/nfc_check.hpp"
 
 namespace cloche {
 namespace {
@@ -33,7 +33,7 @@ size_t space_at_back(std::string_view text) {
 
 Error bad(std::string_view path, const std::string& why) {
   return refusal("the path '" + shown(path) + "' " + why,
-                 "write it from / or from where you stand, and exactly as the file is called");
+                 "write it absolute or relative to the current directory, with the exact names of the files");
 }
 
 bool begins_with_scheme(std::string_view path) {
@@ -45,13 +45,14 @@ bool begins_with_drive(std::string_view path) {
   return path.size() >= 3 && ascii::is_letter(path[0]) && path[1] == ':' && path[2] == '/';
 }
 
-// What somebody might expand, strip or translate; a name that really begins so can be written with ./ before.
+// Beginnings that an agent may expand, strip or translate. A file whose name really begins so can be written
+// with ./ before it.
 Result<void> check_beginning(std::string_view path) {
   if (path.starts_with('~')) return bad(path, "begins with ~, which an agent may take for a home");
   if (path.starts_with('$')) return bad(path, "begins with $, which an agent may take for a variable");
   if (path.find_first_of("\"'`") == 0) return bad(path, "begins with a quote, which an agent may strip");
   if (begins_with_scheme(path)) return bad(path, "is a URL");
-  if (begins_with_drive(path)) return bad(path, "begins as a path of Windows does");
+  if (begins_with_drive(path)) return bad(path, "begins like a path of Windows");
   return {};
 }
 
@@ -60,18 +61,17 @@ Result<void> check_characters(std::string_view path) {
   for (std::string_view rest = path; !rest.empty();) {
     const auto [code, length] = utf8::decode(rest);
     if (is_control(code)) return bad(path, "has a control character in it");
-    if (code != ' ' && is_space(code)) return bad(path, "has white space in it that is no plain blank");
+    if (code != ' ' && is_space(code)) return bad(path, "has white space in it that is not a plain blank");
     rest.remove_prefix(length);
   }
   if (!is_composed(path))
-    return bad(path, "has letters in it that an agent may put together, as e and an accent to one");
+    return bad(path, "has letters in it that an agent may combine, as e and an accent into one letter");
   if (path.find('\\') != std::string_view::npos)
     return bad(path, "has a backslash in it, which an agent may take for a slash");
   return {};
 }
 
-// Only what every agent takes for a sign: to some of them @ and ! are letters, and then the name may be a
-// link.
+// Only the signs of every agent's globs: to some agents @ and ! are letters, and then the name may be a link.
 bool is_pattern(std::string_view name) { return name.find_first_of("*?[{") != std::string_view::npos; }
 
 // Also among alternatives, as in {a,..}/b.
@@ -83,6 +83,28 @@ bool goes_up(std::string_view glob) {
     at = end + 1;
   }
   return false;
+}
+
+constexpr std::string_view header_mark = "***";
+constexpr std::string_view naming_headers[] = {
+    "*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "};
+constexpr std::string_view bare_headers[] = {"*** Begin Patch", "*** End Patch", "*** End of File"};
+
+bool is_bare_header(std::string_view line) {
+  return std::find(std::begin(bare_headers), std::end(bare_headers), line) != std::end(bare_headers);
+}
+
+// The file that the line names; empty: it names none.
+Result<std::string> file_in(std::string_view line) {
+  if (!without_space_around(line).starts_with(header_mark) || is_bare_header(line)) return std::string();
+  for (const auto header : naming_headers) {
+    if (!line.starts_with(header) || line.size() == header.size()) continue;
+    const std::string path(line.substr(header.size()));
+    TRY(check_written_path(path));
+    return path;
+  }
+  return refusal("the patch has a line that looks like a header and is none: '" + shown(line, 120) + "'",
+                 "write headers exactly, and use another tool for lines that begin with ***");
 }
 
 }  // namespace
@@ -103,14 +125,27 @@ Result<void> check_written_path(std::string_view path) {
 Result<std::string> where_glob_begins(std::string_view glob) {
   TRY(check_written_path(glob));
   if (goes_up(glob)) return bad(glob, "goes up by ..");
-  size_t kept = 0;
+  size_t length = 0;
   for (size_t at = 0; at < glob.size();) {
     const size_t end = std::min(glob.find('/', at), glob.size());
     if (is_pattern(glob.substr(at, end - at))) break;
-    kept = end == 0 ? 1 : end;  // of the first slash itself
+    length = end == 0 ? 1 : end;  // of the first slash itself
     at = end + 1;
   }
-  return std::string(glob.substr(0, kept));
+  return std::string(glob.substr(0, length));
+}
+
+Result<std::vector<std::string>> files_of_patch(std::string_view patch) {
+  std::vector<std::string> files;
+  for (size_t at = 0; at < patch.size();) {
+    const size_t end = std::min(patch.find('\n', at), patch.size());
+    std::string_view line = patch.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    std::string file = TRY(file_in(line));
+    if (!file.empty()) files.push_back(std::move(file));
+    at = end + 1;
+  }
+  return files;
 }
 
 }  // namespace cloche

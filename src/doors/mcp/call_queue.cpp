@@ -13,7 +13,7 @@ std::optional<CallQueue::Ticket> CallQueue::add(std::function<void()> work, size
   waiting_.push_back({next_ticket_, std::move(work), bytes});
   waiting_bytes_ += bytes;
   have_a_thread();
-  if (threads_.empty()) {  // the host gives us none: nobody would ever begin it
+  if (threads_.empty()) {  // the host gives us no thread, so it would never begin
     waiting_.pop_back();
     waiting_bytes_ -= bytes;
     return std::nullopt;

@@ -20,7 +20,7 @@ namespace cloche::mcp {
 
 struct QueueLimits {
   size_t running = 32;
-  size_t aside = 128;  // that wait for somebody's answer, beside those that run
+  size_t aside = 128;  // that wait for a person's answer, beside those that run
   size_t waiting = 1024;
   size_t waiting_bytes = size_t{64} << 20;  // of their arguments
 };

@@ -5,7 +5,7 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
 #include "tools/formats.hpp"
 #include "tools/skill.hpp"
 

@@ -27,13 +27,13 @@ struct Catalog {
   std::vector<std::string> structured_tools = {};  // names of those whose results are JSON as well
   std::vector<std::string> resources = {};         // JSON
   std::vector<OfferedPrompt> prompts = {};
-  std::string transcript_uri = {};  // empty: no record is kept
+  std::string transcript_uri = {};  // empty: there is no record
 };
 
 // The prompt that a skill's text makes.
 Result<OfferedPrompt> prompt_of(const std::string& path);
 
-// `task` is whose transcript is offered: other tasks are others' business.
+// Only the transcript of `task` is offered.
 Result<Catalog> make_catalog(const Gateway& gateway, const Skill* skill, const std::string& task,
                              std::vector<OfferedPrompt> prompts);
 

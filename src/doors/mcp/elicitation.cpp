@@ -26,10 +26,10 @@ Answer answer_to(const Question& question, Reply reply, std::string reason = {})
   return answer;
 }
 
-// A client without a user before it puts every form away at once.
+// A client without a user closes every form at once.
 Answer said(const Question& question, Reply reply) {
   switch (reply) {
-    case Reply::none: return answer_to(question, reply, "the client put the question away unanswered");
+    case Reply::none: return answer_to(question, reply, "the client closed the question without an answer");
     case Reply::no:
       return answer_to(question, reply,
                        "the client's user said no to this very call; do not try to do it in another way: "
@@ -61,11 +61,11 @@ Conversation::Heard Conversation::ask(std::string_view method, const std::string
   const bool given_up = ended_ || !wanted;
   held.unlock();
   if (waited.answered) return {Heard::How::answered, std::move(waited.result)};
-  JsonWriter out;  // so that the form does not stand there for nobody
+  JsonWriter out;  // so that the client closes the form
   out.begin_object()
       .key("requestId")
       .raw(id)
-      .member("reason", "the answer is not waited for any more")
+      .member("reason", "the call no longer waits for an answer")
       .end_object();
   send_(write_notification("notifications/cancelled", out.text()));
   return {given_up ? Heard::How::given_up : Heard::How::too_late};

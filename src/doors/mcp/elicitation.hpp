@@ -1,5 +1,5 @@
-// Questions to the client's user, in both eras. A door asks and passes the answer on; what is asked, and what
-// an answer is good for, is said by policy/gates/approval.hpp.
+// Questions to the client's user, in both eras. A front end asks and passes the answer on; what is asked, and
+// what an answer is good for, is said by policy/gates/approval.hpp.
 #pragma once
 
 #include <condition_variable>
@@ -34,8 +34,7 @@ class Conversation {
   };
   // `stop` is readable once the call is called off.
   Heard ask(std::string_view method, const std::string& params, int stop, uint64_t within_ms);
-  // By the reader. False: nobody had asked that, or not any more, or it was answered before: the first answer
-  // holds.
+  // By the reader. False: no call waits for this answer, or it was answered before: the first answer counts.
   bool take_answer(const std::string& id, JsonValue result);
   void end();
 
@@ -69,7 +68,7 @@ class AskingApprover : public Approver {
   uint64_t within_ms_;
 };
 
-// Whoever is asked, no other call waits for it.
+// Frees the call's place in the queue while a person is asked.
 class AsideApprover : public Approver {
  public:
   AsideApprover(CallQueue& queue, Approver& inner) : queue_(queue), inner_(inner) {}

@@ -35,7 +35,8 @@ TEST(Elicitation, AYesIsAYes) {
   ASSERT_EQ(client.sent.size(), 1U);
   EXPECT_NE(client.sent[0].find(R"("id":"cloche-1","method":"elicitation/create")"), std::string::npos);
   EXPECT_NE(client.sent[0].find("may it?"), std::string::npos);
-  EXPECT_FALSE(client.conversation.take_answer("\"cloche-1\"", json("{}"))) << "nobody waits for it any more";
+  EXPECT_FALSE(client.conversation.take_answer("\"cloche-1\"", json("{}")))
+      << "no call waits for it any more";
 }
 
 TEST(Elicitation, TheFirstAnswerHolds) {

@@ -9,14 +9,14 @@ bool is_blank(std::string_view line) { return line.find_first_not_of(" \t\r") ==
 
 }  // namespace
 
-void LineSplitter::keep(std::string_view piece) {
+void LineSplitter::add(std::string_view piece) {
   if (skipping_) return;
-  if (kept_.size() + piece.size() > most_bytes_) {
+  if (begun_.size() + piece.size() > most_bytes_) {
     skipping_ = true;
-    kept_ = {};
+    begun_ = {};
     return;
   }
-  kept_ += piece;
+  begun_ += piece;
 }
 
 std::optional<LineSplitter::Taken> LineSplitter::next() {
@@ -26,7 +26,7 @@ std::optional<LineSplitter::Taken> LineSplitter::next() {
     const std::string_view piece = rest_.substr(0, end);
     rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
     if (end == std::string_view::npos) {
-      keep(piece);
+      add(piece);
     } else if (auto taken = finish(piece)) {
       return taken;
     }
@@ -37,9 +37,9 @@ std::optional<LineSplitter::Taken> LineSplitter::next() {
 std::optional<LineSplitter::Taken> LineSplitter::last() { return finish({}); }
 
 std::optional<LineSplitter::Taken> LineSplitter::finish(std::string_view piece) {
-  const bool whole = kept_.empty() && !skipping_ && piece.size() <= most_bytes_;
-  if (!whole) keep(piece);  // most lines come in one piece, and are not copied
-  line_ = std::exchange(kept_, {});
+  const bool whole = begun_.empty() && !skipping_ && piece.size() <= most_bytes_;
+  if (!whole) add(piece);  // most lines come in one piece, and are not copied
+  line_ = std::exchange(begun_, {});
   if (std::exchange(skipping_, false)) return Taken{.too_long = true};
   const std::string_view text = whole ? piece : std::string_view(line_);
   return is_blank(text) ? std::nullopt : std::optional(Taken{.text = text});

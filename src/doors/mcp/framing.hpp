@@ -1,6 +1,6 @@
-// Bytes to lines: MCP on stdio puts one message on a line. What is longer than a message may be is skipped up
-// to its end without being kept, and said to be so. Lines are taken one by one, because whoever takes them
-// has to look at other things between two of them.
+// Bytes to lines: MCP on stdio puts one message on a line. A line that is longer than a message may be is
+// skipped and reported. Lines are taken one by one, because the reader looks at other events between two of
+// them.
 #pragma once
 
 #include <cstddef>
@@ -28,12 +28,12 @@ class LineSplitter {
   std::optional<Taken> last();
 
  private:
-  void keep(std::string_view piece);
+  void add(std::string_view piece);
   std::optional<Taken> finish(std::string_view piece);
 
   size_t most_bytes_;
   std::string_view rest_;  // not looked at yet
-  std::string kept_;       // of a line whose end has not come
+  std::string begun_;      // of a line whose end has not come
   std::string line_;       // that was in several pieces
   bool skipping_ = false;
 };

@@ -53,9 +53,9 @@ Reading read_request(const Incoming& incoming, const Agreed& agreed) {
   if (auto* error = std::get_if<RpcError>(&read)) return std::move(*error);
   Request& request = std::get<Request>(read);
   if (agreed.version.empty() && !fits_before_handshake(request))
-    return bad_params("send initialize first, or what 2026-07-28 wants in params._meta of every request");
+    return bad_params("send initialize first, or in params._meta what 2026-07-28 requires of every request");
   if (!agreed.version.empty() && std::holds_alternative<Initialize>(request))
-    return RpcError{RpcError::invalid_request, "initialize was said already"};
+    return RpcError{RpcError::invalid_request, "initialize was sent already"};
   return Understood{
       std::move(request),
       {.elicits = agreed.elicits, .log = agreed.log, .progress_token = progress_token_of(incoming)}};

@@ -1,12 +1,9 @@
-// The door `cloche mcp`: an MCP server on stdin and stdout.
+// `cloche mcp`: an MCP server on stdin and stdout.
 //
 // Who waits for whom: this thread reads stdin and hands one message after the other to the server
-// (mcp/server.hpp), which never waits for anybody. Before each it looks at everything else: while the client
-// does not take what it was sent, nothing more of what it said is looked at, be it read already or in one
-// line with others; it can still close its end, and that or a signal ends everything within a second,
-// whatever there would be left to answer.
-#include "doors/mcp_command.hpp"
-
+// (mcp/server.hpp), which never blocks. Before each message it polls everything else. While the client does
+// not take its answers, no further message is handled, even one that was read already. A client that closes
+// its end, or a signal, ends everything within a second, whatever is left to answer.
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -25,31 +22,27 @@
 #include "base/sys/sys.hpp"
 #include "base/text/random_word.hpp"
 #include "doors/cli/call_arguments.hpp"
+#include "doors/cli/print.hpp"
+#include "doors/commands.hpp"
 #include "doors/mcp/framing.hpp"
 #include "doors/mcp/server.hpp"
-#include "doors/print.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr unsigned grace_ms = 500;       // once stdin is closed: to read the rest, and for calls to end
 constexpr unsigned last_words_ms = 150;  // for the client to take the answers
-constexpr unsigned hard_end_ms = 850;    // then nobody waits for us any more, however busy the machine is
+constexpr unsigned hard_end_ms = 850;    // then the process ends, however busy the machine is
 constexpr rlim_t enough_descriptors = 4096;
 constexpr size_t key_letters = 52;  // 260 bits
 constexpr const char* isolated =
     "Commands and files of one workspace, each call judged by rules and run under kernel isolation. ";
 constexpr const char* not_isolated =
     "Commands and files of one workspace, each call judged by rules. Isolation is switched off by the "
-    "operator: nothing holds what a call starts. ";
+    "operator: nothing confines what a call starts. ";
 constexpr const char* refusals =
     "A refusal says which gate refused, why, and what to do instead: do that, and do not repeat the same "
     "call.";
-
-int fail(const Error& error) {
-  complain(describe(error));
-  return error.cause == Cause::usage ? 2 : 125;
-}
 
 // What wakes the reader beside stdin: room for more answers, and signals that want us to end.
 class Wakers {
@@ -79,8 +72,8 @@ class Wakers {
   OwnedFd signals;
 };
 
-// From now on we end in time whatever there is left to do: what nobody reads need not be finished. The record
-// is then as after a kill, which is one of the ways in which it may end, and keepers end what still runs.
+// Ends this process in time, whatever is left to do: the client no longer reads it. The record is then as
+// after a kill, which it survives, and keepers end what still runs.
 void end_for_sure_in(unsigned ms) {
   struct sigaction ending {};
   ending.sa_handler = [](int) { ::_exit(0); };
@@ -113,13 +106,13 @@ class Reader {
 
   Grace run() {
     std::optional<Grace> end;
-    while (!end) end = turn();
+    while (!end) end = handle_next_event();
     if (!closed_ms_) end_for_sure_in(hard_end_ms);
     return *end;
   }
 
  private:
-  std::optional<Grace> turn() {
+  std::optional<Grace> handle_next_event() {
     const bool room = outbox_.has_room();
     const bool more = has_more();
     const bool reads = room && !more;
@@ -128,7 +121,7 @@ class Reader {
         {{reads || !closed_ms_ ? 0 : -1, static_cast<short>(POLLRDHUP | (reads ? POLLIN : 0)), 0},
          {wakers_.event.get(), POLLIN, 0},
          {wakers_.signals.get(), POLLIN, 0},
-         {1, 0, 0}}};  // says by itself when nobody can read it any more
+         {1, 0, 0}}};  // POLLERR when its reader has gone
     if (::poll(events.data(), events.size(), room && more ? 0 : wait_ms()) < 0) return {};
     if (events[2].revents != 0 || events[3].revents != 0) return at_once;
     if (events[1].revents != 0) wakers_.rest();
@@ -207,12 +200,12 @@ Result<std::vector<mcp::OfferedPrompt>> prompts_for(const CallArguments& argumen
   return prompts;
 }
 
-// Once for all calls, on stderr: whoever started the server is not shown what each call's record says.
+// Once for all calls, on stderr: the operator who started the server does not see the notes of each call.
 void say_about_box(const Gateway& gateway, const Skill* skill) {
   const auto proven = gateway.prove_box({.skill = skill});
-  // Where no command could be judged the operator's switch has still become something.
+  // What became of the operator's switch, also where no command could be judged.
   const auto switched = switch_notes(gateway.session().wish);
-  for (const auto& note : switched) complain("note: " + note);
+  complain_notes(switched);
   if (!proven.ok()) return complain("note: commands will fail here: " + visible(describe(proven.error())));
   for (const auto& note : proven.value()) {
     const bool said = std::find(switched.begin(), switched.end(), note) != switched.end();
@@ -222,11 +215,11 @@ void say_about_box(const Gateway& gateway, const Skill* skill) {
 
 Result<void> serve(CallArguments arguments, const Environment& environment) {
   SessionOptions& options = arguments.options;
-  options.door = Door::agent;
+  options.front_end = FrontEnd::agent;
   if (arguments.task) options.run_name = run_of_task(*arguments.task, options.operators);
   const auto gateway = TRY(Gateway::open(std::move(options), environment));
   const auto skill = TRY(skill_for(gateway->session(), arguments.skill));
-  for (const auto& note : gateway->session().notes) complain("note: " + visible(note));
+  complain_notes(gateway->session().notes);
   if (!arguments.task) {
     if (const auto shared = gateway->share_home(); !shared.ok())
       complain("note: every call has a fresh $HOME and /tmp: " + visible(describe(shared.error())));
@@ -235,7 +228,7 @@ Result<void> serve(CallArguments arguments, const Environment& environment) {
   serving.instructions = std::string(gateway->is_isolated() ? isolated : not_isolated) + refusals;
   if (skill) {
     serving.skill = &*skill;
-    for (const auto& warning : skill->warnings) complain("note: " + visible(warning));
+    complain_notes(skill->warnings);
   }
   serving.state_key = TRY(random_word(key_letters));
   const std::string task = arguments.task.value_or(std::string(task_without_name));
@@ -272,15 +265,12 @@ std::string mcp_help() {
 
 }  // namespace
 
-int mcp_door(std::span<char* const> words, const Environment& environment) {
+int mcp_command(std::span<char* const> words, const Environment& environment) {
   auto parsed = parse_call(words, CallCommand::mcp);
-  if (!parsed.ok()) return fail(parsed.error());
-  if (parsed.value().help) {
-    print(mcp_help());
-    return 0;
-  }
+  if (!parsed.ok()) return report(parsed.error());
+  if (parsed.value().help) return print_all(mcp_help(), 0);
   const auto served = serve(std::move(parsed).value(), environment);
-  return served.ok() ? 0 : fail(served.error());
+  return served.ok() ? 0 : report(served.error());
 }
 
 }  // namespace cloche

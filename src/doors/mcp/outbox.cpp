@@ -204,7 +204,7 @@ std::string Outbox::due_silence(uint64_t now_ms, uint64_t& next_ms) {
     if (progress->silent_until_ms <= now_ms) {
       progress->silent_until_ms = now_ms + limits_.silence_ms;
       const std::string text =
-          "still at it after " + std::to_string((now_ms - progress->begun_ms) / 1000) + " s";
+          "still running after " + std::to_string((now_ms - progress->begun_ms) / 1000) + " s";
       bytes += progress_message(progress->token, ++progress->count, text, 0) + "\n";
     }
     next_ms = std::min(next_ms, progress->silent_until_ms);

@@ -1,13 +1,12 @@
-// What goes to the client: one thread writes, and nobody who has something to say waits for it.
+// What goes to the client: one thread writes, and senders never wait for it.
 //
 // Theory of operation. send() and the end of a call put whole messages into a queue, which keeps all of them;
-// whoever makes new ones by taking requests or starting calls asks has_room() first, so that a client that
-// does not read is not asked for more either, and the queue stays within its limit and what the running calls
-// still have to say. Progress is not queued: each call has one place for it, in which the newest output
-// replaces the oldest, and the writer sends what is there when nothing more important waits and the client
-// takes it. For a call that is silent it says every few seconds that it goes on, because clients give up on
-// one that they hear nothing of. The writer polls the client's descriptor and one of ours, so that it can be
-// told to give up.
+// before a request is taken or a call is started, has_room() is asked, so that a client that does not read
+// causes no new messages, and the queue stays within its limit plus what the running calls still send.
+// Progress is not queued: each call has one place for it, in which the newest output replaces the oldest, and
+// the writer sends what is there when nothing more important waits and the client takes it. For a call that
+// is silent it says every few seconds that it goes on, because clients give up on one that they hear nothing
+// of. The writer polls the client's descriptor and one of ours, so that it can be told to give up.
 #pragma once
 
 #include <condition_variable>
@@ -63,7 +62,7 @@ class Outbox {
   bool has_room() const;
   // Returns when there is room, or when there will never be a need for it.
   void wait_for_room() const;
-  bool is_broken() const;  // nobody reads any more
+  bool is_broken() const;  // the client has gone
 
   // Writes what is queued for at most this long, and ends the writer.
   void close(uint64_t most_ms);

@@ -48,8 +48,8 @@ TEST_F(OutboxTest, MessagesInOrder) {
   EXPECT_EQ(read_all_of(pipe.read.get()), "one\ntwo\nthree\n");
 }
 
-// Nobody reads: send() returns at once, and there is no room until somebody does.
-TEST_F(OutboxTest, ASlowClientStallsNobody) {
+// The client does not read: send() returns at once, and there is no room until it does.
+TEST_F(OutboxTest, ASlowClientBlocksNoSender) {
   open();
   const std::string message(10'000, 'x');
   for (int i = 0; i < 50; ++i) outbox->send(message);
@@ -78,7 +78,7 @@ TEST_F(OutboxTest, ACallThatIsSilentIsHeardOfUntilItIsFinished) {
   outbox->watch(progress);
   ::usleep(400'000);
   std::string text = read_all_of(pipe.read.get());
-  const auto first = text.find(R"("progressToken":7,"progress":1,"message":"still at it after 0 s"})");
+  const auto first = text.find(R"("progressToken":7,"progress":1,"message":"still running after 0 s"})");
   const auto second = text.find(R"("progressToken":7,"progress":2,)");
   EXPECT_NE(first, std::string::npos) << text;
   EXPECT_NE(second, std::string::npos) << text;
@@ -94,7 +94,7 @@ TEST_F(OutboxTest, ACallThatIsSilentIsHeardOfUntilItIsFinished) {
   EXPECT_EQ(read_all_of(pipe.read.get()), "") << "its call is gone";
 }
 
-// What nobody took is not kept for them; the newest is.
+// Progress that the client did not take is replaced by the newest.
 TEST_F(OutboxTest, ProgressIsBounded) {
   open();
   outbox->send(std::string(100'000, 'x'));  // more than a pipe takes: the writer waits
@@ -126,10 +126,10 @@ TEST_F(OutboxTest, AClientThatIsGone) {
   EXPECT_TRUE(outbox->is_broken());
   EXPECT_GE(woken, 1);
   for (int i = 0; i < 1000; ++i) outbox->send(std::string(1000, 'x'));
-  EXPECT_TRUE(outbox->has_room()) << "it is kept for nobody";
+  EXPECT_TRUE(outbox->has_room()) << "it is dropped";
 }
 
-TEST_F(OutboxTest, ClosingWaitsForNobodyForLong) {
+TEST_F(OutboxTest, ClosingDoesNotWaitLong) {
   open();
   outbox->send(std::string(500'000, 'x'));
   const uint64_t begin = sys::monotonic_ms();

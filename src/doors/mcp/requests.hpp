@@ -97,7 +97,7 @@ struct ToolResult {
   bool is_error = false;
   std::string meta = {};  // a JSON object
 };
-// Somebody has to be asked, and only the client can: it calls again with the answer.
+// A person has to be asked, and only the client can: it calls again with the answer.
 struct InputRequired {
   std::string message = {};
   std::string state = {};

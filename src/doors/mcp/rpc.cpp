@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
 
 namespace cloche::mcp {
 namespace {
@@ -33,8 +33,8 @@ JsonValue* find(JsonValue& object, std::string_view name) {
   return nullptr;
 }
 
-// One that is malformed stays a response: whoever waits for it has been answered, if with nothing, and a
-// response is never answered itself.
+// A malformed response is still one: the call that waits for it gets an empty result, and a response is never
+// answered itself.
 Incoming read_response(JsonValue& message, std::string id) {
   Incoming incoming{.kind = Incoming::Kind::response, .id = std::move(id)};
   JsonValue* result = find(message, "result");
@@ -101,8 +101,8 @@ std::string_view scalar_at_front(std::string_view text) {
   return text.substr(0, std::min(text.find_first_of(",} \t\r\n"), text.size()));
 }
 
-// What can be said of an object that could not be read, but has its end: there was half a surrogate pair in
-// it, or more than is read, and whoever sent it waits for an answer, or has given one.
+// What is known of an object that could not be read but is complete: it holds half a surrogate pair, or more
+// than the limits allow. Its sender waits for an answer, or has given one.
 struct Refused {
   std::string id = {};  // empty: there is none, or more than one
   bool asks = false;
@@ -175,8 +175,8 @@ Line read_line(std::string_view text) {
 }
 
 Incoming too_long() {
-  return invalid("a message has more than " + std::to_string(max_message_bytes >> 20) +
-                 " MiB, which is the most that is read; it was skipped");
+  return invalid("a message is longer than the limit of " + std::to_string(max_message_bytes >> 20) +
+                 " MiB, and was skipped");
 }
 
 Incoming no_batches() {

@@ -54,7 +54,7 @@ struct Line {
 };
 Line read_line(std::string_view text);
 
-// A line that was not kept, because it was longer than a message may be.
+// A line that was skipped, because it was longer than a message may be.
 Incoming too_long();
 // A batch, where there are none.
 Incoming no_batches();

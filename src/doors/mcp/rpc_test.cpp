@@ -43,7 +43,7 @@ TEST(Rpc, OneMessage) {
       {R"({"jsonrpc":"2.0","id":4,"method":"m","params":"p"})", Kind::bad, "4", "params must be"},
       {"7", Kind::bad, "", "a JSON object"},
       {"{", Kind::bad, "", "not JSON"},
-      // Whole, and refused for what it holds: whoever waits for an answer gets it.
+      // Complete, and refused for what it holds: its sender gets an answer.
       {R"({"jsonrpc":"2.0","id":7,"method":"a","params":{"x":"\ud83d"}})", Kind::bad, "7", "not JSON"},
       {R"( {"params":{"id":1,"x":["]","\"}"],"y":1e999},"id" : "a\"b" , "method":"id"} )", Kind::bad,
        R"("a\"b")", "not JSON"},

@@ -8,12 +8,12 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
+#include "doors/cli/print.hpp"
 #include "doors/mcp/shared_codec.hpp"
 #include "doors/mcp/stateless_codec.hpp"
-#include "doors/print.hpp"
 #include "gateway/approval/filed_approver.hpp"
 #include "policy/gates/gates.hpp"
-#include "store/transcript_tail.hpp"
+#include "store/record/run_log.hpp"
 #include "tools/answer/model_text.hpp"
 
 namespace cloche::mcp {
@@ -43,7 +43,7 @@ std::string log_message(LogLevel level, std::string_view text) {
 }
 
 RpcError ending() {
-  return {RpcError::internal_error, "not begun: the input was closed, and the server ends"};
+  return {RpcError::internal_error, "the call was not begun: the input was closed, and the server ends"};
 }
 
 }  // namespace
@@ -231,7 +231,7 @@ bool Server::begin(Flight& flight) {
 }
 
 void Server::fly(const SharedFlight& flight) {
-  if (!begin(*flight)) return land(flight, ending());  // called off, so nobody hears it
+  if (!begin(*flight)) return land(flight, ending());  // called off, so it is not sent
   if (!flight->stop)
     return land(flight, RpcError{RpcError::internal_error, describe(system_error("make an event"))});
   const Response response = carry_out(*flight);
@@ -239,7 +239,7 @@ void Server::fly(const SharedFlight& flight) {
   result != nullptr && result->image.is_there() ? land_alone(flight, response) : land(flight, response);
 }
 
-// One at a time, and each when there is room: what one of them makes is a good part of what may be kept for a
+// One at a time, and each when there is room: one such answer is a good part of what may be queued for a
 // client that does not read.
 void Server::fetch(const SharedFlight& flight) {
   const std::lock_guard held(fetching_);
@@ -340,7 +340,7 @@ void Server::cut_off() {
 }
 
 bool Server::end(unsigned grace_ms) {
-  conversation_.end();  // nobody can answer any more
+  conversation_.end();  // no answer can come any more
   if (queue_.wait_until_idle(grace_ms)) return true;
   queue_.stop_beginning();
   cut_off();

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text/base64.hpp"
-#include "doors/print.hpp"
+#include "doors/cli/print.hpp"
 
 namespace cloche::mcp {
 namespace {

@@ -1,8 +1,8 @@
 #include "doors/mcp/stateless_codec.hpp"
 
+#include "doors/cli/print.hpp"
 #include "doors/mcp/handshake_codec.hpp"
 #include "doors/mcp/shared_codec.hpp"
-#include "doors/print.hpp"
 
 namespace cloche::mcp::stateless {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::string_view subscription_key = "io.modelcontextprotocol/subscript
 
 using Read = std::variant<Request, RpcError>;
 
-// A client that knows none of these days' versions may know yesterday's.
+// A client that does not know the newest version may know an older one.
 void write_versions(JsonWriter& out, std::string_view name) {
   out.key(name).begin_array().value(version).value(handshake::latest_version).end_array();
 }
@@ -40,7 +40,7 @@ std::variant<Terms, RpcError> read_terms(const Incoming& incoming) {
   Terms terms{.elicits = elicits_forms(capabilities), .progress_token = progress_token_of(incoming)};
   if (const JsonValue* level = meta->find(log_key)) {
     terms.log = level->is_string() ? log_level(level->text) : std::nullopt;
-    if (!terms.log) return bad_params(std::string(log_key) + " is no level of a log");
+    if (!terms.log) return bad_params(std::string(log_key) + " is not a log level");
   }
   return terms;
 }
@@ -76,9 +76,9 @@ Read read_any(const Incoming& incoming) {
   return *std::move(shared);
 }
 
-// A list of ours holds as long as the process, but a client may well come back to another one; what is read
-// grows with every call.
-bool may_be_kept(const Response& response) {
+// A list is valid as long as this process, but a client may talk to another one next; a transcript grows with
+// every call.
+bool may_be_cached(const Response& response) {
   return std::holds_alternative<Page>(response) || std::holds_alternative<Welcome>(response) ||
          std::holds_alternative<ResourceText>(response);
 }
@@ -126,7 +126,7 @@ std::string write_response(const std::string& id, const Response& response) {
   if (wanted != nullptr) write_input_required(out, *wanted);
   if (std::holds_alternative<Welcome>(response)) write_versions(out, "supportedVersions");
   write_members(out, response);
-  if (may_be_kept(response)) out.member("ttlMs", 0).member("cacheScope", "private");
+  if (may_be_cached(response)) out.member("ttlMs", 0).member("cacheScope", "private");
   write_meta(out, response);
   return write_result(id, out.end_object().text());
 }

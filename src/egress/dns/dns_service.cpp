@@ -24,17 +24,17 @@ IpAddress inside_address(uint32_t offset, uint16_t type) {
 
 }  // namespace
 
-dns::Message answer_question(Bytes message, NameBook& names, bool ipv6, Speaker& speaker) {
+dns::Message answer_question(Bytes message, NameAddresses& names, bool ipv6, GatewayChannel& speaker) {
   const dns::Query query = dns::read_query(message);
-  if (query.asked != dns::Asked::look_up) return dns::write_reply(query, dns::Reply::refused);
-  const auto found = query.host ? names.look_up(*query.host) : NameBook::Found{};
+  if (query.asked != dns::QueryKind::look_up) return dns::write_reply(query, dns::Reply::refused);
+  const auto found = query.host ? names.look_up(*query.host) : NameAddresses::Found{};
   const auto shown = [&] { return query.host ? std::string(query.host->text()) : dns::escaped(query.name); };
   switch (found.answer) {
-    case NameBook::Answer::known: break;
-    case NameBook::Answer::too_many:
+    case NameAddresses::Answer::known: break;
+    case NameAddresses::Answer::too_many:
       speaker.refused(EgressReason::too_many_names, {shown()});
       return dns::write_reply(query, dns::Reply::no_such_name);
-    case NameBook::Answer::not_declared:
+    case NameAddresses::Answer::not_declared:
       speaker.refused(EgressReason::not_declared, {shown()});
       return dns::write_reply(query, dns::Reply::no_such_name);
   }
@@ -44,8 +44,9 @@ dns::Message answer_question(Bytes message, NameBook& names, bool ipv6, Speaker&
 
 bool DnsService::serve(OwnedFd datagrams, OwnedFd streams) {
   datagrams_.fd = std::move(datagrams);
-  streams_door_.fd = std::move(streams);
-  return loop_.watch(datagrams_.fd.get(), datagrams_) && loop_.watch(streams_door_.fd.get(), streams_door_);
+  streams_listener_.fd = std::move(streams);
+  return loop_.watch(datagrams_.fd.get(), datagrams_) &&
+         loop_.watch(streams_listener_.fd.get(), streams_listener_);
 }
 
 void DnsService::Datagrams::ready(uint32_t) {
@@ -60,7 +61,7 @@ void DnsService::Datagrams::ready(uint32_t) {
     // Of one that is too long there is one byte more than a question has, which is answered as malformed.
     const size_t size_kept = std::min(static_cast<size_t>(got), room.size());
     dns::Message reply =
-        answer_question({room.data(), size_kept}, service.names_, service.ipv6_, service.speaker_);
+        answer_question({room.data(), size_kept}, service.names_, service.ipv6_, service.gateway_);
     const auto bytes = reply.view();
     if (!bytes.empty())
       (void)::sendto(fd.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL,
@@ -94,7 +95,7 @@ void DnsService::Stream::ready(uint32_t) {
       const dns::Frame frame = dns::read_frame(stream, dns::max_query_bytes);
       if (frame.state == dns::Frame::State::need_more) break;
       if (frame.state == dns::Frame::State::refused) return fd.reset();
-      dns::Message reply = answer_question(frame.message, service.names_, service.ipv6_, service.speaker_);
+      dns::Message reply = answer_question(frame.message, service.names_, service.ipv6_, service.gateway_);
       const auto bytes = reply.framed();
       const bool sent = !reply.view().empty() &&
                         ::send(fd.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL) ==

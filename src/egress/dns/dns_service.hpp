@@ -1,4 +1,4 @@
-// The resolver that the sandbox sees: questions at its two doors, answers from the book of names. Nothing
+// The resolver that the sandbox sees: questions at its two listeners, answers from the book of names. Nothing
 // that is asked here leaves the host.
 #pragma once
 
@@ -15,12 +15,12 @@
 namespace cloche::egress {
 
 // The answer to one message, empty when there is none; what was refused is said.
-dns::Message answer_question(Bytes message, NameBook& names, bool ipv6, Speaker& speaker);
+dns::Message answer_question(Bytes message, NameAddresses& names, bool ipv6, GatewayChannel& speaker);
 
 class DnsService {
  public:
-  DnsService(Loop& loop, NameBook& names, bool ipv6, Speaker& speaker)
-      : loop_(loop), names_(names), ipv6_(ipv6), speaker_(speaker) {}
+  DnsService(Loop& loop, NameAddresses& names, bool ipv6, GatewayChannel& speaker)
+      : loop_(loop), names_(names), ipv6_(ipv6), gateway_(speaker) {}
 
   bool serve(OwnedFd datagrams, OwnedFd streams);
   void look_at_clock();
@@ -50,11 +50,11 @@ class DnsService {
   void sweep();
 
   Loop& loop_;
-  NameBook& names_;
+  NameAddresses& names_;
   bool ipv6_;
-  Speaker& speaker_;
+  GatewayChannel& gateway_;
   Datagrams datagrams_{*this};
-  Streams streams_door_{*this};
+  Streams streams_listener_{*this};
   std::vector<std::unique_ptr<Stream>> streams_;
 };
 

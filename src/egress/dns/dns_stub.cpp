@@ -34,16 +34,18 @@ bool take_opt(ByteReader& reader) {
   return reader.good() && is_root && type == type_opt && version == 0;
 }
 
-Asked read_question(ByteReader& reader, Bytes message, uint16_t additional, Query& query) {
+QueryKind read_question(ByteReader& reader, Bytes message, uint16_t additional, Query& query) {
   const auto name = take_name(reader, message, Compression::refused);
   query.type = reader.u16();
   query.type_class = reader.u16();
-  if (!name || !reader.good()) return Asked::malformed;
-  if (additional > 1 || (additional == 1 && !take_opt(reader)) || !reader.at_end()) return Asked::malformed;
+  if (!name || !reader.good()) return QueryKind::malformed;
+  if (additional > 1 || (additional == 1 && !take_opt(reader)) || !reader.at_end())
+    return QueryKind::malformed;
   query.has_edns = additional == 1;
   query.name = *name;
   query.host = host_name(*name);
-  return query.type_class == class_in && is_look_up(query.type) ? Asked::look_up : Asked::other_record;
+  return query.type_class == class_in && is_look_up(query.type) ? QueryKind::look_up
+                                                                : QueryKind::other_record;
 }
 
 void write_head(Message& out, const Query& query, Rcode rcode, uint16_t answers, uint16_t authorities) {
@@ -93,11 +95,11 @@ void write_absence(Message& out) {
 
 Rcode rcode_of_reply(const Query& query, Reply reply) {
   switch (query.asked) {
-    case Asked::malformed: return format_error;
-    case Asked::other_operation: return not_implemented;
-    case Asked::other_record: return query_refused;
-    case Asked::nothing:
-    case Asked::look_up: break;
+    case QueryKind::malformed: return format_error;
+    case QueryKind::other_operation: return not_implemented;
+    case QueryKind::other_record: return query_refused;
+    case QueryKind::nothing:
+    case QueryKind::look_up: break;
   }
   switch (reply) {
     case Reply::address:
@@ -126,10 +128,10 @@ Query read_query(Bytes message) {
   const uint16_t additional = reader.u16();
   if (!reader.good() || (query.flags & flag_response) != 0) return query;
   if (opcode_of(query.flags) != 0) {
-    query.asked = Asked::other_operation;
+    query.asked = QueryKind::other_operation;
   } else if (questions != 1 || answers != 0 || authorities != 0 || message.size() > max_query_bytes ||
              (query.flags & flag_truncated) != 0) {
-    query.asked = Asked::malformed;
+    query.asked = QueryKind::malformed;
   } else {
     query.asked = read_question(reader, message, additional, query);
   }
@@ -138,7 +140,7 @@ Query read_query(Bytes message) {
 
 Message write_reply(const Query& query, Reply reply, const IpAddress& address) {
   Message out;
-  if (query.asked == Asked::nothing) return out;
+  if (query.asked == QueryKind::nothing) return out;
   const Rcode rcode = rcode_of_reply(query, reply);
   const bool with_address = rcode == no_error && reply == Reply::address && is_of_type(query.type, address);
   const bool with_absence = (rcode == no_error && !with_address) || rcode == name_error;

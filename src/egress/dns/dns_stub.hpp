@@ -12,7 +12,7 @@ namespace cloche::dns {
 inline constexpr size_t max_query_bytes = 1024;
 
 // What to do with a query. Everything but `look_up` is answered without looking at the name.
-enum class Asked {
+enum class QueryKind {
   nothing,          // too short for an answer, or an answer itself: silence
   look_up,          // one name, for an address or a service
   malformed,        // FORMERR
@@ -21,7 +21,7 @@ enum class Asked {
 };
 
 struct Query {
-  Asked asked = Asked::nothing;
+  QueryKind asked = QueryKind::nothing;
   uint16_t id = 0;
   uint16_t flags = 0;
   bool has_edns = false;

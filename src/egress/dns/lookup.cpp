@@ -27,7 +27,7 @@ SocketPlace dns_place(const NameServer& server) { return place_of(server.address
 
 }  // namespace
 
-Lookup::Lookup(Loop& loop, const ResolverFiles& files, const HostName& name, Asker& asker)
+Lookup::Lookup(Loop& loop, const ResolverFiles& files, const HostName& name, LookupClient& asker)
     : loop_(loop),
       files_(files),
       asker_(asker),
@@ -195,22 +195,22 @@ void Lookup::conclude() {
   asker_.found(addresses_);
 }
 
-Asker* Lookups::Shared::take_one() {
+LookupClient* Lookups::Shared::take_one() {
   if (askers.empty()) return nullptr;
-  Asker* asker = askers.front();
+  LookupClient* asker = askers.front();
   askers.erase(askers.begin());
   return asker;
 }
 
 void Lookups::Shared::found(const std::vector<IpAddress>& addresses) {
-  while (Asker* asker = take_one()) asker->found(addresses);
+  while (LookupClient* asker = take_one()) asker->found(addresses);
 }
 
 void Lookups::Shared::not_found(EgressReason why) {
-  while (Asker* asker = take_one()) asker->not_found(why);
+  while (LookupClient* asker = take_one()) asker->not_found(why);
 }
 
-void Lookups::find(const HostName& name, Asker& asker) {
+void Lookups::find(const HostName& name, LookupClient& asker) {
   for (const auto& shared : running_) {
     if (!shared->lookup->over() && shared->lookup->name() == name) return shared->askers.push_back(&asker);
   }
@@ -221,7 +221,7 @@ void Lookups::find(const HostName& name, Asker& asker) {
   running_.back()->lookup->start();
 }
 
-void Lookups::forget(Asker& asker) {
+void Lookups::forget(LookupClient& asker) {
   for (const auto& shared : running_)
     if (shared) std::erase(shared->askers, &asker);
 }

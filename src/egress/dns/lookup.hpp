@@ -21,9 +21,9 @@
 namespace cloche::egress {
 
 // The connection that asked.
-class Asker {
+class LookupClient {
  public:
-  virtual ~Asker() = default;
+  virtual ~LookupClient() = default;
   virtual void found(const std::vector<IpAddress>& addresses) = 0;
   virtual void not_found(EgressReason why) = 0;
 };
@@ -32,7 +32,7 @@ class Asker {
 // again with the same id.
 class Lookup : public Mortal {
  public:
-  Lookup(Loop& loop, const ResolverFiles& files, const HostName& name, Asker& asker);
+  Lookup(Loop& loop, const ResolverFiles& files, const HostName& name, LookupClient& asker);
   ~Lookup() override;
 
   // May tell the asker at once.
@@ -69,7 +69,7 @@ class Lookup : public Mortal {
 
   Loop& loop_;
   const ResolverFiles& files_;
-  Asker& asker_;
+  LookupClient& asker_;
   std::array<dns::Question, families> questions_;
   std::array<Heard, families> heard_ = {};
   std::vector<IpAddress> addresses_;
@@ -88,16 +88,16 @@ class Lookups {
   Lookups(Loop& loop, const ResolverFiles& files) : loop_(loop), files_(files) {}
 
   // May tell the asker at once.
-  void find(const HostName& name, Asker& asker);
-  void forget(Asker& asker);  // it wants to be told no more
+  void find(const HostName& name, LookupClient& asker);
+  void forget(LookupClient& asker);  // it wants to be told no more
   void look_at_clock();
 
  private:
-  struct Shared : Asker, Mortal {
+  struct Shared : LookupClient, Mortal {
     void found(const std::vector<IpAddress>& addresses) override;
     void not_found(EgressReason why) override;
-    Asker* take_one();
-    std::vector<Asker*> askers;
+    LookupClient* take_one();
+    std::vector<LookupClient*> askers;
     std::unique_ptr<Lookup> lookup;
   };
 

@@ -25,7 +25,8 @@ const NamedHost* find(const std::vector<NamedHost>& hosts, std::string_view name
 
 }  // namespace
 
-NameBook::NameBook(const EgressSettings& settings) : declared_(settings.named), below_(settings.below) {
+NameAddresses::NameAddresses(const EgressSettings& settings)
+    : declared_(settings.named), below_(settings.below) {
   const bool any = std::any_of(below_.begin(), below_.end(), [](const HostEntry& e) { return e.is_any(); });
   if (any) {  // no zone in particular: what one of them could hear is the same with one name or many
     most_found_ = 4096;
@@ -33,7 +34,7 @@ NameBook::NameBook(const EgressSettings& settings) : declared_(settings.named), 
   }
 }
 
-NameBook::Found NameBook::look_up(const HostName& name) {
+NameAddresses::Found NameAddresses::look_up(const HostName& name) {
   if (is_host_loopback_name(name.text())) return look_up_host_loopback(name.text());
   if (const auto* host = find(declared_, name.text())) return {Answer::known, host->offset};
   if (const auto* host = find(found_, name.text())) return {Answer::known, host->offset};
@@ -43,12 +44,12 @@ NameBook::Found NameBook::look_up(const HostName& name) {
 }
 
 // Never a name of a host outside, whatever wildcards say.
-NameBook::Found NameBook::look_up_host_loopback(std::string_view name) const {
+NameAddresses::Found NameAddresses::look_up_host_loopback(std::string_view name) const {
   const bool served = name == host_loopback_name && named(localhost_offset) != nullptr;
   return served ? Found{Answer::known, localhost_offset} : Found{};
 }
 
-NameBook::Found NameBook::add(const HostName& name) {
+NameAddresses::Found NameAddresses::add(const HostName& name) {
   const std::string_view text = name.text();
   if (found_.size() >= most_found_ || found_bytes_ + text.size() > most_found_bytes_)
     return {Answer::too_many, 0};
@@ -61,7 +62,7 @@ NameBook::Found NameBook::add(const HostName& name) {
   return {Answer::known, found_.back().offset};
 }
 
-const NamedHost* NameBook::named(uint32_t offset) const {
+const NamedHost* NameAddresses::named(uint32_t offset) const {
   if (offset >= first_found_offset) {
     const size_t index = offset - first_found_offset;
     return index < found_.size() ? &found_[index] : nullptr;
@@ -72,7 +73,7 @@ const NamedHost* NameBook::named(uint32_t offset) const {
 }
 
 // A name that is declared may lie below a wildcard as well.
-bool NameBook::is_declared(const NamedHost& host, uint16_t port) const {
+bool NameAddresses::is_declared(const NamedHost& host, uint16_t port) const {
   if (std::find(host.ports.begin(), host.ports.end(), port) != host.ports.end()) return true;
   return std::any_of(below_.begin(), below_.end(),
                      [&](const HostEntry& entry) { return entry.port == port && fits(entry, host.name); });

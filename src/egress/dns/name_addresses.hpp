@@ -14,9 +14,9 @@
 
 namespace cloche::egress {
 
-class NameBook {
+class NameAddresses {
  public:
-  explicit NameBook(const EgressSettings& settings);
+  explicit NameAddresses(const EgressSettings& settings);
 
   enum class Answer { known, not_declared, too_many };
   struct Found {

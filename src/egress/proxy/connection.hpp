@@ -1,5 +1,5 @@
-// One connection that a call makes: from the door it came to, through the judgement, to the address that was
-// judged.
+// One connection that a call makes: from the listener it came to, through the judgement, to the address that
+// was judged.
 //
 //   judging    on 443 until the TLS greeting has named a server, on 80 until the first request has; other
 //              ports have nothing to be judged by
@@ -11,7 +11,7 @@
 // What a client has sent is passed on after its end as well, as a kernel would: the server's socket is closed
 // when everything in it has been acknowledged, or when the call's time for that is over.
 //
-// The name is what the door's address stands for. Nothing that the client says can make it another one.
+// The name is what the listener's address stands for. Nothing that the client says can make it another one.
 #pragma once
 
 #include <memory>
@@ -34,14 +34,14 @@ namespace cloche::egress {
 // What the connections of a process share.
 struct House {
   Loop& loop;
-  Speaker& speaker;
+  GatewayChannel& speaker;
   PipePool& pipes;
   Lookups& lookups;
   Routes& routes;
   const EgressSettings& settings;
 };
 
-class Connection : public Mortal, public Asker {
+class Connection : public Mortal, public LookupClient {
  public:
   // `host` and `count` live as long as the process.
   Connection(House& house, OwnedFd client, const HostName& host, bool localhost, HostCount& count,

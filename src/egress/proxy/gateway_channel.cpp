@@ -17,7 +17,7 @@ void put(std::array<char, size>& field, std::string_view text) {
   std::copy_n(text.begin(), length, field.begin());
 }
 
-EgressMessage message_about(EgressNews news, EgressReason reason, const Speaker::About& about) {
+EgressMessage message_about(EgressNews news, EgressReason reason, const GatewayChannel::About& about) {
   EgressMessage message;
   message.news = news;
   message.reason = reason;
@@ -31,14 +31,14 @@ EgressMessage message_about(EgressNews news, EgressReason reason, const Speaker:
 }  // namespace
 
 // False: too much was said that was not read.
-bool Speaker::say(const EgressMessage& message) {
+bool GatewayChannel::say(const EgressMessage& message) {
   const bool fits = waiting_.size() < most_waiting;
   if (fits) waiting_.push_back(message);
   send_waiting(MSG_DONTWAIT);
   return fits;
 }
 
-void Speaker::send_waiting(int flags) {
+void GatewayChannel::send_waiting(int flags) {
   while (!waiting_.empty()) {
     const EgressMessage& message = waiting_.front();
     if (::send(control_, &message, sizeof message, MSG_NOSIGNAL | flags) < 0) return;
@@ -46,9 +46,9 @@ void Speaker::send_waiting(int flags) {
   }
 }
 
-void Speaker::finish() { send_waiting(0); }
+void GatewayChannel::finish() { send_waiting(0); }
 
-void Speaker::refused(EgressReason reason, const About& about) {
+void GatewayChannel::refused(EgressReason reason, const About& about) {
   std::string key = std::string(about.name) + ":" + std::to_string(about.port) + ":" +
                     std::to_string(static_cast<uint32_t>(reason)) + ":" + std::string(about.detail);
   const auto place = std::lower_bound(known_.begin(), known_.end(), key);
@@ -62,11 +62,11 @@ void Speaker::refused(EgressReason reason, const About& about) {
   said ? ++refused_said_ : ++refused_unsaid_;
 }
 
-void Speaker::failed(EgressReason reason, const About& about) {
+void GatewayChannel::failed(EgressReason reason, const About& about) {
   if (!say(message_about(EgressNews::failed, reason, about))) ++failed_unsaid_;
 }
 
-void Speaker::say_rest() {
+void GatewayChannel::say_rest() {
   EgressMessage message;
   message.news = EgressNews::more_refused;
   message.number = static_cast<uint32_t>(refused_unsaid_);
@@ -79,7 +79,7 @@ void Speaker::say_rest() {
   finish();
 }
 
-void Speaker::used(const HostCount& count) {
+void GatewayChannel::used(const HostCount& count) {
   EgressMessage message;
   message.news = EgressNews::used;
   message.port = count.port;

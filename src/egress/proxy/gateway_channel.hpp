@@ -22,9 +22,9 @@ struct HostCount {
   uint64_t said = 0;  // the sum of these when the gateway was last told
 };
 
-class Speaker {
+class GatewayChannel {
  public:
-  explicit Speaker(int control) : control_(control) {}
+  explicit GatewayChannel(int control) : control_(control) {}
 
   struct About {
     std::string_view name;

@@ -1,6 +1,6 @@
-// cloche-egress: answers for the network of one call. Started by the gateway (egress/gate.hpp) with the doors
-// that were bound inside the call's network namespace; lives in the host's network, where it dials what was
-// judged, and has nothing else: no file, no capability, no way to execute anything.
+// cloche-egress: answers for the network of one call. Started by the gateway (egress/gate.hpp) with the
+// listeners that were bound inside the call's network namespace; lives in the host's network, where it dials
+// what was judged, and has nothing else: no file, no capability, no way to execute anything.
 //
 // What it reads before it locks itself in is the settings, /etc/hosts, /etc/resolv.conf and the names of the
 // interfaces, as bytes; they are understood afterwards.
@@ -28,10 +28,10 @@ bool read_number(std::string_view text, unsigned& number) {
   return problem == std::errc{} && at == end;
 }
 
-// `cloche-egress DOORS [UID GID]`
-bool read_arguments(std::span<char* const> words, unsigned& doors, egress::NewIds& ids) {
+// `cloche-egress LISTENERS [UID GID]`
+bool read_arguments(std::span<char* const> words, unsigned& listeners, egress::NewIds& ids) {
   if (words.size() != 2 && words.size() != 4) return false;
-  if (!read_number(words[1], doors) || doors < 2 || doors > most_doors) return false;
+  if (!read_number(words[1], listeners) || listeners < 2 || listeners > most_listeners) return false;
   if (words.size() == 2) return ::geteuid() != 0;
   return read_number(words[2], ids.uid) && read_number(words[3], ids.gid) && ids.uid != 0 && ids.gid != 0;
 }
@@ -50,9 +50,9 @@ Result<EgressSettings> read_settings() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  unsigned doors = 0;
+  unsigned listeners = 0;
   egress::NewIds ids;
-  if (!read_arguments({argv, static_cast<size_t>(argc)}, doors, ids)) {
+  if (!read_arguments({argv, static_cast<size_t>(argc)}, listeners, ids)) {
     constexpr std::string_view message = "cloche-egress is started by cloche; see cloche run --help\n";
     (void)!::write(2, message.data(), message.size());
     return 2;
@@ -66,7 +66,7 @@ int main(int argc, char** argv) {
   egress::Routes routes;
   if (!settings.ok() || !routes.works() || !egress::lock_in(ids)) return 125;
   std::vector<OwnedFd> open;
-  for (unsigned i = 0; i < doors; ++i) open.emplace_back(egress_first_door_fd + static_cast<int>(i));
+  for (unsigned i = 0; i < listeners; ++i) open.emplace_back(egress_first_listener_fd + static_cast<int>(i));
   egress::Server server(settings.value(), egress::read_resolver_files(hosts, resolver, interfaces), routes);
   return server.run(std::move(open)) ? 0 : 125;
 }

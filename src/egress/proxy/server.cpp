@@ -21,11 +21,11 @@ constexpr int delivery_tick_ms = 2;     // it is not told when it has arrived
 Server::Server(const EgressSettings& settings, ResolverFiles files, Routes& routes)
     : settings_(settings),
       files_(std::move(files)),
-      speaker_(egress_control_fd),
+      gateway_(egress_control_fd),
       lookups_(loop_, files_),
       names_(settings_),
-      dns_(loop_, names_, settings_.ipv6, speaker_),
-      house_{loop_, speaker_, pipes_, lookups_, routes, settings_} {}
+      dns_(loop_, names_, settings_.ipv6, gateway_),
+      house_{loop_, gateway_, pipes_, lookups_, routes, settings_} {}
 
 void Server::Control::ready(uint32_t) {
   char byte = 0;
@@ -33,11 +33,11 @@ void Server::Control::ready(uint32_t) {
   if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) closed = true;
 }
 
-bool Server::run(std::vector<OwnedFd> doors) {
-  if (!loop_.works() || doors.size() < 2 || !loop_.watch(egress_control_fd, control_)) return false;
-  if (!dns_.serve(std::move(doors[0]), std::move(doors[1]))) return false;
-  for (size_t i = 2; i < doors.size(); ++i) {
-    listeners_.push_back(std::make_unique<Listener>(*this, std::move(doors[i])));
+bool Server::run(std::vector<OwnedFd> listeners) {
+  if (!loop_.works() || listeners.size() < 2 || !loop_.watch(egress_control_fd, control_)) return false;
+  if (!dns_.serve(std::move(listeners[0]), std::move(listeners[1]))) return false;
+  for (size_t i = 2; i < listeners.size(); ++i) {
+    listeners_.push_back(std::make_unique<Listener>(*this, std::move(listeners[i])));
     if (!loop_.watch(listeners_.back()->fd.get(), *listeners_.back())) return false;
   }
   keep_spare();
@@ -51,7 +51,7 @@ bool Server::run(std::vector<OwnedFd> doors) {
 }
 
 // The command has ended, and its kernel would have gone on sending what it wrote before: so does this one,
-// for a while. No new connection can come to the doors any more.
+// for a while. No new connection can come to the listeners any more.
 void Server::deliver_last_words() {
   for (const auto& listener : listeners_) {
     while (accept_one(*listener)) {
@@ -87,15 +87,16 @@ bool Server::accept_one(Listener& listener) {
   return true;
 }
 
-// No descriptor is left. A client that waits at the door would wait for ever, because it is not reported
+// No descriptor is left. A client that waits at the listener would wait for ever, because it is not reported
 // again: the spare one is for saying no.
 bool Server::turn_away(Listener& listener) {
   spare_.reset();
   OwnedFd client(::accept4(listener.fd.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  Door door;
-  const NamedHost* host =
-      client && door_of(client.get(), door) ? names_.named(reached_offset(door.address)) : nullptr;
-  if (host != nullptr) speaker_.refused(EgressReason::too_many_files, {host->name, door.port});
+  Endpoint endpoint;
+  const NamedHost* host = client && endpoint_of(client.get(), endpoint)
+                              ? names_.named(reached_offset(endpoint.address))
+                              : nullptr;
+  if (host != nullptr) gateway_.refused(EgressReason::too_many_files, {host->name, endpoint.port});
   const bool turned = static_cast<bool>(client);
   end_abruptly(client);
   keep_spare();
@@ -105,31 +106,32 @@ bool Server::turn_away(Listener& listener) {
 void Server::keep_spare() { spare_ = OwnedFd(::fcntl(egress_control_fd, F_DUPFD_CLOEXEC, 0)); }
 
 void Server::take(OwnedFd client) {
-  Door door;
-  if (!door_of(client.get(), door)) return end_abruptly(client);
-  const uint32_t offset = reached_offset(door.address);
+  Endpoint endpoint;
+  if (!endpoint_of(client.get(), endpoint)) return end_abruptly(client);
+  const uint32_t offset = reached_offset(endpoint.address);
   const NamedHost* host = offset == no_offset ? nullptr : names_.named(offset);
   // At the loopback where nothing was declared no program of the sandbox listens: that is no decision of
   // ours.
-  const bool own = is_loopback(door.address) && (host == nullptr || !names_.is_declared(*host, door.port));
+  const bool own =
+      is_loopback(endpoint.address) && (host == nullptr || !names_.is_declared(*host, endpoint.port));
   if (host == nullptr || own) {
     if (offset != no_offset && !own)
-      speaker_.refused(EgressReason::no_such_address, {dotted(offset), door.port});
+      gateway_.refused(EgressReason::no_such_address, {dotted(offset), endpoint.port});
     return end_abruptly(client);
   }
-  if (!names_.is_declared(*host, door.port)) {
-    speaker_.refused(EgressReason::port_not_declared, {host->name, door.port});
+  if (!names_.is_declared(*host, endpoint.port)) {
+    gateway_.refused(EgressReason::port_not_declared, {host->name, endpoint.port});
     return end_abruptly(client);
   }
   if (connections_.size() >= settings_.connections) {
-    speaker_.refused(EgressReason::too_many_connections, {host->name, door.port});
+    gateway_.refused(EgressReason::too_many_connections, {host->name, endpoint.port});
     return end_abruptly(client);
   }
   const ReadName name = HostName::read(host->name);
   if (!name) return end_abruptly(client);
-  connections_.push_back(
-      std::make_unique<Connection>(house_, std::move(client), *name.name, host->offset == localhost_offset,
-                                   count_for(host->name, door.port), buffers_for(connections_.size() + 1)));
+  connections_.push_back(std::make_unique<Connection>(
+      house_, std::move(client), *name.name, host->offset == localhost_offset,
+      count_for(host->name, endpoint.port), buffers_for(connections_.size() + 1)));
   connections_.back()->start();
   totals_are_said_ = false;
 }
@@ -166,12 +168,12 @@ void Server::look_at_clock() {
 
 // Of those that have changed. False: the gateway has not heard the last ones yet.
 bool Server::say_totals_so_far() {
-  if (!speaker_.is_heard()) return false;
+  if (!gateway_.is_heard()) return false;
   for (const auto& count : counts_) {
     const uint64_t now = count->connections + count->bytes_out + count->bytes_in;
     if (now == count->said) continue;
     count->said = now;
-    speaker_.used(*count);
+    gateway_.used(*count);
   }
   return true;
 }
@@ -179,10 +181,10 @@ bool Server::say_totals_so_far() {
 void Server::say_what_was_used() {
   for (const auto& count : counts_) {
     if (count->connections == 0) continue;
-    speaker_.used(*count);
-    speaker_.finish();
+    gateway_.used(*count);
+    gateway_.finish();
   }
-  speaker_.say_rest();
+  gateway_.say_rest();
 }
 
 }  // namespace cloche::egress

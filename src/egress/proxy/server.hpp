@@ -1,4 +1,4 @@
-// Everything of one egress process: the doors, the connections, and the gateway's end of the line.
+// Everything of one egress process: the listeners, the connections, and the gateway's end of the line.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@ class Server {
   Server(const EgressSettings& settings, ResolverFiles files, Routes& routes);
 
   // Until the gateway has closed its end. False: it could not begin.
-  bool run(std::vector<OwnedFd> doors);
+  bool run(std::vector<OwnedFd> listeners);
 
  private:
   struct Listener : Handler {
@@ -43,10 +43,10 @@ class Server {
   EgressSettings settings_;
   ResolverFiles files_;
   Loop loop_;
-  Speaker speaker_;
+  GatewayChannel gateway_;
   PipePool pipes_;
   Lookups lookups_;
-  NameBook names_;
+  NameAddresses names_;
   DnsService dns_;
   House house_;
   Control control_;

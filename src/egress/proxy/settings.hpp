@@ -28,9 +28,9 @@ EgressSettings egress_settings(const std::vector<std::string>& hosts, const Limi
 std::string to_text(const EgressSettings& settings);
 Result<EgressSettings> read_egress_settings(std::string_view text);
 
-// Descriptors that the process is started with; the doors follow, the resolver's two first.
+// Descriptors that the process is started with; the listeners follow, the resolver's two first.
 inline constexpr int egress_control_fd = 3;
 inline constexpr int egress_settings_fd = 4;
-inline constexpr int egress_first_door_fd = 5;
+inline constexpr int egress_first_listener_fd = 5;
 
 }  // namespace cloche

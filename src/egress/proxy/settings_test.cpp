@@ -13,7 +13,7 @@
 namespace cloche {
 namespace {
 
-using egress::NameBook;
+using egress::NameAddresses;
 
 HostName name(std::string_view text) { return *HostName::read(text).name; }
 
@@ -39,14 +39,14 @@ TEST(EgressSettings, WhatIsNotWholeIsRefused) {
   EXPECT_FALSE(read_egress_settings("connections 0\n" + text.substr(text.find("bytes"))).ok());
 }
 
-TEST(NameBook, KnowsWhatWasDeclaredAndNothingElse) {
-  NameBook book(egress_settings({"a.org:443", "*.b.org:443"}, Limits{}, true));
+TEST(NameAddresses, KnowsWhatWasDeclaredAndNothingElse) {
+  NameAddresses book(egress_settings({"a.org:443", "*.b.org:443"}, Limits{}, true));
   EXPECT_EQ(book.look_up(name("a.org")).offset, first_named_offset);
-  EXPECT_EQ(book.look_up(name("evil.example")).answer, NameBook::Answer::not_declared);
-  EXPECT_EQ(book.look_up(name("x.a.org")).answer, NameBook::Answer::not_declared);
-  EXPECT_EQ(book.look_up(name("b.org")).answer, NameBook::Answer::not_declared)
+  EXPECT_EQ(book.look_up(name("evil.example")).answer, NameAddresses::Answer::not_declared);
+  EXPECT_EQ(book.look_up(name("x.a.org")).answer, NameAddresses::Answer::not_declared);
+  EXPECT_EQ(book.look_up(name("b.org")).answer, NameAddresses::Answer::not_declared)
       << "a wildcard is not its root";
-  EXPECT_EQ(book.look_up(name("xb.org")).answer, NameBook::Answer::not_declared);
+  EXPECT_EQ(book.look_up(name("xb.org")).answer, NameAddresses::Answer::not_declared);
   const auto found = book.look_up(name("x.y.b.org"));
   EXPECT_EQ(found.offset, first_found_offset);
   EXPECT_EQ(book.look_up(name("x.y.b.org")).offset, found.offset) << "one address a name";
@@ -58,8 +58,8 @@ TEST(NameBook, KnowsWhatWasDeclaredAndNothingElse) {
   EXPECT_EQ(book.named(0), nullptr);
 }
 
-TEST(NameBook, ADeclaredNameBelowAWildcardHasThePortsOfBoth) {
-  NameBook book(egress_settings({"a.b.org:8443", "*.b.org:443"}, Limits{}, true));
+TEST(NameAddresses, ADeclaredNameBelowAWildcardHasThePortsOfBoth) {
+  NameAddresses book(egress_settings({"a.b.org:8443", "*.b.org:443"}, Limits{}, true));
   const NamedHost* host = book.named(book.look_up(name("a.b.org")).offset);
   ASSERT_NE(host, nullptr);
   EXPECT_TRUE(book.is_declared(*host, 8443));
@@ -68,41 +68,43 @@ TEST(NameBook, ADeclaredNameBelowAWildcardHasThePortsOfBoth) {
 }
 
 // Names below a wildcard are a channel to whoever answers for it: so many, so long, and no more.
-TEST(NameBook, Lesson3NamesBelowAWildcardAreBounded) {
-  NameBook many(egress_settings({"*.b.org:443"}, Limits{}, true));
+TEST(NameAddresses, Lesson3NamesBelowAWildcardAreBounded) {
+  NameAddresses many(egress_settings({"*.b.org:443"}, Limits{}, true));
   size_t known = 0;
   for (int i = 0; i < 1000; ++i)
-    known += many.look_up(name("n" + std::to_string(i) + ".b.org")).answer == NameBook::Answer::known ? 1 : 0;
+    known +=
+        many.look_up(name("n" + std::to_string(i) + ".b.org")).answer == NameAddresses::Answer::known ? 1 : 0;
   EXPECT_EQ(known, 256U);
-  EXPECT_EQ(many.look_up(name("n1.b.org")).answer, NameBook::Answer::known) << "what is known stays known";
-  EXPECT_EQ(many.look_up(name("late.b.org")).answer, NameBook::Answer::too_many);
-  NameBook lengthy(egress_settings({"*.b.org:443"}, Limits{}, true));
+  EXPECT_EQ(many.look_up(name("n1.b.org")).answer, NameAddresses::Answer::known)
+      << "what is known stays known";
+  EXPECT_EQ(many.look_up(name("late.b.org")).answer, NameAddresses::Answer::too_many);
+  NameAddresses lengthy(egress_settings({"*.b.org:443"}, Limits{}, true));
   const std::string filler(60, 'x');
   size_t bytes = 0;
   for (int i = 0; i < 256; ++i) {
     const std::string text = filler + "." + filler + "." + filler + "." + std::to_string(i) + ".b.org";
-    if (lengthy.look_up(name(text)).answer == NameBook::Answer::known) bytes += text.size();
+    if (lengthy.look_up(name(text)).answer == NameAddresses::Answer::known) bytes += text.size();
   }
   EXPECT_LE(bytes, size_t{16} << 10);
 }
 
-TEST(NameBook, AnyIsAnyPublicName) {
-  NameBook book(egress_settings({"*:80", "*:443"}, Limits{}, true));
-  EXPECT_EQ(book.look_up(name("anything.example")).answer, NameBook::Answer::known);
-  EXPECT_EQ(book.look_up(name("intranet")).answer, NameBook::Answer::not_declared);
-  EXPECT_EQ(book.look_up(name("localhost")).answer, NameBook::Answer::not_declared);
+TEST(NameAddresses, AnyIsAnyPublicName) {
+  NameAddresses book(egress_settings({"*:80", "*:443"}, Limits{}, true));
+  EXPECT_EQ(book.look_up(name("anything.example")).answer, NameAddresses::Answer::known);
+  EXPECT_EQ(book.look_up(name("intranet")).answer, NameAddresses::Answer::not_declared);
+  EXPECT_EQ(book.look_up(name("localhost")).answer, NameAddresses::Answer::not_declared);
 }
 
-TEST(NameBook, TheNameOfTheHostsLoopbackIsNobodysOutside) {
-  NameBook any(egress_settings({"*:80", "*:443"}, Limits{}, true));
+TEST(NameAddresses, TheNameOfTheHostsLoopbackIsNobodysOutside) {
+  NameAddresses any(egress_settings({"*:80", "*:443"}, Limits{}, true));
   for (const char* text : {"host.cloche", "a.host.cloche"})
-    EXPECT_EQ(any.look_up(name(text)).answer, NameBook::Answer::not_declared) << text;
-  EXPECT_EQ(any.look_up(name("ghost.cloche")).answer, NameBook::Answer::known);
-  NameBook served(egress_settings({"*:80", "localhost:5432"}, Limits{}, true));
+    EXPECT_EQ(any.look_up(name(text)).answer, NameAddresses::Answer::not_declared) << text;
+  EXPECT_EQ(any.look_up(name("ghost.cloche")).answer, NameAddresses::Answer::known);
+  NameAddresses served(egress_settings({"*:80", "localhost:5432"}, Limits{}, true));
   const auto found = served.look_up(name("host.cloche"));
-  EXPECT_EQ(found.answer, NameBook::Answer::known);
+  EXPECT_EQ(found.answer, NameAddresses::Answer::known);
   EXPECT_EQ(found.offset, localhost_offset);
-  EXPECT_EQ(served.look_up(name("a.host.cloche")).answer, NameBook::Answer::not_declared);
+  EXPECT_EQ(served.look_up(name("a.host.cloche")).answer, NameAddresses::Answer::not_declared);
 }
 
 EgressMessage about(EgressNews news, EgressReason reason, std::string_view name, uint32_t port,
@@ -153,13 +155,13 @@ TEST(EgressReport, WhatTheProcessSaysIsTakenForNoMoreThanItIs) {
 }
 
 // A busy gateway hears later, but it hears of every host.
-TEST(Speaker, KeepsWhatTheGatewayIsTooSlowToHear) {
+TEST(GatewayChannel, KeepsWhatTheGatewayIsTooSlowToHear) {
   constexpr size_t hosts = 1000;
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
   OwnedFd ours(ends[0]);
   const OwnedFd theirs(ends[1]);
-  egress::Speaker speaker(ours.get());
+  egress::GatewayChannel speaker(ours.get());
   for (size_t i = 0; i < hosts; ++i)
     speaker.used({.name = "h" + std::to_string(i), .port = 443, .connections = 1});
   size_t heard = 0;

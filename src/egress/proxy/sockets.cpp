@@ -64,18 +64,18 @@ OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place) {
   return fd;
 }
 
-bool door_of(int fd, Door& door) {
+bool endpoint_of(int fd, Endpoint& endpoint) {
   sockaddr_in6 place{};
   socklen_t size = sizeof place;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&place), &size) != 0) return false;
   const IpAddress address = address_in(place);
-  door.port = ntohs(place.sin6_port);  // at the same place in both families
+  endpoint.port = ntohs(place.sin6_port);  // at the same place in both families
   if (address.family == IpAddress::Family::v6) {
-    door.address = address.bytes;
+    endpoint.address = address.bytes;
   } else {
-    door.address = {};
-    door.address[10] = door.address[11] = 0xff;
-    std::memcpy(&door.address[12], address.bytes.data(), 4);
+    endpoint.address = {};
+    endpoint.address[10] = endpoint.address[11] = 0xff;
+    std::memcpy(&endpoint.address[12], address.bytes.data(), 4);
   }
   return true;
 }

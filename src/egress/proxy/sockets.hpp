@@ -24,12 +24,12 @@ SocketPlace place_of(const IpAddress& address, uint16_t port, uint32_t zone = 0)
 OwnedFd stream_to(const IpAddress& address);
 OwnedFd datagrams_to(const IpAddress& address, const SocketPlace& place);  // connected: hears this one alone
 
-// Where an accepted connection was made to: the door's address and port as the client said them.
-struct Door {
+// Where an accepted connection was made to: the listener's address and port as the client said them.
+struct Endpoint {
   NetAddress address = {};
   uint16_t port = 0;
 };
-bool door_of(int fd, Door& door);
+bool endpoint_of(int fd, Endpoint& endpoint);
 
 // What was given to the kernel for the other side, and how much of it that side has said it has.
 struct Delivery {

@@ -51,8 +51,8 @@ bool looks_for_files(const NamedFiles& named) {
   return false;
 }
 
-FilesHeld::FilesHeld(std::string state, const ConfinementPlan& plan, const NamedFiles& named,
-                     Patience patience)
+ApprovedFilesLock::ApprovedFilesLock(std::string state, const ConfinementPlan& plan, const NamedFiles& named,
+                                     Patience patience)
     : state_(std::move(state)),
       wanted_{.changes = trees_changed_by(plan), .alone = named.directories},
       patience_(std::move(patience)),
@@ -60,16 +60,16 @@ FilesHeld::FilesHeld(std::string state, const ConfinementPlan& plan, const Named
   std::erase(wanted_.alone, "");
 }
 
-Result<void> FilesHeld::check() const {
+Result<void> ApprovedFilesLock::check() const {
   if (!needed_) return {};
   Patience shorter = patience_;
   shorter.most_ms = std::min(patience_.most_ms, check_within_ms);
-  TRY(take_turn(state_, wanted_, shorter));
+  TRY(lock_workspaces(state_, wanted_, shorter));
   return {};
 }
 
-Result<void> FilesHeld::hold() {
-  if (needed_) turn_ = TRY(take_turn(state_, wanted_, patience_));
+Result<void> ApprovedFilesLock::hold() {
+  if (needed_) turn_ = TRY(lock_workspaces(state_, wanted_, patience_));
   return {};
 }
 

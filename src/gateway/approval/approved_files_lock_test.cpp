@@ -37,8 +37,8 @@ class HeldFiles : public testing::Test {
     plan.view.push_back(
         {.kind = EntryKind::tree, .access = Access::write_run, .target = "/w", .source = "/w"});
   }
-  FilesHeld held_for(const Words& words) { return {state, plan, {words, {"/w", ""}}, {}}; }
-  bool others_may_run() const { return take_turn(state, {.changes = {"/w"}}, {}).ok(); }
+  ApprovedFilesLock held_for(const Words& words) { return {state, plan, {words, {"/w", ""}}, {}}; }
+  bool others_may_run() const { return lock_workspaces(state, {.changes = {"/w"}}, {}).ok(); }
 
   Scratch scratch;
   std::string state = scratch.path + "/state";
@@ -46,7 +46,7 @@ class HeldFiles : public testing::Test {
 };
 
 TEST_F(HeldFiles, UntilTheCommandHasEnded) {
-  FilesHeld held = held_for({"bash", "s.sh"});
+  ApprovedFilesLock held = held_for({"bash", "s.sh"});
   ASSERT_TRUE(held.check().ok());
   EXPECT_TRUE(others_may_run());
   ASSERT_TRUE(held.hold().ok());
@@ -58,14 +58,14 @@ TEST_F(HeldFiles, UntilTheCommandHasEnded) {
 }
 
 TEST_F(HeldFiles, NotWhereAnotherCallIsAtWork) {
-  const auto other = take_turn(state, {.changes = {"/w"}}, {});
-  FilesHeld held = held_for({"bash", "s.sh"});
+  const auto other = lock_workspaces(state, {.changes = {"/w"}}, {});
+  ApprovedFilesLock held = held_for({"bash", "s.sh"});
   EXPECT_FALSE(held.check().ok());
   EXPECT_FALSE(held.hold().ok());
 }
 
 TEST_F(HeldFiles, OnlyWhereFilesAreNamed) {
-  FilesHeld held = held_for({"git", "push"});
+  ApprovedFilesLock held = held_for({"git", "push"});
   ASSERT_TRUE(held.hold().ok());
   EXPECT_FALSE(held.take());
   held.found_some();  // there is a file "push"

@@ -9,16 +9,16 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
-#include "gateway/guarded_ask.hpp"
+#include "gateway/exception_barrier.hpp"
+#include "store/trust/trusted_file.hpp"
 #include "store/workspace/open_beneath.hpp"
-#include "tools/answer/model_text.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t most_hashed_bytes = size_t{64} << 20;
 
-Verdict refuse(std::string reason, std::string_view instead = {}, std::string fix = {}) {
+Verdict refuse(Message reason, std::string_view instead = {}, Message fix = {}) {
   Verdict verdict{GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
   verdict.instead = instead;
   return verdict;
@@ -31,10 +31,11 @@ std::vector<std::string> files_of_module(std::string module) {
   return {module + ".py", module + "/__init__.py", module + "/__main__.py"};
 }
 
-// Opens each name beneath its directory and through no link that leaves it; takes each file once.
+// Opens each name beneath its directory, and takes each file once.
 class FileHasher {
  public:
-  explicit FileHasher(const std::vector<std::string>& directories) : directories_(directories) {}
+  FileHasher(const std::vector<std::string>& directories, const FilesOfView& view)
+      : directories_(directories), view_(view) {}
 
   void add(const std::string& name) {
     if (name.empty() || directories_.empty()) return;
@@ -43,10 +44,16 @@ class FileHasher {
         directories_.begin(), directories_.end(),
         [&](const std::string& one) { return !one.empty() && is_beneath(one, path) && one != path; });
     if (directory == directories_.end() || !seen_.insert(path).second) return;
-    const auto root = sys::open(*directory, O_PATH | O_DIRECTORY);
-    if (!root.ok()) return files_.push_back({path, ""});
-    const auto file =
-        open_beneath(root.value().get(), path.substr(directory->size() + 1), O_RDONLY, Links::followed, path);
+    ShownFile at{*directory, path};
+    // A grant that is shown within the workspace: not what the host has there.
+    if (view_.on_host)
+      if (auto shown = view_.on_host(path); shown && shown->path != path) at = std::move(*shown);
+    const auto root = sys::open(at.tree, O_PATH | O_DIRECTORY);
+    if (!root.ok() || !is_beneath(at.tree, at.path) || at.tree == at.path)
+      return files_.push_back({path, ""});
+    const std::string below = at.path.substr(at.tree == "/" ? 1 : at.tree.size() + 1);
+    const auto file = open_beneath(root.value().get(), below, O_RDONLY, Links::followed, path);
+    if (!file.ok() && file.error().number == EXDEV) return add_behind_link(path, at.path);
     if (!file.ok()) {
       if (!is_no_file(file.error().number)) files_.push_back({path, ""});
       return;
@@ -64,7 +71,22 @@ class FileHasher {
   // Names that can be no file of the workspace's: a program that opens one finds what we find.
   static bool is_no_file(int number) {
     return number == ENOENT || number == ENOTDIR || number == EISDIR || number == ENAMETOOLONG ||
-           number == ELOOP || number == EXDEV || number == EINVAL || number == ENXIO;
+           number == ELOOP || number == EINVAL || number == ENXIO;
+  }
+
+  // A link led out of the directory, or a mount lies below it. What cannot be known to be the same file in
+  // the view has no hash.
+  void add_behind_link(const std::string& path, const std::string& on_host) {
+    MountCache mounts;
+    const PassedPaths passed = paths_passed(on_host, mounts);
+    const bool is_known = view_.is_same && !passed.error && !passed.absent && !passed.paths.empty() &&
+                          std::all_of(passed.paths.begin(), passed.paths.end(), view_.is_same);
+    if (!is_known) return files_.push_back({path, ""});
+    const auto file = sys::open(passed.paths.back(), O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    struct stat seen {};
+    if (!file.ok() || ::fstat(file.value().get(), &seen) != 0) return files_.push_back({path, ""});
+    if (S_ISDIR(seen.st_mode)) return add(path + "/__main__.py");
+    if (S_ISREG(seen.st_mode)) hash(file.value().get(), path + " -> " + passed.paths.back());
   }
 
   void hash(int fd, const std::string& path) {
@@ -74,6 +96,7 @@ class FileHasher {
   }
 
   const std::vector<std::string>& directories_;
+  const FilesOfView& view_;
   std::set<std::string> seen_;
   std::vector<ExecutedFile> files_;
   size_t left_bytes_ = most_hashed_bytes;  // of all of them together
@@ -85,7 +108,7 @@ std::vector<std::string> reasons_to_ask(const Judgement& judgement) {
   std::vector<std::string> reasons;
   for (const auto& verdict : judgement.gates) {
     if (verdict.decision == Decision::ask && verdict.gate != GateId::approval)
-      reasons.push_back(verdict.reason + (verdict.rule.empty() ? "" : " (" + verdict.rule + ")"));
+      reasons.push_back(verdict.reason.text() + (verdict.rule.empty() ? "" : " (" + verdict.rule + ")"));
   }
   return reasons;
 }
@@ -98,8 +121,8 @@ Approvers approvers_of(const Judgement& judgement) {
 }
 
 std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
-                                      const std::vector<std::string>& directories) {
-  FileHasher hasher(directories);
+                                      const std::vector<std::string>& directories, const FilesOfView& view) {
+  FileHasher hasher(directories, view);
   for (size_t i = 0; i < words.size(); ++i) {
     for (const auto& spelling : spellings_of(words[i])) hasher.add(spelling);
     if (i > 0 && words[i - 1] == "-m") {
@@ -131,42 +154,43 @@ bool Questions::is_answered(const std::string& digest) {
 // Nothing: there is a yes, if not to this question.
 std::optional<Verdict> Questions::have_answer(const Question& question, Approver& approver) {
   if (is_answered(question.digest)) return std::nullopt;  // for the session
-  auto answer = guarded_ask(approver, question);          // nobody else waits for it meanwhile
+  auto answer = guarded_ask(approver, question);          // without the lock: other calls go on meanwhile
   if (!answer) return refuse("the approver failed instead of answering, which is no yes", needs_the_user);
   // A no is spent by this very call: the next one is a new question, with an answer of its own.
   if (answer->decision != Decision::allow && !answer->reason.empty())
     return refuse(answer->reason, {}, answer->fix);
   if (answer->decision != Decision::allow)
-    return refuse("nobody said yes to this very call", needs_the_user, "answer y at the terminal");
+    return refuse("the approver did not say yes to this very call", needs_the_user,
+                  "answer y at the terminal");
   const std::lock_guard held(lock_);
   book_.add(*std::move(answer));
   return std::nullopt;
 }
 
-std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
-                                      FilesHeld& held) {
+Result<std::optional<Verdict>> Questions::ask(const std::function<ApprovalSubject()>& subject,
+                                              Approver& approver, ApprovedFilesLock& held) {
+  using Refused = std::optional<Verdict>;
   const ApprovalSubject asked = subject();
-  const auto question = make_question(asked);
-  if (!question.ok())
-    return refuse(question.error().what.text(), "name smaller files", question.error().fix.text());
-  if (question.value().approvers == Approvers::operator_alone && !approver.speaks_for_operator())
-    return refuse("only the operator may answer, and no approver here speaks for the operator",
-                  needs_the_user, "ask with a FiledApprover, which `cloche approve` answers");
+  const auto made = make_question(asked);
+  if (const auto* no = std::get_if<Verdict>(&made)) return Refused(*no);
+  const Question& question = std::get<Question>(made);
+  if (question.approvers == Approvers::operator_alone && !approver.speaks_for_operator())
+    return Refused(refuse("only the operator may answer, and no approver here speaks for the operator",
+                          needs_the_user, "ask with a FiledApprover, which `cloche approve` answers"));
   if (!asked.files.empty()) held.found_some();
-  if (const auto possible = held.check(); !possible.ok())
-    return refuse(without_places(possible.error().what.text()), call_again, describe(possible.error()));
-  if (auto no = have_answer(question.value(), approver)) return no;
-  if (const auto still = held.hold(); !still.ok())
-    return refuse(without_places(still.error().what.text()), call_again, describe(still.error()));
+  TRY(held.check());
+  if (auto no = have_answer(question, approver)) return no;
+  TRY(held.hold());
   const std::string digest = approval_digest(subject());
-  if (spend(digest)) return std::nullopt;
-  if (digest != question.value().digest)
-    return refuse("the call or its files changed while the question was open", call_again);
-  return refuse("the yes was to another question, or has expired", call_again);
+  if (spend(digest)) return Refused();
+  if (digest != question.digest)
+    return Refused(refuse("the call or its files changed while the question was open", call_again));
+  return Refused(refuse("the yes was to another question, or has expired", call_again));
 }
 
-std::optional<Verdict> Questions::ask(const std::function<ApprovalSubject()>& subject, Approver& approver) {
-  FilesHeld nothing;
+Result<std::optional<Verdict>> Questions::ask(const std::function<ApprovalSubject()>& subject,
+                                              Approver& approver) {
+  ApprovedFilesLock nothing;
   return ask(subject, approver, nothing);
 }
 

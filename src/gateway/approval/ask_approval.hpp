@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "gateway/approval/approved_files_lock.hpp"
+#include "gateway/launch/why_not_found.hpp"
 #include "policy/gates/approval.hpp"
 #include "policy/gates/decide.hpp"
 
 namespace cloche {
 
-// Why somebody has to be asked, one sentence for each gate that wants it.
+// Why there is a question, one sentence for each gate that wants it.
 std::vector<std::string> reasons_to_ask(const Judgement& judgement);
 
 // Who may answer: the strictest of the gates that ask.
@@ -21,10 +22,16 @@ Approvers approvers_of(const Judgement& judgement);
 
 // What words of a command name beneath these directories, the first of which relative ones are taken from, is
 // part of what is approved: another content is another question. Also behind an = or glued to an option, and
-// modules of python. What lies there and cannot be read, or is too much, has no hash, and then nobody is
-// asked; what lies elsewhere is not opened.
+// modules of python. What lies there and cannot be read, or is too much, has no hash, and then there is
+// no question; what lies elsewhere is not opened. A link that leaves its directory is followed where the view
+// has the same files as the host all the way; elsewhere there is no question.
+struct FilesOfView {
+  std::function<std::optional<ShownFile>(const std::string& path)> on_host;  // of a path of the view
+  std::function<bool(const std::string& path)> is_same;                      // on the host and in the view
+};
 std::vector<ExecutedFile> files_named(const std::vector<std::string>& words,
-                                      const std::vector<std::string>& directories);
+                                      const std::vector<std::string>& directories,
+                                      const FilesOfView& view = {});
 
 // Knows which question was answered with yes, and does not ask that one again: the plan may be void and the
 // call judged once more before it starts.
@@ -43,12 +50,13 @@ class RememberingApprover : public Approver {
 // The answers of one session, for all of its threads.
 class Questions {
  public:
-  // Nothing: it may happen, once. Otherwise why not. `subject` is taken again after the answer, because files
-  // may have changed while somebody was thinking; `held` keeps them from changing from then on.
-  std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
-                             FilesHeld& held);
+  // Nothing: it may happen, once. A verdict: why not. An Error: the files could not be locked, and there is
+  // no answer. `subject` is taken again after the answer, because files may have changed while the question
+  // was open; `held` keeps them from changing from then on.
+  Result<std::optional<Verdict>> ask(const std::function<ApprovalSubject()>& subject, Approver& approver,
+                                     ApprovedFilesLock& held);
   // The same about what names no files.
-  std::optional<Verdict> ask(const std::function<ApprovalSubject()>& subject, Approver& approver);
+  Result<std::optional<Verdict>> ask(const std::function<ApprovalSubject()>& subject, Approver& approver);
 
  private:
   std::optional<Verdict> have_answer(const Question& question, Approver& approver);

@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "base/scratch.hpp"
+#include "base/text/sha256.hpp"
 
 namespace cloche {
 namespace {
@@ -34,6 +35,48 @@ class FilesNamed : public testing::Test {
   std::string root = scratch.path + "/ws";
 };
 
+// A link that leaves the workspace leads to the file that was hashed only where the view has what the host
+// has.
+TEST_F(FilesNamed, BehindALinkThatLeavesTheDirectory) {
+  put("real.sh", "good");
+  fs::create_directories(scratch.path + "/out");
+  std::ofstream(scratch.path + "/out/far.sh") << "good";
+  fs::create_symlink(root + "/real.sh", root + "/absolute.sh");
+  fs::create_symlink(scratch.path + "/out/far.sh", root + "/far.sh");
+  fs::create_directory_symlink(scratch.path + "/out", root + "/dir");
+  fs::create_symlink("/nowhere/at/all", root + "/dangling.sh");
+  const FilesOfView same{.on_host = {}, .is_same = [](const std::string&) { return true; }};
+  const FilesOfView other{.on_host = {},
+                          .is_same = [&](const std::string& path) { return path != scratch.path + "/out"; }};
+  for (const char* name : {"absolute.sh", "far.sh", "dir/far.sh", "dangling.sh"}) {
+    const auto unknown = files_named({name}, {root});
+    ASSERT_EQ(unknown.size(), 1U) << name;
+    EXPECT_EQ(unknown[0].sha256, "") << name;
+  }
+  for (const char* name : {"absolute.sh", "far.sh", "dir/far.sh"}) {
+    const auto known = files_named({name}, {root}, same);
+    ASSERT_EQ(known.size(), 1U) << name;
+    EXPECT_EQ(known[0].sha256, sha256("good")) << name;
+    EXPECT_NE(known[0].path.find(" -> "), std::string::npos) << "the link is part of it: " << known[0].path;
+  }
+  EXPECT_EQ(files_named({"absolute.sh"}, {root}, other).at(0).sha256, sha256("good"));
+  for (const char* name : {"far.sh", "dir/far.sh", "dangling.sh"})
+    EXPECT_EQ(files_named({name}, {root}, other).at(0).sha256, "") << name;
+}
+
+// A grant that is shown within the workspace is what a command finds there.
+TEST_F(FilesNamed, InAGrantThatIsShownWithin) {
+  put("sub/x.sh", "the host's");
+  fs::create_directories(scratch.path + "/granted");
+  std::ofstream(scratch.path + "/granted/x.sh") << "granted";
+  const FilesOfView view{.on_host = [&](const std::string& path) -> std::optional<ShownFile> {
+                           if (path != root + "/sub/x.sh") return std::nullopt;
+                           return ShownFile{scratch.path + "/granted", scratch.path + "/granted/x.sh"};
+                         },
+                         .is_same = {}};
+  EXPECT_EQ(files_named({"sub/x.sh"}, {root}, view).at(0).sha256, sha256("granted"));
+}
+
 TEST_F(FilesNamed, EachSpellingOfAName) {
   for (const char* name : {"a.py", "p.awk", "M2", "q.js", "pk/__main__.py", "mod.py", "deep/mod/__init__.py"})
     put(name);
@@ -52,14 +95,14 @@ TEST_F(FilesNamed, EachSpellingOfAName) {
   for (const auto& [words, expected] : rows) EXPECT_EQ(named(words), expected) << words.back();
 }
 
-TEST_F(FilesNamed, NothingOutsideIsOpened) {
+TEST_F(FilesNamed, WhatLiesOutsideHasNoHash) {
   put("a");
   std::ofstream(scratch.path + "/secret") << "secret";
   fs::create_symlink(scratch.path + "/secret", root + "/out");
   fs::create_symlink("a", root + "/in");
   fs::create_symlink("loop", root + "/loop");
   ASSERT_EQ(::mkfifo((root + "/fifo").c_str(), 0600), 0);
-  EXPECT_EQ(named({"out", "in", "loop", "fifo"}), (Words{"in"}));
+  EXPECT_EQ(named({"out", "in", "loop", "fifo"}), (Words{"out (no hash)", "in"}));
 }
 
 TEST_F(FilesNamed, TooMuchHasNoHash) {
@@ -94,8 +137,8 @@ TEST(Questions, AYesCountsOnceAndForASessionAgain) {
   for (const auto& [reply, asked] : {std::pair{Reply::once, 2}, {Reply::session, 1}}) {
     Questions questions;
     Scripted approver(reply);
-    EXPECT_FALSE(questions.ask([] { return subject(); }, approver));
-    EXPECT_FALSE(questions.ask([] { return subject(); }, approver));
+    EXPECT_FALSE(questions.ask([] { return subject(); }, approver).value());
+    EXPECT_FALSE(questions.ask([] { return subject(); }, approver).value());
     EXPECT_EQ(approver.asked, asked);
   }
 }
@@ -103,21 +146,21 @@ TEST(Questions, AYesCountsOnceAndForASessionAgain) {
 TEST(Questions, WhyNotIsSaidAsItWas) {
   Questions questions;
   Scripted no(Reply::no);
-  const auto refused = questions.ask([] { return subject(); }, no);
+  const auto refused = questions.ask([] { return subject(); }, no).value();
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->gate, GateId::approval);
-  EXPECT_NE(refused->reason.find("nobody said yes"), std::string::npos);
+  EXPECT_NE(refused->reason.text().find("did not say yes"), std::string::npos);
   std::string input = "1";
   Scripted yes(Reply::once);
   yes.during = [&] { input = "2"; };
-  const auto changed = questions.ask([&] { return subject(input); }, yes);
+  const auto changed = questions.ask([&] { return subject(input); }, yes).value();
   ASSERT_TRUE(changed);
-  EXPECT_NE(changed->reason.find("changed while"), std::string::npos);
+  EXPECT_NE(changed->reason.text().find("changed while"), std::string::npos);
   ApprovalSubject unread = subject();
   unread.files = {{"/w/big", ""}};
-  const auto unasked = questions.ask([&] { return unread; }, yes);
+  const auto unasked = questions.ask([&] { return unread; }, yes).value();
   ASSERT_TRUE(unasked);
-  EXPECT_NE(unasked->reason.find("/w/big"), std::string::npos);
+  EXPECT_NE(unasked->reason.text().find("/w/big"), std::string::npos);
 }
 
 TEST(Questions, WhereTheOperatorMustAnswerNobodyElseIsAsked) {
@@ -130,10 +173,10 @@ TEST(Questions, WhereTheOperatorMustAnswerNobodyElseIsAsked) {
   one.approvers = Approvers::operator_alone;
   Questions questions;
   Scripted client(Reply::session);
-  EXPECT_TRUE(questions.ask([&] { return one; }, client));
+  EXPECT_TRUE(questions.ask([&] { return one; }, client).value());
   EXPECT_EQ(client.asked, 0);
   Operators operators(Reply::once);
-  EXPECT_FALSE(questions.ask([&] { return one; }, operators));
+  EXPECT_FALSE(questions.ask([&] { return one; }, operators).value());
   EXPECT_EQ(operators.asked, 1);
 }
 
@@ -143,8 +186,8 @@ TEST(Questions, EachQuestionHasItsOwnAnswer) {
   Scripted no(Reply::no);
   Scripted yes(Reply::once);
   for (int round = 0; round < 2; ++round) {
-    EXPECT_TRUE(questions.ask([] { return subject(); }, no));
-    EXPECT_FALSE(questions.ask([] { return subject(); }, yes));
+    EXPECT_TRUE(questions.ask([] { return subject(); }, no).value());
+    EXPECT_FALSE(questions.ask([] { return subject(); }, yes).value());
   }
   EXPECT_EQ(no.asked, 2);
   EXPECT_EQ(yes.asked, 2);
@@ -154,13 +197,13 @@ TEST(Questions, AnApproverThatThrowsSaysNo) {
   Questions questions;
   Scripted broken(Reply::session);
   broken.during = [] { throw std::runtime_error("the dialog is gone"); };
-  const auto refused = questions.ask([] { return subject(); }, broken);
+  const auto refused = questions.ask([] { return subject(); }, broken).value();
   ASSERT_TRUE(refused);
-  EXPECT_NE(refused->reason.find("failed instead of answering"), std::string::npos);
+  EXPECT_NE(refused->reason.text().find("failed instead of answering"), std::string::npos);
   broken.during = [] { throw 1; };
-  EXPECT_TRUE(questions.ask([] { return subject(); }, broken));
+  EXPECT_TRUE(questions.ask([] { return subject(); }, broken).value());
   broken.during = nullptr;
-  EXPECT_FALSE(questions.ask([] { return subject(); }, broken));
+  EXPECT_FALSE(questions.ask([] { return subject(); }, broken).value());
 }
 
 class WrongAnswer : public Approver {
@@ -175,9 +218,9 @@ class WrongAnswer : public Approver {
 TEST(Questions, AYesToSomethingElseIsNamedAsThat) {
   Questions questions;
   WrongAnswer other({"sha256:other", Decision::allow, ~0ULL, 1});
-  const auto refused = questions.ask([] { return subject(); }, other);
+  const auto refused = questions.ask([] { return subject(); }, other).value();
   ASSERT_TRUE(refused);
-  EXPECT_NE(refused->reason.find("to another question"), std::string::npos);
+  EXPECT_NE(refused->reason.text().find("to another question"), std::string::npos);
 }
 
 }  // namespace

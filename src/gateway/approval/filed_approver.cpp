@@ -56,7 +56,7 @@ Result<Answer> FiledApprover::ask_operator(const Question& question) const {
     pause();
     if (const auto said = TRY(approvals.take(question, options_.clock()))) return as_answer(*said, question);
   }
-  const std::string late = options_.wait_ms > 0 ? "nobody answered in time; " : "";
+  const std::string late = options_.wait_ms > 0 ? "no answer came in time; " : "";
   return no_because(question,
                     late + "waiting for approval " + id + ": " + std::string(needs_the_user) +
                         "; tell them that " + id + " waits, and make the same call again when it is approved",

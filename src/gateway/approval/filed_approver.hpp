@@ -12,7 +12,7 @@
 #include <string>
 
 #include "policy/gates/approval.hpp"
-#include "store/approvals.hpp"
+#include "store/sealed/approvals.hpp"
 
 namespace cloche {
 

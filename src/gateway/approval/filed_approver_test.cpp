@@ -106,7 +106,7 @@ TEST_F(FiledApproverTest, WaitingEndsWithTheAnswerOrTheTime) {
   given.wait_ms = 150;
   const Answer late = FiledApprover(given).ask(question);
   EXPECT_EQ(late.decision, Decision::deny);
-  EXPECT_TRUE(late.reason.starts_with("nobody answered in time; waiting for approval ")) << late.reason;
+  EXPECT_TRUE(late.reason.starts_with("no answer came in time; waiting for approval ")) << late.reason;
 
   given.wait_ms = 60'000;
   std::thread person([&] { say(Decision::allow); });

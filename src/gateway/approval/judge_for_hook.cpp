@@ -1,23 +1,24 @@
 #include "gateway/approval/judge_for_hook.hpp"
 
 #include "base/text/visible_text.hpp"
+#include "gateway/approval/approval_subject.hpp"
 #include "gateway/configuration/rule_gate.hpp"
 #include "policy/rules/rules.hpp"
-#include "store/task_home.hpp"
+#include "store/workspace/task_home.hpp"
 #include "tools/answer/model_text.hpp"
 #include "tools/answer/process_output.hpp"
 
 namespace cloche {
 namespace {
 
-Result<void> write_down(Gateway& gateway, DecisionRecord decided, const Advice& advice,
+Result<void> write_down(Gateway& gateway, DecisionRecord decided, const std::string& said,
                         const Outcome& outcome) {
   Run* run = gateway.record();
   if (run == nullptr) return {};
   decided.advisory = true;
   CallRecord record{.decided = std::move(decided)};
   record.outcome = outcome;
-  record.result = advice.reason;
+  record.result = said;
   record.call_id = TRY(run->begin(record.decided));
   return run->finish(record, record.result);
 }
@@ -35,7 +36,7 @@ Outcome outcome_of(const Advice& advice, const Verdict& last) {
 Advice advice_of(const Judgement& judgement) {
   Advice advice{.decision = judgement.decision, .approvers = approvers_of(judgement)};
   // A person reads why there is a question; what a model reads is a refusal.
-  if (advice.decision == Decision::ask) advice.reason = decisive(judgement).reason;
+  if (advice.decision == Decision::ask) advice.reason = decisive(judgement).reason.text();
   if (advice.decision == Decision::deny) advice.reason = refusal_text(decisive(judgement));
   return advice;
 }
@@ -80,21 +81,21 @@ void settle_without_isolation(Judgement& judgement, OnAsk on_ask) {
   judgement.decision = decision;
 }
 
-// What the command itself would end with. Whoever hears a yes believes that it runs.
+// What the command itself would end with. An agent that hears a yes believes that it runs.
 std::optional<Error> missing_box(const Gateway& gateway, const Judged& judged) {
   if (!is_isolated(judged)) return std::nullopt;
-  const Offer offer = gateway.session().ladder->offer(judged.plan()->backend);
+  const Offer offer = gateway.session().levels->offer(judged.plan()->backend);
   if (offer.works || !offer.tried) return std::nullopt;
   return Error{Cause::missing_layer, offer.why, 0, offer.fix, offer.layer};
 }
 
-// Only ever asked about by name and words: what would happen, nobody here can know.
-Advice answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
-                const std::string& task, Approver& approver) {
+// Only ever asked about by name and words: what would happen is not known here.
+Result<Advice> answered(Judgement& judgement, const ToolCall& asked, const std::string& workspace,
+                        const std::string& task, Approver& approver) {
   std::string approved;
   RememberingApprover listening(approver, approved);
   const auto subject = [&] { return subject_by_agent(asked, judgement, workspace, task); };
-  const auto no = Questions().ask(subject, listening);
+  const auto no = TRY(Questions().ask(subject, listening));
   std::erase_if(judgement.gates, [](const Verdict& one) { return one.gate == GateId::approval; });
   settle(judgement, no);
   Advice advice = advice_of(judgement);
@@ -106,10 +107,10 @@ Result<Advice> finish(Gateway& gateway, Judgement& judgement, DecisionRecord dec
                       Approver& approver, OnAsk on_ask) {
   Advice advice = advice_of(judgement);
   if (advice.decision == Decision::ask && !goes_back(judgement, on_ask))
-    advice = answered(judgement, asked, gateway.session().workspace, decided.task_id, approver);
+    advice = TRY(answered(judgement, asked, gateway.session().workspace, decided.task_id, approver));
   decided.decision = judgement.decision;
   decided.verdicts = judgement.gates;
-  TRY(write_down(gateway, std::move(decided), advice, outcome_of(advice, decisive(judgement))));
+  TRY(write_down(gateway, std::move(decided), advice.reason, outcome_of(advice, decisive(judgement))));
   return advice;
 }
 
@@ -119,8 +120,9 @@ bool names_a_rule(const Verdict& verdict) { return verdict.rule.starts_with("per
 
 Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged_as,
                       const CallContext& context, Approver& approver, OnAsk on_ask) {
-  Judged judged = TRY(judge(gateway.session(), judged_as,
-                            {.skill = context.skill, .dials = gateway.dials(), .named = {&asked, 1}}));
+  Judged judged = TRY(
+      judge(gateway.session(), judged_as,
+            {.skill = context.skill, .runtime_settings = gateway.runtime_settings(), .named = {&asked, 1}}));
   return finish(gateway, judged.judgement, decision_of(judged, asked, context), asked, approver, on_ask);
 }
 
@@ -155,31 +157,27 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
                      const CallContext& context, Approver& approver, OnAsk on_ask) {
   const auto home = TRY(gateway.home_of(judged_as, context));
   const std::span<const ToolCall> named = context.named.empty() ? std::span(&asked, 1) : context.named;
-  Judged judged = TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.dials(), named}));
+  Judged judged =
+      TRY(judge(gateway.session(), judged_as, {context.skill, home, gateway.runtime_settings(), named}));
   Advice advice = advice_of(judged.judgement);
-  if (const auto missing = missing_box(gateway, judged)) {  // nobody is asked about what cannot run
-    advice = {.decision = Decision::deny, .reason = failure_text(*missing)};
-    TRY(write_down(gateway, decision_of(judged, asked, context), advice, failed(*missing)));
-    return advice;
+  if (const auto missing = missing_box(gateway, judged)) {  // no question about what cannot run
+    TRY(write_down(gateway, decision_of(judged, asked, context), failure_text(*missing), failed(*missing)));
+    return *missing;
   }
   if (advice.decision == Decision::ask && goes_back(judged.judgement, on_ask)) {
-    const auto question = make_question(subject_of(judged));
-    if (question.ok()) {
-      advice.approved = question.value().digest;
+    const auto made = make_question(subject_of(judged));
+    if (const auto* question = std::get_if<Question>(&made)) {
+      advice.approved = question->digest;
     } else {
-      answer(judged, gateway.session(),
-             Verdict{GateId::approval,
-                     Decision::deny,
-                     question.error().what.text(),
-                     {},
-                     question.error().fix.text()});
+      answer(judged, gateway.session(), std::get<Verdict>(made));
       advice = advice_of(judged.judgement);
     }
   } else if (advice.decision == Decision::ask) {
     std::string approved;
     RememberingApprover listening(approver, approved);
     Questions questions;
-    const auto no = ask_about(judged, questions, listening, gateway.session().installation.state, context);
+    const auto no =
+        TRY(ask_about(judged, questions, listening, gateway.session().installation.state, context));
     answer(judged, gateway.session(), no);
     advice = advice_of(judged.judgement);
     advice.approved = approved;
@@ -193,10 +191,10 @@ Result<Advice> admit(Gateway& gateway, const ToolCall& asked, const ToolCall& ju
     advice = std::move(unheld);
   }
   advice.isolated = is_isolated(judged);
-  if (judged.plan() != nullptr) advice.rung = judged.plan()->rung;
+  if (judged.plan() != nullptr) advice.level = judged.plan()->level;
   advice.box_notes = judged.box_notes;
   if (advice.decision == Decision::deny)
-    TRY(write_down(gateway, decision_of(judged, asked, context), advice,
+    TRY(write_down(gateway, decision_of(judged, asked, context), advice.reason,
                    outcome_of(advice, decisive(judged.judgement))));
   return advice;
 }

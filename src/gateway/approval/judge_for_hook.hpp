@@ -15,19 +15,19 @@ struct Advice {
   std::string approved = {};  // digest of the question that was answered with yes, or is handed back
   bool answered_by_operator = false;
   Approvers approvers = Approvers::anyone;
-  bool isolated = false;                    // of a command: it runs in a sandbox or not at all
-  Rung rung = Rung::namespaces;             // of a command that was admitted
-  std::vector<std::string> box_notes = {};  // and what is less about its box than was asked for
+  bool isolated = false;                              // of a command: it runs in a sandbox or not at all
+  IsolationLevel level = IsolationLevel::namespaces;  // of a command that was admitted
+  std::vector<std::string> box_notes = {};            // and what is less about its box than was asked for
 };
 
-// Where an ask stays an ask because whoever drives the agent can put it to its person.
+// Where an ask stays an ask because the agent can put it to its user.
 enum class OnAsk { file, hand_back };
 
 // Asked for as `asked`, judged as `judged`, one of our tools.
 Result<Advice> advise(Gateway& gateway, const ToolCall& asked, const ToolCall& judged,
                       const CallContext& context, Approver& approver, OnAsk on_ask);
 
-// A tool that is nobody's here: rules alone judge it. Without a rule that names it, `unsaid` decides, for the
+// A tool that is not Cloche's: rules alone judge it. Without a rule that names it, `unsaid` decides, for the
 // reason that `why` gives; empty: because the tool is not known.
 Result<Advice> advise_by_rules(Gateway& gateway, const ToolCall& asked, Decision unsaid,
                                const std::string& why, const CallContext& context, Approver& approver,

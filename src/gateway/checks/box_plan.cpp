@@ -1,9 +1,10 @@
 #include "gateway/checks/box_plan.hpp"
 
 #include "base/json/json_text.hpp"
+#include "gateway/gateway.hpp"
 #include "policy/authority/authority.hpp"
 #include "policy/plan/plan_call.hpp"
-#include "store/skill_files.hpp"
+#include "store/config/skill_files.hpp"
 #include "tools/commands/executor_call.hpp"
 
 namespace cloche {
@@ -32,7 +33,7 @@ Result<RunRequest> request_of(const Executor& executor, RunRequest operators) {
   const JsonValue nothing = TRY(read_json("{}", "no arguments"));
   Intent intent;
   understand_executor(executor, nothing, "", intent);
-  operators.code = Grant{.source = executor.folder, .judged = executor.place};
+  operators.code = Grant{.source = executor.folder, .judged = executor.folder_fact};
   if (!operators.directory) operators.directory = executor.folder;
   const std::vector<std::string> argv = operators.argv;
   RunRequest request = request_for(*intent.launch, std::move(operators));
@@ -65,7 +66,7 @@ Result<Declared> with_executor(const BoxRequest& asked, const Environment& envir
   const ToolTerms terms = TRY(terms_of(session, executor));
   Authority authority = TRY(authority_for(session, under, executor, terms));
   declared.request = TRY(request_of(executor, std::move(declared.request)));
-  const HostNames names = names_under(session, under);
+  const HostPaths names = names_under(session, under);
   authority = TRY(settle_grants(std::move(authority), names)).authority;
   declared.request.written = names.written;
   auto& grants = declared.request.grants;
@@ -78,7 +79,7 @@ Result<Declared> with_executor(const BoxRequest& asked, const Environment& envir
   return declared;
 }
 
-// A box of somebody else's has all of a network or none, and that of runsc has none out.
+// The box of another program has all of a network or none, and that of runsc has none out.
 void open_network(ConfinementPlan& plan, std::vector<std::string> hosts, std::vector<std::string>& notes) {
   if (hosts.empty()) return;
   if (plan.backend == Backend::runsc) {
@@ -97,10 +98,11 @@ Result<BoxPlan> plan_box(const BoxRequest& asked, const Environment& environment
   SessionOptions options = default_session();
   options.serves = Asks::operators;
   options.operators = std::move(declared.request);
+  options.record = Registry::Record::none;
+  ExplainedFor whose{.learnt = {.mounts_below = true}};
+  if (!asked.executor) whose.skill_file = asked.skill;
   BoxPlan box;
-  box.judged =
-      TRY(judge_alone(std::move(options), operators_command(asked.request.argv),
-                      asked.executor ? std::nullopt : asked.skill, environment, {.mounts_below = true}));
+  box.judged = TRY(explain(std::move(options), operators_command(asked.request.argv), whose, environment));
   box.notes = std::move(declared.notes);
   box.notes.insert(box.notes.end(), box.judged.notes.begin(), box.judged.notes.end());
   if (box.judged.plan() == nullptr) return box;

@@ -8,9 +8,9 @@
 #include "gateway/checks/isolation_levels.hpp"
 #include "gateway/checks/own_run.hpp"
 #include "gateway/checks/profile_check.hpp"
+#include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/configuration/configuration.hpp"
 #include "gateway/configuration/misconfiguration.hpp"
-#include "gateway/throwaway.hpp"
 
 namespace cloche {
 namespace {
@@ -30,7 +30,7 @@ std::vector<LayerHealth> healthy(const Ran& ran) {
   for (const auto& layer : ran.outcome.layers) {
     LayerHealth health{.id = layer.id, .enforced = true, .by = layer.by, .proof = {}, .fix = {}};
     const auto checks = ran.proof.by_layer.find(layer.id);
-    // Scoping is on when Landlock is; in namespaces of its own there is nobody outside to try it on.
+    // Scoping is on when Landlock is; in namespaces of its own there is no process outside to try it on.
     health.proof = checks != ran.proof.by_layer.end() ? checks->second : "the kernel's word alone";
     layers.push_back(std::move(health));
   }
@@ -39,7 +39,7 @@ std::vector<LayerHealth> healthy(const Ran& ran) {
 
 std::vector<LayerHealth> unhealthy(const Error& error) {
   std::vector<LayerHealth> layers;
-  for (LayerId id : required_by(Rung::namespaces)) {
+  for (LayerId id : required_by(IsolationLevel::namespaces)) {
     LayerHealth health{.id = id, .by = {}, .proof = {}, .fix = {}};
     health.tried = error.layer == id;
     health.fix = health.tried ? error.fix.text() : "not tried: the proof did not get that far";
@@ -48,11 +48,11 @@ std::vector<LayerHealth> unhealthy(const Error& error) {
   return layers;
 }
 
-std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environment& environment,
+std::optional<uint64_t> worst_overshoot(const ScratchWorkspace& scratch, const Environment& environment,
                                         const Installation& installation) {
   std::optional<uint64_t> worst;
   for (int attempt = 0; attempt < 3; ++attempt) {
-    RunRequest request = in_throwaway(scratch, {installation.probe, "--take-memory"});
+    RunRequest request = in_scratch(scratch, {installation.probe, "--take-memory"});
     request.grants.push_back({.source = installation.probe});
     request.limits.memory_bytes = 256ULL << 20;
     request.limits.wall_ms = 20'000;
@@ -67,16 +67,17 @@ std::optional<uint64_t> worst_overshoot(const Throwaway& scratch, const Environm
 
 namespace {
 
-// Whoever has the operator's id has his answers. That an agent has another one, only he can know.
+// A process with the operator's id has the operator's answers. Only the operator knows whether an agent has
+// another one.
 void look_at_approvers(Diagnosis& diagnosis, const RuleFiles& rules) {
   for (const auto* file : {&rules.managed, &rules.user}) {
     if (!*file) continue;
     for (const auto& rule : (*file)->rules()) {
       if (rule.approvers != Approvers::operator_alone) continue;
-      diagnosis.notes.push_back("approver: operator (" + rule.id + " " + place((*file)->source(), rule.line) +
-                                ") is advisory where an agent runs outside the glass under your own id, " +
-                                std::to_string(::geteuid()) +
-                                ": it could run `cloche approve` itself; run it under another id");
+      diagnosis.notes.push_back(
+          "approver: operator (" + rule.id + " " + file_line((*file)->source(), rule.line) +
+          ") is advisory where an agent runs outside the sandbox under your own id, " +
+          std::to_string(::geteuid()) + ": it could run `cloche approve` itself; run it under another id");
       return;
     }
   }
@@ -117,10 +118,10 @@ std::string workspace_here(const Environment& environment) {
 
 // What a command gets that asks for nothing, as it is configured here.
 void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const Installation& installation) {
-  Ladder ladder(environment, installation);
+  IsolationLevels levels(environment, installation);
   for (Backend backend : all_backends) {
     if (backend != Backend::none)
-      diagnosis.backends.push_back({backend, ladder.offer(backend, Ladder::Looking::fresh)});
+      diagnosis.backends.push_back({backend, levels.offer(backend, IsolationLevels::Looking::fresh)});
   }
   const auto configured = load_configuration(environment, installation, workspace_here(environment));
   if (!configured.ok()) return;  // said as a misconfiguration
@@ -128,19 +129,19 @@ void look_at_choice(Diagnosis& diagnosis, const Environment& environment, const 
   look_at_approvers(diagnosis, configured.value().rules);
   RunRequest request;
   std::vector<std::string> ignored;
-  const auto wish = wish_for(configured.value().settings, environment, Door::command_line);
+  const auto wish = wish_for(configured.value().settings, environment, FrontEnd::command_line);
   if (!wish.ok()) {
     diagnosis.notes.push_back(describe(wish.error()));
     return;
   }
   if (const auto fits = configure_command(request, configured.value(), ignored); !fits.ok()) return;
-  auto choice = take_box(request, wish.value(), ladder);
+  auto choice = choose_backend(request, wish.value(), levels);
   if (!choice.ok()) return;
   if (works(diagnosis, choice.value().backend)) diagnosis.in_force = choice.value().backend;
   for (auto& note : choice.value().notes) diagnosis.notes.push_back(std::move(note));
 }
 
-// What would be kept in the workspace is kept nowhere: calls made from here are refused for it.
+// What would be stored in the workspace is stored nowhere: calls made from here are refused for it.
 Installation keeping_nothing_here(Installation installation, const Environment& environment) {
   if (!may_be_workspace(".", environment)) return installation;
   if (const auto placed = judge_state(installation.state, RunRequest{}); !placed.ok()) {
@@ -168,12 +169,12 @@ Diagnosis diagnose(const Environment& environment, const Installation& found) {
   diagnosis.bwrap = find_bwrap(environment);
   const auto switches = switches_of(environment);  // a value that means nothing is in the notes
   diagnosis.disabled_via_env = switches.ok() && switches.value().off;
-  const Throwaway scratch("doctor", environment, installation.state);
+  const ScratchWorkspace scratch("doctor", environment, installation.state);
   if (scratch.path().empty()) {
     diagnosis.problem = describe(scratch.why_not());
     return diagnosis;
   }
-  auto ran = run_own(in_throwaway(scratch, {"/bin/true"}), environment, installation, Proving::always);
+  auto ran = run_own(in_scratch(scratch, {"/bin/true"}), environment, installation, Proving::always);
   if (!ran.ok()) {
     const Error& error = ran.error();
     diagnosis.problem = describe(error);

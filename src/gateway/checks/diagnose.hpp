@@ -31,7 +31,7 @@ struct ProfileFault {
 };
 
 struct Diagnosis {
-  bool active = false;  // every layer of the default rung holds
+  bool active = false;  // every layer of the default level holds
   std::string problem;  // one sentence, when it is not
   std::string proof;    // digest of the proof
   std::vector<LayerHealth> layers;

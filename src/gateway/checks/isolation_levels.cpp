@@ -11,15 +11,15 @@
 #include "base/text/sha256.hpp"
 #include "confine/supervise/interrupted.hpp"
 #include "gateway/checks/own_run.hpp"
+#include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/launch/launch_resources.hpp"
-#include "gateway/throwaway.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr int64_t trust_in_failure_s = 5;
 constexpr size_t most_bytes = 4096;
-constexpr int most_again = 2;  // of a trial that somebody ended
+constexpr int most_again = 2;  // of a trial that a signal ended
 
 int64_t now_s() { return static_cast<int64_t>(::time(nullptr)); }
 
@@ -53,8 +53,8 @@ std::optional<Offer> offer_in(std::string_view text) {
   return offer;
 }
 
-// Whoever kills a trial must not choose the box of the calls that follow: nothing is missing, and the call
-// itself, on the rung that was asked for, runs or refuses.
+// A signal that kills a trial must not choose the box of the calls that follow: nothing is missing, and the
+// call itself, at the isolation level that was asked for, runs or refuses.
 Offer cut_short(const Message& why) {
   return {.tried = false, .cut_short = true, .why = why.text(), .fix = "run it again"};
 }
@@ -83,10 +83,10 @@ Result<Switches> switches_of(const Environment& environment) {
   return switches;
 }
 
-Ladder::Ladder(Environment environment, Installation installation)
+IsolationLevels::IsolationLevels(Environment environment, Installation installation)
     : environment_(std::move(environment)), installation_(std::move(installation)) {}
 
-Offer Ladder::offer(Backend backend, Looking looking) {
+Offer IsolationLevels::offer(Backend backend, Looking looking) {
   const std::lock_guard held(lock_);
   const auto known = known_.find(backend);
   if (looking == Looking::remembered && known != known_.end()) return known->second;
@@ -105,12 +105,12 @@ Offer Ladder::offer(Backend backend, Looking looking) {
 }
 
 // Nothing tells but running it: what is configured, installed or of the right version may fail all the same.
-Offer Ladder::try_out(Backend backend) const {
-  const Throwaway place("ladder", environment_, installation_.state);
+Offer IsolationLevels::try_out(Backend backend) const {
+  const ScratchWorkspace place("ladder", environment_, installation_.state);
   if (place.path().empty())
     return {.tried = false, .why = place.why_not().what.text(), .fix = place.why_not().fix.text()};
-  RunRequest request = in_throwaway(place, {"/bin/true"});
-  request.rung = rung_of(backend);
+  RunRequest request = in_scratch(place, {"/bin/true"});
+  request.level = level_of(backend);
   request.backend = backend;
   const auto ran = run_own(request, environment_, installation_);
   if (!ran.ok() && ran.error().cause == Cause::interrupted) return cut_short(ran.error().what);
@@ -121,12 +121,12 @@ Offer Ladder::try_out(Backend backend) const {
             .layer = ran.error().layer};
   }
   const Outcome& outcome = ran.value().outcome;
-  if (was_cut_short(outcome)) return cut_short(outcome.reason);
+  if (was_interrupted(outcome)) return cut_short(outcome.reason);
   if (outcome.exit_code != 0) return {.why = "/bin/true did not run there: " + outcome.reason.text()};
   return {.works = true};
 }
 
-std::string Ladder::file_for(Backend backend) const {
+std::string IsolationLevels::file_for(Backend backend) const {
   const auto boot = sys::read_small_file("/proc/sys/kernel/random/boot_id");
   if (installation_.state.empty() || !boot.ok()) return {};
   Sha256 hash;
@@ -141,11 +141,11 @@ std::string Ladder::file_for(Backend backend) const {
   return installation_.state + "/backends/" + hash.finish();
 }
 
-Result<Wish> wish_for(const Settings& settings, const Environment& environment, Door door) {
+Result<Wish> wish_for(const Settings& settings, const Environment& environment, FrontEnd front_end) {
   const Switches switches = TRY(switches_of(environment));
   Wish wish;
   wish.missing = settings.missing.value;
-  // Whoever names a rung for everybody says himself whether there may be less.
+  // A configuration that names a level for all calls says itself whether there may be less.
   const auto& missing = settings.missing.managed;
   if (settings.isolation.managed && !(missing && missing->value == Missing::degrade))
     wish.lowest = settings.isolation.managed->value;
@@ -156,16 +156,16 @@ Result<Wish> wish_for(const Settings& settings, const Environment& environment, 
   wish.off = !always_on && (switches.off || !settings.enabled.value);
   // `enabled: false` stands in a managed or user file itself; only a variable needs one that lets it count.
   wish.off_allowed = settings.allow_sandbox_off.value || !settings.enabled.value;
-  wish.door = door;
+  wish.front_end = front_end;
   return wish;
 }
 
-Result<Choice> take_box(RunRequest& request, Wish wish, Ladder& ladder) {
-  wish.rung = request.rung;
+Result<Choice> choose_backend(RunRequest& request, Wish wish, IsolationLevels& levels) {
+  wish.level = request.level;
   wish.backend = request.backend;
-  Choice choice = TRY(choose(wish, [&](Backend backend) { return ladder.offer(backend); }));
+  Choice choice = TRY(choose(wish, [&](Backend backend) { return levels.offer(backend); }));
   request.backend = choice.backend;
-  request.rung = rung_of(choice.backend);
+  request.level = level_of(choice.backend);
   return choice;
 }
 

@@ -1,8 +1,8 @@
-// Which rungs of the ladder this host really has, found out by running something on them, and the box that a
+// Which isolation levels this host really has, found out by running something on them, and the box that a
 // request gets (confine/boxes/choose.hpp).
 //
 // What works is remembered for this boot, these programs and this user, 0600, so that a call need not try it
-// out; what does not work is remembered for seconds, because somebody may just be mending it.
+// out; what does not work is remembered for seconds, because the operator may just be mending it.
 #pragma once
 
 #include <map>
@@ -26,9 +26,9 @@ struct Switches {
 // An error for a value that means nothing: guessing could switch the wrong way.
 Result<Switches> switches_of(const Environment& environment);
 
-class Ladder {
+class IsolationLevels {
  public:
-  Ladder(Environment environment, Installation installation);
+  IsolationLevels(Environment environment, Installation installation);
 
   // Thread-safe. `fresh`: whatever is remembered.
   enum class Looking { remembered, fresh };
@@ -45,9 +45,9 @@ class Ladder {
 };
 
 // How an operator wants it, from the configuration and the environment.
-Result<Wish> wish_for(const Settings& settings, const Environment& environment, Door door);
+Result<Wish> wish_for(const Settings& settings, const Environment& environment, FrontEnd front_end);
 
-// Settles the request's rung and backend. What was chosen below what was asked for is in the notes.
-Result<Choice> take_box(RunRequest& request, Wish wish, Ladder& ladder);
+// Settles the request's level and backend. What was chosen below what was asked for is in the notes.
+Result<Choice> choose_backend(RunRequest& request, Wish wish, IsolationLevels& levels);
 
 }  // namespace cloche

@@ -37,7 +37,7 @@ Result<Ran> run_own(const RunRequest& request, const Environment& environment,
   Learnt learnt;
   for (;;) {
     Planned planned = TRY(observe_and_plan(request, environment, installation, learnt));
-    const OwnProcess own = check(std::move(planned.plan));
+    const OwnProcess own(std::move(planned.plan));
     auto ended = TRY(start_program(own, planned.seen.facts,
                                    {.installation = installation,
                                     .streams = Streams{},

@@ -7,8 +7,8 @@
 #include "base/text/visible_text.hpp"
 #include "gateway/checks/isolation_levels.hpp"
 #include "gateway/checks/own_run.hpp"
+#include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/configuration/configuration.hpp"
-#include "gateway/throwaway.hpp"
 
 namespace cloche {
 namespace {
@@ -31,26 +31,26 @@ struct Terms {
   const Installation& installation;
 };
 
-// A rung that is built may still not be on this host.
+// A level that is built may still not be on this host.
 Result<void> take_box_here(RunRequest& request, const Terms& terms) {
-  const Wish wish = TRY(wish_for(terms.settings, terms.environment, Door::command_line));
-  Ladder ladder(terms.environment, terms.installation);
-  const Choice choice = TRY(take_box(request, wish, ladder));
+  const Wish wish = TRY(wish_for(terms.settings, terms.environment, FrontEnd::command_line));
+  IsolationLevels levels(terms.environment, terms.installation);
+  const Choice choice = TRY(choose_backend(request, wish, levels));
   if (choice.backend == Backend::none) return {};  // by the operator's own switch
-  const Offer offer = ladder.offer(choice.backend);
+  const Offer offer = levels.offer(choice.backend);
   if (offer.works) return {};
   const bool by_profile = terms.profile.isolation == request.isolation;
   return refusal((by_profile ? terms.profile.source : text_of(terms.settings.isolation.origin)) +
-                     " requires the rung " + std::string(name_of(*request.isolation)) +
+                     " requires the isolation level " + std::string(name_of(*request.isolation)) +
                      ", which does not work here: " + offer.why,
                  offer.fix);
 }
 
-// As an operator's own command has it under the profile: with the limits, the programs and the rung of the
-// configuration.
-Result<RunRequest> request_under(const Terms& terms, const Throwaway& workspace,
+// As an operator's own command has it under the profile: with the limits, the programs and the isolation
+// level of the configuration.
+Result<RunRequest> request_under(const Terms& terms, const ScratchWorkspace& workspace,
                                  std::vector<std::string> argv) {
-  RunRequest request = in_throwaway(workspace, std::move(argv));
+  RunRequest request = in_scratch(workspace, std::move(argv));
   std::vector<std::string> ignored;
   TRY(configure(request, terms.settings, ignored));
   apply_profile(request, terms.profile);
@@ -60,7 +60,7 @@ Result<RunRequest> request_under(const Terms& terms, const Throwaway& workspace,
 }
 
 Result<Outcome> try_example(const Terms& terms, const ProfileExample& example) {
-  const Throwaway workspace("profile", terms.environment, terms.installation.state);
+  const ScratchWorkspace workspace("profile", terms.environment, terms.installation.state);
   if (workspace.path().empty()) return workspace.why_not();
   if (!write_private_file(workspace.path() + "/notes.txt", "a line of notes\n"))
     return system_error("write to " + workspace.path());
@@ -92,7 +92,7 @@ std::string fault_of(const ProfileExample& example, const Outcome& outcome) {
 
 Result<void> plan_under(const SandboxProfile& profile, const Settings& settings,
                         const Environment& environment, const Installation& installation) {
-  const Throwaway workspace("profile", environment, installation.state);
+  const ScratchWorkspace workspace("profile", environment, installation.state);
   if (workspace.path().empty()) return workspace.why_not();
   const RunRequest request =
       TRY(request_under({profile, settings, environment, installation}, workspace, {"true"}));
@@ -106,7 +106,7 @@ Result<std::vector<ExampleAnswer>> check_profile(const SandboxProfile& profile, 
   TRY(plan_under(profile, settings, environment, installation));
   std::vector<ExampleAnswer> answers;
   for (const auto& example : profile.examples) {
-    ExampleAnswer answer{place(profile.source, example.line), example};
+    ExampleAnswer answer{file_line(profile.source, example.line), example};
     answer.fault =
         fault_of(example, TRY(try_example({profile, settings, environment, installation}, example)));
     answers.push_back(std::move(answer));

@@ -1,5 +1,5 @@
 // Whether a profile can be had here, and does what its examples say, found out by running each through the
-// same path as any command, in a throwaway workspace with a file notes.txt in it.
+// same path as any command, in a scratch workspace with a file notes.txt in it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "gateway/throwaway.hpp"
+#include "gateway/checks/scratch_workspace.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "base/scratch.hpp"
-#include "gateway/throwaway_notes.hpp"
 
 namespace cloche {
 namespace {
@@ -22,7 +21,7 @@ std::string purpose() { return "test-" + std::to_string(::getpid()); }
 char* nothing[] = {nullptr};
 const Environment environment(nothing);
 
-TEST(Throwaway, IsWhereOneCanWriteOnAHostThatIsReadOnly) {
+TEST(ScratchWorkspace, IsWhereOneCanWriteOnAHostThatIsReadOnly) {
   struct Row {
     std::vector<std::string> said;
     bool root;
@@ -40,14 +39,14 @@ TEST(Throwaway, IsWhereOneCanWriteOnAHostThatIsReadOnly) {
     std::vector<char*> block;
     for (auto& word : row.said) block.push_back(word.data());
     block.push_back(nullptr);
-    EXPECT_EQ(throwaway_parents(Environment(block.data()), row.root), row.parents);
+    EXPECT_EQ(scratch_parents(Environment(block.data()), row.root), row.parents);
   }
 }
 
-TEST(Throwaway, IsEmptyAndGoneAfterwards) {
+TEST(ScratchWorkspace, IsEmptyAndGoneAfterwards) {
   std::string path;
   {
-    const Throwaway place(purpose(), environment, "");
+    const ScratchWorkspace place(purpose(), environment, "");
     path = place.path();
     ASSERT_TRUE(fs::is_directory(path));
     EXPECT_TRUE(fs::is_empty(path));
@@ -56,9 +55,9 @@ TEST(Throwaway, IsEmptyAndGoneAfterwards) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(Throwaway, OneThatIsInUseIsLeftAlone) {
-  const Throwaway first(purpose(), environment, "");
-  const Throwaway second(purpose(), environment, "");
+TEST(ScratchWorkspace, OneThatIsInUseIsLeftAlone) {
+  const ScratchWorkspace first(purpose(), environment, "");
+  const ScratchWorkspace second(purpose(), environment, "");
   EXPECT_NE(first.path(), second.path());
   EXPECT_TRUE(fs::exists(first.path()));
 }
@@ -69,7 +68,7 @@ std::string left_by_a_killed_process(const std::string& state) {
   EXPECT_EQ(::pipe(said), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    const Throwaway place(purpose(), environment, state);
+    const ScratchWorkspace place(purpose(), environment, state);
     std::ofstream(place.path() + "/file") << "text";
     (void)!::write(said[1], place.path().c_str(), place.path().size());
     ::kill(::getpid(), SIGKILL);
@@ -83,28 +82,28 @@ std::string left_by_a_killed_process(const std::string& state) {
   return path;
 }
 
-TEST(Throwaway, WhatAKilledProcessLeftGoesWithTheNext) {
+TEST(ScratchWorkspace, WhatAKilledProcessLeftGoesWithTheNext) {
   const std::string left = left_by_a_killed_process("");
-  const Throwaway next("another-" + purpose(), environment, "");
+  const ScratchWorkspace next("another-" + purpose(), environment, "");
   EXPECT_FALSE(fs::exists(left));
 }
 
-TEST(Throwaway, WhatAKilledProcessLeftGoesWithAnyCall) {
+TEST(ScratchWorkspace, WhatAKilledProcessLeftGoesWithAnyCall) {
   const Scratch scratch;
   const fs::path notes = scratch.path + "/tried";
   const std::string left = left_by_a_killed_process(scratch.path);
   EXPECT_FALSE(fs::is_empty(notes));
-  clear_throwaways(scratch.path);
+  clear_scratch(scratch.path);
   EXPECT_FALSE(fs::exists(left));
   EXPECT_TRUE(fs::is_empty(notes));
 }
 
-TEST(Throwaway, ACallLeavesAloneWhatIsInUse) {
+TEST(ScratchWorkspace, ACallLeavesAloneWhatIsInUse) {
   const Scratch scratch;
   const fs::path notes = scratch.path + "/tried";
   {
-    const Throwaway used(purpose(), environment, scratch.path);
-    clear_throwaways(scratch.path);
+    const ScratchWorkspace used(purpose(), environment, scratch.path);
+    clear_scratch(scratch.path);
     EXPECT_TRUE(fs::exists(used.path()));
     EXPECT_FALSE(fs::is_empty(notes));
   }
@@ -112,12 +111,12 @@ TEST(Throwaway, ACallLeavesAloneWhatIsInUse) {
 }
 
 // Somebody else has removed it, or the host was started anew.
-TEST(Throwaway, ANoteOfWhatIsGoneGoes) {
+TEST(ScratchWorkspace, ANoteOfWhatIsGoneGoes) {
   const Scratch scratch;
   fs::remove_all(left_by_a_killed_process(scratch.path));
-  clear_throwaways(scratch.path);
+  clear_scratch(scratch.path);
   EXPECT_TRUE(fs::is_empty(scratch.path + "/tried"));
-  clear_throwaways("");
+  clear_scratch("");
 }
 
 }  // namespace

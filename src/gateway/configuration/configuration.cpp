@@ -19,9 +19,9 @@
 #include "policy/plan/plan_run.hpp"
 #include "policy/rules/rules.hpp"
 #include "store/config/profile_files.hpp"
-#include "store/second_name.hpp"
-#include "store/system_facts.hpp"
-#include "store/workspace_way.hpp"
+#include "store/host/system_facts.hpp"
+#include "store/trust/bind_mount_alias.hpp"
+#include "store/trust/trusted_file.hpp"
 
 namespace cloche {
 namespace {
@@ -56,7 +56,8 @@ Result<const SandboxProfile*> known_profile(const Profiles& profiles, const std:
 // A directory that the managed file names is the administrator's word.
 Result<Profiles> profiles_for(const Settings& settings, const Environment& environment,
                               const std::string& workspace) {
-  ProfilePlaces places{settings.profiles_dir.value, workspace, home_of(environment)};
+  ProfilePlaces places{settings.profiles_dir.value, workspace};
+  if (places.folder) places.home = home_of(environment);
   if (settings.profiles_dir.managed) places.writers = {.owner = 0, .group = false};
   return load_profiles(places);
 }
@@ -80,7 +81,7 @@ Result<void> check_tool_path(const Settings& settings, const std::string& worksp
     // Another program of the same name would run in place of the operator's.
     if (::access(path.c_str(), R_OK | X_OK) != 0)
       return refusal(where + path + " cannot be read", "open it to you, or take it out");
-    TRY(judge_reach(where + path, look_at_reach(path, workspace)));
+    TRY(judge_crossing(where + path, observe_crossing(path, workspace)));
   }
   return {};
 }
@@ -92,7 +93,8 @@ Result<void> check_executors_dir(const Settings& settings, const std::string& wo
   const auto held = folder ? sys::hold(*folder) : Result<sys::Held>(Error{});
   if (!held.ok() || workspace.empty()) return {};
   const std::string what = text_of(settings.executors_dir.origin) + ": executors_dir: " + *folder;
-  if (!lies_in(workspace, held.value().path)) return judge_reach(what, look_at_reach(*folder, workspace));
+  if (!lies_in(workspace, held.value().path))
+    return judge_crossing(what, observe_crossing(*folder, workspace));
   if (look_at_place(*folder).path == *folder) return {};
   return refusal(what + " is a link into the workspace " + workspace,
                  "name the directory itself, or move it out of there");
@@ -104,14 +106,14 @@ struct ProfileVoice {
   Origin origin;
 };
 
-void add(std::vector<ProfileVoice>& voices, const std::optional<Voice<std::string>>& voice) {
+void add(std::vector<ProfileVoice>& voices, const std::optional<ConfigValue<std::string>>& voice) {
   if (voice) voices.push_back({voice->value, voice->origin});
 }
 
-void add_rules(std::vector<ProfileVoice>& voices, const Settings& settings, Whose whose,
+void add_rules(std::vector<ProfileVoice>& voices, const Settings& settings, ConfigSource source,
                std::string_view tool) {
   for (const auto& rule : settings.rules) {
-    if (!tool.empty() && rule.whose == whose && tool_matches(rule.tool, tool))
+    if (!tool.empty() && rule.source == source && tool_matches(rule.tool, tool))
       voices.push_back({rule.profile, rule.origin});
   }
 }
@@ -120,14 +122,14 @@ void add_rules(std::vector<ProfileVoice>& voices, const Settings& settings, Whos
 std::vector<ProfileVoice> voices_for(const Settings& settings, const ProfileQuestion& question) {
   std::vector<ProfileVoice> voices;
   const auto& defaults = settings.default_profile;
-  add_rules(voices, settings, Whose::managed, question.tool);
+  add_rules(voices, settings, ConfigSource::managed, question.tool);
   if (voices.empty()) add(voices, defaults.managed);
   const size_t managed = voices.size();
   if (question.asked) voices.push_back({*question.asked, {Origin::Kind::flag, "--profile"}});
-  add_rules(voices, settings, Whose::user, question.tool);
+  add_rules(voices, settings, ConfigSource::user, question.tool);
   if (voices.size() == managed) add(voices, defaults.user);
   if (voices.empty()) voices.push_back({std::string(name_of(question.unsaid)), Origin{}});
-  add_rules(voices, settings, Whose::project, question.tool);
+  add_rules(voices, settings, ConfigSource::project, question.tool);
   add(voices, defaults.project);
   return voices;
 }
@@ -137,12 +139,12 @@ bool gives_the_same(const SandboxProfile& one, const SandboxProfile& other) {
 }
 
 void raise_rung(RunRequest& request, const Settings& settings) {
-  if (!settings.isolation.is_said()) return;
+  if (!settings.isolation.is_set()) return;
   request.isolation =
       request.isolation ? std::max(*request.isolation, settings.isolation.value) : settings.isolation.value;
 }
 
-// No flag goes above what the managed file holds a limit at, so nobody is sent to one.
+// No flag goes above what the managed file holds a limit at, so no message names one.
 void note_managed(RunRequest& request, const LimitInfo& row, const Setting<uint64_t>& chosen) {
   if (!chosen.managed || chosen.managed->value != chosen.value) return;
   Limits wished = request.limits;
@@ -172,7 +174,9 @@ Result<Configuration> load_configuration(const Environment& environment, const I
                                          const std::string& workspace) {
   if (!workspace.empty()) TRY(judge_unlooked_configuration(installation.state, workspace));
   Configuration configuration;
-  configuration.files = TRY(config_for(environment, workspace));
+  const std::string folder = TRY(installation.config_folder(environment));
+  configuration.files =
+      TRY(read_config_files({.user = folder + "/config.json", .workspace = workspace}, settings_keys()));
   configuration.settings = TRY(settings_of(configuration.files));
   const Settings& settings = configuration.settings;
   configuration.rules = TRY(rules_of(configuration.files, canonical_command));
@@ -197,14 +201,15 @@ std::vector<std::string> rules_without_tool(const Settings& settings) {
 }
 
 Result<std::vector<std::string>> check_configuration(std::string_view text, const std::string& path,
-                                                     Whose whose, const Environment& environment) {
+                                                     ConfigSource source, const Environment& environment) {
   ConfigFiles files;
-  std::optional<ConfigFile>& file =
-      whose == Whose::managed ? files.managed : (whose == Whose::user ? files.user : files.project);
+  std::optional<ConfigFile>& file = source == ConfigSource::managed
+                                        ? files.managed
+                                        : (source == ConfigSource::user ? files.user : files.project);
   file = TRY(parse_config(text, path, settings_keys()));
   Settings settings = TRY(settings_of(files));
   TRY(rules_of(files, canonical_command));
-  if (whose != Whose::managed && !settings.profiles_dir.is_said()) {
+  if (source != ConfigSource::managed && !settings.profiles_dir.is_set()) {
     // Its profiles may stand where the other files say.
     const ConfigFiles others = TRY(config_for(environment, ""));
     settings.profiles_dir = TRY(settings_of(others)).profiles_dir;
@@ -245,23 +250,24 @@ Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& p
       chosen.origin.place = text_of(chosen.origin) + ", " + text_of(voices[i].origin);
     }
   }
-  // A flag stands in place of the user's default, which has had no voice then.
+  // A flag stands in place of the user's default, which does not count then.
   const auto& users = settings.default_profile.user;
   if (question.asked && users && users->value != *question.asked)
     chosen.overruled.push_back({json_quote(users->value), users->origin});
   return chosen;
 }
 
-Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles) {
+Result<void> judge_runtime_settings(const RuntimeSettings& runtime_settings, const Settings& settings,
+                                    const Profiles& profiles) {
   const auto& level = settings.autonomy.managed;
-  if (dials.autonomy && level && *dials.autonomy > level->value)
-    return refusal("autonomy " + std::string(name_of(*dials.autonomy)) + " is more than " +
+  if (runtime_settings.autonomy && level && *runtime_settings.autonomy > level->value)
+    return refusal("autonomy " + std::string(name_of(*runtime_settings.autonomy)) + " is more than " +
                    text_of(level->origin) + " gives: " + std::string(name_of(level->value)));
   const auto& enabled = settings.enabled.managed;
-  if (dials.enabled == false && enabled && enabled->value)
+  if (runtime_settings.enabled == false && enabled && enabled->value)
     return refusal("isolation cannot be switched off: " + text_of(enabled->origin) + " says enabled");
-  if (!dials.default_profile) return {};
-  const SandboxProfile* wanted = TRY(known_profile(profiles, *dials.default_profile, Origin{}));
+  if (!runtime_settings.default_profile) return {};
+  const SandboxProfile* wanted = TRY(known_profile(profiles, *runtime_settings.default_profile, Origin{}));
   const auto& most = settings.default_profile.managed;
   if (most && !is_within(*wanted, *TRY(known_profile(profiles, most->value, most->origin))))
     return refusal("the profile " + wanted->name + " gives more than " + most->value + " of " +
@@ -321,33 +327,40 @@ void show_read_only(RunRequest& request, const std::string& why, std::vector<std
 
 Result<void> judge_state(const std::string& state, const RunRequest& request) {
   const auto workspace = sys::hold(request.workspace.value_or("."));
-  if (state.empty() || !workspace.ok()) return {};
-  if (lies_in(workspace.value().path, look_at_place(state).path))
-    return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace.value().path,
+  return workspace.ok() ? judge_state(state, workspace.value().path) : Result<void>();
+}
+
+Result<void> judge_state(const std::string& state, const std::string& workspace) {
+  if (state.empty()) return {};
+  const auto crossing = crossing_of(state, workspace);
+  if (crossing.ok() && (crossing.value() == Crossing::there || crossing.value() == Crossing::absent))
+    return {};
+  if (lies_in(workspace, look_at_place(state).path))
+    return refusal("Cloche's own directory " + state + " lies in the workspace " + workspace,
                    "name another workspace, or move it with XDG_STATE_HOME");
-  return judge_reach("Cloche's own directory " + state, look_at_reach(state, workspace.value().path));
+  return judge_crossing("Cloche's own directory " + state, observe_crossing(state, workspace));
 }
 
 Result<void> settle_rung(RunRequest& request, const std::string& who) {
   if (!request.isolation) return {};
   const std::string name(name_of(*request.isolation));
-  if (*request.isolation == Rung::permissive)
-    return refusal(who + ": the rung permissive is for functions of the embedding program",
+  if (*request.isolation == IsolationLevel::permissive)
+    return refusal(who + ": the isolation level permissive is for functions of the embedding program",
                    "use subprocess or higher");
   if (backends_of(*request.isolation).empty())
-    return refusal(who + " requires the rung " + name + ", which is not part of this build");
-  if (request.backend && rung_of(*request.backend) != *request.isolation)
-    return refusal(who + " requires the rung " + name + ", and the backend " +
+    return refusal(who + " requires the isolation level " + name + ", which is not part of this build");
+  if (request.backend && level_of(*request.backend) != *request.isolation)
+    return refusal(who + " requires the isolation level " + name + ", and the backend " +
                    std::string(name_of(*request.backend)) + " is not on it");
-  request.rung = *request.isolation;
+  request.level = *request.isolation;
   return {};
 }
 
 Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes) {
-  if (!executor.isolation || *executor.isolation == request.rung) return {};
-  if (*executor.isolation < request.rung) {
+  if (!executor.isolation || *executor.isolation == request.level) return {};
+  if (*executor.isolation < request.level) {
     notes.push_back("isolation " + std::string(name_of(*executor.isolation)) + " of the executor " +
-                    executor.name + " is raised to " + std::string(name_of(request.rung)));
+                    executor.name + " is raised to " + std::string(name_of(request.level)));
     return {};
   }
   request.isolation = executor.isolation;

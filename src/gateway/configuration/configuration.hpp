@@ -36,7 +36,7 @@ std::vector<std::string> rules_without_tool(const Settings& settings);
 // Whether the text of one file could be taken as that file, its rules' examples and its profiles included.
 // What comes back is worth a look all the same.
 Result<std::vector<std::string>> check_configuration(std::string_view text, const std::string& path,
-                                                     Whose whose, const Environment& environment);
+                                                     ConfigSource source, const Environment& environment);
 
 // Which profiles hold for a tool, as one. `asked` is what --profile or the program said.
 struct ProfileQuestion {
@@ -55,16 +55,17 @@ Result<ChosenProfile> chosen_profile(const Settings& settings, const Profiles& p
 std::optional<std::string> asked_profile(const RunRequest& request);
 
 // What a program changes between calls. A call keeps what it began with.
-struct Dials {
+struct RuntimeSettings {
   std::optional<Autonomy> autonomy = {};
   std::optional<std::string> default_profile = {};
   std::optional<bool> enabled = {};
 };
 
 // Never beyond what the managed file says. Pure.
-Result<void> judge_dials(const Dials& dials, const Settings& settings, const Profiles& profiles);
+Result<void> judge_runtime_settings(const RuntimeSettings& runtime_settings, const Settings& settings,
+                                    const Profiles& profiles);
 
-// Limits, rung and tool_path of the configuration, into what flags said. Sentences about what the project
+// Limits, level and tool_path of the configuration, into what flags said. Sentences about what the project
 // asked for and did not get are added to `notes`.
 Result<void> configure(RunRequest& request, const Settings& settings, std::vector<std::string>& notes);
 
@@ -84,12 +85,13 @@ void show_read_only(RunRequest& request, const std::string& why, std::vector<std
 // Refuses a state directory that lies in the workspace, before anything is made in it: the planner would
 // refuse as well, and leave the directory behind.
 Result<void> judge_state(const std::string& state, const RunRequest& request);
+Result<void> judge_state(const std::string& state, const std::string& workspace);  // which is resolved
 
-// The rung that was asked for last becomes the request's; one that is not built refuses, in the name of
-// `who`.
+// The isolation level that was asked for last becomes the request's; one that is not built refuses, in the
+// name of `who`.
 Result<void> settle_rung(RunRequest& request, const std::string& who);
 
-// What an executor requires, in place of a weaker rung; a stronger one stays, and a note says so.
+// What an executor requires, in place of a weaker level; a stronger one stays, and a note says so.
 Result<void> raise_rung(RunRequest& request, const Executor& executor, std::vector<std::string>& notes);
 
 }  // namespace cloche

@@ -87,24 +87,25 @@ TEST(ChosenProfile, ARuleForNoToolOfOursIsWorthALook) {
   }
 }
 
-// Whoever names a rung for everybody says himself whether there may be less.
+// Whoever names a level for everybody says himself whether there may be less.
 TEST(WishFor, OnlyTheManagedFileLetsItsOwnRungBeSteppedDownFrom) {
   struct Row {
     FileTexts files;
-    Rung lowest;
+    IsolationLevel lowest;
   };
   const Row rows[] = {
-      {{.user = R"({"isolation": "gvisor", "missing": "degrade"})"}, Rung::subprocess},
-      {{.managed = R"({"isolation": "gvisor"})", .user = R"({"missing": "degrade"})"}, Rung::gvisor},
+      {{.user = R"({"isolation": "gvisor", "missing": "degrade"})"}, IsolationLevel::subprocess},
+      {{.managed = R"({"isolation": "gvisor"})", .user = R"({"missing": "degrade"})"},
+       IsolationLevel::gvisor},
       {{.managed = R"({"isolation": "container"})",
         .user = R"({"isolation": "gvisor", "missing": "degrade"})"},
-       Rung::container},
-      {{.managed = R"({"isolation": "gvisor", "missing": "degrade"})"}, Rung::subprocess},
-      {{.managed = R"({"missing": "degrade"})"}, Rung::subprocess},
+       IsolationLevel::container},
+      {{.managed = R"({"isolation": "gvisor", "missing": "degrade"})"}, IsolationLevel::subprocess},
+      {{.managed = R"({"missing": "degrade"})"}, IsolationLevel::subprocess},
   };
   char* nothing[] = {nullptr};
   for (const auto& row : rows) {
-    const auto wish = wish_for(configured(row.files).settings, Environment(nothing), Door::command_line);
+    const auto wish = wish_for(configured(row.files).settings, Environment(nothing), FrontEnd::command_line);
     ASSERT_TRUE(wish.ok());
     EXPECT_EQ(wish.value().lowest, row.lowest) << row.files.managed << " | " << row.files.user;
   }
@@ -124,10 +125,10 @@ TEST(ChosenProfile, AnUnknownNameRefusesWithItsPlace) {
   EXPECT_NE(describe(flag.error()).find("the nearest here is readonly"), std::string::npos);
 }
 
-TEST(Dials, NeverGoBeyondTheManagedFile) {
+TEST(RuntimeSettings, NeverGoBeyondTheManagedFile) {
   struct Row {
     const char* managed;
-    Dials dials;
+    RuntimeSettings runtime_settings;
     const char* refused;  // empty: it may
   };
   const Row rows[] = {
@@ -153,7 +154,8 @@ TEST(Dials, NeverGoBeyondTheManagedFile) {
   };
   for (const auto& row : rows) {
     const Configuration configuration = configured({.managed = row.managed});
-    const auto judged = judge_dials(row.dials, configuration.settings, configuration.profiles);
+    const auto judged =
+        judge_runtime_settings(row.runtime_settings, configuration.settings, configuration.profiles);
     EXPECT_EQ(judged.ok(), *row.refused == 0) << row.managed;
     const std::string said = judged.ok() ? "" : describe(judged.error());
     EXPECT_NE(said.find(row.refused), std::string::npos) << said;
@@ -195,31 +197,32 @@ TEST(Configure, ALimitOfTheManagedFileIsNotedWithItsPlace) {
 TEST(Configure, TheHighestRungHoldsAndOneThatIsNotBuiltRefuses) {
   struct Row {
     FileTexts files;
-    std::optional<Rung> flag;
-    const char* comes_to;  // the rung, or the refusal
+    std::optional<IsolationLevel> flag;
+    const char* comes_to;  // the isolation level, or the refusal
   };
   const Row rows[] = {
       {{}, {}, "namespace"},
-      {{}, Rung::subprocess, "subprocess"},
+      {{}, IsolationLevel::subprocess, "subprocess"},
       {{.user = R"({"isolation": "subprocess"})"}, {}, "subprocess"},
-      {{.user = R"({"isolation": "subprocess"})"}, Rung::namespaces, "namespace"},
-      {{.user = R"({"isolation": "gvisor"})"}, Rung::subprocess, "gvisor"},
+      {{.user = R"({"isolation": "subprocess"})"}, IsolationLevel::namespaces, "namespace"},
+      {{.user = R"({"isolation": "gvisor"})"}, IsolationLevel::subprocess, "gvisor"},
       {{.user = R"({"isolation": "subprocess"})", .project = R"({"isolation": "namespace"})"},
        {},
        "namespace"},
       {{.project = R"({"isolation": "microvm"})"},
        {},
-       "P:1 requires the rung microvm, which is not part of this build"},
+       "P:1 requires the isolation level microvm, which is not part of this build"},
       {{.user = R"({"isolation": "permissive"})"},
        {},
-       "U:1: the rung permissive is for functions of the embedding program; use subprocess or higher"},
+       "U:1: the isolation level permissive is for functions of the embedding program; use subprocess or "
+       "higher"},
   };
   for (const auto& row : rows) {
     RunRequest request;
     request.isolation = row.flag;
     std::vector<std::string> notes;
     const auto done = configure(request, configured(row.files).settings, notes);
-    EXPECT_EQ(done.ok() ? std::string(name_of(request.rung)) : describe(done.error()), row.comes_to);
+    EXPECT_EQ(done.ok() ? std::string(name_of(request.level)) : describe(done.error()), row.comes_to);
   }
 }
 

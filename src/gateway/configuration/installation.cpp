@@ -9,12 +9,12 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "store/config_paths.hpp"
+#include "store/config/config_paths.hpp"
 
 namespace cloche {
 namespace {
 
-// Where the caller's settings say, unless somebody else could change what lies there: root with another
+// Where the caller's settings say, unless another user could change what lies there: root with another
 // user's HOME (sudo may keep it) would then make files where that user wants them.
 Result<void> find_state(const Environment& environment, Installation& installation) {
   const std::string given = TRY(directory_in(environment, "XDG_STATE_HOME"));
@@ -29,15 +29,14 @@ Result<void> find_state(const Environment& environment, Installation& installati
     installation.no_state = "neither XDG_STATE_HOME nor HOME names a directory";
     return {};
   }
-  // What cannot be there is nobody else's: a mistake of the caller's, and no reason to keep it elsewhere.
-  struct stat seen {};
-  if (::lstat(state.c_str(), &seen) != 0 && errno == ENOTDIR) {
-    installation.no_state = state + " cannot be made, because something on the way to it is no directory";
-    return {};
-  }
   const std::string foreign = foreign_part(state);
+  struct stat seen {};
   if (foreign.empty()) {
     installation.state = state;
+  } else if (::lstat(state.c_str(), &seen) != 0 && errno == ENOTDIR) {
+    // What cannot be there is no other user's: a mistake of the caller's, and no reason to use another
+    // directory.
+    installation.no_state = state + " cannot be made, because something on the way to it is no directory";
   } else if (::geteuid() == 0 && is_ours_alone("/run/cloche")) {
     installation.state = "/run/cloche/state";  // root in the home of another
   } else {
@@ -66,6 +65,10 @@ Result<IdRange> id_range(const Environment& environment) {
 
 std::string Installation::folder() const { return std::string(parent_of(jail)); }
 
+Result<std::string> Installation::config_folder(const Environment& environment) const {
+  return users_config.empty() ? user_config_folder(environment) : users_config;
+}
+
 OwnPlaces Installation::places(const Environment& environment) const {
   OwnPlaces own{.state = state, .parts = {folder()}};
   for (const auto& program : {jail, probe, egress, fetch, folder() + "/cloche"}) {
@@ -74,7 +77,7 @@ OwnPlaces Installation::places(const Environment& environment) const {
   }
   std::vector<std::string> directories = {std::string(parent_of(managed_config))};
   // What cannot be a place is refused by who reads it.
-  if (const auto users = user_config_folder(environment); users.ok()) directories.push_back(users.value());
+  if (const auto users = config_folder(environment); users.ok()) directories.push_back(users.value());
   for (const auto& directory : directories) {
     own.trusted.push_back(directory);
     // In that order: the others count where they are links that lead out of it.
@@ -94,6 +97,8 @@ Result<Installation> find_installation(const Environment& environment, const std
   installation.egress = folder + "/cloche-egress";
   installation.fetch = folder + "/cloche-fetch";
   TRY(find_state(environment, installation));
+  if (const auto users = user_config_folder(environment); users.ok())
+    installation.users_config = users.value();
   installation.ids = TRY(id_range(environment));
   return installation;
 }

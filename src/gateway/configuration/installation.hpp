@@ -17,11 +17,14 @@ struct Installation {
   std::string egress;  // cloche-egress, which answers for the network of a call
   std::string fetch;   // cloche-fetch, the program of http_get
   std::string state;   // where proofs and skeletons are kept; empty: nowhere, and then each call does without
-  std::string no_state = {};  // why it is nowhere
+  std::string no_state = {};      // why it is nowhere
+  std::string users_config = {};  // where the user has config.json and commands/; empty: it is not known
   IdRange ids;
 
   // The directory of the programs.
   std::string folder() const;
+  // users_config. Where that is empty it is looked for again, to say why it is not known.
+  Result<std::string> config_folder(const Environment& environment) const;
   // With the programs themselves, each of which may be a link, and the operator's configuration.
   OwnPlaces places(const Environment& environment) const;
 };

@@ -6,8 +6,8 @@
 #include "gateway/configuration/configuration.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "store/config/command_files.hpp"
-#include "store/skill_files.hpp"
-#include "store/system_facts.hpp"
+#include "store/config/skill_files.hpp"
+#include "store/host/system_facts.hpp"
 
 namespace cloche {
 namespace {

@@ -14,8 +14,8 @@ namespace cloche {
 // As calls with these words would be, in their workspace.
 Result<void> judge_loading(const SessionOptions& options, const Environment& environment);
 
-// Whether calls that are made from here would have this directory for a workspace; nobody has his home or a
-// system directory for one.
+// Whether calls that are made from here would have this directory for a workspace; no operator has the home
+// or a system directory for one.
 bool may_be_workspace(const std::string& path, const Environment& environment);
 
 // Whatever the workspace. Empty: the configuration can be taken.

@@ -19,12 +19,6 @@ Result<ConfigFiles> config_for(const Environment& environment, const std::string
   return read_config_files(TRY(config_paths(environment, workspace)), settings_keys());
 }
 
-Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace) {
-  const ConfigFiles files = TRY(config_for(environment, workspace));
-  TRY(settings_of(files));  // what nobody can read refuses, whether or not it matters here
-  return rules_of(files, canonical_command);
-}
-
 Result<RuleFile> rules_in(std::string_view text, const std::string& path) {
   const ConfigFile file = TRY(parse_config(text, path, settings_keys()));
   return RuleFile::read(file.root.find("permissions"), path, canonical_command);
@@ -69,11 +63,11 @@ Verdict too_much() {
 
 // Whichever tool of ours runs a shell's text, the rules about the others' text
 // count as well: nothing passes by being sent to another one.
-std::vector<TextVoice> voices_of(const Intent& intent) {
-  using Weight = TextVoice::Weight;
+std::vector<TextReading> voices_of(const Intent& intent) {
+  using Weight = TextReading::Weight;
   RuleCall called{intent.tool, normalised_arguments(intent)};
   called.arguments.erase(intent.text_argument);
-  std::vector<TextVoice> voices = {{called, intent.text_argument, Weight::whole}};
+  std::vector<TextReading> voices = {{called, intent.text_argument, Weight::whole}};
   if (!intent.shells) return voices;
   if (intent.tool == "run_shell") {
     RuleCall script{"run_script", called.arguments};
@@ -125,7 +119,7 @@ Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& na
     rest.arguments.erase(name);
     return stricter(
         whole,
-        rules_on_text(files, {{std::move(rest), name, TextVoice::Weight::by_name, judged.tool}}, *opaque));
+        rules_on_text(files, {{std::move(rest), name, TextReading::Weight::by_name, judged.tool}}, *opaque));
   }
   return whole;
 }

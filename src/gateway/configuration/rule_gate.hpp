@@ -15,10 +15,6 @@ namespace cloche {
 // The files for this workspace, of whose keys none is unknown.
 Result<ConfigFiles> config_for(const Environment& environment, const std::string& workspace);
 
-// The rules for this workspace. A file that cannot be read or says something unknown is an error: no call
-// passes.
-Result<RuleFiles> rules_for(const Environment& environment, const std::string& workspace);
-
 // The rules in the text of one configuration file, read as they are for a call.
 Result<RuleFile> rules_in(std::string_view text, const std::string& path);
 
@@ -34,7 +30,8 @@ Result<Verdict> rules_verdict_by_name(const RuleFiles& files, const ToolCall& na
 Result<RuleCall> rule_call(const ToolCall& asked);
 // Of two verdicts of one gate; of two that ask, who may answer is the stricter as well.
 Verdict stricter(Verdict one, Verdict other);
-// Of `cloche run`, by the rules for run_shell: what a model may not have run, nobody runs by accident.
+// Of `cloche run`, by the rules for run_shell: what a model may not run, an operator does not run by
+// accident.
 Verdict rules_verdict_of_run(const RuleFiles& files, const std::vector<std::string>& argv);
 
 // The canonical quoting of a command text, as rules see it.

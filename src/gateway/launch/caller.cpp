@@ -11,7 +11,7 @@ namespace {
 // Before there is a plan: what it will require.
 std::vector<MissingLayer> missing_for(const RunRequest& request) {
   ConfinementPlan plan;
-  plan.rung = request.rung;
+  plan.level = request.level;
   plan.required = required_of(request);
   plan.network = request.network;
   if (backend_of(request) == Backend::none) plan.required.clear();
@@ -37,7 +37,7 @@ Result<void> judge_layers(const RunRequest& request) {
 }
 
 Result<void> judge_caller(const RunRequest& request, const CallerFact& caller) {
-  const auto judged = judge_own_id(caller, request.rung);
+  const auto judged = judge_own_id(caller, request.level);
   if (judged.ok()) return {};
   TRY(judge_layers(request));
   Error error = judged.error();

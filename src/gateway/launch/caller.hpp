@@ -13,8 +13,8 @@
 namespace cloche {
 
 // Whether a command of the caller's can have what the request's level promises about ids. On a host without
-// the means at all that is the better reason to refuse. Asked of the level that was taken, not of the one
-// that was wanted.
+// the means at all that is the better reason to refuse. Asked of the level that was taken, not of the
+// one that was wanted.
 Result<void> judge_caller(const RunRequest& request, const CallerFact& caller);
 
 // Which layers the request requires and this host does not have, before there is a plan.

@@ -9,13 +9,15 @@ constexpr uint64_t longest_ms = 1000;
 
 }  // namespace
 
-Result<std::shared_ptr<const Facts>> HostLook::now(const RunRequest& request, const Environment& environment,
-                                                   const Installation& installation, const Early& early) {
+Result<std::shared_ptr<const Facts>> HostFactsCache::now(const RunRequest& request,
+                                                         const Environment& environment,
+                                                         const Installation& installation,
+                                                         const Early& early) {
   const std::lock_guard held(lock_);
   const uint64_t now_ms = sys::monotonic_ms();
   if (facts_ && now_ms - taken_ms_ < longest_ms) return facts_;
-  // Whether he may is asked when a call has its rung: not every tool has one, and not every rung promises
-  // ids.
+  // Whether he may is asked when a call has its level: not every tool has one, and not every isolation level
+  // promises ids.
   CallerFact caller = observe_caller(request, environment, installation.ids);
   if (early) early(request, caller);
   facts_ = std::make_shared<const Facts>(

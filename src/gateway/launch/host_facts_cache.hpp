@@ -12,7 +12,7 @@
 
 namespace cloche {
 
-class HostLook {
+class HostFactsCache {
  public:
   // `request` has the view and the toolchains.
   // `early` is told who calls before the rest is looked up; not where all of it is known already.

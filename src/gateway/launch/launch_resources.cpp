@@ -16,8 +16,8 @@
 #include "confine/boxes/oci.hpp"
 #include "confine/boxes/subprocess.hpp"
 #include "confine/kernel_rules.hpp"
+#include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/launch/caller.hpp"
-#include "gateway/throwaway_notes.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -64,7 +64,7 @@ uint64_t threads_of(unsigned uid) {
 // A group counts what the box is made of along with the command: bubblewrap's process that waits, a runtime's
 // threads, the sentry's and those that run the command's for it. A start that meets the limit there ends
 // without a reason. So the group has room for them and holds the box; the command's own are counted where
-// nobody else is, by RLIMIT_NPROC in a user namespace of theirs or in the sentry.
+// no other process is, by RLIMIT_NPROC in a user namespace of theirs or in the sentry.
 Limits counted_by_group(Backend backend, Limits limits) {
   switch (backend) {
     case Backend::bwrap: limits.processes += 8; break;
@@ -88,7 +88,8 @@ std::map<uint32_t, uint64_t> own_hard_limits() {
   return highest;
 }
 
-// Nobody else's, and nobody's to guess: whoever takes the name of a box first keeps the box from starting.
+// Of this call alone, and not to be guessed: another process that took the name of a box first would keep the
+// box from starting.
 Result<std::string> fresh_box_name() {
   uint64_t random = 0;
   if (::getrandom(&random, sizeof random, 0) != sizeof random) return system_error("get a random number");
@@ -99,7 +100,7 @@ CallResources::Ready ready(const Skeleton& skeleton) {
   return {skeleton.root, skeleton.device, skeleton.inode};
 }
 
-// Left by a call that was killed with everybody who could clean up: nobody holds its lock.
+// Left by a call that was killed with its keeper: no process holds its lock.
 void sweep(const std::string& directory) {
   for (const auto& name : names_in(directory)) {
     const std::string path = directory + "/" + name;
@@ -115,14 +116,14 @@ void sweep(const std::string& directory) {
 
 std::string scratch_parent(const std::string& state) { return state + "/scratch"; }
 
-// Whichever rung a call is on: the one that was killed may have been the last on its own.
+// Whichever level a call is on: the one that was killed may have been the last on its own.
 void sweep_forgotten(const std::string& state) {
   if (state.empty()) return;
   const OwnedFd turn(::open(scratch_parent(state).c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   struct stat seen {};
   constexpr nlink_t links_of_empty = 2;  // where directories are counted; elsewhere it is read
   if (!turn || ::fstat(turn.get(), &seen) != 0 || seen.st_nlink == links_of_empty) return;
-  // Somebody else's turn: what he is just making is not locked yet, and what is forgotten he sweeps.
+  // Another call holds it: what that one is just making is not locked yet, and it sweeps what is left over.
   if (::flock(turn.get(), LOCK_EX | LOCK_NB) == 0) sweep(scratch_parent(state));
 }
 
@@ -146,17 +147,17 @@ std::string program_of(Backend backend) {
   return {};
 }
 
-Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const Installation& installation,
-                        SeatBox box) {
-  Seat seat;
+Result<LaunchResources> LaunchResources::take(const CallerFact& caller, const Limits& limits,
+                                              const Installation& installation, BoxResources box) {
+  LaunchResources resources;
   const Backend backend = box.backend;
-  seat.backend_ = backend;
-  seat.network_ = box.network;
-  seat.limits_ = limits;
-  seat.caller_ = caller;
-  seat.resources_.privileged = caller.privileged;
-  seat.resources_.outside_uid = caller.uid;
-  seat.resources_.outside_gid = caller.gid;
+  resources.backend_ = backend;
+  resources.network_ = box.network;
+  resources.limits_ = limits;
+  resources.caller_ = caller;
+  resources.resources_.privileged = caller.privileged;
+  resources.resources_.outside_uid = caller.uid;
+  resources.resources_.outside_gid = caller.gid;
   JailProcess::Start start{.program = installation.jail, .privileged = caller.privileged};
   start.boxed = backend != Backend::native;
   start.host_network = box.network == Network::of_host;
@@ -164,43 +165,44 @@ Result<Seat> Seat::take(const CallerFact& caller, const Limits& limits, const In
     // Without a box the command keeps the caller's id, and its pipes are its own already: a claim is of use
     // there for what a killed call has left, and it goes without where none can be had.
     const bool lowered = backend != Backend::subprocess && backend != Backend::none;
-    auto claimed = seat.take_id(installation);
+    auto claimed = resources.take_id(installation);
     if (!claimed.ok() && backend != Backend::subprocess) return claimed.take_error();
     if (claimed.ok()) {
-      for (const OwnedFd& lock : seat.id_.locks) start.kept.push_back(lock.get());
-      if (seat.id_.name) start.kept.push_back(seat.id_.name.get());
-    } else {  // taken by nobody, and a plan of root's never names root
-      seat.resources_.outside_uid = seat.resources_.outside_gid = installation.ids.first;
+      for (const OwnedFd& lock : resources.id_.locks) start.kept.push_back(lock.get());
+      if (resources.id_.name) start.kept.push_back(resources.id_.name.get());
+    } else {  // taken by no call, and a plan of root's never names root
+      resources.resources_.outside_uid = resources.resources_.outside_gid = installation.ids.first;
     }
-    start.outside_uid = lowered ? seat.id_.id : caller.uid;
+    start.outside_uid = lowered ? resources.id_.id : caller.uid;
   }
-  seat.cgroup_ = Cgroup::find(!seat.id_.locks.empty() ? cgroup_name(seat.id_.id) : fresh_cgroup_name());
+  resources.cgroup_ =
+      Cgroup::find(!resources.id_.locks.empty() ? cgroup_name(resources.id_.id) : fresh_cgroup_name());
   // A group of version 2 its members are born in; into one of version 1 they walk, and the jail can start
   // before it is there.
-  const bool born = seat.cgroup_ && seat.cgroup_->by() == CountedBy::cgroup2;
-  if (born) seat.make_cgroup(limits);
-  start.cgroup = seat.cgroup();
+  const bool born = resources.cgroup_ && resources.cgroup_->by() == CountedBy::cgroup2;
+  if (born) resources.make_cgroup(limits);
+  start.cgroup = resources.cgroup();
   auto jail = JailProcess::start(start);
   if (!jail.ok()) {
-    if (seat.cgroup_) seat.cgroup_->remove();  // there is no keeper to do it
+    if (resources.cgroup_) resources.cgroup_->remove();  // there is no keeper to do it
     return jail.take_error();
   }
-  seat.jail_.emplace(std::move(jail).value());
-  if (!born) seat.make_cgroup(limits);
+  resources.jail_.emplace(std::move(jail).value());
+  if (!born) resources.make_cgroup(limits);
   // While the jail starts.
   sweep_forgotten(installation.state);
-  clear_throwaways(installation.state);
-  seat.resources_.memory_by = seat.cgroup_ ? seat.cgroup_->by() : CountedBy::watched;
-  return seat;
+  clear_scratch(installation.state);
+  resources.resources_.memory_by = resources.cgroup_ ? resources.cgroup_->by() : CountedBy::watched;
+  return resources;
 }
 
-Seat::~Seat() {
+LaunchResources::~LaunchResources() {
   jail_.reset();  // with its keeper, who removes the cgroup
   leave_nothing(id_);
   if (scratch_.lock) remove_tree(scratch_.path);
 }
 
-Result<void> Seat::take_id(const Installation& installation) {
+Result<void> LaunchResources::take_id(const Installation& installation) {
   const auto clean = [](unsigned id) {
     if (const auto group = Cgroup::find(cgroup_name(id))) group->remove();
   };
@@ -212,17 +214,17 @@ Result<void> Seat::take_id(const Installation& installation) {
 }
 
 // Without the right to one the supervisor watches instead, and the outcome says so.
-void Seat::make_cgroup(const Limits& limits) {
+void LaunchResources::make_cgroup(const Limits& limits) {
   if (!cgroup_ || cgroup_->make(counted_by_group(backend_, limits)).ok()) return;
   cgroup_->remove();
   cgroup_.reset();
 }
 
 // The still part of the view; without it the jail builds it piece by piece.
-void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
-  auto root = take_skeleton(plan, Part::root, state);
+void LaunchResources::lean_on_skeleton(const ConfinementPlan& plan, const std::string& state) {
+  auto root = take_skeleton(plan, SkeletonPart::root, state);
   if (!root.ok()) return;
-  auto etc = take_skeleton(plan, Part::etc, state);
+  auto etc = take_skeleton(plan, SkeletonPart::etc, state);
   if (!etc.ok()) return;
   skeletons_[0] = std::move(root).value();
   skeletons_[1] = std::move(etc).value();
@@ -230,9 +232,10 @@ void Seat::lean_on_skeleton(const ConfinementPlan& plan, const std::string& stat
   if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
 }
 
-Result<LaunchSpec> Seat::render(const Startable& what, const HostProbe& probe,
-                                const Installation& installation) {
+Result<LaunchSpec> LaunchResources::render(const Startable& what, const HostProbe& probe,
+                                           const Installation& installation) {
   const ConfinementPlan& plan = what.plan();
+  resources_.directory = what.directory();
   switch (backend_) {
     case Backend::native:
       lean_on_skeleton(plan, installation.state);
@@ -244,7 +247,7 @@ Result<LaunchSpec> Seat::render(const Startable& what, const HostProbe& probe,
 }
 
 // Until it is locked another call that sweeps takes it for forgotten; then another one is made.
-Result<Seat::Scratch> Seat::make_scratch(const std::string& parent) {
+Result<LaunchResources::Scratch> LaunchResources::make_scratch(const std::string& parent) {
   constexpr int most_tries = 100;
   for (int tries = 0; tries < most_tries; ++tries) {
     const std::string path = parent + "/" + fresh_cgroup_name();
@@ -262,8 +265,8 @@ Result<Seat::Scratch> Seat::make_scratch(const std::string& parent) {
   return system_error("make a directory of the call's own in " + parent, EAGAIN);
 }
 
-Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
-                                        const Installation& installation) {
+Result<LaunchSpec> LaunchResources::render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                                   const Installation& installation) {
   if (backend_ == Backend::subprocess) {
     if (const auto missing = subprocess_missing(plan, probe); !missing.empty())
       return describe_missing(missing);
@@ -291,8 +294,8 @@ Result<LaunchSpec> Seat::render_unboxed(const ConfinementPlan& plan, const HostP
                                    : render_subprocess(plan, probe, resources_, parts);
 }
 
-Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
-                                      const Installation& installation) {
+Result<LaunchSpec> LaunchResources::render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
+                                                 const Installation& installation) {
   const std::string name(name_of(backend_));
   const std::string program = program_of(backend_);
   if (program.empty()) {
@@ -307,7 +310,7 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
     return describe_missing(missing);
   TRY(check_mount_points(plan));
   std::optional<CallResources::Ready> etc;
-  if (auto still = take_skeleton(plan, Part::etc, installation.state);
+  if (auto still = take_skeleton(plan, SkeletonPart::etc, installation.state);
       still.ok() && !still.value().root.empty()) {
     skeletons_[1] = std::move(still).value();
     etc = ready(skeletons_[1]);
@@ -321,8 +324,9 @@ Result<LaunchSpec> Seat::render_boxed(const ConfinementPlan& plan, const HostPro
                         .etc = std::move(etc)});
 }
 
-EgressStart Seat::egress_start(const ConfinementPlan& plan, const Installation& installation) const {
-  // Not root, and nobody else's id: what it is started with is the sandbox's own, which sees nothing of it.
+EgressStart LaunchResources::egress_start(const ConfinementPlan& plan,
+                                          const Installation& installation) const {
+  // Not root, and no other user's id: what it is started with is the sandbox's own, which sees nothing of it.
   return {.program = installation.egress,
           .privileged = resources_.privileged,
           .uid = resources_.outside_uid,

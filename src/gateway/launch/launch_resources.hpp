@@ -13,35 +13,35 @@
 #include "egress/gate.hpp"
 #include "gateway/configuration/installation.hpp"
 #include "model/facts.hpp"
-#include "store/skeleton.hpp"
+#include "store/host/skeleton.hpp"
 
 namespace cloche {
 
 // What of a plan is known before it is made, and a start begins with.
-struct SeatBox {
+struct BoxResources {
   Backend backend = Backend::native;
   Network network = Network::own;
 };
 
-class Seat {
+class LaunchResources {
  public:
-  static Result<Seat> take(const CallerFact& caller, const Limits& limits, const Installation& installation,
-                           SeatBox box = {});
+  static Result<LaunchResources> take(const CallerFact& caller, const Limits& limits,
+                                      const Installation& installation, BoxResources box = {});
 
-  // How the plan is started on this seat's backend. An error names the layers that it cannot keep.
+  // How the plan is started on the backend of these resources. An error names the layers that it cannot keep.
   Result<LaunchSpec> render(const Startable& what, const HostProbe& probe, const Installation& installation);
 
   // Who answers for the plan's network.
   EgressStart egress_start(const ConfinementPlan& plan, const Installation& installation) const;
 
-  Seat(Seat&&) = default;
-  Seat& operator=(Seat&&) = delete;
-  Seat(const Seat&) = delete;
-  Seat& operator=(const Seat&) = delete;
-  ~Seat();
+  LaunchResources(LaunchResources&&) = default;
+  LaunchResources& operator=(LaunchResources&&) = delete;
+  LaunchResources(const LaunchResources&) = delete;
+  LaunchResources& operator=(const LaunchResources&) = delete;
+  ~LaunchResources();
 
   // Whether a plan with this box and these limits can be started on it.
-  bool fits(SeatBox box, const Limits& limits) const {
+  bool fits(BoxResources box, const Limits& limits) const {
     return box.backend == backend_ && box.network == network_ && limits == limits_;
   }
   const Cgroup* cgroup() const { return cgroup_ ? &*cgroup_ : nullptr; }
@@ -54,7 +54,7 @@ class Seat {
     OwnedFd lock = {};
   };
 
-  Seat() = default;
+  LaunchResources() = default;
   Result<void> take_id(const Installation& installation);
   void make_cgroup(const Limits& limits);
   void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state);

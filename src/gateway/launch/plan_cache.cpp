@@ -19,7 +19,7 @@ Planned with_digest(ConfinementPlan plan) {
 
 }  // namespace
 
-Result<Planned> PlanMemo::plan(const Launch& launch, const RunRequest& operators, const Facts& facts) {
+Result<Planned> PlanCache::plan(const Launch& launch, const RunRequest& operators, const Facts& facts) {
   // What the gateway does itself has no view, and the text of a script is seldom the same twice.
   if (launch.argv.empty() || launch.script) return with_digest(TRY(plan_launch(launch, operators, facts)));
   RunRequest request = request_for(launch, operators);
@@ -31,8 +31,8 @@ Result<Planned> PlanMemo::plan(const Launch& launch, const RunRequest& operators
   return planned;
 }
 
-Result<std::shared_ptr<const PlanMemo::Kept>> PlanMemo::plan_without_command(RunRequest request,
-                                                                             const Facts& facts) {
+Result<std::shared_ptr<const PlanCache::Kept>> PlanCache::plan_without_command(RunRequest request,
+                                                                               const Facts& facts) {
   const std::lock_guard held(lock_);
   const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const auto& kept) {
     return kept->request == request && kept->facts == facts;

@@ -21,7 +21,7 @@ struct Planned {
   std::string digest;
 };
 
-class PlanMemo {
+class PlanCache {
  public:
   // As plan_launch(), and digest_of() of that.
   Result<Planned> plan(const Launch& launch, const RunRequest& operators, const Facts& facts);

@@ -119,7 +119,7 @@ const std::vector<Row>& rows() {
   return table;
 }
 
-void expect_as_anew(PlanMemo& memo, const Material& material, const std::string& what) {
+void expect_as_anew(PlanCache& memo, const Material& material, const std::string& what) {
   const auto anew = plan_launch(material.launch, material.request, material.facts);
   const auto remembered = memo.plan(material.launch, material.request, material.facts);
   ASSERT_EQ(remembered.ok(), anew.ok()) << what;
@@ -131,9 +131,9 @@ void expect_as_anew(PlanMemo& memo, const Material& material, const std::string&
   EXPECT_EQ(remembered.value().digest, digest_of(anew.value())) << what;
 }
 
-TEST(PlanMemo, EveryChangeIsPlanned) {
+TEST(PlanCache, EveryChangeIsPlanned) {
   for (const auto& row : rows()) {
-    PlanMemo memo;
+    PlanCache memo;
     Material changed = usual();
     row.change(changed);
     expect_as_anew(memo, usual(), "before " + row.what);
@@ -144,8 +144,8 @@ TEST(PlanMemo, EveryChangeIsPlanned) {
 }
 
 // More of them than are kept.
-TEST(PlanMemo, WhatWasForgottenIsPlannedAgain) {
-  PlanMemo memo;
+TEST(PlanCache, WhatWasForgottenIsPlannedAgain) {
+  PlanCache memo;
   for (int round = 0; round < 2; ++round) {
     for (const auto& row : rows()) {
       Material changed = usual();

@@ -28,7 +28,7 @@ Rights rights_of(const Launch& launch, const RunRequest& operators) {
   add(launch.grants);
   if (operators.debugging) rights.insert("debug");
   // One that is held by less is no heir of one that is held by more, and the other way round.
-  rights.insert("isolation " + std::string(name_of(operators.rung)));
+  rights.insert("isolation " + std::string(name_of(operators.level)));
   return rights;
 }
 

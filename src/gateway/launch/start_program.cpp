@@ -10,14 +10,14 @@
 #include "confine/supervise/interrupted.hpp"
 #include "egress/gate.hpp"
 #include "gateway/launch/caller.hpp"
-#include "gateway/not_found.hpp"
+#include "gateway/launch/why_not_found.hpp"
 #include "store/host/observe.hpp"
-#include "store/leftovers.hpp"
+#include "store/sealed/leftovers.hpp"
 
 namespace cloche {
 namespace {
 
-SeatBox box_of(const ConfinementPlan& plan) { return {plan.backend, plan.network}; }
+BoxResources box_of(const ConfinementPlan& plan) { return {plan.backend, plan.network}; }
 
 // What the host shows of why it was refused is better advice than what it might have been.
 Result<Outcome> explained(Result<Outcome> ended) {
@@ -29,10 +29,12 @@ Result<Outcome> explained(Result<Outcome> ended) {
 Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
                          const HostProbe& probe, const Installation& installation, unsigned hold_ms) {
   const OwnProcess tried = TRY(self_proof(plan, installation.probe, hold_ms, backend));
-  Seat seat = TRY(Seat::take(caller, tried.plan().limits, installation, {backend, tried.plan().network}));
-  const LaunchSpec spec = TRY(seat.render(tried, probe, installation));
-  const Outcome outcome = TRY(explained(supervise(seat.jail(), tried, spec, seat.cgroup(), Streams{})));
-  if (was_cut_short(outcome)) return cut_short_error("the self-proof did not finish: " + outcome.reason);
+  LaunchResources resources =
+      TRY(LaunchResources::take(caller, tried.plan().limits, installation, {backend, tried.plan().network}));
+  const LaunchSpec spec = TRY(resources.render(tried, probe, installation));
+  const Outcome outcome =
+      TRY(explained(supervise(resources.jail(), tried, spec, resources.cgroup(), Streams{})));
+  if (was_interrupted(outcome)) return interrupted_error("the self-proof did not finish: " + outcome.reason);
   if (outcome.end != End::exited || outcome.exit_code != 0) {
     return Error{Cause::internal, "the self-proof did not finish: " + outcome.reason, 0,
                  "run it again; if that stays, install Cloche anew: its programs belong together"};
@@ -67,15 +69,15 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
   return proof;
 }
 
-Result<Ran> run_seated(Seat& seat, const Startable& what, const CallerFact& caller, const HostProbe& probe,
-                       const StartOptions& options) {
+Result<Ran> run_with(LaunchResources& resources, const Startable& what, const CallerFact& caller,
+                     const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
-  const LaunchSpec spec = TRY(seat.render(what, probe, options.installation));
+  const LaunchSpec spec = TRY(resources.render(what, probe, options.installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
   std::optional<EgressGate> gate;
-  if (!plan.hosts.empty()) gate.emplace(seat.egress_start(plan, options.installation), plan);
-  Outcome outcome = TRY(
-      explained(supervise(seat.jail(), what, spec, seat.cgroup(), options.streams, gate ? &*gate : nullptr)));
+  if (!plan.hosts.empty()) gate.emplace(resources.egress_start(plan, options.installation), plan);
+  Outcome outcome = TRY(explained(
+      supervise(resources.jail(), what, spec, resources.cgroup(), options.streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
   return Ran{std::move(outcome), std::move(proof)};
 }
@@ -92,17 +94,18 @@ bool is_about_a_mount(const Error& error) {
          error.step == FailedStep::place_mount;
 }
 
-// The seat ends here, and with it every process: what follows looks at what they left.
-Result<Ran> run_once(Seat seat, const Startable& what, const CallerFact& caller, const HostProbe& probe,
-                     const StartOptions& options) {
-  return run_seated(seat, what, caller, probe, options);
+// The resources end here, and every process with them: what follows scans what they left.
+Result<Ran> run_once(LaunchResources resources, const Startable& what, const CallerFact& caller,
+                     const HostProbe& probe, const StartOptions& options) {
+  return run_with(resources, what, caller, probe, options);
 }
 
 // The one that was taken before there was a plan, where it fits.
-Result<Seat> seat_for(const ConfinementPlan& plan, const CallerFact& caller, StartOptions& options) {
-  if (options.seat && options.seat->fits(box_of(plan), plan.limits))
-    return *std::exchange(options.seat, std::nullopt);
-  return Seat::take(caller, plan.limits, options.installation, box_of(plan));
+Result<LaunchResources> resources_for(const ConfinementPlan& plan, const CallerFact& caller,
+                                      StartOptions& options) {
+  if (options.resources && options.resources->fits(box_of(plan), plan.limits))
+    return *std::exchange(options.resources, std::nullopt);
+  return LaunchResources::take(caller, plan.limits, options.installation, box_of(plan));
 }
 
 void explain_not_found(Outcome& outcome, const ConfinementPlan& plan, const CallerFact& caller) {
@@ -184,7 +187,7 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
   using Afterwards = ProtectedLook::Afterwards;
   // First, because the kernel needs as long for the namespaces as the look below takes. A jail without a plan
   // can do nothing, and ends when it is given none.
-  Seat seat = TRY(seat_for(what.plan(), facts.caller, options));
+  LaunchResources resources = TRY(resources_for(what.plan(), facts.caller, options));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(what.plan(), probe); !missing.empty())
     return describe_missing(missing);
@@ -199,7 +202,7 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
     voided.learnt.found = look.finish(facts.guard);
     return Ended(std::move(voided));
   }
-  auto ran = run_once(std::move(seat), what, facts.caller, probe, options);
+  auto ran = run_once(std::move(resources), what, facts.caller, probe, options);
   if (!ran.ok()) {
     if (auto learnt = learn_from(ran.error(), facts, look)) {
       learnt->found = look.finish(facts.guard);
@@ -222,12 +225,12 @@ Result<std::variant<Ran, Voided>> start_program(const Startable& what, const Fac
 
 Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
                         const Installation& installation) {
-  Seat seat = TRY(Seat::take(caller, plan.limits, installation, box_of(plan)));
+  LaunchResources resources = TRY(LaunchResources::take(caller, plan.limits, installation, box_of(plan)));
   const HostProbe probe = probe_host();
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
   // Rendered as a call with this plan would be, to know which proof it needs; what runs is the probe.
-  const OwnProcess as_call = check(plan);
-  const LaunchSpec spec = TRY(seat.render(as_call, probe, installation));
+  const OwnProcess as_call(plan);
+  const LaunchSpec spec = TRY(resources.render(as_call, probe, installation));
   TRY(proof_for(plan, spec, caller, probe, installation, Proving::when_needed));
   return {};
 }

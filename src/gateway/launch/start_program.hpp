@@ -29,7 +29,8 @@ struct StartOptions {
   std::string quarantine = {};  // where what it made of the protected set is put; empty: in Cloche's state
   Proving proving = Proving::when_needed;
   bool workspace_is_temporary = false;  // deleted after the call, so no later call scans it
-  std::optional<Seat> seat = {};        // started before there was a plan; taken where it fits the plan
+  std::optional<LaunchResources> resources =
+      {};  // started before there was a plan; taken where it fits the plan
 };
 
 struct Ran {

@@ -1,6 +1,7 @@
-#include "gateway/not_found.hpp"
+#include "gateway/launch/why_not_found.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -70,6 +71,49 @@ TEST_F(WhyNotFound, WhatIsNotInTheViewCouldBeShown) {
       << "for the operator alone";
   plan.argv = {"no-such-tool"};
   EXPECT_EQ(why(), "");
+}
+
+// The number that the plan's directory had when it was held; 0: none was wanted.
+class HeldDirectory : public WhyNotFound {
+ protected:
+  void SetUp() override {
+    WhyNotFound::SetUp();
+    show(root + "/work", root + "/work");
+    plan.view.edit().back().inode = number_of("/work");
+    fs::create_directory(root + "/work/sub");
+  }
+  uint64_t number_of(const std::string& path) const {
+    struct stat seen {};
+    EXPECT_EQ(::stat((root + path).c_str(), &seen), 0) << path;
+    return seen.st_ino;
+  }
+  uint64_t held(const std::string& directory) {
+    plan.directory = root + directory;
+    std::vector<OwnedFd> all;
+    const uint64_t inode = hold_directory(plan, all).inode;
+    EXPECT_EQ(all.size(), inode != 0 && inode != no_file ? 1U : 0U) << directory;
+    return inode;
+  }
+
+  static constexpr uint64_t no_file = ~0ULL;
+};
+
+TEST_F(HeldDirectory, IsTheOneThatTheViewShows) {
+  EXPECT_EQ(held("/work"), number_of("/work"));
+  EXPECT_EQ(held("/work/sub"), number_of("/work/sub"));
+  EXPECT_EQ(held("/work/sub/.."), number_of("/work"));
+  fs::create_directory_symlink("sub", root + "/work/link");
+  EXPECT_EQ(held("/work/link"), number_of("/work/sub"));
+  EXPECT_EQ(held("/bin"), 0U) << "a tree of the system";
+  EXPECT_EQ(held("/other"), 0U) << "nothing of the host's";
+}
+
+TEST_F(HeldDirectory, IsNoneWhereTheViewHasSomethingElse) {
+  EXPECT_EQ(held("/work/missing"), no_file);
+  fs::create_directory_symlink(root + "/other", root + "/work/out");
+  EXPECT_EQ(held("/work/out"), no_file) << "a link that leads out of the view";
+  std::ofstream(root + "/work/file");
+  EXPECT_EQ(held("/work/file"), no_file);
 }
 
 }  // namespace

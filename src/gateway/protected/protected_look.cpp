@@ -10,11 +10,11 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "policy/protected/protected_trees.hpp"
-#include "store/leftovers.hpp"
 #include "store/protected/file_system_times.hpp"
 #include "store/protected/look_memory.hpp"
 #include "store/protected/member_contents.hpp"
 #include "store/protected/member_files.hpp"
+#include "store/sealed/leftovers.hpp"
 
 namespace cloche {
 namespace {

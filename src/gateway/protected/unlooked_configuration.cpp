@@ -9,7 +9,7 @@
 #include "base/sys/sys.hpp"
 #include "gateway/protected/protected_look.hpp"
 #include "policy/protected/protected_trees.hpp"
-#include "store/config_paths.hpp"
+#include "store/config/config_paths.hpp"
 #include "store/protected/git_places.hpp"
 #include "store/protected/open_call.hpp"
 

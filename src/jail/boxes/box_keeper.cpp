@@ -13,9 +13,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include "jail/boxes/command_within.hpp"
 #include "jail/boxes/descendants.hpp"
 #include "jail/boxes/inner_main.hpp"
-#include "jail/command.hpp"
+#include "jail/core/command.hpp"
 #include "jail/core/keeper_exit.hpp"
 #include "jail/core/kernel.hpp"
 #include "jail/core/plan_transfer.hpp"
@@ -81,14 +82,14 @@ void take_terminal(const Plan& plan) {
 void become_root_inside(const Plan& plan) {
   must(::prctl(PR_SET_DUMPABLE, 1), Step::become_ids);  // or our files in /proc stay root's
   must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS)), Step::namespaces);
-  Plan of_nobody_else = plan;
-  of_nobody_else.flags &= ~static_cast<uint32_t>(wire::privileged);
+  Plan own_ids = plan;
+  own_ids.flags &= ~static_cast<uint32_t>(wire::privileged);
   // What it is called where we are now.
-  of_nobody_else.outside_uid = plan.inside_uid;
-  of_nobody_else.outside_gid = plan.inside_gid;
-  of_nobody_else.inside_uid = 0;
-  of_nobody_else.inside_gid = 0;
-  map_ids(of_nobody_else, "self");
+  own_ids.outside_uid = plan.inside_uid;
+  own_ids.outside_gid = plan.inside_gid;
+  own_ids.inside_uid = 0;
+  own_ids.inside_gid = 0;
+  map_ids(own_ids, "self");
 }
 
 // Nothing of ours goes into the box but stdio and the control socket. The number before it is taken too:

@@ -2,7 +2,7 @@
 //
 // Theory of operation. Two processes of ours, and whatever the box is made of:
 //
-//   keeper   what the supervisor executed, as for a sandbox of our own (main.cpp). It is a subreaper:
+//   keeper   what the supervisor executed, as for a sandbox of our own (core/keeper.hpp). It is a subreaper:
 //            whatever the box starts and lets go of becomes its child, and when the box ends or the
 //            supervisor vanishes it ends every one of them before it says `gone`.
 //   runner   joins the cgroups, stages the sources, takes the ids of the call and becomes the box's

@@ -12,15 +12,18 @@
 #include <cerrno>
 #include <cstring>
 
+#include "jail/boxes/command_within.hpp"
 #include "jail/boxes/percent_decode.hpp"
 #include "jail/boxes/process_count.hpp"
-#include "jail/command.hpp"
+#include "jail/boxes/warden_lock.hpp"
+#include "jail/boxes/warden_object.hpp"
+#include "jail/core/command.hpp"
 #include "jail/core/kernel.hpp"
 #include "jail/core/keyring.hpp"
+#include "jail/core/lock.hpp"
 #include "jail/core/plan_transfer.hpp"
 #include "jail/core/report.hpp"
 #include "jail/core/wire.hpp"
-#include "jail/lock.hpp"
 
 namespace cloche::jail {
 namespace {
@@ -29,9 +32,9 @@ using wire::Step;
 
 constinit wire::Storage storage{};
 
-const char* given_away = nullptr;  // by --give-away
-uint64_t others_seen = 0;          // by --others: of the same user, counted along; 0: there are none
-constexpr uid_t nobody = 65534;
+const char* given_away = nullptr;     // by --give-away
+uint64_t others_seen = 0;             // by --others: of the same user, counted along; 0: there are none
+constexpr uid_t overflow_id = 65534;  // of no user of the box
 
 struct Named {
   const char* name;
@@ -115,6 +118,27 @@ void read_rule(Reader& in, wire::Plan& plan) {
   if (rule.path[0] != '/') Reader::wrong();
 }
 
+struct Pair {
+  uint64_t first;
+  uint64_t second;
+};
+
+// "FIRST:SECOND"
+Pair read_pair(Reader& in) {
+  char first[24] = {};
+  const char* word = in.word();
+  const char* colon = std::strchr(word, ':');
+  if (colon == nullptr || static_cast<size_t>(colon - word) >= sizeof first) Reader::wrong();
+  std::memcpy(first, word, static_cast<size_t>(colon - word));
+  return {Reader::number_of(first), Reader::number_of(colon + 1)};
+}
+
+// "DEVICE:INODE"
+wire::Identity read_identity(Reader& in) {
+  const Pair pair = read_pair(in);
+  return {pair.first, pair.second};
+}
+
 void read_limit(Reader& in, wire::Plan& plan) {
   wire::Limit& limit = one_more(storage.limits, plan.limits, wire::max_limits);
   const char* value = "";
@@ -124,13 +148,9 @@ void read_limit(Reader& in, wire::Plan& plan) {
 
 // "UID:GID"
 void read_ids(Reader& in, wire::Plan& plan) {
-  static char text[32];
-  const char* word = in.word();
-  const char* colon = std::strchr(word, ':');
-  if (colon == nullptr || std::strlen(word) >= sizeof text) Reader::wrong();
-  std::memcpy(text, word, static_cast<size_t>(colon - word));
-  plan.inside_uid = static_cast<uint32_t>(Reader::number_of(text));
-  plan.inside_gid = static_cast<uint32_t>(Reader::number_of(colon + 1));
+  const Pair ids = read_pair(in);
+  plan.inside_uid = static_cast<uint32_t>(ids.first);
+  plan.inside_gid = static_cast<uint32_t>(ids.second);
   if (plan.inside_uid == 0 || plan.inside_gid == 0) Reader::wrong();
 }
 
@@ -138,7 +158,7 @@ void read_control(Reader& in) {
   const auto fd = static_cast<int>(in.number());
   // Its number is known to report(); whatever else had that number is not needed here.
   if (fd != wire::control_fd && ::dup2(fd, wire::control_fd) < 0) fail(Step::read_plan, errno);
-  speak_by(Voice::socket);
+  report_by(ReportWay::socket);
 }
 
 // A box without a way to pass a socket into it: the reports are left in a file that its keeper reads.
@@ -150,12 +170,12 @@ void read_report(Reader& in) {
   must(static_cast<int>(::syscall(SYS_ftruncate, fd, 0)),
        Step::read_plan);  // before another process is there to read it
   seal_with(seal);
-  speak_by(Voice::file);
+  report_by(ReportWay::file);
 }
 
 // Flags in any order but the way of speaking, which is first, so that whatever is wrong can be told.
 wire::Plan read_plan_of(wire::Words words) {
-  speak_by(Voice::people);
+  report_by(ReportWay::text);
   Reader in(words);
   wire::Plan plan;
   (void)in.next_is("--escaped");  // and they are what they mean by now
@@ -170,6 +190,8 @@ wire::Plan read_plan_of(wire::Words words) {
       plan.umask = static_cast<uint32_t>(in.number(8) & 0777);
     } else if (in.next_is("--directory")) {
       plan.directory = in.word();
+    } else if (in.next_is("--judged-directory")) {
+      plan.judged_directory = read_identity(in);
     } else if (in.next_is("--limit")) {
       read_limit(in, plan);
     } else if (in.next_is("--landlock")) {
@@ -177,6 +199,9 @@ wire::Plan read_plan_of(wire::Words words) {
       landlock_said = true;
     } else if (in.next_is("--allow")) {
       read_rule(in, plan);
+    } else if (in.next_is("--judged")) {  // of the rule before it
+      if (plan.rules.empty()) Reader::wrong();
+      plan.rules.back().judged = read_identity(in);
     } else if (in.next_is("--program")) {
       one_more(storage.programs, plan.programs, wire::max_programs) = in.word();
     } else if (in.next_is("--debugging")) {
@@ -207,7 +232,8 @@ wire::Plan read_plan_of(wire::Words words) {
   // Whether files are restricted is never left unsaid, and rules mean that they are.
   if (plan.has(wire::alone) && plan.has(wire::open)) Reader::wrong();
   if (plan.argv.empty() || !landlock_said || (plan.landlock_abi == 0 && !plan.rules.empty())) Reader::wrong();
-  if (plan.has(wire::terminal) && voice() != Voice::socket) Reader::wrong();  // no process could hold it
+  if (plan.has(wire::terminal) && report_way() != ReportWay::socket)
+    Reader::wrong();  // no process could hold it
   if (plan.programs.empty()) one_more(storage.programs, plan.programs, 1) = plan.argv.front();
   return plan;
 }
@@ -283,7 +309,7 @@ void lock(const wire::Plan& plan, int terminal) {
   give_up_capabilities();
   must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
   forbid_new_privileges();
-  if (plan.landlock_abi != 0) restrict_files(plan, terminal);
+  if (plan.landlock_abi != 0) restrict_files(plan, terminal, plan.has(wire::alone) ? hold_tree : nullptr);
 }
 
 }  // namespace
@@ -291,7 +317,7 @@ void lock(const wire::Plan& plan, int terminal) {
 bool is_inner(int argc, char** argv) { return argc >= 2 && std::strcmp(argv[1], "--inner") == 0; }
 
 void run_inner(int argc, char** argv) {
-  speak_by(Voice::people);  // until it is said otherwise
+  report_by(ReportWay::text);  // until it is said otherwise
   unescape_all(argv, argc);
   run_inner({const_cast<const char**>(argv), static_cast<size_t>(argc)}, environment_of(argv, argc));
 }
@@ -300,7 +326,7 @@ void run_inner(wire::Words words, wire::Words environment) {
   const pid_t parent = kernel::getppid();
   wire::Plan plan = read_plan_of(words);
   plan.env = environment;
-  const bool spoken = voice() != Voice::people;
+  const bool spoken = report_way() != ReportWay::text;
   // Whatever the box left open, a directory of the host's above all, ends here.
   kernel::close_range(3, wire::control_fd - 1);
   kernel::close_range(wire::control_fd + (spoken ? 1 : 0), ~0U);
@@ -309,14 +335,14 @@ void run_inner(wire::Words words, wire::Words environment) {
   offer_to_oom_killer();
   // While the right to it is ours.
   if (given_away != nullptr)
-    must(static_cast<int>(::syscall(SYS_chown, given_away, nobody, nobody)), Step::seal_root);
+    must(static_cast<int>(::syscall(SYS_chown, given_away, overflow_id, overflow_id)), Step::seal_root);
   if (plan.inside_uid != 0) become(plan);
   const int root = must(::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::seal_root);
   enter_directory(plan);
   ::umask(plan.umask);
   const int terminal = plan.has(wire::terminal) ? make_terminal_within(plan) : -1;
   count_others(plan);
-  set_limits(plan);
+  set_limits(plan, plan.has(wire::alone) ? commands_own_limit : no_resource);
   const bool locked = !plan.has(wire::open);  // open: the operator wants nothing to hold
   if (locked) lock(plan, terminal);
   // Process 1 of a box is the parent of all already.

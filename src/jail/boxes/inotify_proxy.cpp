@@ -14,8 +14,8 @@ namespace cloche::jail {
 namespace {
 
 // Of the thread itself: it may have a table of its own.
-int take_descriptor(const Asker& asker, int descriptor) {
-  const Handle thread(kernel::pidfd_of_thread(asker.thread));
+int take_descriptor(const WardenPeer& peer, int descriptor) {
+  const Handle thread(kernel::pidfd_of_thread(peer.thread));
   return thread.missing() ? -1 : kernel::pidfd_getfd(thread.get(), descriptor);
 }
 
@@ -28,13 +28,13 @@ int answer_of_watch(int number) {
 
 }  // namespace
 
-Answer add_watch(const Asker& asker, const Asked& asked) {
+Answer add_watch(const WardenPeer& peer, const WardenRequest& asked) {
   static Path place;
-  const Handle seen(open_seen(asker, asked));
+  const Handle seen(open_seen(peer, asked));
   if (seen.missing()) return {.error = answer_of(errno)};
-  const Handle watcher(take_descriptor(asker, asked.watcher));
+  const Handle watcher(take_descriptor(peer, asked.watcher));
   if (watcher.missing()) return {.error = errno == EBADF ? EBADF : EACCES};
-  if (!asker.is_waiting() || !place_of(seen.get(), place)) return {.error = EACCES};
+  if (!peer.is_waiting() || !place_of(seen.get(), place)) return {.error = EACCES};
   const Handle object(open_in_plan(seen.get(), place, Reach::read));
   if (object.missing()) return {.error = EACCES};
   const auto added =

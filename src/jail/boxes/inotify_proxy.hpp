@@ -18,6 +18,6 @@ struct Answer {
   int64_t value = 0;
 };
 
-Answer add_watch(const Asker& asker, const Asked& asked);
+Answer add_watch(const WardenPeer& peer, const WardenRequest& asked);
 
 }  // namespace cloche::jail

@@ -13,6 +13,6 @@
 namespace cloche::jail {
 
 // 0 or an errno.
-int set_schedule(const Asker& asker, const Asked::Schedule& asked);
+int set_schedule(const WardenPeer& peer, const WardenRequest::Schedule& asked);
 
 }  // namespace cloche::jail

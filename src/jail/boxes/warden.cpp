@@ -46,15 +46,15 @@ struct TwoTimes {
 };
 
 // As the calls have them in memory.
-bool read_times(const Asker& asker, const Asked& asked, TwoTimes& times) {
+bool read_times(const WardenPeer& peer, const WardenRequest& asked, TwoTimes& times) {
   int64_t words[4] = {};
-  const size_t size = asked.times == Asked::Times::seconds ? 16 : 32;
-  if (read_memory(asker, asked.times_at, reinterpret_cast<char*>(words), size) != size) return false;
-  if (asked.times == Asked::Times::seconds) {
+  const size_t size = asked.times == WardenRequest::Times::seconds ? 16 : 32;
+  if (read_memory(peer, asked.times_at, reinterpret_cast<char*>(words), size) != size) return false;
+  if (asked.times == WardenRequest::Times::seconds) {
     times = {{{words[0], 0}, {words[1], 0}}};
     return true;
   }
-  const bool micro = asked.times == Asked::Times::microseconds;
+  const bool micro = asked.times == WardenRequest::Times::microseconds;
   constexpr int64_t per_second = 1000000;
   if (micro && (words[1] < 0 || words[1] >= per_second || words[3] < 0 || words[3] >= per_second))
     return false;
@@ -68,30 +68,30 @@ int change_times(int object, const TwoTimes* times) {
   return changed < 0 ? answer_of(errno) : 0;
 }
 
-int change(const Asker& asker, const Asked& asked) {
+int change(const WardenPeer& peer, const WardenRequest& asked) {
   static Path place;
   TwoTimes times{};
-  const bool timed = asked.change == Asked::Change::times && asked.times != Asked::Times::now;
-  if (timed && !read_times(asker, asked, times)) return EPERM;
-  const Handle seen(open_seen(asker, asked));
+  const bool timed = asked.change == WardenRequest::Change::times && asked.times != WardenRequest::Times::now;
+  if (timed && !read_times(peer, asked, times)) return EPERM;
+  const Handle seen(open_seen(peer, asked));
   if (seen.missing()) return answer_of(errno);
-  if (!asker.is_waiting() || !place_of(seen.get(), place)) return EPERM;
+  if (!peer.is_waiting() || !place_of(seen.get(), place)) return EPERM;
   const Handle object(open_in_plan(seen.get(), place, Reach::written));
   struct stat now {};
   if (object.missing() || ::fstat(object.get(), &now) != 0) return EPERM;
-  if (asked.change == Asked::Change::mode) return change_mode(object.get(), now, place, asked.mode);
-  if (asked.change == Asked::Change::owner) return change_owner(now, asked.uid, asked.gid);
+  if (asked.change == WardenRequest::Change::mode) return change_mode(object.get(), now, place, asked.mode);
+  if (asked.change == WardenRequest::Change::owner) return change_owner(now, asked.uid, asked.gid);
   return change_times(object.get(), timed ? &times : nullptr);
 }
 
-Answer answer(const Asker& asker, const Asked& asked) {
+Answer answer(const WardenPeer& peer, const WardenRequest& asked) {
   switch (asked.change) {
-    case Asked::Change::mode:
-    case Asked::Change::owner:
-    case Asked::Change::times: return {.error = change(asker, asked)};
-    case Asked::Change::schedule: return {.error = set_schedule(asker, asked.schedule)};
-    case Asked::Change::watch: return add_watch(asker, asked);
-    case Asked::Change::nothing: break;
+    case WardenRequest::Change::mode:
+    case WardenRequest::Change::owner:
+    case WardenRequest::Change::times: return {.error = change(peer, asked)};
+    case WardenRequest::Change::schedule: return {.error = set_schedule(peer, asked.schedule)};
+    case WardenRequest::Change::watch: return add_watch(peer, asked);
+    case WardenRequest::Change::nothing: break;
   }
   return {.error = EPERM};
 }
@@ -115,9 +115,9 @@ void answer_one(int listener) {
     seccomp_notif_resp reply;
     char room[256];
   } out{.room = {}};
-  const Asker asker{listener, in.asked.id, static_cast<pid_t>(in.asked.pid)};
-  out.reply.id = asker.id;
-  const Answer given = answer(asker, asked_by(in.asked.data));
+  const WardenPeer peer{listener, in.asked.id, static_cast<pid_t>(in.asked.pid)};
+  out.reply.id = peer.id;
+  const Answer given = answer(peer, asked_by(in.asked.data));
   out.reply.error = -given.error;
   out.reply.val = given.value;
   ::ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &out);

@@ -21,17 +21,17 @@ size_t held_count = 0;
 
 // ---- what the asking process has ----
 
-int read_path(const Asker& asker, uint64_t address, Path& path) {
-  const size_t got = read_memory(asker, address, path.text, path_room);
+int read_path(const WardenPeer& peer, uint64_t address, Path& path) {
+  const size_t got = read_memory(peer, address, path.text, path_room);
   const void* end = std::memchr(path.text, '\0', got);
   if (end == nullptr) return got == path_room ? ENAMETOOLONG : EPERM;
   path.size = static_cast<size_t>(static_cast<const char*>(end) - path.text);
   return 0;
 }
 
-int open_of_asker(const Asker& asker, int descriptor) {
+int open_of_asker(const WardenPeer& peer, int descriptor) {
   Text<64> link;
-  link.add("/proc/").add(static_cast<uint64_t>(asker.thread));
+  link.add("/proc/").add(static_cast<uint64_t>(peer.thread));
   if (descriptor == AT_FDCWD) {
     link.add("/cwd");
   } else if (descriptor >= 0) {
@@ -122,18 +122,18 @@ void hold_tree(int fd, wire::Access access) {
   }
 }
 
-int open_seen(const Asker& asker, const Asked& asked) {
+int open_seen(const WardenPeer& peer, const WardenRequest& asked) {
   static Path path;
-  if (asked.path == 0) return open_of_asker(asker, asked.descriptor);
-  if (const int wrong = read_path(asker, asked.path, path); wrong != 0) {
+  if (asked.path == 0) return open_of_asker(peer, asked.descriptor);
+  if (const int wrong = read_path(peer, asked.path, path); wrong != 0) {
     errno = wrong;
     return -1;
   }
-  if (path.size == 0 && asked.may_be_empty) return open_of_asker(asker, asked.descriptor);
+  if (path.size == 0 && asked.may_be_empty) return open_of_asker(peer, asked.descriptor);
   if (const int named = descriptor_named_by(path); named >= 0 && asked.follow)
-    return open_of_asker(asker, named);
+    return open_of_asker(peer, named);
   if (path.text[0] == '/') return open_where_it_says(AT_FDCWD, path, asked.follow);
-  const Handle directory(open_of_asker(asker, asked.descriptor));
+  const Handle directory(open_of_asker(peer, asked.descriptor));
   return directory.missing() ? -1 : open_where_it_says(directory.get(), path, asked.follow);
 }
 

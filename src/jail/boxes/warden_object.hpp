@@ -39,7 +39,7 @@ enum class Reach : unsigned char { read, written };  // what may be written to m
 void hold_tree(int fd, wire::Access access);
 
 // The object as the command reaches it; -1 with errno.
-int open_seen(const Asker& asker, const Asked& asked);
+int open_seen(const WardenPeer& peer, const WardenRequest& asked);
 
 // Where the kernel says that it lies.
 bool place_of(int fd, Path& path);

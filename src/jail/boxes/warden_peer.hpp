@@ -8,7 +8,7 @@
 
 namespace cloche::jail {
 
-struct Asker {
+struct WardenPeer {
   int listener;
   uint64_t id;
   pid_t thread;
@@ -18,6 +18,6 @@ struct Asker {
 };
 
 // Up to `size` bytes, fewer where its memory ends; by whole pages, because what cannot be read ends the rest.
-size_t read_memory(const Asker& asker, uint64_t address, char* to, size_t size);
+size_t read_memory(const WardenPeer& peer, uint64_t address, char* to, size_t size);
 
 }  // namespace cloche::jail

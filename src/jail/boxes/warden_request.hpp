@@ -11,7 +11,7 @@
 
 namespace cloche::jail {
 
-struct Asked {
+struct WardenRequest {
   enum class Change : unsigned char { nothing, mode, owner, times, schedule, watch };
   // How the times lie in memory. `now` is no address at all.
   enum class Times : unsigned char { now, seconds, microseconds, nanoseconds };
@@ -46,7 +46,7 @@ struct Asked {
   uint32_t events = 0;
   int watcher = -1;
 
-  bool operator==(const Asked&) const = default;
+  bool operator==(const WardenRequest&) const = default;
 };
 
 namespace detail {
@@ -56,7 +56,7 @@ inline constexpr uint32_t known_flags = AT_SYMLINK_NOFOLLOW | AT_EMPTY_PATH;
 constexpr int int_of(uint64_t argument) { return static_cast<int>(static_cast<uint32_t>(argument)); }
 
 // An unknown flag changes nothing: it means something that we do not.
-constexpr Asked with_flags(Asked asked, uint64_t argument) {
+constexpr WardenRequest with_flags(WardenRequest asked, uint64_t argument) {
   const auto flags = static_cast<uint32_t>(argument);
   if ((flags & ~known_flags) != 0) return {};
   asked.follow = (flags & AT_SYMLINK_NOFOLLOW) == 0;
@@ -64,41 +64,42 @@ constexpr Asked with_flags(Asked asked, uint64_t argument) {
   return asked;
 }
 
-constexpr Asked at_path(Asked::Change change, uint64_t descriptor, uint64_t path) {
-  return {
-      .change = path == 0 ? Asked::Change::nothing : change, .descriptor = int_of(descriptor), .path = path};
+constexpr WardenRequest at_path(WardenRequest::Change change, uint64_t descriptor, uint64_t path) {
+  return {.change = path == 0 ? WardenRequest::Change::nothing : change,
+          .descriptor = int_of(descriptor),
+          .path = path};
 }
-constexpr Asked at_descriptor(Asked::Change change, uint64_t descriptor) {
+constexpr WardenRequest at_descriptor(WardenRequest::Change change, uint64_t descriptor) {
   return {.change = change, .descriptor = int_of(descriptor)};
 }
 
-constexpr Asked with_mode(Asked asked, uint64_t mode) {
+constexpr WardenRequest with_mode(WardenRequest asked, uint64_t mode) {
   asked.mode = static_cast<uint32_t>(mode) & 07777U;
   return asked;
 }
-constexpr Asked with_owner(Asked asked, uint64_t uid, uint64_t gid) {
+constexpr WardenRequest with_owner(WardenRequest asked, uint64_t uid, uint64_t gid) {
   asked.uid = static_cast<uint32_t>(uid);
   asked.gid = static_cast<uint32_t>(gid);
   return asked;
 }
-constexpr Asked with_times(Asked asked, Asked::Times kind, uint64_t address) {
-  asked.times = address == 0 ? Asked::Times::now : kind;
+constexpr WardenRequest with_times(WardenRequest asked, WardenRequest::Times kind, uint64_t address) {
+  asked.times = address == 0 ? WardenRequest::Times::now : kind;
   asked.times_at = address;
   return asked;
 }
 
-constexpr Asked scheduled(Asked::Schedule schedule) {
-  return {.change = Asked::Change::schedule, .schedule = schedule};
+constexpr WardenRequest scheduled(WardenRequest::Schedule schedule) {
+  return {.change = WardenRequest::Change::schedule, .schedule = schedule};
 }
 // Where there is no address there is nothing to say.
-constexpr Asked scheduled_at(Asked::Schedule schedule) {
-  return schedule.at == 0 ? Asked{} : scheduled(schedule);
+constexpr WardenRequest scheduled_at(WardenRequest::Schedule schedule) {
+  return schedule.at == 0 ? WardenRequest{} : scheduled(schedule);
 }
 
 // inotify_add_watch(watcher, path, events): which of the two is followed is one of the events.
-constexpr Asked watched(uint64_t watcher, uint64_t path, uint64_t events) {
+constexpr WardenRequest watched(uint64_t watcher, uint64_t path, uint64_t events) {
   constexpr uint32_t not_followed = 0x02000000;  // IN_DONT_FOLLOW
-  Asked asked = at_path(Asked::Change::watch, static_cast<uint64_t>(AT_FDCWD), path);
+  WardenRequest asked = at_path(WardenRequest::Change::watch, static_cast<uint64_t>(AT_FDCWD), path);
   asked.follow = (static_cast<uint32_t>(events) & not_followed) == 0;
   asked.events = static_cast<uint32_t>(events) & ~not_followed;
   asked.watcher = int_of(watcher);
@@ -106,7 +107,7 @@ constexpr Asked watched(uint64_t watcher, uint64_t path, uint64_t events) {
 }
 
 // PRIO_PROCESS and IOPRIO_WHO_PROCESS; whole groups and users are more than a thread.
-constexpr Asked prioritised(const seccomp_data& call, uint32_t process) {
+constexpr WardenRequest prioritised(const seccomp_data& call, uint32_t process) {
   const auto* a = call.args;
   const auto of = static_cast<uint32_t>(a[0]);
   if (of != process) return {};
@@ -114,9 +115,9 @@ constexpr Asked prioritised(const seccomp_data& call, uint32_t process) {
       {.number = call.nr, .thread = int_of(a[1]), .of = of, .word = static_cast<uint32_t>(a[2])});
 }
 
-constexpr Asked schedule_of(const seccomp_data& call) {
+constexpr WardenRequest schedule_of(const seccomp_data& call) {
   constexpr uint32_t size_of_parameters = 4;
-  constexpr uint64_t most = Asked::Schedule::most_bytes;
+  constexpr uint64_t most = WardenRequest::Schedule::most_bytes;
   const auto* a = call.args;
   const int thread = int_of(a[0]);
   switch (call.nr) {
@@ -143,9 +144,9 @@ constexpr Asked schedule_of(const seccomp_data& call) {
 }  // namespace detail
 
 // Nothing, for a call that is not the warden's or has no object.
-constexpr Asked asked_by(const seccomp_data& call) {
-  using Change = Asked::Change;
-  using Times = Asked::Times;
+constexpr WardenRequest asked_by(const seccomp_data& call) {
+  using Change = WardenRequest::Change;
+  using Times = WardenRequest::Times;
   const auto* a = call.args;
   constexpr auto here = static_cast<uint64_t>(AT_FDCWD);
   const auto times_of = [](uint64_t descriptor, uint64_t path) {

@@ -8,8 +8,8 @@
 namespace cloche::jail {
 namespace {
 
-using Change = Asked::Change;
-using Times = Asked::Times;
+using Change = WardenRequest::Change;
+using Times = WardenRequest::Times;
 
 constexpr uint64_t path = 0x7f0000001000, times = 0x7f0000002000;
 constexpr auto here = static_cast<uint64_t>(AT_FDCWD);
@@ -19,7 +19,7 @@ struct Row {
   const char* name;
   int number;
   std::array<uint64_t, 6> arguments;
-  Asked asked;
+  WardenRequest asked;
 };
 
 const Row rows[] = {
@@ -135,7 +135,7 @@ const Row rows[] = {
     {"not ours", SYS_unlink, {path}, {}},
 };
 
-TEST(Asked, EveryCallAsOneValue) {
+TEST(WardenRequest, EveryCallAsOneValue) {
   for (const auto& row : rows) {
     seccomp_data call{.nr = row.number};
     std::copy(row.arguments.begin(), row.arguments.end(), call.args);

@@ -54,7 +54,7 @@ inline constexpr uint32_t punch_hole = 2;  // FALLOC_FL_PUNCH_HOLE
 // Requests on a terminal that put bytes into its input, take it over, or reach the console.
 inline constexpr uint32_t terminal_ioctls[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */,
                                                0x541d /* TIOCCONS */, 0x5423 /* TIOCSETD */};
-// Requests on a file that take space by another door than fallocate.
+// Requests on a file that take space by another listener than fallocate.
 inline constexpr uint32_t space_ioctls[] = {0x40305828 /* FS_IOC_RESVSP */, 0x4030582a /* FS_IOC_RESVSP64 */,
                                             0x40305839 /* FS_IOC_ZERO_RANGE */};
 // Requests to a file system. Many change what Landlock does not look at, by a descriptor that was opened to

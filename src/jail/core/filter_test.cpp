@@ -564,7 +564,7 @@ TEST(Filter, OnlyWithoutAViewAnybodyIsAsked) {
       bool asks = false;
       for (const Arguments& arguments : {Arguments{0, 1, 1}, Arguments{1, 1, 1}}) {
         const auto data = call(number, arguments);
-        asked = asked || asked_by(data).change != Asked::Change::nothing;
+        asked = asked || asked_by(data).change != WardenRequest::Change::nothing;
         asks = asks || answer_of(variant, data) == ask;
       }
       EXPECT_EQ(asks, asked && is_host(variant.around)) << variant.name << " " << number;

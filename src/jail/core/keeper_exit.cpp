@@ -1,10 +1,13 @@
-#include "jail/groups.hpp"
+#include "jail/core/keeper_exit.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
 
+#include "jail/core/report.hpp"
 #include "jail/core/text.hpp"
 
 namespace cloche::jail {
@@ -35,8 +38,6 @@ uint64_t read_number(const char* directory, const char* file, const char* key = 
   return number_in(text, key);
 }
 
-}  // namespace
-
 void read_groups(const wire::Start& start, wire::Report& report) {
   if (start.groups.empty()) return;
   const bool two = start.has(wire::born_in_cgroup);
@@ -48,6 +49,27 @@ void read_groups(const wire::Start& start, wire::Report& report) {
 
 void remove_groups(const wire::Start& start) {
   for (const char* group : start.groups) ::rmdir(group);
+}
+
+}  // namespace
+
+wire::Report reaped(pid_t child) {
+  rusage usage{};
+  int status = 0;
+  ::wait4(child, &status, 0, &usage);
+  const auto cpu_us = static_cast<uint64_t>((usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000 +
+                                            usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  return {.kind = wire::ReportKind::gone,
+          .status = status,
+          .cpu_us = cpu_us,
+          .max_rss_bytes = static_cast<uint64_t>(usage.ru_maxrss) * 1024};
+}
+
+void take_leave(const wire::Start& start, wire::Report gone) {
+  read_groups(start, gone);
+  remove_groups(start);
+  send(gone);
+  ::_exit(0);
 }
 
 }  // namespace cloche::jail

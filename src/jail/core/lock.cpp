@@ -1,4 +1,4 @@
-#include "jail/lock.hpp"
+#include "jail/core/lock.hpp"
 
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -11,8 +11,6 @@
 #include <cstring>
 #include <span>
 
-#include "jail/boxes/warden_filter.hpp"
-#include "jail/boxes/warden_object.hpp"
 #include "jail/core/filter.hpp"
 #include "jail/core/kernel.hpp"
 #include "jail/core/report.hpp"
@@ -71,15 +69,6 @@ size_t attributes_size(int abi) {
 
 }  // namespace
 
-namespace {
-
-// Those that hold for the process that becomes the command, and for no process around it: its warden has a
-// descriptor for every tree of the plan.
-bool is_commands_alone(const wire::Plan& plan, const wire::Limit& limit) {
-  return plan.has(wire::alone) && limit.resource == RLIMIT_NOFILE;
-}
-
-// False with errno.
 bool set_limit(const wire::Limit& limit) {
   const auto resource = static_cast<__rlimit_resource>(limit.resource);
   const rlimit wanted{limit.value, limit.value};
@@ -96,10 +85,14 @@ bool set_limit(const wire::Limit& limit) {
   return true;
 }
 
-}  // namespace
-
 void enter_directory(const wire::Plan& plan) {
-  if (::chdir(plan.directory) != 0) fail(Step::working_directory, errno);
+  must(::chdir(plan.directory), Step::working_directory);
+  // Compared when it is entered: another call in the same workspace could exchange it in between.
+  if (plan.judged_directory.inode != 0) {
+    const int entered = must(::open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), Step::working_directory);
+    must_be(plan.judged_directory, entered, Step::working_directory);
+    ::close(entered);
+  }
   if (!plan.has(wire::plain_directory)) return;
   // Where we are now, by the kernel's word: a link on the way would show. Its NUL is counted.
   char here[wire::max_path_bytes + 1];
@@ -109,17 +102,11 @@ void enter_directory(const wire::Plan& plan) {
     fail(Step::working_directory, ELOOP);
 }
 
-void set_limits(const wire::Plan& plan) {
+void set_limits(const wire::Plan& plan, uint32_t left_out) {
   for (uint32_t i = 0; i < plan.limits.size(); ++i) {
-    if (!is_commands_alone(plan, plan.limits[i]) && !set_limit(plan.limits[i])) fail(Step::limits, errno, i);
+    const bool set = plan.limits[i].resource == left_out || set_limit(plan.limits[i]);
+    if (!set) fail(Step::limits, errno, i);
   }
-}
-
-bool set_commands_limits(const wire::Plan& plan) {
-  for (const wire::Limit& limit : plan.limits) {
-    if (is_commands_alone(plan, limit) && !set_limit(limit)) return false;
-  }
-  return true;
 }
 
 void drop_bounding_set() {
@@ -187,7 +174,7 @@ bool allow(int ruleset, int fd, uint64_t rights) {
 
 }  // namespace
 
-void restrict_files(const wire::Plan& plan, int terminal) {
+void restrict_files(const wire::Plan& plan, int terminal, KeepTree keep) {
   const int abi = must(kernel::landlock_abi(), Step::landlock);
   if (abi < static_cast<int>(plan.landlock_abi)) fail(Step::landlock, EOPNOTSUPP);
   kernel::RulesetAttributes attributes{};
@@ -199,10 +186,11 @@ void restrict_files(const wire::Plan& plan, int terminal) {
       must(kernel::landlock_create_ruleset(&attributes, attributes_size(abi)), Step::landlock);
   for (uint32_t i = 0; i < plan.rules.size(); ++i) {
     const int place = must(::open(plan.rules[i].path, O_PATH | O_NOFOLLOW | O_CLOEXEC), Step::landlock, i);
+    must_be(plan.rules[i].judged, place, Step::check_source, i);
     if (!allow(ruleset, place, rights_of(plan.rules[i].access) & attributes.files))
       fail(Step::landlock, errno, i);
-    if (plan.has(wire::alone)) {
-      hold_tree(place, plan.rules[i].access);
+    if (keep != nullptr) {
+      keep(place, plan.rules[i].access);
     } else {
       ::close(place);
     }
@@ -213,70 +201,16 @@ void restrict_files(const wire::Plan& plan, int terminal) {
   ::close(ruleset);
 }
 
-bool leave_wardens_domain() {
-  kernel::RulesetAttributes attributes{};
-  // Every layer forbids to move files between directories unless it says otherwise; the layer of the plan's
-  // own rules is the one that judges that.
-  attributes.files = LANDLOCK_ACCESS_FS_REFER;
-  attributes.scope = kernel::landlock::scope_signals;
-  const int ruleset = kernel::landlock_create_ruleset(&attributes, sizeof attributes);
-  landlock_path_beneath_attr everywhere{};
-  everywhere.allowed_access = attributes.files;
-  everywhere.parent_fd = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  const bool left = ruleset >= 0 && everywhere.parent_fd >= 0 &&
-                    kernel::landlock_add_path(ruleset, &everywhere) == 0 &&
-                    kernel::landlock_restrict_self(ruleset) == 0;
-  if (everywhere.parent_fd >= 0) ::close(everywhere.parent_fd);
-  if (ruleset >= 0) ::close(ruleset);
-  return left;
-}
-
-namespace {
-
-const Filter& variant_for(const wire::Plan& plan) {
-  const bool watched = plan.has(wire::watched_memory);
-  const bool tracing = plan.has(wire::debugging);
-  if (plan.has(wire::alone) && plan.has(wire::host_network)) {
-    if (tracing) return watched ? watched_networked_debugging_filter : networked_debugging_filter;
-    return watched ? watched_networked_filter : networked_filter;
-  }
-  if (plan.has(wire::alone)) {
-    if (tracing) return watched ? watched_alone_debugging_filter : alone_debugging_filter;
-    return watched ? watched_alone_filter : alone_filter;
-  }
-  if (tracing) return watched ? watched_debugging_filter : debugging_filter;
-  return watched ? watched_command_filter : command_filter;
-}
-
-std::span<const sock_filter> code_of(const Filter& filter) { return {filter.code.data(), filter.size}; }
-std::span<const sock_filter> filter_for(const wire::Plan& plan) { return code_of(variant_for(plan)); }
-
-int install(std::span<const sock_filter> code, unsigned flags) {
+int install_filter(std::span<const sock_filter> code, unsigned flags) {
   const sock_fprog program{static_cast<unsigned short>(code.size()), const_cast<sock_filter*>(code.data())};
   return static_cast<int>(::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program));
 }
 
-// Before the other: that one is the last word on what may be added.
-bool filter_sockets(const wire::Plan& plan) {
-  const bool networked = plan.has(wire::alone) && plan.has(wire::host_network);
-  return !networked || install(code_of(network_sockets_filter), 0) == 0;
-}
-
-}  // namespace
-
-void filter_calls(const wire::Plan& plan) { must(install(filter_for(plan), 0), Step::seccomp); }
-
-void filter_warden() {
-  static constexpr auto filter = compile_warden_filter();
-  must(install(filter, 0), Step::seccomp);
-}
-
-bool filter_calls_asking(const wire::Plan& plan, int& listener) {
-  if (!filter_sockets(plan)) return false;
-  // Once a question was taken, no signal makes the command ask it again.
-  listener = install(filter_for(plan),
-                     SECCOMP_FILTER_FLAG_NEW_LISTENER | kernel::seccomp_wait_killable_once_received);
-  return listener >= 0 || (errno == EBUSY && install(filter_for(plan), 0) == 0);
+void filter_calls(const wire::Plan& plan) {
+  const bool watched = plan.has(wire::watched_memory);
+  const Filter& filter = plan.has(wire::debugging) ? (watched ? watched_debugging_filter : debugging_filter)
+                                                   : (watched ? watched_command_filter : command_filter);
+  must(install_filter({filter.code.data(), filter.size}, 0), Step::seccomp);
 }
 
 }  // namespace cloche::jail

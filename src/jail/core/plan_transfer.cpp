@@ -56,7 +56,7 @@ Plan read_plan() {
 bool wait_for_plan(Word& word) {
   char byte = 0;
   iovec data{&byte, 1};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof word.door)];
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof word.cgroup)];
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -68,15 +68,15 @@ bool wait_for_plan(Word& word) {
   if (got != 1) return false;
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
-  word.doors = static_cast<uint32_t>((header->cmsg_len - CMSG_LEN(0)) / sizeof word.door[0]);
-  std::memcpy(word.door, CMSG_DATA(header), word.doors * sizeof word.door[0]);
+  word.cgroups = static_cast<uint32_t>((header->cmsg_len - CMSG_LEN(0)) / sizeof word.cgroup[0]);
+  std::memcpy(word.cgroup, CMSG_DATA(header), word.cgroups * sizeof word.cgroup[0]);
   return true;
 }
 
 void join_cgroups(const Word& word) {
-  for (uint32_t i = 0; i < word.doors; ++i) {
-    if (::write(word.door[i], "0", 1) != 1) fail(Step::join_cgroup, errno, i);
-    ::close(word.door[i]);
+  for (uint32_t i = 0; i < word.cgroups; ++i) {
+    if (::write(word.cgroup[i], "0", 1) != 1) fail(Step::join_cgroup, errno, i);
+    ::close(word.cgroup[i]);
   }
 }
 

@@ -11,8 +11,8 @@ wire::Plan read_plan();
 
 // What the keeper says when the plan is there. The descriptors are in the table that both still share.
 struct Word {
-  uint32_t doors = 0;  // ways into cgroups of version 1
-  int door[wire::max_groups] = {};
+  uint32_t cgroups = 0;  // of version 1: how many descriptors of `tasks` follow
+  int cgroup[wire::max_groups] = {};
 };
 
 // The supervisor's word that the plan is there, with the ways into its cgroups; without it there is nothing

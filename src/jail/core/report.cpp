@@ -1,6 +1,7 @@
 #include "jail/core/report.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +12,7 @@
 namespace cloche::jail {
 namespace {
 
-Voice spoken = Voice::socket;
+ReportWay way = ReportWay::socket;
 uint64_t seal = 0;
 
 // Not what is said while the command can read it.
@@ -37,13 +38,13 @@ void tell_people(const wire::Report& report) {
 
 }  // namespace
 
-void speak_by(Voice voice) { spoken = voice; }
-Voice voice() { return spoken; }
+void report_by(ReportWay chosen) { way = chosen; }
+ReportWay report_way() { return way; }
 void seal_with(uint64_t number) { seal = number; }
 
 void send(const wire::Report& report) {
-  if (spoken == Voice::people) return tell_people(report);
-  if (spoken == Voice::file) {
+  if (way == ReportWay::text) return tell_people(report);
+  if (way == ReportWay::file) {
     const wire::Report written = sealed(report);
     (void)!::write(wire::control_fd, &written, sizeof written);
     return;
@@ -55,9 +56,9 @@ void send(const wire::Report& report) {
 void send_with(const wire::Report& report, int fd) { send_with(report, {&fd, 1}); }
 
 void send_with(const wire::Report& report, std::span<const int> fds) {
-  if (spoken != Voice::socket) return send(report);
+  if (way != ReportWay::socket) return send(report);
   iovec data{const_cast<wire::Report*>(&report), sizeof report};
-  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_doors)] = {};
+  alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int) * wire::max_listeners)] = {};
   msghdr message{};
   message.msg_iov = &data;
   message.msg_iovlen = 1;
@@ -79,6 +80,13 @@ void fail(wire::Step step, int number, uint32_t index) {
 int must(int value, wire::Step step, uint32_t index) {
   if (value < 0) fail(step, errno, index);
   return value;
+}
+
+void must_be(const wire::Identity& judged, int fd, wire::Step step, uint32_t index) {
+  if (judged.inode == 0) return;
+  struct stat seen {};
+  must(::fstat(fd, &seen), step, index);
+  if (judged != wire::Identity{seen.st_dev, seen.st_ino}) fail(step, ESTALE, index);
 }
 
 }  // namespace cloche::jail

@@ -10,11 +10,11 @@
 
 namespace cloche::jail {
 
-enum class Voice { socket, file, people };
-void speak_by(Voice voice);  // without it: by the socket
+enum class ReportWay { socket, file, text };
+void report_by(ReportWay chosen);  // without it: by the socket
 // In a file: what is said before there is a command carries this number, which no process has later.
 void seal_with(uint64_t number);
-Voice voice();
+ReportWay report_way();
 
 void send(const wire::Report& report);
 // The message carries the descriptor as well, where it can carry one.
@@ -26,5 +26,8 @@ void send_with(const wire::Report& report, std::span<const int> fds);
 
 // `value`, or fail when it is negative.
 int must(int value, wire::Step step, uint32_t index = 0);
+
+// Fails with ESTALE unless the descriptor is of the judged file: a path may lead elsewhere by now.
+void must_be(const wire::Identity& judged, int fd, wire::Step step, uint32_t index = 0);
 
 }  // namespace cloche::jail

@@ -64,54 +64,54 @@ bool route_to_loopback(int netlink, int family, const uint8_t* address, uint8_t 
   return true;
 }
 
-bool is_any(const wire::Door& door) {
-  for (const uint8_t byte : door.address) {
+bool is_any(const wire::Listener& listener) {
+  for (const uint8_t byte : listener.address) {
     if (byte != 0) return false;
   }
   return true;
 }
 
-bool is_mapped4(const wire::Door& door) {
+bool is_mapped4(const wire::Listener& listener) {
   for (size_t i = 0; i < 10; ++i) {
-    if (door.address[i] != 0) return false;
+    if (listener.address[i] != 0) return false;
   }
-  return door.address[10] == 0xff && door.address[11] == 0xff;
+  return listener.address[10] == 0xff && listener.address[11] == 0xff;
 }
 
-int bound4(const wire::Door& door, int type) {
+int bound4(const wire::Listener& listener, int type) {
   const int fd = ::socket(AF_INET, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return fd;
   sockaddr_in place{};
   place.sin_family = AF_INET;
-  place.sin_port = __builtin_bswap16(static_cast<uint16_t>(door.port));
-  std::memcpy(&place.sin_addr, &door.address[12], 4);  // of all zeros: any
+  place.sin_port = __builtin_bswap16(static_cast<uint16_t>(listener.port));
+  std::memcpy(&place.sin_addr, &listener.address[12], 4);  // of all zeros: any
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) < 0) return -1;
   return fd;
 }
 
 // Both families on one socket where the address is any.
-int bound6(const wire::Door& door, int type) {
+int bound6(const wire::Listener& listener, int type) {
   const int fd = ::socket(AF_INET6, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return fd;
-  const int alone = is_any(door) ? 0 : 1;
+  const int alone = is_any(listener) ? 0 : 1;
   if (::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &alone, sizeof alone) < 0) return -1;
   // An address that is local by a route alone: IPv4 binds it as it is, IPv6 wants to be told.
   const int unassigned = 1;
   if (::setsockopt(fd, IPPROTO_IPV6, IPV6_FREEBIND, &unassigned, sizeof unassigned) < 0) return -1;
   sockaddr_in6 place{};
   place.sin6_family = AF_INET6;
-  place.sin6_port = __builtin_bswap16(static_cast<uint16_t>(door.port));
-  std::memcpy(&place.sin6_addr, door.address.data(), door.address.size());
+  place.sin6_port = __builtin_bswap16(static_cast<uint16_t>(listener.port));
+  std::memcpy(&place.sin6_addr, listener.address.data(), listener.address.size());
   if (::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) < 0) return -1;
   return fd;
 }
 
-int open_door(const wire::Door& door, bool has6, uint32_t index) {
-  const int type = door.stream != 0 ? SOCK_STREAM : SOCK_DGRAM;
-  const bool only4 = is_mapped4(door) || (is_any(door) && !has6);
-  if (!only4 && !has6) return must(::socket(AF_INET, type | SOCK_CLOEXEC, 0), Step::open_doors, index);
-  const int fd = must(only4 ? bound4(door, type) : bound6(door, type), Step::open_doors, index);
-  if (door.stream != 0) must(::listen(fd, backlog), Step::open_doors, index);
+int open_listener(const wire::Listener& listener, bool has6, uint32_t index) {
+  const int type = listener.stream != 0 ? SOCK_STREAM : SOCK_DGRAM;
+  const bool only4 = is_mapped4(listener) || (is_any(listener) && !has6);
+  if (!only4 && !has6) return must(::socket(AF_INET, type | SOCK_CLOEXEC, 0), Step::open_listeners, index);
+  const int fd = must(only4 ? bound4(listener, type) : bound6(listener, type), Step::open_listeners, index);
+  if (listener.stream != 0) must(::listen(fd, backlog), Step::open_listeners, index);
   return fd;
 }
 
@@ -126,19 +126,20 @@ void raise_loopback() {
   ::close(fd);
 }
 
-void open_doors(const wire::Plan& plan) {
-  const int netlink = must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_doors);
+void open_listeners(const wire::Plan& plan) {
+  const int netlink =
+      must(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), Step::open_listeners);
   const uint32_t range4 = __builtin_bswap32(inside_range4);
   if (!route_to_loopback(netlink, AF_INET, reinterpret_cast<const uint8_t*>(&range4), inside_range4_bits))
-    fail(Step::open_doors, errno);
+    fail(Step::open_listeners, errno);
   uint8_t range6[16] = {};
   std::memcpy(range6, inside_range6, sizeof inside_range6);
   const bool has6 = route_to_loopback(netlink, AF_INET6, range6, inside_range6_bits);
   ::close(netlink);
-  int fds[wire::max_doors];
-  for (uint32_t i = 0; i < plan.doors.size(); ++i) fds[i] = open_door(plan.doors[i], has6, i);
-  const std::span<const int> opened(fds, plan.doors.size());
-  send_with({.kind = wire::ReportKind::doors, .index = has6 ? 1U : 0U}, opened);
+  int fds[wire::max_listeners];
+  for (uint32_t i = 0; i < plan.listeners.size(); ++i) fds[i] = open_listener(plan.listeners[i], has6, i);
+  const std::span<const int> opened(fds, plan.listeners.size());
+  send_with({.kind = wire::ReportKind::listeners, .index = has6 ? 1U : 0U}, opened);
   for (const int fd : opened) ::close(fd);
 }
 

@@ -9,8 +9,8 @@ namespace cloche::jail {
 
 void raise_loopback();
 
-// Routes the inside ranges (model/network.hpp) to loopback, binds the plan's doors and sends them to the
-// supervisor. IPv6 may be missing on a host: then its doors are sockets that no process can reach.
-void open_doors(const wire::Plan& plan);
+// Routes the inside ranges (model/network.hpp) to loopback, binds the plan's listeners and sends them to the
+// supervisor. IPv6 may be missing on a host: then its listeners are sockets that no process can reach.
+void open_listeners(const wire::Plan& plan);
 
 }  // namespace cloche::jail

@@ -20,7 +20,7 @@ const char* name_of(Step step) {
     case Step::become_ids: return "take the sandbox's ids";
     case Step::hostname: return "set the host name";
     case Step::loopback: return "bring up the loopback interface";
-    case Step::open_doors: return "open the network's doors";
+    case Step::open_listeners: return "open the network's listeners";
     case Step::root_mount: return "mount an empty root";
     case Step::make_target: return "make a mount point";
     case Step::mount_tree: return "set the attributes of a tree";
@@ -70,7 +70,9 @@ const char* hint_for(Step step, int number) {
     case Step::map_owner:
       return "the filesystem of this source cannot be idmapped on this kernel: run as its owner instead of "
              "root";
-    case Step::working_directory: return "name a directory inside the view with -C";
+    case Step::working_directory:
+      return number == ESTALE ? "it is another directory than the one that was judged: run it again"
+                              : "name a directory inside the view with -C";
     case Step::landlock: return "the kernel needs Landlock: boot with lsm=landlock,... (Linux 5.19 or newer)";
     case Step::seccomp: return "the kernel needs CONFIG_SECCOMP_FILTER";
     case Step::make_target: return "the target of --ro or --rw must exist when it lies in a tree of the host";

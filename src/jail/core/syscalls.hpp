@@ -82,7 +82,7 @@ inline constexpr Group groups[] = {
     {Action::by_warden, "what Landlock does not look at, so that the mount view or the warden decides whose it is: owners and times, and what is heard of a file",
      SYS_chown, SYS_fchown, SYS_lchown, SYS_fchownat, SYS_utime, SYS_utimes, SYS_utimensat, SYS_futimesat,
      SYS_inotify_add_watch},
-    {Action::attributes, "the same: attributes, of which trusted.* and security.* need capabilities that nobody here has",
+    {Action::attributes, "the same: attributes, of which trusted.* and security.* need capabilities that no process here has",
      SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr, SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr},
     {Action::fallocate_mode, "frees space; taking it by promise would outrun every watch of the disk, and is answered as by a file system "
      "that cannot: libc then writes instead", SYS_fallocate},

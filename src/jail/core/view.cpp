@@ -30,15 +30,6 @@ uint64_t attributes_of(const Mount& mount) {
   return set;
 }
 
-// The supervisor judged a file; a path may lead elsewhere by now. It holds that file open, so its inode
-// number cannot have been given to another one.
-void check_identity(const Mount& mount, int fd, uint32_t index) {
-  if (mount.inode == 0) return;
-  struct stat seen {};
-  must(::fstat(fd, &seen), Step::check_source, index);
-  if (seen.st_ino != mount.inode || seen.st_dev != mount.device) fail(Step::check_source, ESTALE, index);
-}
-
 void write_map(const char* path, const char* text, size_t size) {
   const int fd = must(::open(path, O_WRONLY | O_CLOEXEC), Step::map_owner);
   if (::write(fd, text, size) != static_cast<ssize_t>(size)) fail(Step::map_owner, errno);
@@ -99,7 +90,7 @@ int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
       must(kernel::open_tree(AT_FDCWD, mount.source,
                              OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_SYMLINK_NOFOLLOW | recursive),
            Step::clone_source, index);
-  check_identity(mount, fd, index);
+  must_be(mount.judged, fd, Step::check_source, index);
   mount_attr attributes{};
   attributes.attr_set = attributes_of(mount);
   attributes.propagation = MS_PRIVATE;  // what the host mounts later does not appear here

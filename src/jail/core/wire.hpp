@@ -13,14 +13,14 @@
 
 namespace cloche::wire {
 
-inline constexpr uint32_t magic = 0x34484c43;  // "CLH4"
+inline constexpr uint32_t magic = 0x35484c43;  // "CLH5"
 inline constexpr size_t max_plan_bytes = size_t{16} << 20;
 inline constexpr size_t max_path_bytes = 4095;
 inline constexpr size_t max_mounts = 512;
 inline constexpr size_t max_rules = 512;
 inline constexpr size_t max_limits = 16;
 inline constexpr size_t max_groups = 8;
-inline constexpr size_t max_doors = 64;
+inline constexpr size_t max_listeners = 64;
 inline constexpr size_t max_programs = 64;
 inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 
@@ -28,6 +28,13 @@ inline constexpr size_t max_words = size_t{1} << 18;  // argv and env together
 inline constexpr int plan_fd = 3;
 inline constexpr int control_fd = 4;
 inline constexpr int first_kept_fd = 5;  // a cgroup of version 2, then locks that live as long as the call
+
+// Which file the supervisor judged. It holds that one open, so its number cannot have been given to another.
+struct Identity {
+  uint64_t device = 0;
+  uint64_t inode = 0;  // 0: any file will do
+  bool operator==(const Identity&) const = default;
+};
 
 enum class MountKind : uint32_t {
   directory,  // made in the view
@@ -60,8 +67,7 @@ struct Mount {
   uint32_t owner_gid = 0;
   uint64_t size_bytes = 0;
   uint64_t files = 0;
-  uint64_t device = 0;  // what the supervisor saw at `source`; inode 0 means unchecked
-  uint64_t inode = 0;
+  Identity judged = {};          // what `source` must still be
   const char* target = nullptr;  // relative to the new root
   const char* source = nullptr;
   std::span<const char> content = {};
@@ -75,6 +81,7 @@ inline constexpr uint32_t last_access = static_cast<uint32_t>(Access::looked_at)
 struct Rule {
   Access access = Access::list;
   const char* path = nullptr;  // absolute in the view
+  Identity judged = {};        // of a tree that no mount has checked: what `path` must still be
 };
 
 struct Limit {
@@ -84,7 +91,7 @@ struct Limit {
 
 // A socket of the sandbox's network that is bound before the command starts and given to the supervisor; of
 // an address of all zeros: at every local one. IPv4 addresses are mapped into IPv6.
-struct Door {
+struct Listener {
   uint32_t stream = 0;  // else datagrams
   uint32_t port = 0;
   std::array<uint8_t, 16> address = {};
@@ -125,11 +132,12 @@ struct Plan {
   uint32_t rows = 0;          // of the terminal, before the command can look at it
   uint32_t columns = 0;
   const char* directory = "/";
+  Identity judged_directory = {};  // what that must still be
   std::span<Mount> mounts;
   std::span<Rule> rules;
   std::span<Limit> limits;
-  std::span<Door> doors;  // none: no network but loopback
-  Words programs;         // tried in this order
+  std::span<Listener> listeners;  // none: no network but loopback
+  Words programs;                 // tried in this order
   Words argv;
   Words env;
 
@@ -142,7 +150,7 @@ struct Storage {
   std::array<Mount, max_mounts> mounts;
   std::array<Rule, max_rules> rules;
   std::array<Limit, max_limits> limits;
-  std::array<Door, max_doors> doors;
+  std::array<Listener, max_listeners> listeners;
   std::array<const char*, max_programs + 1> programs;
   std::array<const char*, max_words + 2> words;
 };
@@ -176,7 +184,7 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 enum class ReportKind : uint32_t {
   failed,        // a step failed; nothing was executed
   terminal,      // carries the master of the pseudo terminal
-  doors,         // carries the plan's doors, in its order; `index` is 1 when those of IPv6 are real
+  listeners,     // carries the plan's listeners, in its order; `index` is 1 when those of IPv6 are real
   started,       // the command is running; carries the root of its view, for those who watch from outside
   not_executed,  // every step held, and exec of the command failed
   ended,         // the command ended with `status` (as wait gives it)
@@ -196,7 +204,7 @@ enum class Step : uint32_t {
   become_ids,
   hostname,
   loopback,
-  open_doors,
+  open_listeners,
   root_mount,
   make_target,
   mount_tree,

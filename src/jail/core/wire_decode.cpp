@@ -20,6 +20,11 @@ class Reader {
     return value;
   }
 
+  Identity identity() {
+    const auto device = number<uint64_t>();
+    return {device, number<uint64_t>()};
+  }
+
   std::span<const char> bytes() {
     const auto size = number<uint32_t>();
     if (bad_ != nullptr) return {};
@@ -81,8 +86,7 @@ void read_mount(Reader& in, Mount& mount) {
   mount.owner_gid = in.number<uint32_t>();
   mount.size_bytes = in.number<uint64_t>();
   mount.files = in.number<uint64_t>();
-  mount.device = in.number<uint64_t>();
-  mount.inode = in.number<uint64_t>();
+  mount.judged = in.identity();
   mount.target = in.text(max_path_bytes);
   mount.source = in.text(max_path_bytes);
   mount.content = in.bytes();
@@ -98,14 +102,15 @@ void read_rule(Reader& in, Rule& rule) {
   if (access > last_access) in.refuse("unknown access");
   rule.access = static_cast<Access>(access <= last_access ? access : 0);
   rule.path = in.text(max_path_bytes);
+  rule.judged = in.identity();
   if (in.bad() == nullptr && rule.path[0] != '/') in.refuse("a rule for a relative path");
 }
 
-void read_door(Reader& in, Door& door) {
-  door.stream = in.number<uint32_t>();
-  door.port = in.number<uint32_t>();
-  door.address = in.number<std::array<uint8_t, 16>>();
-  if (door.port == 0 || door.port > 0xffff) in.refuse("a door without a port");
+void read_listener(Reader& in, Listener& listener) {
+  listener.stream = in.number<uint32_t>();
+  listener.port = in.number<uint32_t>();
+  listener.address = in.number<std::array<uint8_t, 16>>();
+  if (listener.port == 0 || listener.port > 0xffff) in.refuse("a listener without a port");
 }
 
 Words read_words(Reader& in, std::span<const char*> room, size_t longest) {
@@ -143,6 +148,7 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   plan.rows = in.number<uint32_t>();
   plan.columns = in.number<uint32_t>();
   plan.directory = in.text(max_path_bytes);
+  plan.judged_directory = in.identity();
 
   const size_t mounts = in.count(max_mounts);
   for (size_t i = 0; i < mounts && in.bad() == nullptr; ++i) read_mount(in, storage.mounts[i]);
@@ -160,9 +166,9 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan) {
   }
   plan.limits = std::span(storage.limits).first(limits);
 
-  const size_t doors = in.count(max_doors);
-  for (size_t i = 0; i < doors; ++i) read_door(in, storage.doors[i]);
-  plan.doors = std::span(storage.doors).first(doors);
+  const size_t listeners = in.count(max_listeners);
+  for (size_t i = 0; i < listeners; ++i) read_listener(in, storage.listeners[i]);
+  plan.listeners = std::span(storage.listeners).first(listeners);
 
   plan.programs = read_words(in, storage.programs, max_path_bytes);
   std::span<const char*> room = storage.words;

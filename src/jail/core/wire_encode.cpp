@@ -9,6 +9,10 @@ class Writer {
   void number(T value) {
     bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
+  void identity(const Identity& value) {
+    number(value.device);
+    number(value.inode);
+  }
   void text(const std::string& value) {
     number(static_cast<uint32_t>(value.size()));
     bytes_.append(value.data(), value.size() + 1);  // with its NUL
@@ -31,8 +35,7 @@ void write_mount(Writer& out, const MountText& mount) {
   out.number(mount.owner_gid);
   out.number(mount.size_bytes);
   out.number(mount.files);
-  out.number(mount.device);
-  out.number(mount.inode);
+  out.identity(mount.judged);
   out.text(mount.target);
   out.text(mount.source);
   out.text(mount.content);
@@ -53,23 +56,25 @@ std::string encode(const PlanText& plan) {
   out.number(plan.rows);
   out.number(plan.columns);
   out.text(plan.directory);
+  out.identity(plan.judged_directory);
   out.number(static_cast<uint32_t>(plan.mounts.size()));
   for (const auto& mount : plan.mounts) write_mount(out, mount);
   out.number(static_cast<uint32_t>(plan.rules.size()));
   for (const auto& rule : plan.rules) {
     out.number(static_cast<uint32_t>(rule.access));
     out.text(rule.path);
+    out.identity(rule.judged);
   }
   out.number(static_cast<uint32_t>(plan.limits.size()));
   for (const auto& limit : plan.limits) {
     out.number(limit.resource);
     out.number(limit.value);
   }
-  out.number(static_cast<uint32_t>(plan.doors.size()));
-  for (const auto& door : plan.doors) {
-    out.number(door.stream);
-    out.number(door.port);
-    out.number(door.address);
+  out.number(static_cast<uint32_t>(plan.listeners.size()));
+  for (const auto& listener : plan.listeners) {
+    out.number(listener.stream);
+    out.number(listener.port);
+    out.number(listener.address);
   }
   out.words(plan.programs);
   out.words(plan.argv);

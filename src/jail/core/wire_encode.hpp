@@ -17,8 +17,7 @@ struct MountText {
   uint32_t owner_gid = 0;
   uint64_t size_bytes = 0;
   uint64_t files = 0;
-  uint64_t device = 0;
-  uint64_t inode = 0;
+  Identity judged = {};
   std::string target;  // relative to the new root
   std::string source;
   std::string content;
@@ -27,6 +26,7 @@ struct MountText {
 struct RuleText {
   Access access = Access::list;
   std::string path;
+  Identity judged = {};
 };
 
 struct PlanText {
@@ -40,10 +40,11 @@ struct PlanText {
   uint32_t rows = 0;
   uint32_t columns = 0;
   std::string directory = "/";
+  Identity judged_directory = {};
   std::vector<MountText> mounts;
   std::vector<RuleText> rules;
   std::vector<Limit> limits;
-  std::vector<Door> doors;
+  std::vector<Listener> listeners;
   std::vector<std::string> programs;
   std::vector<std::string> argv;
   std::vector<std::string> env;

@@ -47,6 +47,7 @@ PlanText rich_plan() {
   plan.umask = 077;
   plan.landlock_abi = 6;
   plan.directory = "/project/ü b";
+  plan.judged_directory = {1ULL << 63, ~0ULL};
   for (uint32_t kind = 0; kind < last_mount_kind; ++kind) {
     MountText mount{.kind = static_cast<MountKind>(kind),
                     .flags = kind,
@@ -55,8 +56,7 @@ PlanText rich_plan() {
                     .owner_gid = kind + 1};
     mount.size_bytes = 1ULL << 40;
     mount.files = 7;
-    mount.device = ~0ULL;
-    mount.inode = 1ULL << 63;
+    mount.judged = {~0ULL, 1ULL << 63};
     mount.target = "target" + std::to_string(kind) + "/below";
     mount.source = "/source \xff";
     mount.content = "text\0with NUL\n"s;
@@ -64,7 +64,7 @@ PlanText rich_plan() {
   }
   plan.mounts.insert(plan.mounts.begin(), {.kind = MountKind::root, .target = "root", .source = "/skeleton"});
   for (uint32_t access = 0; access <= last_access; ++access)
-    plan.rules.push_back({static_cast<Access>(access), "/r" + std::to_string(access)});
+    plan.rules.push_back({static_cast<Access>(access), "/r" + std::to_string(access), {access, ~0ULL}});
   plan.limits = {{0, 0}, {7, ~0ULL}, {15, 4096}};
   plan.programs = {"/usr/bin/make", "/bin/make", "relative"};
   plan.argv = {"make", "", "-j4", "an argument\nwith \x01 everything"};
@@ -82,8 +82,7 @@ void expect_same(const MountText& before, const Mount& after) {
   EXPECT_EQ(after.owner_gid, before.owner_gid);
   EXPECT_EQ(after.size_bytes, before.size_bytes);
   EXPECT_EQ(after.files, before.files);
-  EXPECT_EQ(after.device, before.device);
-  EXPECT_EQ(after.inode, before.inode);
+  EXPECT_EQ(after.judged, before.judged);
   EXPECT_EQ(after.target, before.target);
   EXPECT_EQ(after.source, before.source);
   EXPECT_EQ(std::string(after.content.begin(), after.content.end()), before.content);
@@ -100,12 +99,14 @@ void expect_round_trip(const PlanText& before) {
   EXPECT_EQ(after.plan.umask, before.umask);
   EXPECT_EQ(after.plan.landlock_abi, before.landlock_abi);
   EXPECT_EQ(after.plan.directory, before.directory);
+  EXPECT_EQ(after.plan.judged_directory, before.judged_directory);
   ASSERT_EQ(after.plan.mounts.size(), before.mounts.size());
   for (size_t i = 0; i < before.mounts.size(); ++i) expect_same(before.mounts[i], after.plan.mounts[i]);
   ASSERT_EQ(after.plan.rules.size(), before.rules.size());
   for (size_t i = 0; i < before.rules.size(); ++i) {
     EXPECT_EQ(after.plan.rules[i].access, before.rules[i].access);
     EXPECT_EQ(after.plan.rules[i].path, before.rules[i].path);
+    EXPECT_EQ(after.plan.rules[i].judged, before.rules[i].judged);
   }
   ASSERT_EQ(after.plan.limits.size(), before.limits.size());
   for (size_t i = 0; i < before.limits.size(); ++i) {

@@ -5,11 +5,11 @@
 
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
+#include "model/limits.hpp"
 #include "policy/authority/secret_names.hpp"
 #include "policy/gates/gates.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 #include "policy/hosts/host_patterns.hpp"
-#include "policy/limit_words.hpp"
 
 namespace cloche {
 namespace {
@@ -46,7 +46,7 @@ Names within(const std::string& declared, const Names& operators) {
   return kept;
 }
 
-// One mount a place, the widest; a writable one within a read-only one stays, and comes after it.
+// One mount a path, the widest; a writable one within a read-only one stays, and comes after it.
 std::vector<Grant> merged(const std::vector<Grant>& grants) {
   Names writable;
   Names readable;
@@ -66,10 +66,10 @@ std::vector<Grant> merged(const std::vector<Grant>& grants) {
 class Builder {
  public:
   // `declared_at` is the file or folder whose word this is; empty: the operator's own.
-  Builder(const OperatorDefaults& operators, const HostNames& names, std::string who, Trust trust,
+  Builder(const OperatorDefaults& operators, const HostPaths& host, std::string who, Trust trust,
           std::string declared_at)
       : operators_(operators),
-        names_(names),
+        host_(host),
         who_(std::move(who)),
         trust_(trust),
         declared_at_(std::move(declared_at)) {
@@ -98,7 +98,7 @@ class Builder {
     take_hosts(hosts_of(executor.capabilities), "executor " + executor.name + ", capabilities");
     const bool declared = declares(executor.capabilities, Family::execute);
     if (!is_in_workspace(executor.folder))
-      TRY(placed(judge_place(executor.folder, names_), {.written = "its folder"}));
+      TRY(placed(judge_shown_path(executor.folder, host_), {.written = "its folder"}));
     const bool approved = is_approved(executor);
     result_.may_execute =
         declared && use(approved ? Use::execute_approved : Use::execute, "code:exec") != Treatment::refused;
@@ -127,7 +127,7 @@ class Builder {
   Treatment treatment(Use what) const { return treatment_of(what, operators_.ceilings.level); }
 
   bool is_in_workspace(const std::string& path) const {
-    return !names_.workspace.empty() && is_beneath(names_.workspace, path);
+    return !host_.workspace.empty() && is_beneath(host_.workspace, path);
   }
 
   // By name where it is the operator's word, which no other user can put there, else by what its code is:
@@ -290,17 +290,17 @@ class Builder {
   Result<void> take_path(const Capability& capability, Placing placing) {
     if (capability.family != Family::read && capability.family != Family::write) return {};
     const bool writes = capability.family == Family::write;
-    const std::string pattern = TRY(placed(expand_hint(capability.hint, names_), capability));
+    const std::string pattern = TRY(placed(expand_hint(capability.hint, host_), capability));
     const std::string mount = mount_part(pattern);
     const bool inside = is_in_workspace(mount);
     if (!inside) {
-      TRY(placed(judge_place(mount, names_), capability));
-      if (writes) TRY(placed(judge_written_place(mount, names_), capability));
+      TRY(placed(judge_shown_path(mount, host_), capability));
+      if (writes) TRY(placed(judge_written_path(mount, host_), capability));
       // Or the next session would take a call's word for the operator's.
       if (writes && meets_declaration(mount))
         return placed<void>(refusal("it would make its own declaration writable"), capability);
       // What protects parts of the workspace would not hold for the same files under a wider grant.
-      if (writes && !names_.workspace.empty() && is_beneath(mount, names_.workspace))
+      if (writes && !host_.workspace.empty() && is_beneath(mount, host_.workspace))
         return placed<void>(refusal("it has the workspace in it", "name directories beside it"), capability);
       if (tightens_only()) {
         note(shown(capability.written, 120) + " is dropped: what came with a project stays in the workspace");
@@ -336,7 +336,7 @@ class Builder {
   }
 
   const OperatorDefaults& operators_;
-  const HostNames& names_;
+  const HostPaths& host_;
   std::string who_;
   Trust trust_;
   std::string declared_at_;
@@ -364,15 +364,14 @@ Treatment treatment_of(Use use, Autonomy level) {
   return Treatment::refused;
 }
 
-Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* skill,
-                               const HostNames& names) {
-  if (skill == nullptr) return Builder(operators, names, "the operator", Trust::operators, "").finished();
-  return Builder(operators, names, "the skill " + skill->name, skill->trust, skill->source).of_skill(*skill);
+Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* skill, const HostPaths& host) {
+  if (skill == nullptr) return Builder(operators, host, "the operator", Trust::operators, "").finished();
+  return Builder(operators, host, "the skill " + skill->name, skill->trust, skill->source).of_skill(*skill);
 }
 
 Result<Authority> authority_of(const OperatorDefaults& operators, const Executor& executor,
-                               const HostNames& names) {
-  return Builder(operators, names, "the executor " + executor.name, executor.trust, executor.folder)
+                               const HostPaths& host) {
+  return Builder(operators, host, "the executor " + executor.name, executor.trust, executor.folder)
       .of_executor(executor);
 }
 

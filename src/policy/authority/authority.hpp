@@ -54,7 +54,7 @@ struct OperatorDefaults {
   std::vector<std::string> approved_executors = {};  // about whose code:exec autonomy does not ask
 };
 
-// A place outside the workspace (of an executor: anywhere), as declared: the fine filter over its mount.
+// A path outside the workspace (of an executor: anywhere), as declared: the fine filter over its mount.
 struct FineHint {
   std::string pattern = {};  // absolute
   bool writable = false;
@@ -78,10 +78,10 @@ struct Authority {
 };
 
 // Without a skill: the operator's own.
-Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* skill, const HostNames& names);
+Result<Authority> authority_of(const OperatorDefaults& operators, const Skill* skill, const HostPaths& host);
 // An executor has nothing that it does not declare, and its own folder read-only.
 Result<Authority> authority_of(const OperatorDefaults& operators, const Executor& executor,
-                               const HostNames& names);
+                               const HostPaths& host);
 
 // The skill's limits, of each the smaller one; whose they are is noted. After the operator's own and the
 // profile's, which could put others in their place.

@@ -16,7 +16,7 @@ namespace cloche::authority_fixture {
 using Family = Capability::Family;
 using Names = std::vector<std::string>;
 
-inline HostNames host() {
+inline HostPaths host() {
   return {.home = "/home/u", .workspace = "/home/u/proj", .own = {"/srv/cloche"}, .secret_grants = {}};
 }
 
@@ -33,7 +33,7 @@ inline Capability net(const std::string& host) { return {Family::network, host, 
 inline Capability execute() { return {Family::execute, "", "code:exec"}; }
 
 inline Authority grant(const OperatorDefaults& operators, const Skill& skill,
-                       const HostNames& names = host()) {
+                       const HostPaths& names = host()) {
   const auto authority = authority_of(operators, &skill, names);
   EXPECT_TRUE(authority.ok()) << describe(authority.error());
   return authority.ok() ? authority.value() : Authority{};

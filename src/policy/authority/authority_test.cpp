@@ -289,7 +289,7 @@ TEST(Authority, HintsThatAreErrors) {
 }
 
 TEST(Authority, NothingWritableHasTheWorkspaceInIt) {
-  HostNames names = host();
+  HostPaths names = host();
   names.workspace = "/srv/all/proj";
   Skill skill{.name = "s", .trust = Trust::operators, .capabilities = std::vector{write("/srv/all/**")}};
   names.own = {};
@@ -329,7 +329,7 @@ TEST(Authority, ReadonlyWritesNowhere) {
 }
 
 TEST(Authority, ASecretByGrant) {
-  HostNames names = host();
+  HostPaths names = host();
   names.secret_grants = {"~/.config/gh"};
   Skill skill{.name = "s", .trust = Trust::operators, .capabilities = std::vector{read("~/.config/gh/**")}};
   EXPECT_EQ(grants_of(grant(defaults(), skill, names)), "ro:/home/u/.config/gh");

@@ -17,12 +17,6 @@ constexpr size_t longest_hint = 1024;
 
 bool has_glob(std::string_view text) { return text.find_first_of(glob_signs) != std::string_view::npos; }
 
-std::string joined(const std::string& root, std::string_view rest) {
-  std::string path = root == "/" ? "" : root;
-  for (std::string_view part : components_of(rest)) path += "/" + std::string(part);
-  return path.empty() ? "/" : path;
-}
-
 // Whether the inside of a set has the slash in it, by itself or within a range: a set stays within a
 // component.
 bool has_slash(std::string_view set) {
@@ -118,26 +112,26 @@ Result<std::shared_ptr<const RE2>> compile_glob(std::string_view glob) {
 }
 
 // The directories that have a home's secrets in them: ours, root's, and each below /home.
-std::vector<std::string> homes_near(const std::string& place, const HostNames& names) {
+std::vector<std::string> homes_near(const std::string& path, const HostPaths& host) {
   std::vector<std::string> homes = {"/root"};
-  if (!names.home.empty()) homes.push_back(names.home);
-  const auto parts = components_of(place);
+  if (!host.home.empty()) homes.push_back(host.home);
+  const auto parts = components_of(path);
   if (parts.size() >= 2 && parts[0] == "home") homes.push_back("/home/" + std::string(parts[1]));
   return homes;
 }
 
-bool meets(const std::string& place, const std::string& secret) {
+bool meets(const std::string& path, const std::string& secret) {
   if (secret.ends_with('*')) {
     const std::string begin = secret.substr(0, secret.size() - 1);
-    return place.starts_with(begin) || is_beneath(place, std::string(parent_of(secret)));
+    return path.starts_with(begin) || is_beneath(path, std::string(parent_of(secret)));
   }
-  return is_beneath(secret, place) || is_beneath(place, secret);
+  return is_beneath(secret, path) || is_beneath(path, secret);
 }
 
-bool is_granted(const std::string& place, const HostNames& names) {
-  return std::any_of(names.secret_grants.begin(), names.secret_grants.end(), [&](const std::string& grant) {
-    const auto expanded = expand_hint(grant, names);
-    return expanded.ok() && !has_glob(expanded.value()) && is_beneath(expanded.value(), place);
+bool is_granted(const std::string& path, const HostPaths& host) {
+  return std::any_of(host.secret_grants.begin(), host.secret_grants.end(), [&](const std::string& grant) {
+    const auto expanded = expand_hint(grant, host);
+    return expanded.ok() && !has_glob(expanded.value()) && is_beneath(expanded.value(), path);
   });
 }
 
@@ -157,16 +151,16 @@ std::string problem_of_hint(std::string_view hint) {
   return {};
 }
 
-Result<std::string> expand_hint(std::string_view hint, const HostNames& names) {
+Result<std::string> expand_hint(std::string_view hint, const HostPaths& host) {
   if (const std::string problem = problem_of_hint(hint); !problem.empty())
     return refusal("the path " + json_quote(shown(hint, 80)) + " " + problem);
-  if (hint.starts_with('/')) return joined("/", hint);
+  if (hint.starts_with('/')) return tidied("/", std::string(hint));
   const bool at_home = hint.starts_with('~');
-  const std::string& root = at_home ? names.home : names.workspace;
+  const std::string& root = at_home ? host.home : host.workspace;
   if (root.empty())
     return refusal("the path " + json_quote(shown(hint, 80)) + " means nothing: there is no " +
                    (at_home ? "home" : "workspace"));
-  return joined(root, at_home ? hint.substr(1) : hint);
+  return tidied("/", root + "/" + std::string(at_home ? hint.substr(1) : hint));
 }
 
 std::string mount_part(std::string_view pattern) {
@@ -178,57 +172,56 @@ std::string mount_part(std::string_view pattern) {
   return mount.empty() ? "/" : mount;
 }
 
-std::string secret_met(const std::string& place, const HostNames& names) {
-  for (const std::string& home : homes_near(place, names)) {
+std::string secret_met(const std::string& path, const HostPaths& host) {
+  for (const std::string& home : homes_near(path, host)) {
     for (std::string_view secret : home_secrets)
-      if (const std::string path = joined(home, secret); meets(place, path)) return path;
+      if (std::string found = tidied(home, std::string(secret)); meets(path, found)) return found;
   }
   for (std::string_view secret : system_secrets)
-    if (meets(place, std::string(secret))) return std::string(secret);
-  for (const std::string& own : names.own)
-    if (!own.empty() && meets(place, own)) return own;
+    if (meets(path, std::string(secret))) return std::string(secret);
+  for (const std::string& own : host.own)
+    if (!own.empty() && meets(path, own)) return own;
   return {};
 }
 
-Result<void> judge_place(const std::string& place, const HostNames& names) {
-  const std::string shown_place = json_quote(shown(place, 80));
+Result<void> judge_shown_path(const std::string& path, const HostPaths& host) {
+  const std::string quoted = json_quote(shown(path, 80));
   const std::string fix = "name a directory below it";
-  if (place == "/") return refusal("a capability comes down to /", fix);
-  if (place == "/home" || (!names.home.empty() && is_beneath(place, names.home)))
-    return refusal("a capability comes down to " + shown_place + ", which is or has the home directory", fix);
-  if (place == "/tmp" || place == "/var/tmp" || place == "/dev/shm")
-    return refusal("a capability comes down to the host's " + place, fix);
-  const std::string secret = secret_met(place, names);
-  if (secret.empty() || is_granted(place, names)) return {};
-  return refusal("a capability for " + shown_place + " meets the secrets in " + secret,
+  if (path == "/") return refusal("a capability comes down to /", fix);
+  if (path == "/home" || (!host.home.empty() && is_beneath(path, host.home)))
+    return refusal("a capability comes down to " + quoted + ", which is or has the home directory", fix);
+  if (path == "/tmp" || path == "/var/tmp" || path == "/dev/shm")
+    return refusal("a capability comes down to the host's " + path, fix);
+  const std::string secret = secret_met(path, host);
+  if (secret.empty() || is_granted(path, host)) return {};
+  return refusal("a capability for " + quoted + " meets the secrets in " + secret,
                  "grant the path in the managed or the user's configuration, or name a narrower one");
 }
 
-Result<void> judge_written_place(const std::string& place, const HostNames& names) {
-  const std::string shown_place = json_quote(shown(place, 80));
+Result<void> judge_written_path(const std::string& path, const HostPaths& host) {
+  const std::string quoted = json_quote(shown(path, 80));
   for (const auto& root : refused_roots)
-    if (place == root.path || (root.below && is_beneath(root.path, place)))
-      return refusal("writing to " + shown_place + " would be writing to the system",
-                     "name another directory");
-  for (const std::string& home : homes_near(place, names)) {
+    if (path == root.path || (root.below && is_beneath(root.path, path)))
+      return refusal("writing to " + quoted + " would be writing to the system", "name another directory");
+  for (const std::string& home : homes_near(path, host)) {
     for (std::string_view name : home_executed)
-      if (const std::string path = joined(home, name); meets(place, path) && !is_granted(place, names))
-        return refusal("writing to " + shown_place + " would be writing to what runs outside later: " + path,
+      if (const std::string found = tidied(home, std::string(name));
+          meets(path, found) && !is_granted(path, host))
+        return refusal("writing to " + quoted + " would be writing to what runs outside later: " + found,
                        "grant the path in the managed or the user's configuration, or name a narrower one");
   }
   return {};
 }
 
-Result<void> judge_resolved(const std::string& declared, const std::string& resolved,
-                            const HostNames& names) {
+Result<void> judge_resolved(const std::string& declared, const std::string& resolved, const HostPaths& host) {
   const auto in_workspace = [&](const std::string& path) {
-    return !names.workspace.empty() && is_beneath(names.workspace, path);
+    return !host.workspace.empty() && is_beneath(host.workspace, path);
   };
   if (in_workspace(resolved)) return {};
   if (in_workspace(declared))
     return refusal("a link leads from " + json_quote(shown(declared, 80)) + " out of the workspace, to " +
                    json_quote(shown(resolved, 80)));
-  return judge_place(resolved, names);
+  return judge_shown_path(resolved, host);
 }
 
 bool covers(std::string_view pattern, std::string_view path) {

@@ -8,7 +8,7 @@
 namespace cloche {
 namespace {
 
-HostNames names() {
+HostPaths names() {
   return {.home = "/home/u", .workspace = "/home/u/proj", .own = {"/srv/cloche-state"}, .secret_grants = {}};
 }
 
@@ -18,7 +18,7 @@ struct Row {
 };
 
 // What is mounted for a hint, or why nothing is.
-std::string mount_of(const std::string& hint, const HostNames& host = names()) {
+std::string mount_of(const std::string& hint, const HostPaths& host = names()) {
   const auto pattern = expand_hint(hint, host);
   return pattern.ok() ? mount_part(pattern.value()) : pattern.error().what.text();
 }
@@ -66,16 +66,16 @@ TEST(Capabilities, HintsBecomeMounts) {
 
 TEST(Capabilities, PlacesThatNoHintComesDownTo) {
   for (const char* place : {"/", "/home", "/home/u", "/tmp", "/var/tmp", "/dev/shm"})
-    EXPECT_FALSE(judge_place(place, names()).ok()) << place;
+    EXPECT_FALSE(judge_shown_path(place, names()).ok()) << place;
   // Not by any grant either.
-  HostNames generous = names();
+  HostPaths generous = names();
   generous.secret_grants = {"/", "~"};
   for (const char* place : {"/", "/home", "/home/u", "/tmp"})
-    EXPECT_FALSE(judge_place(place, generous).ok()) << place;
+    EXPECT_FALSE(judge_shown_path(place, generous).ok()) << place;
   for (const char* place :
        {"/home/u/notes", "/home/u/.config/other", "/srv/data", "/tmp/mine", "/home/other/pub",
         "/home/u/.sshx", "/home/u/x/.ssh", "/usr/share", "/var/lib/data"})
-    EXPECT_TRUE(judge_place(place, names()).ok()) << place;
+    EXPECT_TRUE(judge_shown_path(place, names()).ok()) << place;
 }
 
 TEST(Capabilities, SecretsNeedAGrant) {
@@ -104,37 +104,37 @@ TEST(Capabilities, SecretsNeedAGrant) {
   };
   for (const auto& row : rows) {
     EXPECT_EQ(secret_met(row.text, names()), row.answer) << row.text;
-    EXPECT_FALSE(judge_place(row.text, names()).ok()) << row.text;
-    HostNames granted = names();
+    EXPECT_FALSE(judge_shown_path(row.text, names()).ok()) << row.text;
+    HostPaths granted = names();
     granted.secret_grants = {row.text};
-    EXPECT_TRUE(judge_place(row.text, granted).ok()) << row.text;
+    EXPECT_TRUE(judge_shown_path(row.text, granted).ok()) << row.text;
     granted.secret_grants = {row.text + "/below", "/other", row.text + "*"};
-    EXPECT_FALSE(judge_place(row.text, granted).ok()) << row.text;
+    EXPECT_FALSE(judge_shown_path(row.text, granted).ok()) << row.text;
   }
-  HostNames granted = names();
+  HostPaths granted = names();
   granted.secret_grants = {"~/.config"};
-  EXPECT_TRUE(judge_place("/home/u/.config/gh", granted).ok());
+  EXPECT_TRUE(judge_shown_path("/home/u/.config/gh", granted).ok());
 }
 
 TEST(Capabilities, PlacesThatAreNotWrittenTo) {
   for (const char* place : {"/usr", "/usr/bin/x", "/etc/cron.d", "/opt", "/srv", "/var/lib/dpkg/info",
                             "/boot/x", "/home/u/.bashrc", "/home/u/.local", "/home/u/.local/bin/x",
                             "/home/u/bin", "/home/other/.profile", "/home/u/.config"})
-    EXPECT_FALSE(judge_written_place(place, names()).ok()) << place;
+    EXPECT_FALSE(judge_written_path(place, names()).ok()) << place;
   for (const char* place : {"/srv/data", "/opt/data", "/var/lib/data", "/home/u/out", "/home/u/binary",
                             "/mnt/x", "/home/u/.cache/x"})
-    EXPECT_TRUE(judge_written_place(place, names()).ok()) << place;
-  HostNames granted = names();
+    EXPECT_TRUE(judge_written_path(place, names()).ok()) << place;
+  HostPaths granted = names();
   granted.secret_grants = {"~/.local/bin", "/usr"};
-  EXPECT_TRUE(judge_written_place("/home/u/.local/bin", granted).ok());
-  EXPECT_FALSE(judge_written_place("/usr/bin", granted).ok());
+  EXPECT_TRUE(judge_written_path("/home/u/.local/bin", granted).ok());
+  EXPECT_FALSE(judge_written_path("/usr/bin", granted).ok());
 }
 
 TEST(Capabilities, EverySecretOfAHomeIsMet) {
   for (std::string_view secret : home_secrets) {
     const std::string path = "/home/u/" + std::string(secret);
-    EXPECT_FALSE(judge_place(path, names()).ok()) << path;
-    EXPECT_FALSE(judge_place(path + "/below", names()).ok()) << path;
+    EXPECT_FALSE(judge_shown_path(path, names()).ok()) << path;
+    EXPECT_FALSE(judge_shown_path(path + "/below", names()).ok()) << path;
   }
 }
 
@@ -142,9 +142,9 @@ TEST(Capabilities, TheSecretsOfTheSystemAreMet) {
   for (const char* place : {"/etc/shadow", "/etc/shadow-", "/etc/gshadow-", "/etc/passwd-", "/etc/sudoers",
                             "/etc/sudoers.d/x", "/etc/sudo.conf", "/etc/sudo_logsrvd.conf", "/run/cloche",
                             "/run/cloche/state/runs", "/etc/cloche", "/etc", "/run"})
-    EXPECT_FALSE(judge_place(place, names()).ok()) << place;
+    EXPECT_FALSE(judge_shown_path(place, names()).ok()) << place;
   for (const char* place : {"/etc/passwd", "/etc/su", "/run/clochette", "/etc/ssl/certs"})
-    EXPECT_TRUE(judge_place(place, names()).ok()) << place;
+    EXPECT_TRUE(judge_shown_path(place, names()).ok()) << place;
 }
 
 TEST(Capabilities, TheFineFilter) {

@@ -32,8 +32,8 @@ Result<void> judge_executor_code(const Executor& executor, const FileFact& code)
 }
 
 Result<void> judge_unchanged(const Executor& executor, const FileFact& folder) {
-  const bool same = folder.exists() && folder.turns.empty() && folder.device == executor.place.device &&
-                    folder.inode == executor.place.inode;
+  const bool same = folder.exists() && folder.turns.empty() && folder.device == executor.folder_fact.device &&
+                    folder.inode == executor.folder_fact.inode;
   if (same) return {};
   return refusal("the folder " + executor.folder + " of the executor " + executor.name +
                      " has changed since it was loaded",

@@ -1,5 +1,5 @@
 // Files that declare skills and executors, and the programs behind executors: what they must be to be read at
-// all. Pure: store/skill_files.hpp looks at them.
+// all. Pure: store/config/skill_files.hpp looks at them.
 #pragma once
 
 #include <string>

@@ -46,9 +46,9 @@ TEST(JudgeExecutor, ItsCodeIsAFileReachedThroughNoLink) {
 
 TEST(JudgeExecutor, ItsFolderStaysTheOneThatWasLoaded) {
   Executor executor{.name = "x", .folder = "/x"};
-  executor.place = {.kind = Kind::directory, .path = "/x", .device = 1, .inode = 2};
-  EXPECT_EQ(said(judge_executor_folder(executor.place)), "");
-  EXPECT_EQ(said(judge_unchanged(executor, executor.place)), "");
+  executor.folder_fact = {.kind = Kind::directory, .path = "/x", .device = 1, .inode = 2};
+  EXPECT_EQ(said(judge_executor_folder(executor.folder_fact)), "");
+  EXPECT_EQ(said(judge_unchanged(executor, executor.folder_fact)), "");
   const std::string changed =
       "the folder /x of the executor x has changed since it was loaded; look at what lies there now, and "
       "start again";
@@ -57,7 +57,7 @@ TEST(JudgeExecutor, ItsFolderStaysTheOneThatWasLoaded) {
             changed);
   EXPECT_EQ(said(judge_unchanged(executor, {.kind = Kind::directory, .path = "/x", .device = 3, .inode = 2})),
             changed);
-  FileFact linked = executor.place;
+  FileFact linked = executor.folder_fact;
   linked.turns = {"/x"};
   EXPECT_EQ(said(judge_unchanged(executor, linked)), changed);
   EXPECT_EQ(said(judge_executor_folder(linked)), "/x is a link, and was none a moment ago");

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
-#include "base/json_keys.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/backend.hpp"
@@ -36,7 +36,7 @@ class ProfileReader {
     TRY(take_paths(root, "ro", profile));
     TRY(take_paths(root, "rw", profile));
     if (const JsonValue* limits = root.find("limits")) {
-      for (const auto& word : TRY(read_limit_words(*limits, file_.source))) profile.limits.push_back(word);
+      for (const auto& word : TRY(read_limit_settings(*limits, file_.source))) profile.limits.push_back(word);
     }
     if (const JsonValue* value = root.find("isolation")) TRY(take_isolation(*value, profile));
     if (const JsonValue* examples = root.find("examples")) TRY(take_examples(*examples, profile));
@@ -124,7 +124,7 @@ class ProfileReader {
   }
 
   Result<void> take_isolation(const JsonValue& value, SandboxProfile& profile) const {
-    profile.isolation = value.is_string() ? rung_named(value.text) : std::nullopt;
+    profile.isolation = value.is_string() ? level_named(value.text) : std::nullopt;
     if (!profile.isolation)
       return fail(value.line,
                   "isolation is not permissive, subprocess, namespace, container, gvisor or microvm");
@@ -263,15 +263,16 @@ SandboxProfile strictest(const SandboxProfile& one, const SandboxProfile& other)
 
 bool is_within(const SandboxProfile& one, const SandboxProfile& other) {
   if ((one.writes && !other.writes) || (one.network && !other.network)) return false;
-  if (other.isolation && one.isolation.value_or(Rung::namespaces) < *other.isolation) return false;
+  if (other.isolation && one.isolation.value_or(IsolationLevel::namespaces) < *other.isolation) return false;
   const bool shows_no_more = std::all_of(one.grants.begin(), one.grants.end(), [&](const Grant& grant) {
     const Grant* given = covering(other.grants, grant.source);
     return given != nullptr && (given->writable || !grant.writable);
   });
   if (!shows_no_more) return false;
-  return std::all_of(other.limits.begin(), other.limits.end(), [&](const LimitWord& most) {
-    return std::any_of(one.limits.begin(), one.limits.end(),
-                       [&](const LimitWord& word) { return word.id == most.id && word.value <= most.value; });
+  return std::all_of(other.limits.begin(), other.limits.end(), [&](const LimitSetting& most) {
+    return std::any_of(one.limits.begin(), one.limits.end(), [&](const LimitSetting& word) {
+      return word.id == most.id && word.value <= most.value;
+    });
   });
 }
 

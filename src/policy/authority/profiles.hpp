@@ -13,8 +13,8 @@
 #include "base/json/json_text.hpp"
 #include "base/result.hpp"
 #include "model/layers.hpp"
+#include "model/limits.hpp"
 #include "model/run_request.hpp"
-#include "policy/limit_words.hpp"
 
 namespace cloche {
 
@@ -36,8 +36,8 @@ struct SandboxProfile {
   bool writes = false;       // the workspace, /tmp and $HOME
   bool network = false;      // what a skill or a flag declares
   std::vector<Grant> grants = {};
-  std::vector<LimitWord> limits = {};
-  std::optional<Rung> isolation = {};
+  std::vector<LimitSetting> limits = {};
+  std::optional<IsolationLevel> isolation = {};
   std::vector<ProfileExample> examples = {};
 };
 

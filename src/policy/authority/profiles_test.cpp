@@ -162,7 +162,7 @@ TEST(Profiles, ARequestOnlyBecomesSmaller) {
   EXPECT_EQ(request.limits.net_bytes, 1ULL << 20);
   EXPECT_EQ(source_of(request.lowered_by, LimitId::net_bytes), "profile mine");
   EXPECT_EQ(source_of(request.lowered_by, LimitId::net_idle), "");
-  EXPECT_EQ(request.isolation, Rung::gvisor);
+  EXPECT_EQ(request.isolation, IsolationLevel::gvisor);
   ASSERT_EQ(request.grants.size(), 1U);
   EXPECT_EQ(request.grants[0].source, "/srv");
 }

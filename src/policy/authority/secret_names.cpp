@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.hpp"
+
 namespace cloche {
 namespace {
 
@@ -93,12 +95,6 @@ bool has_secret_part(std::string_view name) {
 
 }  // namespace
 
-bool is_variable_name(std::string_view name) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !name.empty() && letter(name[0]) &&
-         std::all_of(name.begin(), name.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
-
 bool looks_secret(std::string_view written) {
   const std::string name = upper(written);
   return has_secret_part(name) ||
@@ -109,7 +105,7 @@ bool looks_secret(std::string_view written) {
 }
 
 std::string_view why_dropped(std::string_view name) {
-  if (!is_variable_name(name)) return "it is no name";
+  if (!ascii::is_variable_name(name)) return "it is no name";
   if (looks_secret(name)) return "it looks like a secret";
   if (any_of(harmless_names, [&](std::string_view whole) { return name == whole; })) return "";
   const std::string big = upper(name);

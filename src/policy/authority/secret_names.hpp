@@ -8,9 +8,6 @@
 
 namespace cloche {
 
-// Letters, digits and _, and no digit first.
-bool is_variable_name(std::string_view name);
-
 // A name that people give to keys, tokens and passwords, or to what leads to them.
 bool looks_secret(std::string_view name);
 

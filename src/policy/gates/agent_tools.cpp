@@ -1,6 +1,6 @@
 #include "policy/gates/agent_tools.hpp"
 
-#include "base/json_keys.hpp"
+#include "base/json/json_text.hpp"
 #include "base/text/visible_text.hpp"
 
 namespace cloche {

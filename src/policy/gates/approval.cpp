@@ -90,7 +90,7 @@ void add_confinement(std::string& text, const ConfinementPlan& plan) {
   add_line(text, "network", network_of(plan));
   add_line(text, "variables", shown_list(variables_of(plan)));
   add_line(text, "isolation",
-           std::string(name_of(plan.rung)) + ", at most " + show_duration_ms(plan.limits.wall_ms) + " and " +
+           std::string(name_of(plan.level)) + ", at most " + show_duration_ms(plan.limits.wall_ms) + " and " +
                show_size(plan.limits.memory_bytes));
 }
 
@@ -149,11 +149,17 @@ std::string approval_digest(const ApprovalSubject& subject) {
   return "sha256:" + sum.finish();
 }
 
-Result<Question> make_question(const ApprovalSubject& subject) {
+std::variant<Question, Verdict> make_question(const ApprovalSubject& subject) {
+  const auto refuse = [](Message reason, Message fix) {
+    Verdict verdict{GateId::approval, Decision::deny, std::move(reason), {}, std::move(fix)};
+    verdict.instead = "name the file itself, or a smaller one";
+    return verdict;
+  };
   for (const auto& file : subject.files) {
     if (!is_sha256(file.sha256))
-      return refusal("it runs " + file.path + ", which could not be read or is too much to be hashed",
-                     "name smaller files, or let a rule decide");
+      return refuse("it runs " + file.path +
+                        ", which cannot be hashed: it cannot be read, is too large, or lies behind a link",
+                    "name the file itself or a smaller one, or let a rule decide");
   }
 
   const ConfinementPlan& plan = subject.plan;
@@ -173,8 +179,8 @@ Result<Question> make_question(const ApprovalSubject& subject) {
     text += subject.files.empty() ? "Files that it reads, imports or calls are not covered by your answer.\n"
                                   : "What these files import or call is not covered by your answer.\n";
   if (text.size() > longest_text)
-    return refusal("this is more than a person can be shown and asked about",
-                   "put it into a file and run that");
+    return refuse("this is more than a person can be shown and asked about",
+                  "put it into a file and run that");
   return question;
 }
 
@@ -209,7 +215,7 @@ Verdict approval_gate(Decision others, const std::string& digest, std::span<cons
   }
   if (approved) return say(Decision::allow, "approved: " + digest);
   return say(Decision::ask,
-             was_good ? "the approval of this plan is used up or has expired" : "somebody has to approve it",
+             was_good ? "the approval of this plan is used up or has expired" : "an approver has to answer",
              "approve it when asked");
 }
 

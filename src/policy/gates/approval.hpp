@@ -1,7 +1,7 @@
 // Approval: a question about one exact plan, and answers that count for that plan only. What a person says
 // yes to is the digest of everything that decides what would happen: the plan, the tool, what the plan is
 // fed, and the contents of every workspace file that it executes or interprets by name. Change one byte and
-// it is another question. Pure: the clock and the hashes come as values, and asking is a door's business.
+// it is another question. Pure: the clock and the hashes come as values, and asking is a listener's business.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.hpp"
@@ -42,8 +43,8 @@ struct Question {
   Approvers approvers = Approvers::anyone;
 };
 
-// An error when it cannot be asked: a file without a hash, or more than a person can be shown.
-Result<Question> make_question(const ApprovalSubject& subject);
+// A refusal where it cannot be asked: a file without a hash, or more than a person can be shown.
+std::variant<Question, Verdict> make_question(const ApprovalSubject& subject);
 std::string approval_digest(const ApprovalSubject& subject);
 
 // Printable ASCII as it is, a backslash twice, all else as \n, \t, \u{202e} or, where it is no UTF-8, \xff:

@@ -26,10 +26,9 @@ ApprovalSubject subject() {
 }
 
 TEST(Approval, TheQuestionShowsThePlan) {
-  const auto question = make_question(subject());
-  ASSERT_TRUE(question.ok()) << question.error().what;
-  EXPECT_EQ(question.value().digest, approval_digest(subject()));
-  EXPECT_EQ(question.value().text,
+  const Question question = std::get<Question>(make_question(subject()));
+  EXPECT_EQ(question.digest, approval_digest(subject()));
+  EXPECT_EQ(question.text,
             "tool        run_shell\n"
             "command     python3 build.py 'a b'\n"
             "in          /project\n"
@@ -47,7 +46,7 @@ TEST(Approval, TheQuestionShowsThePlan) {
 TEST(Approval, WhatTheAgentDoesItselfIsCalledThat) {
   ApprovalSubject one{.tool = "mcp__a__b", .input = R"({"x":1})", .reasons = {"why"}, .by_agent = true};
   one.plan.directory = "/project";
-  const Question question = make_question(one).value();
+  const Question question = std::get<Question>(make_question(one));
   EXPECT_EQ(question.text,
             "tool        mcp__a__b\n"
             "command     none: the agent does it itself, and nothing confines it\n"
@@ -65,7 +64,7 @@ TEST(Approval, AScriptIsShownWithWhatItReads) {
   ApprovalSubject one = subject();
   one.input = "sed x | sh";
   one.script_input = "rm -rf .\n";
-  const Question question = make_question(one).value();
+  const Question question = std::get<Question>(make_question(one));
   EXPECT_NE(question.text.find("input       sed x | sh\nstdin       rm -rf .\\n\n"), std::string::npos)
       << question.text;
   std::swap(one.input, one.script_input);
@@ -104,10 +103,9 @@ TEST(Approval, NothingButPrintableAsciiIsShown) {
     one.plan.directory = bytes;
     one.files[0].path = bytes;
     one.plan.environment = {{bytes, bytes}};
-    const auto question = make_question(one);
-    ASSERT_TRUE(question.ok());
-    for (char c : question.value().text) EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f));
-    EXPECT_EQ(std::count(question.value().text.begin(), question.value().text.end(), '\n'), 10)
+    const Question question = std::get<Question>(make_question(one));
+    for (char c : question.text) EXPECT_TRUE(c == '\n' || (c >= 0x20 && c < 0x7f));
+    EXPECT_EQ(std::count(question.text.begin(), question.text.end(), '\n'), 10)
         << "a line that the plan brings along could pose as ours";
   }
 }
@@ -116,7 +114,7 @@ TEST(Approval, OneWordDoesNotPoseAsTwo) {
   const auto command_of = [](std::vector<std::string> argv) {
     auto one = subject();
     one.plan.argv = std::move(argv);
-    const std::string text = make_question(one).value().text;
+    const std::string text = std::get<Question>(make_question(one)).text;
     const size_t from = text.find("command     ") + 12;
     return text.substr(from, text.find('\n', from) - from);
   };
@@ -140,18 +138,19 @@ TEST(Approval, WhatCannotBeShownWholeIsNotAsked) {
         s.plan.directory.assign(10'000, 'd');
       },
       [](auto& s) { s.files.assign(1000, s.files[0]); },
-      [](auto& s) { s.files[0].sha256 = ""; },  // nobody could read it
+      [](auto& s) { s.files[0].sha256 = ""; },  // it could not be read
       [](auto& s) { s.files[0].sha256 = std::string(64, 'G'); },
   };
   for (size_t i = 0; i < std::size(changes); ++i) {
     auto one = subject();
     changes[i](one);
-    EXPECT_FALSE(make_question(one).ok()) << "change " << i;
+    EXPECT_TRUE(std::holds_alternative<Verdict>(make_question(one))) << "change " << i;
   }
   auto talkative = subject();
   talkative.reasons.assign(1000, std::string(1000, 'r'));
-  ASSERT_TRUE(make_question(talkative).ok()) << "reasons are cut: they do nothing";
-  EXPECT_LT(make_question(talkative).value().text.size(), 4000U);
+  ASSERT_TRUE(std::holds_alternative<Question>(make_question(talkative)))
+      << "reasons are cut: they do nothing";
+  EXPECT_LT(std::get<Question>(make_question(talkative)).text.size(), 4000U);
 }
 
 TEST(Approval, TheDigestCoversEverythingThatDecides) {
@@ -170,7 +169,7 @@ TEST(Approval, TheDigestCoversEverythingThatDecides) {
       [](auto& s) { s.plan.view[0].access = Access::write; },
       [](auto& s) { s.plan.hosts = {"example.org"}; },
       [](auto& s) { s.plan.limits.wall_ms += 1; },
-      [](auto& s) { s.plan.rung = Rung::subprocess; },
+      [](auto& s) { s.plan.level = IsolationLevel::subprocess; },
       [](auto& s) { s.input = "x"; },
       [](auto& s) { s.script_input = "x"; },
       [](auto& s) { s.files[0].sha256 = sha256("print(2)"); },

@@ -35,14 +35,14 @@ Verdict with_instead(Verdict verdict, std::string_view instead) {
 }
 
 // Asked only when everything else passed; the answer replaces the question.
-Verdict approval_gate(const Case& c, const Verdict& others) {
+Verdict approval_gate(const Verdict& others, std::optional<Decision> answer) {
   if (others.decision == Decision::deny)
     return {GateId::approval, Decision::allow, "not asked: the call is refused anyway"};
   if (others.decision == Decision::allow) return {GateId::approval, Decision::allow, "nothing asks"};
-  if (!c.answer || *c.answer == Decision::ask)
-    return with_instead({GateId::approval, Decision::ask, "somebody has to answer: " + others.reason},
+  if (!answer || *answer == Decision::ask)
+    return with_instead({GateId::approval, Decision::ask, "an approver has to answer: " + others.reason},
                         needs_the_user);
-  if (*c.answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
+  if (*answer == Decision::allow) return {GateId::approval, Decision::allow, "approved"};
   return with_instead({GateId::approval, Decision::deny, "the approver said no"}, forbidden_by_operator);
 }
 
@@ -88,19 +88,23 @@ const Verdict& decisive(const Judgement& judgement) {
   return judgement.gates.front();
 }
 
-Judgement decide(const Case& c, const Shapes& shapes) {
-  Judgement judgement;
-  judgement.gates = {loadout_gate(c),         under(GateId::schema, c.schema),
-                     shape_gate(c, shapes),   no_shell_gate(c),
-                     path_gate(c, shapes),    env_gate(c),
-                     network_gate(c, shapes), under(GateId::rules, c.rules)};
+Judgement judgement_of(std::vector<Verdict> gates, std::optional<Decision> answer) {
+  Judgement judgement{.gates = std::move(gates)};
   const Verdict others = strictest(judgement.gates);
-  const Verdict approval = approval_gate(c, others);
+  const Verdict approval = approval_gate(others, answer);
   judgement.gates.push_back(approval);
   // An answer settles what was asked, and nothing that was refused.
   const Verdict& last = others.decision == Decision::ask ? approval : others;
   judgement.decision = last.decision;
   judgement.by = last.decision == Decision::ask ? others.gate : last.gate;
+  return judgement;
+}
+
+Judgement decide(const Case& c, const Shapes& shapes) {
+  Judgement judgement = judgement_of(
+      {loadout_gate(c), under(GateId::schema, c.schema), shape_gate(c, shapes), no_shell_gate(c),
+       path_gate(c, shapes), env_gate(c), network_gate(c, shapes), under(GateId::rules, c.rules)},
+      c.answer);
   const bool acts = c.intent.form != Intent::Form::none || c.intent.launch.has_value();
   if (judgement.decision == Decision::deny || !acts) return judgement;
   judgement.launch = launch_for(c, shapes);

@@ -23,6 +23,10 @@ struct Judgement {
   const Prepared* prepared() const { return permit ? &permit->prepared() : (waiting ? &*waiting : nullptr); }
 };
 
+// What these verdicts come to together, with the gate of approval behind them. `answer` is that of a person;
+// none: there is none yet. Every decision about a call is made here, also one about a recorded call.
+Judgement judgement_of(std::vector<Verdict> gates, std::optional<Decision> answer);
+
 // What the gates say, and what would run if they let it.
 Judgement decide(const Case& c, const Shapes& shapes);
 // The decision about what was made ready for this very case. Where it is refused, what was held is let go.

@@ -215,7 +215,7 @@ std::optional<Verdict> refuse_path(const CallFacts& facts, const PathCandidate& 
     return deny(GateId::path, shown(path.written) + " was not looked up, so nothing is known of it",
                 "name the file by a plain path in the workspace");
   if (means_nothing(path, *fact)) return {};
-  if (!is_operand(path) && is_home({path.written, path.role == Role::guess}))
+  if (!is_operand(path) && is_home(path))
     return deny(GateId::path, shown(path.written) + " is a home directory to programs that expand it",
                 "write a path in the workspace; a file of that name is ./" + shown(path.written));
   if (!fact->problem.empty())

@@ -16,7 +16,7 @@ CommandProfile most_commands(const Ceilings& ceilings);
 // What a call may have: its ceiling, narrowed by what it asked for.
 CommandProfile commands_for(const Ceilings& ceilings, const Intent& intent);
 
-// The paths that a call names under these shapes, as written; what store/operands is to look up before
+// The paths that a call names under these shapes, as written; what store/host/operands is to look up before
 // decide(). Under `any` there are none: what is an operand is not known, and the kernel alone answers for
 // paths.
 std::vector<std::string> paths_to_observe(const Intent& intent, const Ceilings& ceilings,

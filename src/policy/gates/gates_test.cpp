@@ -10,7 +10,7 @@ using namespace gates_fixture;
 TEST(LoadoutGate, UnsetNoneAndAListAreThreeThings) {
   Case c = case_of("ls");
   EXPECT_EQ(loadout_gate(c).decision, Decision::allow);
-  EXPECT_EQ(loadout_gate(c).reason, "run_shell is in the default loadout");
+  EXPECT_EQ(loadout_gate(c).reason.text(), "run_shell is in the default loadout");
   c.ceilings.loadout = Words{};
   EXPECT_EQ(loadout_gate(c).decision, Decision::deny) << "an empty list is no tool at all";
   c.ceilings.loadout = Words{"write_artifact"};
@@ -25,7 +25,7 @@ TEST(LoadoutGate, UnsetNoneAndAListAreThreeThings) {
 TEST(ShapeGate, SaysWhichShapeAndWhere) {
   const Verdict verdict = shape_gate(case_of("cat a"), shapes());
   EXPECT_EQ(verdict.decision, Decision::allow);
-  EXPECT_EQ(verdict.reason, "passive: cat FILE...");
+  EXPECT_EQ(verdict.reason.text(), "passive: cat FILE...");
   EXPECT_TRUE(verdict.rule.starts_with("cat share/commands/passive.json:")) << verdict.rule;
 }
 
@@ -46,12 +46,13 @@ TEST(ShapeGate, ARefusalSaysWhatToWrite) {
   for (const auto& row : rows) {
     const Verdict verdict = shape_gate(case_of(row.cmd, row.ceiling), shapes());
     EXPECT_EQ(verdict.decision, Decision::deny) << row.cmd;
-    EXPECT_NE(verdict.reason.find(row.reason), std::string::npos) << verdict.reason;
-    EXPECT_NE((verdict.instead + "; " + verdict.fix).find(row.fix), std::string::npos) << verdict.instead;
+    EXPECT_NE(verdict.reason.text().find(row.reason), std::string::npos) << verdict.reason.text();
+    EXPECT_NE((verdict.instead.text() + "; " + verdict.fix.text()).find(row.fix), std::string::npos)
+        << verdict.instead.text();
   }
   Case narrow = case_of("pytest", CommandProfile::full);
   narrow.intent.profile = CommandProfile::passive;
-  EXPECT_EQ(shape_gate(narrow, shapes()).instead, "ask for the profile full");
+  EXPECT_EQ(shape_gate(narrow, shapes()).instead.text(), "ask for the profile full");
 }
 
 TEST(ShapeGate, AnyTakesEverythingThatIsACommand) {
@@ -114,7 +115,7 @@ TEST(NoShellGate, EachOperatorRefusesAndSaysWhatToDo) {
       c.ceilings.execute = true;
       const Verdict verdict = no_shell_gate(c);
       EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
-      EXPECT_NE(verdict.instead.find(fix), std::string::npos) << verdict.instead;
+      EXPECT_NE(verdict.instead.text().find(fix), std::string::npos) << verdict.instead.text();
     }
   }
   for (const char* cmd :
@@ -131,7 +132,7 @@ TEST(NoShellGate, TheWholeCallThatWouldWorkIsGivenWhereItWould) {
     const Verdict verdict = no_shell_gate(c);
     EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
     EXPECT_EQ(shape_gate(c, shapes()).decision, Decision::allow) << "no-shell answers: " << cmd;
-    return verdict.reason + "; " + verdict.instead;
+    return verdict.reason.text() + "; " + verdict.instead.text();
   };
   const auto plain = [](Case&) {};
   EXPECT_EQ(
@@ -227,12 +228,12 @@ TEST(PathGate, WhereACallStartsIsInTheWorkspace) {
 
 TEST(EnvGate, NamesWhatIsLeftOut) {
   Case c = case_of("ls");
-  EXPECT_EQ(env_gate(c).reason, "nothing of the caller's environment is passed");
+  EXPECT_EQ(env_gate(c).reason.text(), "nothing of the caller's environment is passed");
   c.ceilings.pass_env = {"CI", "LANG"};
-  EXPECT_EQ(env_gate(c).reason, "passed: CI, LANG");
+  EXPECT_EQ(env_gate(c).reason.text(), "passed: CI, LANG");
   c.ceilings.pass_env = {"CI", "MY_TOKEN", "LD_PRELOAD"};
   EXPECT_EQ(env_gate(c).decision, Decision::allow);
-  EXPECT_EQ(env_gate(c).reason,
+  EXPECT_EQ(env_gate(c).reason.text(),
             "left out: MY_TOKEN (it looks like a secret), LD_PRELOAD (it changes what programs do)");
 }
 
@@ -240,11 +241,11 @@ TEST(EnvGate, AnOperatorsSecretsStayOutsideTooWhileTheRestIsHisChoice) {
   Case c = case_of("ls");
   c.call.by = Asks::operators;
   c.ceilings.pass_env = {"EDITOR", "LD_LIBRARY_PATH"};
-  EXPECT_EQ(env_gate(c).reason, "passed: EDITOR, LD_LIBRARY_PATH");
+  EXPECT_EQ(env_gate(c).reason.text(), "passed: EDITOR, LD_LIBRARY_PATH");
   c.ceilings.pass_env = {"EDITOR", "GITHUB_TOKEN"};
   EXPECT_EQ(env_gate(c).decision, Decision::allow);
-  EXPECT_EQ(env_gate(c).reason, "left out: GITHUB_TOKEN (it looks like a secret)");
-  EXPECT_EQ(env_gate(c).fix, "give it knowingly: -e NAME=VALUE");
+  EXPECT_EQ(env_gate(c).reason.text(), "left out: GITHUB_TOKEN (it looks like a secret)");
+  EXPECT_EQ(env_gate(c).fix.text(), "give it knowingly: -e NAME=VALUE");
 }
 
 // No gate passes what could not be read.

@@ -8,8 +8,8 @@ using namespace gates_fixture;
 
 // What the model reads, and behind it what the operator reads as well.
 std::string refusal_of(const Verdict& verdict) {
-  return verdict.reason + (verdict.instead.empty() ? "" : "; " + verdict.instead) +
-         (verdict.fix.empty() ? "" : " | " + verdict.fix);
+  return verdict.reason.text() + (verdict.instead.empty() ? "" : "; " + verdict.instead.text()) +
+         (verdict.fix.empty() ? "" : " | " + verdict.fix.text());
 }
 
 // A call that wants to reach these hosts.
@@ -123,17 +123,18 @@ TEST(NetworkGate, WhatACommandMayReachIsSaid) {
   Case c = case_of("python3 x.py", CommandProfile::full);
   c.ceilings.network = true;
   c.ceilings.hosts = {"a.org", "b.org:8443"};
-  EXPECT_EQ(network_gate(c, shapes()).reason,
+  EXPECT_EQ(network_gate(c, shapes()).reason.text(),
             "autonomy supervised asks before it uses the network: it may reach what is declared (the "
             "operator: [a.org, "
             "b.org:8443])");
   c.ceilings.level = Autonomy::full;
-  EXPECT_EQ(network_gate(c, shapes()).reason,
+  EXPECT_EQ(network_gate(c, shapes()).reason.text(),
             "it may reach what is declared (the operator: [a.org, b.org:8443])");
   c = case_of("ls");
   c.ceilings.network = true;
   c.ceilings.hosts = {"a.org"};
-  EXPECT_EQ(network_gate(c, shapes()).reason, "the call needs no network") << "passive commands have none";
+  EXPECT_EQ(network_gate(c, shapes()).reason.text(), "the call needs no network")
+      << "passive commands have none";
 }
 
 // Whoever declared the hosts: what runs with a network is asked about, and nothing else is.

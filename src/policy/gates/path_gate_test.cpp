@@ -9,9 +9,9 @@ using namespace gates_fixture;
 TEST(PathGate, WhatWasWrittenAndWhatItResolvedTo) {
   const Verdict verdict = path_gate(case_of("cat link"), shapes());
   EXPECT_EQ(verdict.decision, Decision::deny);
-  EXPECT_EQ(verdict.reason, "link resolves to /etc/passwd, outside the workspace");
-  EXPECT_EQ(verdict.fix, "copy the file into the workspace, or grant it: --ro /etc/passwd");
-  EXPECT_EQ(verdict.instead, "use a path in the workspace, or ask the user to put the file there");
+  EXPECT_EQ(verdict.reason.text(), "link resolves to /etc/passwd, outside the workspace");
+  EXPECT_EQ(verdict.fix.text(), "copy the file into the workspace, or grant it: --ro /etc/passwd");
+  EXPECT_EQ(verdict.instead.text(), "use a path in the workspace, or ask the user to put the file there");
 }
 
 TEST(PathGate, OffersNoGrantThatWouldNotHelp) {
@@ -26,7 +26,7 @@ TEST(PathGate, OffersNoGrantThatWouldNotHelp) {
   for (const auto& [cmd, fix] : rows) {
     const Verdict verdict = path_gate(case_of(cmd), shapes());
     EXPECT_EQ(verdict.decision, Decision::deny) << cmd;
-    EXPECT_EQ(verdict.fix.empty() ? verdict.instead : verdict.fix, fix) << cmd;
+    EXPECT_EQ(verdict.fix.empty() ? verdict.instead.text() : verdict.fix.text(), fix) << cmd;
   }
 }
 
@@ -205,13 +205,13 @@ TEST(PathGate, EverydayArgumentsPass) {
     Case c = case_of("pytest", CommandProfile::full);
     ask_about(c, {"pytest", word});
     const Verdict verdict = path_gate(c, shapes());
-    EXPECT_EQ(verdict.decision, Decision::allow) << word << ": " << verdict.reason;
+    EXPECT_EQ(verdict.decision, Decision::allow) << word << ": " << verdict.reason.text();
   }
 }
 
 TEST(PathGate, AHomeDirectoryIsNamedAsOne) {
   const Verdict verdict = path_gate(case_of("pytest --rootdir='~/x'", CommandProfile::full), shapes());
-  EXPECT_EQ(verdict.reason, "~/x is a home directory to programs that expand it");
+  EXPECT_EQ(verdict.reason.text(), "~/x is a home directory to programs that expand it");
   EXPECT_EQ(path_gate(case_of("cat '~/x'"), shapes()).decision, Decision::allow) << "cat expands nothing";
 }
 
@@ -234,8 +234,8 @@ TEST(PathGate, BothReadingsOfALinksParentCount) {
   c.intent.argv = {"cat", "lk/../../ws2/x"};
   c.facts.operands = {{.written = "lk/../../ws2/x", .resolved = "/ws/ws2/x", .kind = FileFact::Kind::file}};
   const Verdict verdict = path_gate(c, shapes());
-  EXPECT_EQ(verdict.decision, Decision::deny) << verdict.reason;
-  EXPECT_NE(verdict.reason.find("/ws2/x"), std::string::npos) << verdict.reason;
+  EXPECT_EQ(verdict.decision, Decision::deny) << verdict.reason.text();
+  EXPECT_NE(verdict.reason.text().find("/ws2/x"), std::string::npos) << verdict.reason.text();
 }
 
 TEST(PathGate, APipeAsAnArgumentIsRefusedInPassive) {
@@ -267,7 +267,7 @@ TEST(PathGate, ADirectoryIsNoFile) {
   };
   for (const auto& [cmd, decision] : rows)
     EXPECT_EQ(path_gate(case_of(cmd, CommandProfile::full), shapes()).decision, decision) << cmd;
-  EXPECT_EQ(path_gate(case_of("cat folder"), shapes()).reason,
+  EXPECT_EQ(path_gate(case_of("cat folder"), shapes()).reason.text(),
             "folder is a directory, and a file belongs here");
 }
 
@@ -280,11 +280,11 @@ TEST(PathGate, TooManyPathsAreRefused) {
 TEST(PathGate, SentencesAreBoundedAndHideNothing) {
   Case c = case_of("cat " + std::string(50'000, 'x'));
   c.facts.operands.clear();
-  EXPECT_LT(path_gate(c, shapes()).reason.size(), 1000U);
+  EXPECT_LT(path_gate(c, shapes()).reason.text().size(), 1000U);
   c.intent.tool = "";
   c.call.tool = "x\xe2\x80\xae" + std::string(5000, 'y');
-  EXPECT_LT(loadout_gate(c).reason.size(), 200U);
-  EXPECT_EQ(loadout_gate(c).reason.find("\xe2\x80\xae"), std::string::npos);
+  EXPECT_LT(loadout_gate(c).reason.text().size(), 200U);
+  EXPECT_EQ(loadout_gate(c).reason.text().find("\xe2\x80\xae"), std::string::npos);
 }
 
 TEST(PathGate, WithoutAShapeEveryWordMayBeAPath) {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "model/call.hpp"
-#include "model/observation.hpp"
+#include "model/facts.hpp"
 #include "model/plan.hpp"
 #include "policy/shapes/shapes.hpp"
 
@@ -18,6 +18,7 @@ struct Prepared {
   ConfinementPlan plan = {};
   std::string digest = {};  // of that plan
   Observation seen = {};
+  FileFact directory = {};  // that the command starts in, held; inode 0: none of a tree that was judged
 };
 
 struct Judgement;

@@ -62,7 +62,7 @@ TEST(DeclaredHosts, AreDescribedAsTheyAreUsuallyWritten) {
 TEST(DeclaredHosts, AreBounded) {
   Hosts hosts;
   for (int i = 0; i < 16; ++i) EXPECT_TRUE(declare_host(hosts, "a.org:" + std::to_string(1000 + i)).ok());
-  EXPECT_FALSE(declare_host(hosts, "a.org:2000").ok()) << "more ports than there can be doors";
+  EXPECT_FALSE(declare_host(hosts, "a.org:2000").ok()) << "more ports than there can be listeners";
   hosts.clear();
   for (int i = 0; i < 128; ++i) EXPECT_TRUE(declare_host(hosts, "h" + std::to_string(i) + ".org").ok());
   EXPECT_FALSE(declare_host(hosts, "one-more.org").ok());

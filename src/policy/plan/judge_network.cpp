@@ -1,15 +1,14 @@
-#include "policy/judge_network.hpp"
+#include "policy/plan/plan_run.hpp"
 
 #include <algorithm>
 
 #include "model/network.hpp"
-#include "policy/granted_places.hpp"
-#include "policy/plan/plan_run.hpp"
+#include "policy/plan/view_entries.hpp"
 
 namespace cloche {
 namespace {
 
-bool is_own_door(const RunRequest& request, const HostEntry& entry) {
+bool is_own_listener(const RunRequest& request, const HostEntry& entry) {
   const auto& own = request.own_ports;
   return entry.is_localhost() && std::find(own.begin(), own.end(), entry.port) != own.end();
 }
@@ -29,7 +28,7 @@ Result<void> judge_named_network(const RunRequest& request) {
                    "use --profile workspace-write, or leave the network out");
   }
   for (const auto& host : request.hosts) {
-    if (is_own_door(request, host_entry(host)))
+    if (is_own_listener(request, host_entry(host)))
       return refusal(host + " cannot be reached: Cloche itself listens there, and no call may speak to it",
                      "leave it out");
   }
@@ -84,7 +83,7 @@ Result<void> judge_name_files(const RunRequest& request, const Facts& facts) {
     const std::string& found;
   } rows[] = {{"/etc/hosts", facts.hosts_file.path}, {"/etc/resolv.conf", facts.resolver_file.path}};
   for (const auto& [file, found] : rows) {
-    const Grant* over = granted_over(request, facts, file);
+    const Grant* over = view::granted_over(request, facts, file);
     if (over == nullptr || (host && found == file)) continue;
     return refusal((over->writable ? "--rw " : "--ro ") + over->source + " puts another " + file +
                        " in the place of the one that this network needs, so that no name would be found",

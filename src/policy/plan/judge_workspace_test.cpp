@@ -141,18 +141,20 @@ TEST(JudgeWorkspace, RefusesWhatIsNoDirectory) {
   }
 }
 
-// A rung without a box promises no other id, and one who is not root outside has nothing to lose.
+// A level without a box promises no other id, and one who is not root outside has nothing to lose.
 TEST(JudgeOwnId, RootThatCannotBeAnybodyElseHasNoBox) {
   const CallerFact stuck{.stuck_as_root = true};
-  for (Rung rung : {Rung::namespaces, Rung::container, Rung::gvisor}) {
-    const auto judged = judge_own_id(stuck, rung);
-    ASSERT_FALSE(judged.ok()) << name_of(rung);
+  for (IsolationLevel level :
+       {IsolationLevel::namespaces, IsolationLevel::container, IsolationLevel::gvisor}) {
+    const auto judged = judge_own_id(stuck, level);
+    ASSERT_FALSE(judged.ok()) << name_of(level);
     EXPECT_EQ(judged.error().cause, Cause::missing_layer);
     EXPECT_EQ(judged.error().layer, LayerId::user_ids);
-    EXPECT_TRUE(judge_own_id(CallerFact{.privileged = true}, rung).ok()) << name_of(rung);
-    EXPECT_TRUE(judge_own_id(CallerFact{.uid = 1000}, rung).ok()) << name_of(rung);
+    EXPECT_TRUE(judge_own_id(CallerFact{.privileged = true}, level).ok()) << name_of(level);
+    EXPECT_TRUE(judge_own_id(CallerFact{.uid = 1000}, level).ok()) << name_of(level);
   }
-  for (Rung rung : {Rung::permissive, Rung::subprocess}) EXPECT_TRUE(judge_own_id(stuck, rung).ok());
+  for (IsolationLevel level : {IsolationLevel::permissive, IsolationLevel::subprocess})
+    EXPECT_TRUE(judge_own_id(stuck, level).ok());
 }
 
 TEST(JudgeMountAliases, WhatIsCloches) {

@@ -12,11 +12,11 @@ void narrow(Limits& limits, const Limits& other) {
   for (const auto& row : limit_table) limits.*row.field = std::min(limits.*row.field, other.*row.field);
 }
 
-// Of what the gateway does itself: no process, so nothing of the glass; the workspace is all it may touch.
+// Of what the gateway does itself: no process, so nothing of the sandbox; the workspace is all it may touch.
 Result<ConfinementPlan> plan_action(const Launch& launch, const Facts& facts) {
   TRY(judge_mount_aliases(facts.mount_aliases));
   ConfinementPlan plan;
-  plan.rung = Rung::permissive;
+  plan.level = IsolationLevel::permissive;
   plan.required.clear();
   plan.directory = plan.workspace = facts.workspace.path;
   if (const auto* action = launch.as<FileAction>()) {

@@ -16,7 +16,7 @@ RunRequest sharing(Backend backend, Profile profile = Profile::workspace_write) 
   RunRequest request = plain_request();
   request.network = Network::of_host;
   request.profile = profile;
-  request.rung = rung_of(backend);
+  request.level = level_of(backend);
   request.backend = backend;
   return request;
 }
@@ -34,7 +34,7 @@ TEST(PlanRun, JudgesTheNetwork) {
   both.hosts = {"a.org:443"};
   const NetworkCase rows[] = {
       {"by name", reaching({"a.org:443", "localhost:5432", "a.org:8080"}), nullptr},
-      {"Cloche's own door", reaching({"a.org:443", "localhost:8080"}), "Cloche itself listens there"},
+      {"Cloche's own listener", reaching({"a.org:443", "localhost:8080"}), "Cloche itself listens there"},
       {"by name without a namespace", reaching({"a.org:443"}, Backend::subprocess), "--net-host gives"},
       {"by name in a box", reaching({"a.org:443"}, Backend::runc),
        "use --isolation namespace, whose network gate can; --net-host gives"},
@@ -113,7 +113,7 @@ TEST(PlanRun, TheHostsNetworkTakesOneLayerAndAsksForAnother) {
     EXPECT_EQ(count(LayerId::landlock_scope), 1) << name_of(backend);
     EXPECT_EQ(plan_run(request, plain_host()).value().required, required) << name_of(backend);
   }
-  EXPECT_EQ(required_of(plain_request()), required_by(Rung::namespaces));
+  EXPECT_EQ(required_of(plain_request()), required_by(IsolationLevel::namespaces));
 }
 
 TEST(PlanRun, WithTheHostsNetworkNamesAreFoundAsOnTheHost) {

@@ -7,18 +7,14 @@
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
 #include "model/network.hpp"
+#include "policy/authority/path_trust.hpp"
 #include "policy/authority/secret_names.hpp"
-#include "policy/granted_places.hpp"
 #include "policy/hosts/declared_hosts.hpp"
-#include "policy/judge_network.hpp"
-#include "policy/linked_names.hpp"
 #include "policy/plan/git_identity.hpp"
 #include "policy/plan/system_view.hpp"
+#include "policy/plan/view_entries.hpp"
 #include "policy/plan/view_guards.hpp"
 #include "policy/protected/protected_trees.hpp"
-#include "policy/standard_view.hpp"
-#include "policy/view_entries.hpp"
-#include "policy/written_places.hpp"
 
 namespace cloche {
 namespace {
@@ -46,7 +42,7 @@ Result<void> judge_own_ways(const RunRequest& request, const Facts& facts) {
     if (request.own[i].writable) written.push_back(facts.own[i].path);
   }
   const auto judge = [&](const char* what, const FileFact& fact) {
-    return judge_way(std::string(what) + fact.path, fact, false, written);
+    return judge_symlinks_crossed(std::string(what) + fact.path, fact, false, written);
   };
   TRY(judge("Cloche's own directory ", facts.state));
   for (const auto& place : facts.configuration) TRY(judge("the configuration ", place));
@@ -82,7 +78,7 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
     const FileFact& fact = facts.grants[i];
     const std::string flag = grant.writable ? "--rw " : "--ro ";
     if (!fact.exists()) return refusal(flag + grant.source + ": no such file or directory");
-    TRY(judge_way(flag + grant.source, fact, grant.writable, written));
+    TRY(judge_symlinks_crossed(flag + grant.source, fact, grant.writable, written));
     if (!facts.state.path.empty() && is_beneath(facts.state.path, fact.path)) {
       return refusal(flag + grant.source + " lies in Cloche's own directory " + facts.state.path);
     }
@@ -96,7 +92,7 @@ Result<void> add_grants(ConfinementPlan& plan, const RunRequest& request, const 
       return refusal(flag + grant.source + " is a socket, a device or a pipe",
                      "only files and directories can be shown inside");
     }
-    std::string target = shown_at(grant, fact);
+    std::string target = view::shown_at(grant, fact);
     if (!is_plain_absolute(target)) {
       return usage_error(flag + grant.source + ":" + target +
                          ": the target must be an absolute path without . or ..");
@@ -170,8 +166,9 @@ bool is_left_out(const Pass& pass) { return !pass.value && looks_secret(pass.nam
 // Where /etc is ours, and no grant of the operator's. Elsewhere only an address can be given that does not
 // outdo a repository's own.
 bool shows_git_identity(const RunRequest& request, const Facts& facts) {
-  return is_known(facts.caller.git) && request.view == View::curated && request.rung >= Rung::namespaces &&
-         granted_over(request, facts, identity_file) == nullptr;
+  return is_known(facts.caller.git) && request.view == View::curated &&
+         request.level >= IsolationLevel::namespaces &&
+         view::granted_over(request, facts, identity_file) == nullptr;
 }
 
 void add_environment(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
@@ -217,6 +214,7 @@ bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts
   const bool writable = request.profile != Profile::readonly && request.workspace_use == WorkspaceUse::shown;
   plan.view.push_back(view::owned_tree(facts.workspace, facts.workspace.path,
                                        writable ? Access::write_run : Access::run, "the workspace"));
+  plan.view.back().made_on_demand = request.workspace_of_run;
   // A call can make its worktree belong to anything: what is Cloche's own is no repository.
   const bool repository = facts.git_common && !view::is_own_file(facts, *facts.git_common);
   if (repository && !is_beneath(facts.workspace.path, facts.git_common->path)) {
@@ -266,6 +264,7 @@ Result<void> add_own(ConfinementPlan& plan, const RunRequest& request, const Fac
     plan.view.push_back(view::owned_tree(fact, given.target.empty() ? fact.path : given.target,
                                          writable ? writes : Access::run, "put there by Cloche"));
     plan.view.back().role = EntryRole::placed;
+    plan.view.back().made_on_demand = given.writable;
     if (writable) plan.view.back().size_bytes = plan.limits.tmp_bytes;
   }
   return {};
@@ -287,8 +286,8 @@ void take_ids(ConfinementPlan& plan, const CallerFact& caller) {
 
 }  // namespace
 
-Result<void> judge_own_id(const CallerFact& caller, Rung rung) {
-  const auto promised = required_by(rung);
+Result<void> judge_own_id(const CallerFact& caller, IsolationLevel level) {
+  const auto promised = required_by(level);
   const bool own_id = std::find(promised.begin(), promised.end(), LayerId::user_ids) != promised.end();
   if (!caller.stuck_as_root || !own_id) return {};
   return Error{Cause::missing_layer,
@@ -354,7 +353,7 @@ std::vector<std::string> secrets_left_out(const RunRequest& request) {
 }
 
 Backend backend_of(const RunRequest& request) {
-  const auto own = backends_of(request.rung);
+  const auto own = backends_of(request.level);
   return request.backend.value_or(own.empty() ? Backend::native : own.front());
 }
 
@@ -363,7 +362,7 @@ std::string declared_for(const RunRequest& request) {
 }
 
 std::vector<LayerId> required_of(const RunRequest& request) {
-  std::vector<LayerId> required = required_by(request.rung);
+  std::vector<LayerId> required = required_by(request.level);
   if (request.network == Network::own) return required;
   std::erase(required, LayerId::net_namespace);
   // What kept the host's abstract sockets away is gone with it.
@@ -385,7 +384,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   TRY(judge_own_ways(request, facts));
   TRY(judge_network(request, facts));
   ConfinementPlan plan;
-  plan.rung = request.rung;
+  plan.level = request.level;
   plan.required = required_of(request);
   plan.backend = backend_of(request);
   plan.argv = request.argv;
@@ -414,7 +413,7 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   const bool writable = add_workspace(plan, request, facts);
   if (request.view == View::curated) view::give_way_to_grants(plan, request, facts);
   TRY(add_grants(plan, request, facts));
-  view::add_linked_names(plan, request, facts);
+  view::add_symlink_grants(plan, request, facts);
   view::cover_mounts(plan, facts);
   TRY(view::keep_parts(plan, facts));
   TRY(view::keep_operators_word(plan, facts));

@@ -224,7 +224,7 @@ TEST(PlanRun, WhoCommitsIsSaidWhereARepositorysOwnWordCounts) {
   struct Row {
     GitIdentity identity;
     View view;
-    Rung rung;
+    IsolationLevel level;
     const char* file;  // what GIT_CONFIG_SYSTEM says
     const char* email;
   };
@@ -232,20 +232,20 @@ TEST(PlanRun, WhoCommitsIsSaidWhereARepositorysOwnWordCounts) {
   const char* const ours = "/etc/cloche-gitconfig";
   const GitIdentity ada = {"Ada", "a@b"};
   const Row rows[] = {
-      {ada, View::curated, Rung::namespaces, ours, no},
-      {ada, View::curated, Rung::container, ours, no},
-      {{"Ada", ""}, View::curated, Rung::namespaces, ours, no},
-      {{}, View::curated, Rung::namespaces, no, no},
-      {ada, View::curated, Rung::subprocess, no, "a@b"},
-      {ada, View::host, Rung::namespaces, no, "a@b"},
-      {{"Ada", ""}, View::host, Rung::namespaces, no, no},
+      {ada, View::curated, IsolationLevel::namespaces, ours, no},
+      {ada, View::curated, IsolationLevel::container, ours, no},
+      {{"Ada", ""}, View::curated, IsolationLevel::namespaces, ours, no},
+      {{}, View::curated, IsolationLevel::namespaces, no, no},
+      {ada, View::curated, IsolationLevel::subprocess, no, "a@b"},
+      {ada, View::host, IsolationLevel::namespaces, no, "a@b"},
+      {{"Ada", ""}, View::host, IsolationLevel::namespaces, no, no},
   };
   for (const auto& row : rows) {
     Facts facts = plain_host();
     facts.caller.git = row.identity;
     RunRequest request = plain_request();
     request.view = row.view;
-    request.rung = row.rung;
+    request.level = row.level;
     const auto plan = plan_run(request, facts).value();
     EXPECT_EQ(variable(plan, "GIT_CONFIG_SYSTEM"), row.file);
     EXPECT_EQ(variable(plan, "EMAIL"), row.email);

@@ -1,12 +1,12 @@
-#include "policy/standard_view.hpp"
+#include "policy/plan/view_entries.hpp"
 
 #include <algorithm>
+#include <utility>
 
+#include "base/sys/path.hpp"
 #include "model/network.hpp"
-#include "policy/granted_places.hpp"
 #include "policy/plan/plan_run.hpp"
 #include "policy/plan/system_view.hpp"
-#include "policy/view_entries.hpp"
 
 namespace cloche::view {
 namespace {
@@ -39,7 +39,99 @@ void add_devices(ConfinementPlan& plan) {
   plan.view.push_back(link("/dev/stderr", "/proc/self/fd/2", "the process's own descriptors"));
 }
 
+// A link of the view gives way to what is granted beneath it (put_in_order).
+bool gives_way(const ConfinementPlan& plan, const ViewEntry& entry) {
+  return entry.kind == EntryKind::link &&
+         std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& other) {
+           return other.owned && is_beneath(entry.target, other.target);
+         });
+}
+
+// Whether something that the view has shows the name already, as a link in a tree of the host's does, or
+// would be covered there.
+bool is_taken(const ConfinementPlan& plan, const std::string& name) {
+  if (is_beneath("/proc", name) || is_beneath("/dev", name) || is_beneath(name, home_inside)) return true;
+  return std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
+    const bool memory = entry.kind == EntryKind::tmpfs || entry.kind == EntryKind::directory;
+    if (is_beneath(entry.target, name)) return entry.target == name || (!memory && !gives_way(plan, entry));
+    return is_beneath(name, entry.target) && !entry.owned;
+  });
+}
+
+// The absolute name that was written, when a link has led elsewhere; empty without one, and where it cannot
+// be told: what .. means depends on links, and a relative name is known by the link alone that it ends in.
+std::string name_by_links(const Grant& grant, const FileFact& fact) {
+  if (fact.turns.empty()) return {};
+  std::string name = grant.source;
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  const std::string& link = fact.turns.front();
+  if (!name.starts_with('/') && link.ends_with("/" + name)) name = link;
+  return is_plain_absolute(name) && name != fact.path ? name : std::string();
+}
+
 }  // namespace
+
+ViewEntry tree(const FileFact& fact, std::string target, Access access, std::string why) {
+  return {.kind = EntryKind::tree,
+          .access = access,
+          .target = std::move(target),
+          .source = fact.path,
+          .file = fact.kind != Kind::directory,
+          .device = fact.device,
+          .inode = fact.inode,
+          .owner_uid = fact.uid,
+          .owner_gid = fact.gid,
+          .why = std::move(why)};
+}
+
+ViewEntry owned_tree(const FileFact& fact, std::string target, Access access, std::string why) {
+  ViewEntry entry = tree(fact, std::move(target), access, std::move(why));
+  entry.owned = true;
+  return entry;
+}
+
+ViewEntry link(std::string target, std::string says, std::string why) {
+  return {
+      .kind = EntryKind::link, .target = std::move(target), .source = std::move(says), .why = std::move(why)};
+}
+
+ViewEntry text(std::string target, std::string content, std::string why) {
+  return {.kind = EntryKind::text,
+          .target = std::move(target),
+          .content = std::move(content),
+          .mode = 0644,
+          .why = std::move(why)};
+}
+
+ViewEntry mask(std::string target, std::string why) {
+  ViewEntry entry = memory(std::move(target), 4096, Access::none, std::move(why));
+  entry.mode = 0111;
+  return entry;
+}
+
+ViewEntry empty_file(std::string target, std::string why) {
+  return {.kind = EntryKind::tree,
+          .access = Access::none,
+          .target = std::move(target),
+          .source = "/dev/null",
+          .file = true,
+          .why = std::move(why)};
+}
+
+ViewEntry as_on_host(const FileFact& fact, Access access, std::string_view why) {
+  if (fact.kind == Kind::link) return link(fact.path, fact.link, std::string(why));
+  ViewEntry entry = tree(fact, fact.path, access, std::string(why));
+  entry.recursive = fact.kind == Kind::directory;
+  return entry;
+}
+
+ViewEntry memory(std::string target, uint64_t size_bytes, Access access, std::string why) {
+  return {.kind = EntryKind::tmpfs,
+          .access = access,
+          .target = std::move(target),
+          .size_bytes = size_bytes,
+          .why = std::move(why)};
+}
 
 void add_system(ConfinementPlan& plan, const Facts& facts) {
   for (const auto& fact : facts.system) {
@@ -67,11 +159,8 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
                          ", and the host cannot be shown without that",
                      "point the link elsewhere, or use the standard view");
     }
-    if (fact.kind == Kind::directory) {
-      plan.view.push_back(mask(fact.path, "masked: secrets"));
-    } else {
-      plan.view.push_back(empty_file(fact.path, "masked: secrets"));
-    }
+    const auto masked = fact.kind == Kind::directory ? mask : empty_file;
+    plan.view.push_back(masked(fact.path, "masked: secrets"));
   }
   return {};
 }
@@ -79,7 +168,7 @@ Result<void> add_host(ConfinementPlan& plan, const Facts& facts) {
 namespace {
 
 void add_from_host(ConfinementPlan& plan, std::string target, const FileFact& file) {
-  if (file.kind != FileFact::Kind::file) return;
+  if (file.kind != Kind::file) return;
   plan.view.push_back({.kind = EntryKind::tree,
                        .access = Access::read,
                        .target = std::move(target),
@@ -128,12 +217,7 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
       {.kind = EntryKind::proc, .access = Access::read, .target = "/proc", .why = "its own processes"});
   // An ordinary caller's keys have the command's own id; not their content, but their names could be read
   // here.
-  plan.view.push_back({.kind = EntryKind::tree,
-                       .access = Access::none,
-                       .target = "/proc/keys",
-                       .source = "/dev/null",
-                       .file = true,
-                       .why = "masked: names of the caller's keys"});
+  plan.view.push_back(empty_file("/proc/keys", "masked: names of the caller's keys"));
   add_devices(plan);
   add_memory(plan, "/dev/shm", 01777, writable ? Access::write : Access::read, "shared memory of its own");
   add_memory(plan, "/tmp", 01777, access, "temporary files of its own");
@@ -145,10 +229,11 @@ void add_private(ConfinementPlan& plan, const RunRequest& request) {
     plan.view.push_back(link("/var/run", "/run", "empty: no sockets of the host"));
   } else {
     add_memory(plan, "/run", 0755, access, "empty: no sockets of the host");
-    ViewEntry own_home{.kind = EntryKind::directory, .access = access, .target = "/run/home"};
-    own_home.mode = 0700;
-    own_home.why = "a home of its own";
-    plan.view.push_back(std::move(own_home));
+    plan.view.push_back({.kind = EntryKind::directory,
+                         .access = access,
+                         .target = "/run/home",
+                         .mode = 0700,
+                         .why = "a home of its own"});
   }
 }
 
@@ -159,6 +244,31 @@ void give_way_to_grants(ConfinementPlan& plan, const RunRequest& request, const 
     return (made || of_the_host) && granted_over(request, facts, entry.target) != nullptr;
   };
   if (std::any_of(plan.view.begin(), plan.view.end(), gives_way)) std::erase_if(plan.view.edit(), gives_way);
+}
+
+void add_symlink_grants(ConfinementPlan& plan, const RunRequest& request, const Facts& facts) {
+  if (request.level < IsolationLevel::namespaces) return;
+  for (size_t i = 0; i < request.grants.size(); ++i) {
+    const Grant& grant = request.grants[i];
+    const FileFact& fact = facts.grants[i];
+    const std::string name = name_by_links(grant, fact);
+    if (!grant.target.empty() || name.empty() || is_taken(plan, name)) continue;
+    const std::string flag = grant.writable ? "--rw " : "--ro ";
+    if (grant.writable && is_system_root(name)) continue;  // what it leads to was judged
+    plan.view.push_back(
+        owned_tree(fact, name, grant.writable ? Access::write_run : Access::run, flag + grant.source));
+  }
+}
+
+std::string shown_at(const Grant& grant, const FileFact& fact) {
+  return grant.target.empty() ? fact.path : grant.target;
+}
+
+const Grant* granted_over(const RunRequest& request, const Facts& facts, std::string_view path) {
+  const size_t count = std::min(request.grants.size(), facts.grants.size());
+  for (size_t i = 0; i < count; ++i)
+    if (is_beneath(shown_at(request.grants[i], facts.grants[i]), path)) return &request.grants[i];
+  return nullptr;
 }
 
 }  // namespace cloche::view

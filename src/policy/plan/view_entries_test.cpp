@@ -18,20 +18,21 @@ TEST(LinkedNames, AGrantByALinkIsShownByBothNames) {
     const char* why;
     std::string named;
     bool shown;
-    Rung rung = Rung::namespaces;
+    IsolationLevel level = IsolationLevel::namespaces;
   };
-  const Row rows[] = {{"beside it", "/home/user/dl", true},
-                      {"in the private /tmp", "/tmp/dl", true},
-                      {"so does a tree of the system's", "/usr/share/dl", false},
-                      {"behind a link of the view", "/bin/dl", false},
-                      {"there are no files of the host's", "/proc/self/cwd", false},
-                      {"it would cover the command's own home", "/home", false},
-                      {"it would cover what the view has", "/etc", false},
-                      {"without a mount view the link is there", "/home/user/dl", false, Rung::subprocess}};
-  for (const auto& [why, named, shown, rung] : rows) {
+  const Row rows[] = {
+      {"beside it", "/home/user/dl", true},
+      {"in the private /tmp", "/tmp/dl", true},
+      {"so does a tree of the system's", "/usr/share/dl", false},
+      {"behind a link of the view", "/bin/dl", false},
+      {"there are no files of the host's", "/proc/self/cwd", false},
+      {"it would cover the command's own home", "/home", false},
+      {"it would cover what the view has", "/etc", false},
+      {"without a mount view the link is there", "/home/user/dl", false, IsolationLevel::subprocess}};
+  for (const auto& [why, named, shown, level] : rows) {
     for (const bool writable : {false, true}) {
       RunRequest request = plain_request();
-      request.rung = rung;
+      request.level = level;
       request.grants = {{.source = named, .writable = writable}};
       Facts facts = plain_host();
       facts.grants = {directory("/home/user/data")};

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/sys/path.hpp"
-#include "policy/view_entries.hpp"
+#include "policy/plan/view_entries.hpp"
 
 namespace cloche::view {
 namespace {
@@ -245,11 +245,12 @@ Result<void> keep_parts(ConfinementPlan& plan, const Facts& facts) {
       const auto below = place_in(entry, part, facts.above_parts);
       if (!below) continue;
       TRY(judge_lone_part(entry, part, facts));
-      if (plan.rung < Rung::namespaces)
-        return refusal(entry.source + " would be writable and holds the Cloche that is running, " +
-                           part.path + ", which the rung " + std::string(name_of(plan.rung)) +
-                           " cannot keep from being changed",
-                       "name another directory, take the namespace rung, or install Cloche elsewhere");
+      if (plan.level < IsolationLevel::namespaces)
+        return refusal(
+            entry.source + " would be writable and holds the Cloche that is running, " + part.path +
+                ", which the isolation level " + std::string(name_of(plan.level)) +
+                " cannot keep from being changed",
+            "name another directory, take the isolation level namespace, or install Cloche elsewhere");
       pin_way(kept, plan, entry, part, *below, facts.above_parts);
       kept.push_back(
           owned_tree(part, seen_below(entry, *below), kept_access(entry), "the Cloche that is running"));

@@ -23,7 +23,7 @@ Result<void> hide_own_files(ConfinementPlan& plan, const Facts& facts);
 // What the project says about commands is not a command's to change or to take away, wherever it is shown.
 Result<void> keep_project_config(ConfinementPlan& plan, const Facts& facts);
 
-// Nothing that can be written is, holds or lies in a directory of the operator's word: a rung without mounts
+// Nothing that can be written is, holds or lies in a directory of the operator's word: a level without mounts
 // could not keep one apart, and there is no need to grant what is around it.
 Result<void> keep_operators_word(const ConfinementPlan& plan, const Facts& facts);
 

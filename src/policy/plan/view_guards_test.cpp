@@ -207,7 +207,7 @@ TEST(ViewGuards, AWorkspaceWithAPartAndWithoutTheProgramsIsRefused) {
 }
 
 TEST(ViewGuards, WithoutMountsATreeWithTheRunningClocheIsRefused) {
-  RunRequest request{.argv = {"true"}, .rung = Rung::subprocess};
+  RunRequest request{.argv = {"true"}, .level = IsolationLevel::subprocess};
   Facts facts = installed();
   EXPECT_TRUE(plan_run(request, facts).ok());
   facts.workspace = found(Kind::directory, "/srv/tools", 63);

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text/ascii.hpp"
+
 namespace cloche {
 namespace {
 
 constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_key_byte(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+bool is_key_byte(char c) { return ascii::is_letter_or_digit(c) || c == '-'; }
 
 }  // namespace
 
@@ -56,7 +56,8 @@ std::optional<char> GitConfigReader::take() {
 
 std::string GitConfigReader::take_word() {
   std::string word;
-  for (; !rest_.empty() && is_key_byte(rest_.front()); rest_.remove_prefix(1)) word += lower(rest_.front());
+  for (; !rest_.empty() && is_key_byte(rest_.front()); rest_.remove_prefix(1))
+    word += ascii::lower(rest_.front());
   return word;
 }
 
@@ -67,7 +68,7 @@ bool GitConfigReader::read_section() {
   auto c = take();
   if (c == '.') {
     section_.has_name = true;
-    while ((c = take()) && (is_key_byte(*c) || *c == '.')) section_.name += lower(*c);
+    while ((c = take()) && (is_key_byte(*c) || *c == '.')) section_.name += ascii::lower(*c);
   }
   if (c == ']') return true;
   return c && is_blank(*c) && read_section_name();
@@ -90,7 +91,7 @@ bool GitConfigReader::read_section_name() {
 
 std::optional<GitConfigEntry> GitConfigReader::read_entry() {
   GitConfigEntry entry = section_;
-  if (!is_letter(rest_.front())) return std::nullopt;
+  if (!ascii::is_letter(rest_.front())) return std::nullopt;
   entry.key = take_word();
   while (!rest_.empty() && is_blank(rest_.front())) rest_.remove_prefix(1);
   const auto c = take();

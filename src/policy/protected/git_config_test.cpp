@@ -1,5 +1,5 @@
 // Which configurations of a repository that a command made may stay.
-#include "policy/git_config.hpp"
+#include "policy/protected/git_config.hpp"
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(GitConfig, WhatGitItselfWritesStays) {
       "[index]\n\tsparse = true\n",
       "[uploadpack]\n\tallowFilter = true\n",
   };
-  for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text), std::nullopt) << text;
+  for (const auto text : rows) EXPECT_EQ(danger_in_git_config(text, {}), std::nullopt) << text;
 }
 
 TEST(GitConfig, WhatRunsSomethingDoesNot) {
@@ -93,7 +93,7 @@ TEST(GitConfig, WhatRunsSomethingDoesNot) {
       "[pager]\n\tstatus = x\n",
       "[made]\n\tup = 1\n",
   };
-  for (const auto text : rows) EXPECT_NE(danger_in_git_config(text), std::nullopt) << text;
+  for (const auto text : rows) EXPECT_NE(danger_in_git_config(text, {}), std::nullopt) << text;
 }
 
 TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
@@ -110,10 +110,32 @@ TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
       "[user]\n\tna me = x\n",
       "[user]\n\tname = \"\x01\"\n",
   };
-  for (const auto text : rows) EXPECT_NE(danger_in_git_config(text), std::nullopt) << text;
-  EXPECT_NE(danger_in_git_config(std::string(max_git_config_bytes + 1, '\n')), std::nullopt);
-  EXPECT_NE(danger_in_git_config(std::string_view("[user]\n\tname = a\0b\n", 19)), std::nullopt);
+  for (const auto text : rows) EXPECT_NE(danger_in_git_config(text, {}), std::nullopt) << text;
+  EXPECT_NE(danger_in_git_config(std::string(max_git_config_bytes + 1, '\n'), {}), std::nullopt);
+  EXPECT_NE(danger_in_git_config(std::string_view("[user]\n\tname = a\0b\n", 19), {}), std::nullopt);
+}
+
+TEST(RebaseTodo, ExecLines) {
+  for (const char* todo : {"exec make\n", "x make", "pick 1 a\n  exec make\n", "pick 1 a\n\tx\tmake\n", "x\n",
+                           "exec\r\n", "# Rebase\n\nexec a\\\n"})
+    EXPECT_TRUE(has_exec_line(todo)) << todo;
+  for (const char* todo : {"", "\n\n", "pick 1 exec make\n", "# exec make\n", "#x\n", "p 1 x\nexecute\nxx\n",
+                           "label exec\nreset exec\nmerge -C 1 x # exec\nupdate-ref refs/heads/x\nbreak\n"})
+    EXPECT_FALSE(has_exec_line(todo)) << todo;
+}
+
+TEST(RebaseTodo, StrategiesByPath) {
+  EXPECT_FALSE(is_strategy_by_path("ort\n"));
+  EXPECT_TRUE(is_strategy_by_path("x/y\n"));
+  for (const char* opts :
+       {"[options]\n\tstrategy = x/y\n", "[options] Strategy=x/y", "[Options]\n\tSTRATEGY = \"x/y\"\n",
+        "[options]\n\tstrategy-option = ours\n\tstrategy = x/y\n", "[options]\n\tstrategy = x\\\n/y\n"})
+    EXPECT_TRUE(has_strategy_by_path(opts)) << opts;
+  for (const char* opts : {"", "[options]\n\tstrategy = ort\n\tmainline = 1\n",
+                           "[options]\n\tstrategy = ort\n\tstrategy-option = subtree=a/b\n"})
+    EXPECT_FALSE(has_strategy_by_path(opts)) << opts;
 }
 
 }  // namespace
+
 }  // namespace cloche

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/sys/path.hpp"
-#include "policy/path_glob.hpp"
 #include "policy/protected/folded_name.hpp"
+#include "policy/rules/globs.hpp"
 
 namespace cloche {
 namespace {

@@ -107,8 +107,8 @@ Result<void> judge_mounts_below(const std::vector<std::string>& roots,
     const auto root = std::find_if(roots.begin(), roots.end(), holds);
     if (root == roots.end()) continue;
     return refusal(point + " is mounted in " + *root +
-                       ", and a rung without mounts of its own cannot keep it " + "from the command",
-                   "grant it too with --rw " + point + ", unmount it, or take the namespace rung");
+                       ", and a level without mounts of its own cannot keep it " + "from the command",
+                   "grant it too with --rw " + point + ", unmount it, or take the isolation level namespace");
   }
   return {};
 }

@@ -32,7 +32,7 @@ Result<void> judge_roots(const std::vector<std::string>& roots, const std::vecto
 // Likewise of one that git executes because a configuration around it says so.
 Result<void> judge_led_roots(const GuardFacts& guard);
 
-// Without mounts of its own a rung shows what the host has mounted in a tree, and a look does not go there.
+// Without mounts of its own a level shows what the host has mounted in a tree, and a look does not go there.
 // It has to be granted as a tree of its own.
 Result<void> judge_mounts_below(const std::vector<std::string>& roots,
                                 const std::vector<std::string>& mount_points);

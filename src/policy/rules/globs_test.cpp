@@ -1,4 +1,4 @@
-#include "policy/path_glob.hpp"
+#include "policy/rules/globs.hpp"
 
 #include <gtest/gtest.h>
 

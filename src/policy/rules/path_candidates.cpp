@@ -1,16 +1,19 @@
-#include "policy/path_pieces.hpp"
+#include "policy/rules/path_candidates.hpp"
 
 #include <algorithm>
 #include <string_view>
 
+#include "base/text/ascii.hpp"
+
 namespace cloche {
 namespace {
+
+using ascii::is_digit;
 
 constexpr std::string_view blanks = " \t";
 constexpr std::string_view separators = "=,:;@ \t";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_letter(char c) { return ascii::is_letter(c) || c == '_'; }
 bool is_of_scheme(char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; }
 bool is_option(std::string_view text) { return text.size() > 1 && text[0] == '-'; }
 
@@ -18,7 +21,7 @@ std::string_view from(std::string_view text, size_t at) { return text.substr(std
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char& c : out) c = ascii::lower(c);
   return out;
 }
 
@@ -60,7 +63,7 @@ class Reader {
   explicit Reader(std::string_view word)
       : word_(word), has_blanks_(word.find_first_of(blanks) != std::string_view::npos) {}
 
-  std::optional<std::vector<PathPiece>> run() {
+  std::optional<std::vector<PathCandidate>> run() {
     read_to_the_end();
     size_t at = 0;
     while (const auto address = next_address(word_, at)) {
@@ -79,14 +82,14 @@ class Reader {
 
   void add(std::string_view text, bool guess = false) {
     if (text.empty() || too_many()) return;
-    const auto same =
-        std::find_if(list_.begin(), list_.end(), [&](const PathPiece& piece) { return piece.text == text; });
+    const auto same = std::find_if(list_.begin(), list_.end(),
+                                   [&](const PathCandidate& path) { return path.written == text; });
     if (same != list_.end()) {
-      same->guess = same->guess && guess;
+      if (!guess) same->role = PathRole::argument;
       return;
     }
     bytes_ += text.size();
-    list_.push_back({std::string(text), guess});
+    list_.push_back({std::string(text), guess ? PathRole::guess : PathRole::argument});
   }
 
   // Names may hold separators: the word itself, and an option's value, to their last byte.
@@ -140,21 +143,21 @@ class Reader {
 
   std::string_view word_;
   bool has_blanks_;
-  std::vector<PathPiece> list_;
+  std::vector<PathCandidate> list_;
   size_t bytes_ = 0;
 };
 
 }  // namespace
 
-std::optional<std::vector<PathPiece>> paths_in(const std::string& word) {
-  if (word.empty()) return std::vector<PathPiece>{};
+std::optional<std::vector<PathCandidate>> paths_in(const std::string& word) {
+  if (word.empty()) return std::vector<PathCandidate>{};
   return Reader(word).run();
 }
 
-bool is_home(const PathPiece& piece) {
-  if (!piece.text.starts_with('~')) return false;
-  if (piece.text.size() == 1) return !piece.guess;
-  return piece.text[1] == '/' || is_letter(piece.text[1]);
+bool is_home(const PathCandidate& path) {
+  if (!path.written.starts_with('~')) return false;
+  if (path.written.size() == 1) return path.role != PathRole::guess;
+  return path.written[1] == '/' || is_letter(path.written[1]);
 }
 
 }  // namespace cloche

@@ -1,5 +1,5 @@
 // The readings of one argument. What the gate makes of them is in gates_test.cpp.
-#include "policy/path_pieces.hpp"
+#include "policy/rules/path_candidates.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,13 +9,13 @@
 namespace cloche {
 namespace {
 
-PathPiece sure(const std::string& text) { return {text, false}; }
-PathPiece guess(const std::string& text) { return {text, true}; }
+PathCandidate sure(const std::string& text) { return {text, PathRole::argument}; }
+PathCandidate guess(const std::string& text) { return {text, PathRole::guess}; }
 
-TEST(PathPieces, EveryReadingIsFound) {
+TEST(PathCandidates, EveryReadingIsFound) {
   const struct {
     std::string word;
-    std::vector<PathPiece> pieces;
+    std::vector<PathCandidate> pieces;
   } rows[] = {
       {"", {}},
       {"a", {sure("a")}},
@@ -49,7 +49,7 @@ TEST(PathPieces, EveryReadingIsFound) {
 
 // Overlapping values grow with the square of the word: they are counted, and too many are refused, not cut
 // off.
-TEST(PathPieces, AWordOfManyValuesIsRefusedSoon) {
+TEST(PathCandidates, AWordOfManyValuesIsRefusedSoon) {
   EXPECT_FALSE(paths_in(std::string(60'000, '=')));
   EXPECT_FALSE(paths_in("-" + std::string(60'000, '=')));
   std::string commas;
@@ -62,7 +62,7 @@ TEST(PathPieces, AWordOfManyValuesIsRefusedSoon) {
 }
 
 // Whatever surrounds it, a path behind a separator is judged as the path that it is.
-TEST(PathPieces, APathBehindASeparatorIsAlwaysFound) {
+TEST(PathCandidates, APathBehindASeparatorIsAlwaysFound) {
   std::mt19937 random(7);
   const std::string letters = "ab/.-+~x1";
   const std::string cuts = "=,:;@ \t";
@@ -76,13 +76,13 @@ TEST(PathPieces, APathBehindASeparatorIsAlwaysFound) {
     ASSERT_TRUE(pieces) << word;
     // After "a:" two slashes more would begin an address.
     const bool found = std::any_of(pieces->begin(), pieces->end(),
-                                   [](const PathPiece& piece) { return piece.text == "/etc/x"; });
+                                   [](const PathCandidate& path) { return path.written == "/etc/x"; });
     const bool in_an_address = word.find("://") != std::string::npos;
     EXPECT_TRUE(found || in_an_address) << word;
   }
 }
 
-TEST(PathPieces, Homes) {
+TEST(PathCandidates, Homes) {
   for (const char* text : {"~", "~/x", "~root", "~_x/y"}) EXPECT_TRUE(is_home(sure(text))) << text;
   for (const char* text : {"", "a~", "~1.2", "~-", "./~"}) EXPECT_FALSE(is_home(sure(text))) << text;
   EXPECT_TRUE(is_home(guess("~/x")));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "policy/tool_glob.hpp"
+#include "policy/rules/globs.hpp"
 
 namespace cloche {
 namespace {
@@ -147,7 +147,7 @@ class Linter {
 
  private:
   void report(const Rule& rule, RuleFinding::Weight weight, std::string what) {
-    findings_.push_back({rule.id + " " + place(file_.source(), rule.line), std::move(what), weight});
+    findings_.push_back({rule.id + " " + file_line(file_.source(), rule.line), std::move(what), weight});
   }
   void fault(const Rule& rule, std::string what) {
     report(rule, RuleFinding::Weight::fault, std::move(what));

@@ -1,11 +1,11 @@
 // Reads `permissions` of a configuration file. Whatever is not understood refuses the file: a rule that was
 // misspelt and ignored would be a hole that the operator does not see.
 
+#include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
-#include "base/json_keys.hpp"
+#include "policy/rules/globs.hpp"
 #include "policy/rules/pattern.hpp"
 #include "policy/rules/rules.hpp"
-#include "policy/tool_glob.hpp"
 
 namespace cloche {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "base/json/json_writer.hpp"
 #include "base/text/command_words.hpp"
+#include "policy/rules/globs.hpp"
 #include "policy/rules/pattern.hpp"
-#include "policy/tool_glob.hpp"
 
 namespace cloche {
 namespace {
@@ -113,9 +113,9 @@ bool looks_at(const Rule& rule, std::string_view tool, std::string_view argument
   });
 }
 
-RuleCall with_text(const TextVoice& voice, const std::string& text) {
-  RuleCall call = voice.call;
-  call.arguments[voice.argument] = text;
+RuleCall with_text(const TextReading& reading, const std::string& text) {
+  RuleCall call = reading.call;
+  call.arguments[reading.argument] = text;
   return call;
 }
 
@@ -235,7 +235,7 @@ Verdict RuleFile::too_costly() const {
 }
 
 Verdict RuleFile::verdict_of(const Rule& rule) const {
-  const std::string where = place(source_, rule.line);
+  const std::string where = file_line(source_, rule.line);
   return {GateId::rules,       rule.action,    shown(explain(rule), 200), rule.id + " " + where,
           remedy(rule, where), rule.approvers, instead_of(rule.action)};
 }
@@ -249,20 +249,21 @@ std::optional<Verdict> RuleFile::judge_by_other_name(const RuleCall& call,
   return std::nullopt;
 }
 
-std::optional<Verdict> RuleFile::judge_text(const TextVoice& voice, const std::string& text) const {
-  using Weight = TextVoice::Weight;
+std::optional<Verdict> RuleFile::judge_text(const TextReading& reading, const std::string& text) const {
+  using Weight = TextReading::Weight;
   if (!has_opinion_) return std::nullopt;
-  const RuleCall call = with_text(voice, text);
+  const RuleCall call = with_text(reading, text);
   if (is_large(call) && is_too_costly(call)) return too_costly();
   for (const Rule* rule : candidates(call)) {
     if (!matches(*rule, call)) continue;
-    const bool by_text = looks_at(*rule, call.tool, voice.argument);
+    const bool by_text = looks_at(*rule, call.tool, reading.argument);
     const bool allows = rule->action == Decision::allow;
     if (allows && by_text) continue;
-    if (by_text || voice.weight == Weight::whole) return verdict_of(*rule);
+    if (by_text || reading.weight == Weight::whole) return verdict_of(*rule);
     if (allows) return std::nullopt;  // of a call by that name no later rule would speak
     // What is about both was heard as a rule about the tool that was called.
-    if (voice.weight == Weight::by_name && !tool_matches(rule->tool, voice.called)) return verdict_of(*rule);
+    if (reading.weight == Weight::by_name && !tool_matches(rule->tool, reading.called))
+      return verdict_of(*rule);
   }
   return std::nullopt;
 }
@@ -277,7 +278,7 @@ std::optional<Verdict> RuleFile::judge(const RuleCall& call) const {
 std::optional<Verdict> RuleFile::judge_unmatched() const {
   if (!has_opinion_) return std::nullopt;
   const Decision decision = otherwise_.value_or(Decision::deny);
-  const std::string where = place(source_, otherwise_line_);
+  const std::string where = file_line(source_, otherwise_line_);
   Verdict verdict{
       GateId::rules, decision,
       "no rule of the operator's is about it, and the default is " + std::string(name_of(decision)),
@@ -328,20 +329,21 @@ namespace {
 
 // What the whole of the text comes to for one name. The default speaks where
 // nothing of it can be judged by its parts.
-std::optional<Verdict> judge_whole(const RuleFile& file, const TextVoice& voice, const OpaqueText& opaque) {
-  auto verdict = file.judge_text(voice, opaque.text);
-  if (verdict || opaque.parts || voice.weight != TextVoice::Weight::whole) return verdict;
+std::optional<Verdict> judge_whole(const RuleFile& file, const TextReading& reading,
+                                   const OpaqueText& opaque) {
+  auto verdict = file.judge_text(reading, opaque.text);
+  if (verdict || opaque.parts || reading.weight != TextReading::Weight::whole) return verdict;
   return file.judge_unmatched();
 }
 
-std::optional<Verdict> judge_part(const RuleFile& file, const TextVoice& voice, const OpaqueText& opaque,
+std::optional<Verdict> judge_part(const RuleFile& file, const TextReading& reading, const OpaqueText& opaque,
                                   const std::string& part) {
-  const bool fully = opaque.parts && voice.weight == TextVoice::Weight::whole;
-  return fully ? file.judge(with_text(voice, part)) : file.judge_text(voice, part);
+  const bool fully = opaque.parts && reading.weight == TextReading::Weight::whole;
+  return fully ? file.judge(with_text(reading, part)) : file.judge_text(reading, part);
 }
 
 // Within one file the strictest as well: each part is a command of its own.
-std::optional<Verdict> judge_opaque(const RuleFile& file, const std::vector<TextVoice>& voices,
+std::optional<Verdict> judge_opaque(const RuleFile& file, const std::vector<TextReading>& readings,
                                     const OpaqueText& opaque) {
   std::optional<Verdict> strictest;
   Approvers approvers = Approvers::anyone;
@@ -350,10 +352,10 @@ std::optional<Verdict> judge_opaque(const RuleFile& file, const std::vector<Text
     approvers = std::max(approvers, verdict->approvers);
     if (!strictest || verdict->decision > strictest->decision) strictest = std::move(verdict);
   };
-  for (const auto& voice : voices) {
-    take(judge_whole(file, voice, opaque));
+  for (const auto& reading : readings) {
+    take(judge_whole(file, reading, opaque));
     for (const auto& part : opaque.parts ? *opaque.parts : opaque.pieces)
-      take(judge_part(file, voice, opaque, part));
+      take(judge_part(file, reading, opaque, part));
   }
   if (strictest && strictest->decision == Decision::ask) strictest->approvers = approvers;
   return strictest;
@@ -361,14 +363,14 @@ std::optional<Verdict> judge_opaque(const RuleFile& file, const std::vector<Text
 
 }  // namespace
 
-Verdict rules_on_text(const RuleFiles& files, const std::vector<TextVoice>& voices,
+Verdict rules_on_text(const RuleFiles& files, const std::vector<TextReading>& readings,
                       const OpaqueText& opaque) {
-  std::vector<TextVoice> plain;
-  for (const auto& voice : voices) {
-    auto call = canonical(voice.call);
+  std::vector<TextReading> plain;
+  for (const auto& reading : readings) {
+    auto call = canonical(reading.call);
     if (!call) return deny("cmd and command are one argument and both are given", "send one of them");
-    plain.push_back({*std::move(call), std::string(canonical_argument(voice.call.tool, voice.argument)),
-                     voice.weight, std::string(canonical_tool(voice.called))});
+    plain.push_back({*std::move(call), std::string(canonical_argument(reading.call.tool, reading.argument)),
+                     reading.weight, std::string(canonical_tool(reading.called))});
     if (auto refused = refuse_unjudgeable(files, with_text(plain.back(), opaque.text)))
       return *std::move(refused);
   }

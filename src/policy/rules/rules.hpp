@@ -87,7 +87,7 @@ struct OpaqueText {
 
 // A name by which rules may mean such a call: the tool that was called, and
 // others that do the same.
-struct TextVoice {
+struct TextReading {
   enum class Weight {
     whole,      // the tool that was called: all of its rules, and the default
     by_name,    // another name for this very call: its rules that are not about the tool as well
@@ -113,7 +113,7 @@ class RuleFile {
   std::optional<Verdict> judge_by_other_name(const RuleCall& call, std::string_view judged_tool) const;
   // Of opaque text, or a part of it: rules that allow by what they find in it are passed over.
   // nullopt: no rule speaks.
-  std::optional<Verdict> judge_text(const TextVoice& voice, const std::string& text) const;
+  std::optional<Verdict> judge_text(const TextReading& reading, const std::string& text) const;
   // What the file says where no rule does.
   std::optional<Verdict> judge_unmatched() const;
   // The rule that decides, or nullptr: the default does.
@@ -159,7 +159,8 @@ Verdict rules_gate(const RuleFiles& files, const RuleCall& call);
 Verdict rules_by_other_name(const RuleFiles& files, const RuleCall& call, std::string_view judged_tool);
 
 // The strictest of what all of them say.
-Verdict rules_on_text(const RuleFiles& files, const std::vector<TextVoice>& voices, const OpaqueText& opaque);
+Verdict rules_on_text(const RuleFiles& files, const std::vector<TextReading>& readings,
+                      const OpaqueText& opaque);
 
 // run_shell_command is run_shell, and its argument command is cmd.
 std::string_view canonical_tool(std::string_view tool);

@@ -11,8 +11,8 @@
 #include <iterator>
 
 #include "base/json/json_writer.hpp"
+#include "policy/rules/globs.hpp"
 #include "policy/rules/rule_lint.hpp"
-#include "policy/tool_glob.hpp"
 
 namespace cloche {
 namespace {
@@ -90,20 +90,20 @@ TEST(Rules, TheVerdictSaysWhoDecidedAndWhatToDo) {
   const RuleFile file = must_read(everyday);
   const Verdict denied = rules_gate({.user = file}, shell("sudo ls"));
   EXPECT_EQ(denied.gate, GateId::rules);
-  EXPECT_EQ(denied.reason, "too dangerous");
+  EXPECT_EQ(denied.reason.text(), "too dangerous");
   EXPECT_EQ(denied.rule, "permissions.rules[0] rules.json:3");
-  EXPECT_NE(denied.fix.find("rules.json:3"), std::string::npos);
+  EXPECT_NE(denied.fix.text().find("rules.json:3"), std::string::npos);
   const Verdict asked = rules_gate({.user = file}, shell("make"));
   EXPECT_EQ(asked.rule, "permissions.default rules.json:7");
-  EXPECT_EQ(asked.reason, "no rule of the operator's is about it, and the default is ask");
+  EXPECT_EQ(asked.reason.text(), "no rule of the operator's is about it, and the default is ask");
   const Verdict allowed = rules_gate({.user = file}, shell("git log"));
-  EXPECT_EQ(allowed.reason, "a rule of the operator's allows it");
-  EXPECT_EQ(allowed.fix, "");
+  EXPECT_EQ(allowed.reason.text(), "a rule of the operator's allows it");
+  EXPECT_EQ(allowed.fix.text(), "");
 }
 
 // Nothing passes by adding a ; to it.
 TEST(Rules, OpaqueTextIsAllowedByItsPartsAndRefusedByAnyOfIt) {
-  using Weight = TextVoice::Weight;
+  using Weight = TextReading::Weight;
   const RuleFile asks = must_read(R"({"default": "ask", "rules": [
     {"tool": "run_shell", "args": {"cmd": "^git push"}, "action": "deny"},
     {"tool": "run_shell", "args": {"cmd": "curl.*[|] *sh"}, "action": "deny"},
@@ -149,13 +149,13 @@ TEST(Rules, OpaqueTextIsAllowedByItsPartsAndRefusedByAnyOfIt) {
     } else {
       opaque.pieces = shell_pieces(row.text).value();
     }
-    std::vector<TextVoice> voices = {{{tool}, tool == "run_shell" ? "cmd" : "code"}};
-    voices.push_back(tool == "run_shell" ? TextVoice{{"run_script"}, "code", Weight::by_name, tool}
-                                         : TextVoice{{"run_shell"}, "cmd", Weight::text_only, tool});
-    EXPECT_EQ(rules_on_text({.user = row.file}, voices, opaque).decision, row.decision)
+    std::vector<TextReading> readings = {{{tool}, tool == "run_shell" ? "cmd" : "code"}};
+    readings.push_back(tool == "run_shell" ? TextReading{{"run_script"}, "code", Weight::by_name, tool}
+                                           : TextReading{{"run_shell"}, "cmd", Weight::text_only, tool});
+    EXPECT_EQ(rules_on_text({.user = row.file}, readings, opaque).decision, row.decision)
         << tool << ": " << row.text;
   }
-  const TextVoice python{{"run_script", {{"interpreter", "python3"}}}, "code"};
+  const TextReading python{{"run_script", {{"interpreter", "python3"}}}, "code"};
   EXPECT_EQ(rules_on_text({.user = scripts}, {python}, {.text = "anything"}).decision, Decision::allow)
       << "a rule that does not look at the text allows the tool";
   EXPECT_EQ(rules_on_text({}, {python}, {.text = "anything"}).decision, Decision::allow);
@@ -205,7 +205,7 @@ TEST(Rules, UnsetEmptyAndAListAreThreeThings) {
   const RuleFile unset = RuleFile::read(nullptr, "rules.json").value();
   EXPECT_FALSE(unset.has_opinion());
   EXPECT_EQ(rules_gate({.user = unset}, shell("ls")).decision, Decision::allow);
-  EXPECT_EQ(rules_gate({}, shell("ls")).reason, "no permission rules are set");
+  EXPECT_EQ(rules_gate({}, shell("ls")).reason.text(), "no permission rules are set");
   EXPECT_FALSE(must_read("{}").has_opinion());
   EXPECT_EQ(decide_alone(must_read(R"({"rules": []})"), shell("ls")), Decision::deny);
   EXPECT_EQ(decide_alone(must_read(R"({"rules": [], "default": "allow"})"), shell("ls")), Decision::allow);
@@ -380,8 +380,8 @@ TEST(Rules, ACallThatWouldKeepUsBusyIsDenied) {
   const auto verdict = file.judge(call);
   ASSERT_TRUE(verdict);
   EXPECT_EQ(verdict->decision, Decision::deny);
-  EXPECT_NE(verdict->reason.find("too long to be judged"), std::string::npos) << verdict->reason;
-  EXPECT_NE(verdict->fix, "");
+  EXPECT_NE(verdict->reason.text().find("too long to be judged"), std::string::npos) << verdict->reason;
+  EXPECT_FALSE(verdict->fix.empty());
   call.arguments["stdin"] = "aab";
   EXPECT_EQ(file.judge(call)->decision, Decision::allow);
 }

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 
+#include "base/text/ascii.hpp"
+
 namespace cloche {
 namespace {
 
+using ascii::is_digit;
 using Kind = ShapePart::Kind;
 using Role = ShapeOperand::Role;
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_letter(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
-bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
+bool is_word(char c) { return ascii::is_letter_or_digit(c) || c == '_'; }
 
 template <typename Test>
 bool all(std::string_view text, Test test) {
@@ -182,8 +183,7 @@ PathCandidates path_candidates(const ShapeMatch& match, const std::vector<std::s
       candidates.too_many = true;
       break;
     }
-    for (auto& piece : *pieces)
-      candidates.list.push_back({std::move(piece.text), piece.guess ? Role::guess : operand.role});
+    candidates.list.insert(candidates.list.end(), pieces->begin(), pieces->end());
   }
   candidates.too_many = candidates.too_many || candidates.list.size() > max_path_candidates;
   return candidates;

@@ -5,20 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "policy/path_pieces.hpp"
+#include "policy/rules/path_candidates.hpp"
 #include "policy/shapes/shapes.hpp"
 
 namespace cloche {
 
 // A word that a pattern took as more than a fixed token.
 struct ShapeOperand {
-  enum class Role {
-    file,
-    path,
-    argument,  // anything; what could be a path in it counts as one
-    guess,     // of a piece of an argument: likely no path at all
-  };
-  size_t index = 0;  // in argv
+  using Role = PathRole;  // never guess
+  size_t index = 0;       // in argv
   Role role = Role::file;
 
   bool operator==(const ShapeOperand&) const = default;
@@ -39,10 +34,6 @@ std::optional<ShapeMatch> find_shape(const Shapes& shapes, CommandProfile profil
 
 // The paths that a match names, as written. With too many, or too long ones, the list is not whole and the
 // caller refuses.
-struct PathCandidate {
-  std::string written = {};
-  ShapeOperand::Role role = ShapeOperand::Role::file;
-};
 struct PathCandidates {
   std::vector<PathCandidate> list = {};
   bool too_many = false;

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <initializer_list>
 
-#include "base/json_keys.hpp"
+#include "base/json/json_text.hpp"
 #include "base/sys/path.hpp"
 #include "policy/shapes/shape_match.hpp"
 
@@ -316,7 +316,7 @@ class Reader {
 };
 
 std::string failure(const Shape& shape, const ShapeExample& example, const std::string& what) {
-  return place(shape.source, example.line) + ": " + shape.id + ": " + what +
+  return file_line(shape.source, example.line) + ": " + shape.id + ": " + what +
          (example.argv.empty() ? "" : ": " + quote_words(example.argv));
 }
 

@@ -6,10 +6,9 @@
 
 #include "base/sys/directory.hpp"
 #include "policy/shipped_files.hpp"
-#include "store/config_paths.hpp"
-#include "store/operators_file.hpp"
-#include "store/second_name.hpp"
-#include "store/workspace_way.hpp"
+#include "store/config/config_paths.hpp"
+#include "store/trust/bind_mount_alias.hpp"
+#include "store/trust/trusted_file.hpp"
 
 namespace cloche {
 namespace {
@@ -17,12 +16,12 @@ namespace {
 constexpr size_t max_file_bytes = 1 << 20;
 
 Result<std::string> read_users_file(const std::string& path, const std::string& workspace) {
-  TRY(judge_reach("the file of command shapes " + path, look_at_reach(path, workspace)));
-  const OperatorsFile opened = TRY(open_trusted(path, users_writers()));
+  TRY(judge_crossing("the file of command shapes " + path, observe_crossing(path, workspace)));
+  const TrustedFile opened = TRY(open_trusted(path, users_writers()));
   const bool inside = !workspace.empty() && lies_in(workspace, opened.opened);
   TRY(judge_opened("the file of command shapes",
                    {.path = path, .opened = opened.opened, .in_workspace = inside}));
-  return read_operators(opened.fd.get(), path, max_file_bytes);
+  return read_operators_file(opened.fd.get(), path, max_file_bytes);
 }
 
 void append(Shapes& shapes, Shapes more) {

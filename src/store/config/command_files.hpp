@@ -1,6 +1,6 @@
 // The command shapes of a session: those that come with Cloche and the user's own files. A user's file that a
-// sandboxed command or another user could have written is refused, and so is a directory that others can
-// write.
+// sandboxed command or another user could have written is refused, and so is a directory that other users can
+// write to.
 #pragma once
 
 #include <string>

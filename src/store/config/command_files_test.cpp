@@ -88,7 +88,7 @@ TEST_F(CommandFiles, ALinkIntoTheWorkspaceIsRefused) {
   EXPECT_FALSE(load("ws").ok());
 }
 
-// Whatever it leads to now: a command can turn it.
+// Whatever the link leads to now: a command can replace it.
 TEST_F(CommandFiles, SoIsALinkInTheWorkspaceThatLeadsOut) {
   write("elsewhere/mine.json", good);
   fs::create_directories(root / "config/cloche");
@@ -103,8 +103,8 @@ TEST_F(CommandFiles, SoIsALinkInTheWorkspaceThatLeadsOut) {
   EXPECT_TRUE(load("other").ok());
 }
 
-// A shape of passive says that a command needs no question: whoever could have written it has answered.
-TEST_F(CommandFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
+// A shape of passive lets a command run without a question: a user who can write one has answered them all.
+TEST_F(CommandFiles, WhatAnotherUserCouldHaveWrittenRefuses) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files to others";
   write("config/cloche/commands/mine.json", good);
   const fs::path folder = root / "config/cloche/commands";
@@ -116,11 +116,11 @@ TEST_F(CommandFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
   } rows[] = {
       {folder / "mine.json", 0644, 0, ""},
       {folder / "mine.json", 0664, 0, ""},
-      {folder / "mine.json", 0666, 0, " can be written by everybody"},
+      {folder / "mine.json", 0666, 0, " can be written by every user"},
       {folder / "mine.json", 0644, 12345, " belongs to another user, id 12345"},
-      {folder, 0777, 0, " can be written by everybody"},
+      {folder, 0777, 0, " can be written by every user"},
       {folder, 0755, 12345, " belongs to another user, id 12345"},
-      {folder.parent_path(), 0777, 0, " can be written by everybody"},
+      {folder.parent_path(), 0777, 0, " can be written by every user"},
       {folder.parent_path(), 01777, 0, ""},
   };
   for (const auto& row : rows) {
@@ -147,7 +147,7 @@ TEST_F(CommandFiles, ALinkIsWorthNoMoreThanThePlaceThatItLeadsTo) {
   fs::permissions(root / "elsewhere", fs::perms(0777));
   const auto loaded = load("ws");
   ASSERT_FALSE(loaded.ok());
-  EXPECT_EQ(loaded.error().what.text(), (root / "elsewhere").string() + " can be written by everybody");
+  EXPECT_EQ(loaded.error().what.text(), (root / "elsewhere").string() + " can be written by every user");
 }
 
 TEST_F(CommandFiles, AnErrorIsNotAnEmptyList) {

@@ -1,4 +1,4 @@
-#include "store/config_paths.hpp"
+#include "store/config/config_paths.hpp"
 
 #include <sys/stat.h>
 
@@ -10,8 +10,8 @@
 namespace cloche {
 namespace {
 
-// A link that leads nowhere may lead somewhere when its disk is mounted, and what stands in the way of a
-// directory is for others to explain.
+// A link that leads nowhere may lead somewhere when its disk is mounted. Something else than a directory is
+// reported by what reads the configuration.
 bool is_obstructed(const std::string& directory) {
   struct stat seen {};
   if (::stat(directory.c_str(), &seen) == 0) return !S_ISDIR(seen.st_mode);
@@ -20,7 +20,7 @@ bool is_obstructed(const std::string& directory) {
   return above.size() < directory.size() && !above.empty() && is_obstructed(above);
 }
 
-// Ruled out only where the way to it ends in nothing at all.
+// False only where nothing at all exists at the path.
 bool may_be_there(const std::string& directory, const std::string& file) {
   struct stat seen {};
   if (::lstat((directory + "/" + file).c_str(), &seen) == 0) return true;

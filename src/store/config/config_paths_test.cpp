@@ -1,4 +1,4 @@
-#include "store/config_paths.hpp"
+#include "store/config/config_paths.hpp"
 
 #include <gtest/gtest.h>
 

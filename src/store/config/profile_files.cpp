@@ -8,16 +8,15 @@
 #include "base/sys/fd.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "store/second_name.hpp"
+#include "store/trust/bind_mount_alias.hpp"
 #include "store/trust/hard_links.hpp"
-#include "store/workspace_way.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t max_file_bytes = 1 << 20;
 
-// Others may lie beside them: notes, copies that an editor keeps.
+// Other files may lie beside them: notes, an editor's backups.
 bool is_profile_file(const std::string& name) { return name.ends_with(".json") && name[0] != '.'; }
 
 bool looks_like_json(const std::string& name) {
@@ -26,8 +25,8 @@ bool looks_like_json(const std::string& name) {
          ::strcasecmp(name.c_str() + name.size() - ending.size(), ending.data()) == 0;
 }
 
-// By descriptor: the file whose place was judged is the one that is read.
-Result<std::string> read_outside(const OperatorsFile& file, const std::string& path,
+// By descriptor: the file that was judged is the one that is read.
+Result<std::string> read_outside(const TrustedFile& file, const std::string& path,
                                  const ProfilePlaces& places) {
   const bool inside = !places.workspace.empty() && lies_in(places.workspace, file.opened);
   TRY(judge_opened("the profile",
@@ -35,12 +34,12 @@ Result<std::string> read_outside(const OperatorsFile& file, const std::string& p
                     .opened = file.opened,
                     .in_workspace = inside,
                     .has_other_names = has_other_names(file.fd.get(), file.opened, ::geteuid())}));
-  return read_operators(file.fd.get(), path, max_file_bytes);
+  return read_operators_file(file.fd.get(), path, max_file_bytes);
 }
 
-// What somebody else could have written is not the operator's word.
+// A file that another user or a command could have written is refused.
 Result<std::string> read_own(const std::string& path, const ProfilePlaces& places) {
-  TRY(judge_reach("the profile " + path, look_at_reach(path, places.workspace)));
+  TRY(judge_crossing("the profile " + path, observe_crossing(path, places.workspace)));
   return read_outside(TRY(open_trusted(path, places.writers)), path, places);
 }
 
@@ -50,7 +49,7 @@ Error about_folder(Error error) {
 }
 
 Result<void> add_own(Profiles& profiles, const std::string& folder, const ProfilePlaces& places) {
-  TRY(judge_reach("profiles_dir: " + folder, look_at_reach(folder, places.workspace)));
+  TRY(judge_crossing("profiles_dir: " + folder, observe_crossing(folder, places.workspace)));
   if (auto judged = check_operators_folder(folder, places.writers); !judged.ok())
     return about_folder(judged.take_error());
   const Profiles shipped = profiles;
@@ -86,7 +85,7 @@ std::vector<std::string> passed_over_in(const std::string& folder) {
 Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
                                          const std::string& home) {
   const OwnedFd file = TRY(sys::open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
-  const std::string text = TRY(read_operators(file.get(), path, max_file_bytes));
+  const std::string text = TRY(read_operators_file(file.get(), path, max_file_bytes));
   if (path.ends_with(".sb")) return seatbelt_refusal(path, text);
   std::string name = path.substr(path.rfind('/') + 1);
   if (name.ends_with(".json")) name.resize(name.size() - 5);

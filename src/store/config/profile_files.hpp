@@ -1,5 +1,5 @@
 // The sandbox profiles of a session: those that come with Cloche and the operator's own in `profiles_dir`.
-// One that cannot be read, or that somebody else could have written, refuses them all, because a tool may be
+// One that cannot be read, or that another user could have written, refuses them all, because a tool may be
 // meant to have it.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "policy/authority/profiles.hpp"
-#include "store/operators_file.hpp"
+#include "store/trust/trusted_file.hpp"
 
 namespace cloche {
 
@@ -23,11 +23,11 @@ struct ProfilePlaces {
 // Those that come with Cloche, without their examples, before the operator's own.
 Result<Profiles> load_profiles(const ProfilePlaces& places);
 
-// What in profiles_dir looks like a profile and is none by its name, which is NAME.json: .NAME.json and
-// NAME.JSON.
+// Files in profiles_dir that look like a profile and are not read, because their name is not NAME.json:
+// .NAME.json and NAME.JSON.
 std::vector<std::string> passed_over_in(const std::string& folder);
 
-// One file that an operator named, read as if it stood in profiles_dir.
+// One file that an operator named, read as if it lay in profiles_dir.
 Result<SandboxProfile> load_profile_file(const std::string& path, const Profiles& known,
                                          const std::string& home);
 

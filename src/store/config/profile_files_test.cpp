@@ -1,4 +1,4 @@
-// Which files of profiles_dir count, and which refuse: those that somebody else could have written.
+// Which files of profiles_dir are read, and which refuse: those that another user could have written.
 #include "store/config/profile_files.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned somebody = 12345;
+constexpr unsigned another_user = 12345;
 
 class ProfileFiles : public testing::Test {
  protected:
@@ -42,7 +42,7 @@ class ProfileFiles : public testing::Test {
   fs::path root;
 };
 
-// Whatever it leads to now: a command can turn it.
+// Whatever the link leads to now: a command can replace it.
 TEST_F(ProfileFiles, ALinkInTheWorkspaceOnTheWayRefuses) {
   const std::string workspace = (root / "ws").string();
   fs::create_directory(workspace);
@@ -60,8 +60,8 @@ TEST_F(ProfileFiles, ALinkInTheWorkspaceOnTheWayRefuses) {
             std::string::npos);
 }
 
-// A profile can widen what a command writes: it is as much the operator's word as the configuration.
-TEST_F(ProfileFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
+// A profile can widen what a command writes, so it is trusted no more easily than the configuration.
+TEST_F(ProfileFiles, WhatAnotherUserCouldHaveWrittenRefuses) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files to others";
   const struct {
     const char* path;
@@ -71,15 +71,15 @@ TEST_F(ProfileFiles, WhatSomebodyElseCouldHaveWrittenRefuses) {
   } rows[] = {
       {"/own/g.json", 0644, 0, "ok"},
       {"/own/g.json", 0664, 0, "ok"},
-      {"/own/g.json", 0666, 0, "/own/g.json can be written by everybody"},
-      {"/own/g.json", 0644, somebody, "/own/g.json belongs to another user, id 12345"},
+      {"/own/g.json", 0666, 0, "/own/g.json can be written by every user"},
+      {"/own/g.json", 0644, another_user, "/own/g.json belongs to another user, id 12345"},
       {"/own", 0775, 0, "ok"},
-      {"/own", 0777, 0, "profiles_dir: /own can be written by everybody"},
-      {"/own", 01777, 0, "profiles_dir: /own can be written by everybody"},
-      {"/own", 0755, somebody, "profiles_dir: /own belongs to another user, id 12345"},
-      {"", 0777, 0, "profiles_dir:  can be written by everybody"},
+      {"/own", 0777, 0, "profiles_dir: /own can be written by every user"},
+      {"/own", 01777, 0, "profiles_dir: /own can be written by every user"},
+      {"/own", 0755, another_user, "profiles_dir: /own belongs to another user, id 12345"},
+      {"", 0777, 0, "profiles_dir:  can be written by every user"},
       {"", 01777, 0, "ok"},
-      {"", 0755, somebody, "profiles_dir:  belongs to another user, id 12345"},
+      {"", 0755, another_user, "profiles_dir:  belongs to another user, id 12345"},
   };
   for (const auto& row : rows) {
     SCOPED_TRACE(std::string(row.path) + " " + std::to_string(row.mode));
@@ -99,32 +99,32 @@ TEST_F(ProfileFiles, ALinkIsWorthNoMoreThanThePlaceThatItLeadsTo) {
   fs::create_symlink(root / "elsewhere/g.json", root / "own/g.json");
   EXPECT_EQ(answer(), "ok");
   fs::permissions(root / "elsewhere", fs::perms(0777));
-  EXPECT_EQ(answer(), "/elsewhere can be written by everybody");
+  EXPECT_EQ(answer(), "/elsewhere can be written by every user");
   fs::permissions(root / "elsewhere", fs::perms(0755));
-  ASSERT_EQ(::chown((root / "elsewhere").c_str(), somebody, 0), 0);
+  ASSERT_EQ(::chown((root / "elsewhere").c_str(), another_user, 0), 0);
   EXPECT_EQ(answer(), "/elsewhere belongs to another user, id 12345");
-  // And than whoever can turn a link on the way.
+  // And another user may be able to replace a link that leads to it.
   ASSERT_EQ(::chown((root / "elsewhere").c_str(), 0, 0), 0);
-  fs::create_directory(root / "turning");
-  fs::create_symlink(root / "elsewhere/g.json", root / "turning/g.json");
+  fs::create_directory(root / "links");
+  fs::create_symlink(root / "elsewhere/g.json", root / "links/g.json");
   fs::remove(root / "own/g.json");
-  fs::create_symlink(root / "turning/g.json", root / "own/g.json");
+  fs::create_symlink(root / "links/g.json", root / "own/g.json");
   EXPECT_EQ(answer(), "ok");
-  fs::permissions(root / "turning", fs::perms(0777));
-  EXPECT_EQ(answer(), "/turning can be written by everybody");
+  fs::permissions(root / "links", fs::perms(0777));
+  EXPECT_EQ(answer(), "/links can be written by every user");
 }
 
 TEST_F(ProfileFiles, OfTheManagedDirectoryOnlyTheAdministratorIsTheWriter) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files to others";
   const Writers administrator{.owner = 0, .group = false};
   EXPECT_EQ(answer(administrator), "ok");
-  ASSERT_EQ(::chown((root / "own/g.json").c_str(), 0, somebody), 0);
+  ASSERT_EQ(::chown((root / "own/g.json").c_str(), 0, another_user), 0);
   fs::permissions(root / "own/g.json", fs::perms(0664));
   EXPECT_EQ(answer(administrator), "/own/g.json can be written by the group 12345");
   EXPECT_EQ(answer(), "ok");
   fs::permissions(root / "own/g.json", fs::perms(0644));
-  ASSERT_EQ(::chown((root / "own/g.json").c_str(), somebody, 0), 0);
-  EXPECT_EQ(answer({.owner = somebody, .group = true}), "ok");
+  ASSERT_EQ(::chown((root / "own/g.json").c_str(), another_user, 0), 0);
+  EXPECT_EQ(answer({.owner = another_user, .group = true}), "ok");
   EXPECT_EQ(answer(administrator), "/own/g.json belongs to another user, id 12345");
 }
 

@@ -8,13 +8,12 @@
 
 #include <algorithm>
 
+#include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
-#include "base/json_keys.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "store/operators_file.hpp"
-#include "store/second_name.hpp"
-#include "store/workspace_way.hpp"
+#include "store/trust/bind_mount_alias.hpp"
+#include "store/trust/trusted_file.hpp"
 
 namespace cloche {
 namespace {
@@ -22,15 +21,16 @@ namespace {
 constexpr const char* project_file = project_config;
 
 Result<ConfigFile> read_open(int fd, const std::string& path, std::span<const std::string_view> keys) {
-  return parse_config(TRY(read_operators(fd, path, config_limits.bytes)), path, keys);
+  return parse_config(TRY(read_operators_file(fd, path, config_limits.bytes)), path, keys);
 }
 
-// Who can write there can take the file away, or put another in its place: also when none is there. Root in
-// the home of another has no file there that counts, and that directory may be the other's.
+// A user who can write to the directory can remove the file or put another in its place, also when none is
+// there. Where root runs Cloche with another user's HOME, the directory may be that user's: no file there
+// counts for root.
 Result<void> judge_directory_of(const std::string& path, const Writers& writers) {
   const std::string directory(parent_of(path));
   struct stat seen {};
-  if (::stat(directory.c_str(), &seen) != 0) return {};  // and whoever reads the file says why
+  if (::stat(directory.c_str(), &seen) != 0) return {};  // opening the file gives the reason
   const OwnerFact fact = owner_fact(seen, directory);
   if (!writers.group) TRY(judge_owner(fact, writers));
   return judge_mode(fact, writers);
@@ -40,29 +40,28 @@ Result<std::optional<ConfigFile>> read_trusted(const std::string& path, const Wr
                                                const std::string& workspace,
                                                std::span<const std::string_view> keys) {
   if (path.empty()) return std::optional<ConfigFile>();
-  const Reach reach = TRY(reach_of(path, workspace));
-  TRY(judge_configuration_reach(path, {.reach = reach, .workspace = workspace}));
+  const Crossing crossing = TRY(crossing_of(path, workspace));
+  TRY(judge_configuration_crossing(path, {.crossing = crossing, .workspace = workspace}));
   TRY(judge_directory_of(path, writers));
-  if (reach == Reach::absent) return std::optional<ConfigFile>();
-  const OperatorsFile file = TRY(open_operators(path, writers));
-  // A link may lead to where somebody else can put another file in its place.
-  const WayFact way = file.opened == path ? WayFact{} : TRY(look_at_way(path, file));
-  TRY(judge_operators_way(way, writers));
-  // What was opened counts, should a link have been turned since the walk.
+  if (crossing == Crossing::absent) return std::optional<ConfigFile>();
+  const TrustedFile file = TRY(open_operators_file(path, writers));
+  // Where a link led to the file, another user may be able to put another in its place.
+  const PathOwners owners = file.opened == path ? PathOwners{} : TRY(look_at_path_owners(path, file));
+  TRY(judge_path_owners(owners, writers));
+  // What was opened counts, also where a link was replaced since crossing_of.
   const bool inside = !workspace.empty() && lies_in(workspace, file.opened);
   TRY(judge_opened("the configuration", {.path = path, .opened = file.opened, .in_workspace = inside}));
   return std::optional<ConfigFile>(TRY(read_open(file.fd.get(), path, keys)));
 }
 
-// Beneath the workspace and through no link: the project's file is the workspace's own or none.
-Result<std::optional<ConfigFile>> read_projects(const std::string& workspace,
+// Beneath the workspace and through no link: the project's file lies in the workspace itself.
+Result<std::optional<ConfigFile>> read_projects(int root, const std::string& workspace,
                                                 std::span<const std::string_view> keys) {
   const std::string path = workspace + "/" + project_file;
-  const OwnedFd root = TRY(sys::open(workspace, O_PATH | O_DIRECTORY));
   open_how how{};
   how.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-  const OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, root.get(), project_file, &how, sizeof how)));
+  const OwnedFd fd(static_cast<int>(::syscall(SYS_openat2, root, project_file, &how, sizeof how)));
   if (!fd && errno == ENOENT) return std::optional<ConfigFile>();
   if (!fd) return system_error("open " + path);
   struct stat seen {};
@@ -90,7 +89,7 @@ Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
 
 Result<ConfigPaths> config_paths(const Environment& environment, const std::string& workspace) {
   ConfigPaths paths{.workspace = workspace};
-  // Not with .. on the way: where that passes something that is not there it leads nowhere today and
+  // Without .. in it: where .. follows a name that does not exist, the path leads nowhere today and may lead
   // somewhere tomorrow.
   paths.user = TRY(user_config_folder(environment)) + "/config.json";
   return paths;
@@ -106,12 +105,15 @@ Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const 
     return files;
   }
   if (!paths.workspace.starts_with('/')) return refusal("a workspace must be an absolute path");
-  const OwnedFd root = TRY(sys::open(paths.workspace, O_PATH | O_DIRECTORY));
-  const std::string workspace = TRY(sys::path_of(root.get()));
+  const auto root = sys::open(paths.workspace, O_PATH | O_DIRECTORY);
+  // One that an explained call would make: no project's file lies in it yet.
+  const bool is_absent = !root.ok() && root.error().number == ENOENT;
+  if (!root.ok() && !is_absent) return root.error();
+  const std::string workspace = is_absent ? paths.workspace : TRY(sys::path_of(root.value().get()));
   ConfigFiles files;
   files.managed = TRY(read_trusted(paths.managed, administrator, workspace, keys));
   files.user = TRY(read_trusted(paths.user, user, workspace, keys));
-  files.project = TRY(read_projects(workspace, keys));
+  if (!is_absent) files.project = TRY(read_projects(root.value().get(), workspace, keys));
   return files;
 }
 

@@ -1,7 +1,7 @@
 // Finds the configuration of a session and reads its permission rules: the managed file, the user's, and the
 // project's. A file that is not there is fine; one that cannot be read, or says something we do not know,
-// refuses. What an agent could write is never taken for the operator's word: no managed or user file may lie
-// inside the workspace, not even one that does not exist yet, nor be reached through it.
+// refuses. What an agent could write never counts as the operator's: no managed or user file may lie inside
+// the workspace, not even one that does not exist yet, nor be reached through it.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@
 #include "base/result.hpp"
 #include "base/sys/environment.hpp"
 #include "policy/rules/rules.hpp"
-#include "store/config_paths.hpp"
+#include "store/config/config_paths.hpp"
 
 namespace cloche {
 
 struct ConfigPaths {
   std::string managed = managed_config;
-  std::string user = {};       // empty: there is no place for one
+  std::string user = {};       // empty: there is none
   std::string workspace = {};  // empty: none, and no project's file
   unsigned administrator = 0;  // who alone writes the managed one and its directory
 };
@@ -38,14 +38,15 @@ struct ConfigFiles {
   std::optional<ConfigFile> project = {};  // WORKSPACE/.cloche/config.json, opened beneath the workspace
 };
 
-// How large a configuration may be, whoever reads it.
+// How large a configuration may be.
 inline constexpr JsonLimits config_limits{.bytes = 4 << 20};
 
 // The text of one configuration file; `path` is for messages.
 Result<ConfigFile> parse_config(std::string_view text, const std::string& path,
                                 std::span<const std::string_view> keys);
 
-// `keys` are those that somebody will honour; any other refuses, because what is configured must be enforced.
+// `keys` are those that Cloche enforces; any other key is refused, because what is configured must be
+// enforced.
 Result<ConfigFiles> read_config_files(const ConfigPaths& paths, std::span<const std::string_view> keys);
 
 Result<RuleFiles> rules_of(const ConfigFiles& files, const NormaliseCommand& normalise = {});

@@ -107,10 +107,10 @@ TEST_F(RuleFilesOnDisk, WhatIsNoPlainFileRefuses) {
   EXPECT_EQ(answer(), "open /project/.cloche/config.json: Not a directory");
 }
 
-TEST_F(RuleFilesOnDisk, WhatAnybodyCanWriteRefuses) {
+TEST_F(RuleFilesOnDisk, WhatEveryUserCanWriteRefuses) {
   write("/home/.config/cloche/config.json", allow);
   fs::permissions(root_ + "/home/.config/cloche/config.json", fs::perms(0646));
-  EXPECT_EQ(answer(), "/home/.config/cloche/config.json can be written by everybody");
+  EXPECT_EQ(answer(), "/home/.config/cloche/config.json can be written by every user");
 }
 
 TEST_F(RuleFilesOnDisk, WhatBelongsToAnotherRefuses) {
@@ -130,12 +130,12 @@ TEST_F(RuleFilesOnDisk, OnlyTheAdministratorWritesTheManagedOneAndItsDirectory) 
       {"/etc", 0755, 12345, "deny"},
       {"/etc", 0775, 0, "deny"},
       {"/etc", 0775, 12345, "/etc can be written by the group 12345"},
-      {"/etc", 0777, 0, "/etc can be written by everybody"},
-      {"/etc", 01777, 0, "/etc can be written by everybody"},
+      {"/etc", 0777, 0, "/etc can be written by every user"},
+      {"/etc", 01777, 0, "/etc can be written by every user"},
       {"/etc/config.json", 0664, 12345, "/etc/config.json can be written by the group 12345"},
-      {"/etc/config.json", 0646, 0, "/etc/config.json can be written by everybody"},
+      {"/etc/config.json", 0646, 0, "/etc/config.json can be written by every user"},
       {"/home/.config/cloche", 0775, 12345, "deny"},
-      {"/home/.config/cloche", 0777, 0, "/home/.config/cloche can be written by everybody"},
+      {"/home/.config/cloche", 0777, 0, "/home/.config/cloche can be written by every user"},
   };
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files to a group";
   for (const auto& row : rows) {
@@ -146,7 +146,7 @@ TEST_F(RuleFilesOnDisk, OnlyTheAdministratorWritesTheManagedOneAndItsDirectory) 
     ASSERT_EQ(::chmod(path.c_str(), row.mode), 0);
     EXPECT_EQ(answer(), row.answer);
     if (fs::is_directory(path) && std::string(row.answer) != "deny") {
-      fs::remove(root_ + "/etc/config.json");  // it may be that somebody took it away
+      fs::remove(root_ + "/etc/config.json");  // another user may have removed it
       EXPECT_EQ(answer(), row.answer);
     }
     ASSERT_EQ(::chown(path.c_str(), 0, 0), 0);
@@ -185,8 +185,8 @@ TEST_F(RuleFilesOnDisk, TheOperatorsFilesAreNotInTheWorkspace) {
 TEST_F(RuleFilesOnDisk, NoLinkLeadsThroughTheWorkspace) {
   const std::string user = root_ + "/home/.config/cloche/config.json";
   write("/outside.json", allow);
-  fs::create_symlink(root_ + "/outside.json", root_ + "/project/turned");
-  fs::create_symlink("../../../project/turned", user);
+  fs::create_symlink(root_ + "/outside.json", root_ + "/project/link");
+  fs::create_symlink("../../../project/link", user);
   EXPECT_EQ(
       answer(),
       "the configuration /home/.config/cloche/config.json lies in the workspace /project, where an agent "
@@ -206,7 +206,7 @@ TEST_F(RuleFilesOnDisk, ALinkIsWorthNoMoreThanThePlaceThatItLeadsTo) {
   fs::create_symlink(root_ + "/elsewhere/config.json", root_ + "/home/.config/cloche/config.json");
   EXPECT_EQ(answer(), "ask");
   fs::permissions(root_ + "/elsewhere", fs::perms(0777));
-  EXPECT_EQ(answer(), "/elsewhere can be written by everybody");
+  EXPECT_EQ(answer(), "/elsewhere can be written by every user");
 }
 
 TEST_F(RuleFilesOnDisk, ALinkOnTheWayLeadsSomewhereOrRefuses) {

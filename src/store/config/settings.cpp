@@ -5,10 +5,10 @@
 #include "base/json/json_writer.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/visible_text.hpp"
+#include "model/limits.hpp"
 #include "model/skill.hpp"
-#include "policy/limit_words.hpp"
+#include "policy/rules/globs.hpp"
 #include "policy/rules/rules.hpp"
-#include "policy/tool_glob.hpp"
 
 namespace cloche {
 namespace {
@@ -24,20 +24,22 @@ constexpr Named<Autonomy> autonomies[] = {
     {"readonly", Autonomy::readonly}, {"supervised", Autonomy::supervised}, {"full", Autonomy::full}};
 constexpr Named<CommandProfile> command_profiles[] = {
     {"passive", CommandProfile::passive}, {"full", CommandProfile::full}, {"any", CommandProfile::any}};
-constexpr Named<Rung> rungs[] = {{"microvm", Rung::microvm},       {"gvisor", Rung::gvisor},
-                                 {"container", Rung::container},   {"namespace", Rung::namespaces},
-                                 {"subprocess", Rung::subprocess}, {"permissive", Rung::permissive}};
+constexpr Named<IsolationLevel> levels[] = {
+    {"microvm", IsolationLevel::microvm},       {"gvisor", IsolationLevel::gvisor},
+    {"container", IsolationLevel::container},   {"namespace", IsolationLevel::namespaces},
+    {"subprocess", IsolationLevel::subprocess}, {"permissive", IsolationLevel::permissive}};
 constexpr Named<Missing> missings[] = {{"refuse", Missing::refuse}, {"degrade", Missing::degrade}};
 constexpr Named<bool> dotfiles_words[] = {{"refuse", false}, {"allow", true}};
+constexpr Named<bool> record_words[] = {{"on", true}, {"off", false}};
 
-// What a file says wrongly is an Error with its place, and the reader of the file makes it. Whether the file
-// may be believed at all is judged in policy/path_trust.hpp.
-Error wrong(const SettingWord& word, const std::string& what) {
-  return json_error(word.file.path, word.member.line, word.member.name + " " + what);
+// A mistake in a file is an Error with its line, and the reader of the file makes it. Whether the file may be
+// believed at all is judged in policy/authority/path_trust.hpp.
+Error wrong(const SettingEntry& entry, const std::string& what) {
+  return json_error(entry.file.path, entry.member.line, entry.member.name + " " + what);
 }
 
-Origin origin_of(const SettingWord& word) {
-  return {Origin::Kind::file, place(word.file.path, word.member.line)};
+Origin origin_of(const SettingEntry& entry) {
+  return {Origin::Kind::file, file_line(entry.file.path, entry.member.line)};
 }
 
 // "\"a\", \"b\" or \"c\"" of the first `count`.
@@ -62,78 +64,78 @@ struct Ranked {
   size_t now;
 };
 
-// The strictest word wins; of two equal ones the first, and the managed file is read first.
+// The strictest value wins; of two equal ones the first, and the managed file is read first.
 template <typename T>
-void merge_strictest(Setting<T>& setting, Voice<T> voice, Whose whose, Ranked rank, const std::string& json,
-                     const std::string& json_now) {
-  if (whose == Whose::managed) setting.managed = voice;
-  const bool operators_first = whose != Whose::project && !setting.is_said();
-  if (operators_first || rank.said < rank.now || (rank.said == rank.now && !setting.is_said())) {
-    if (setting.is_said()) setting.overruled.push_back({json_now, setting.origin});
-    setting.value = std::move(voice.value);
-    setting.origin = std::move(voice.origin);
+void merge_strictest(Setting<T>& setting, ConfigValue<T> given, ConfigSource source, Ranked rank,
+                     const std::string& json, const std::string& json_now) {
+  if (source == ConfigSource::managed) setting.managed = given;
+  const bool operators_first = source != ConfigSource::project && !setting.is_set();
+  if (operators_first || rank.said < rank.now || (rank.said == rank.now && !setting.is_set())) {
+    if (setting.is_set()) setting.overruled.push_back({json_now, setting.origin});
+    setting.value = std::move(given.value);
+    setting.origin = std::move(given.origin);
   } else if (rank.said > rank.now) {
-    setting.overruled.push_back({json, std::move(voice.origin)});
+    setting.overruled.push_back({json, std::move(given.origin)});
   }
 }
 
-// Words of which one is said, strictest first.
+// One of several names, strictest first.
 template <auto field, const auto& names>
-Result<void> read_choice(Settings& settings, const SettingWord& word) {
+Result<void> read_choice(Settings& settings, const SettingEntry& entry) {
   constexpr size_t count = std::size(names);
   size_t said = 0;
-  while (said < count && !(word.member.value.is_string() && word.member.value.text == names[said].name))
+  while (said < count && !(entry.member.value.is_string() && entry.member.value.text == names[said].name))
     ++said;
-  if (said == count) return wrong(word, "is not " + listed(names, count));
+  if (said == count) return wrong(entry, "is not " + listed(names, count));
   const size_t standard = rank_of(names, (Settings().*field).value);
-  if (word.whose == Whose::project && said > standard)
-    return wrong(word, "can only be tightened by a project: " + listed(names, standard + 1));
+  if (entry.source == ConfigSource::project && said > standard)
+    return wrong(entry, "can only be tightened by a project: " + listed(names, standard + 1));
   auto& setting = settings.*field;
   const size_t now = rank_of(names, setting.value);
-  merge_strictest(setting, {names[said].value, origin_of(word)}, word.whose, {said, now},
+  merge_strictest(setting, {names[said].value, origin_of(entry)}, entry.source, {said, now},
                   json_quote(names[said].name), json_quote(names[now].name));
   return {};
 }
 
 // true or false, of which one is the strict one.
 template <auto field, bool strict>
-Result<void> read_boolean(Settings& settings, const SettingWord& word) {
-  if (!word.member.value.is_boolean()) return wrong(word, "is not true or false");
-  const bool said = word.member.value.truth;
+Result<void> read_boolean(Settings& settings, const SettingEntry& entry) {
+  if (!entry.member.value.is_boolean()) return wrong(entry, "is not true or false");
+  const bool said = entry.member.value.truth;
   auto& setting = settings.*field;
-  if (word.whose == Whose::project && said != strict)
-    return wrong(word, std::string("can only be tightened by a project: ") + (strict ? "true" : "false"));
+  if (entry.source == ConfigSource::project && said != strict)
+    return wrong(entry, std::string("can only be tightened by a project: ") + (strict ? "true" : "false"));
   const auto rank = [](bool value) { return value == strict ? size_t{0} : size_t{1}; };
   const auto json = [](bool value) { return std::string(value ? "true" : "false"); };
-  merge_strictest(setting, {said, origin_of(word)}, word.whose, {rank(said), rank(setting.value)}, json(said),
-                  json(setting.value));
+  merge_strictest(setting, {said, origin_of(entry)}, entry.source, {rank(said), rank(setting.value)},
+                  json(said), json(setting.value));
   return {};
 }
 
-// A directory; the managed file's word stands over the user's.
+// A directory; the managed file's value holds against the user's.
 template <auto field>
-Result<void> read_path(Settings& settings, const SettingWord& word) {
-  const JsonValue& value = word.member.value;
-  if (!value.is_string() || !is_plain_absolute(value.text)) return wrong(word, "is not an absolute path");
+Result<void> read_path(Settings& settings, const SettingEntry& entry) {
+  const JsonValue& value = entry.member.value;
+  if (!value.is_string() || !is_plain_absolute(value.text)) return wrong(entry, "is not an absolute path");
   auto& setting = settings.*field;
-  if (word.whose == Whose::managed) setting.managed = {value.text, origin_of(word)};
-  if (setting.is_said()) {
-    setting.overruled.push_back({json_quote(value.text), origin_of(word)});
+  if (entry.source == ConfigSource::managed) setting.managed = {value.text, origin_of(entry)};
+  if (setting.is_set()) {
+    setting.overruled.push_back({json_quote(value.text), origin_of(entry)});
   } else {
     setting.value = value.text;
-    setting.origin = origin_of(word);
+    setting.origin = origin_of(entry);
   }
   return {};
 }
 
-// What an item of a list must be; empty: it is.
+// What is wrong with an item of a list; empty: nothing.
 using FaultOfItem = std::string_view(std::string_view item);
 
 std::string_view fault_of_directory(std::string_view item) {
   return is_plain_absolute(item) ? "" : "has what is no absolute path";
 }
 
-// A grant opens what it names and no more.
+// A grant opens exactly what it names.
 std::string_view fault_of_secret(std::string_view item) {
   const bool home = item.starts_with("~/") && is_plain_absolute(item.substr(1));
   if (!home && !is_plain_absolute(item)) return "has what is no absolute path and does not begin with ~/";
@@ -156,48 +158,48 @@ std::string_view fault_of_approval(std::string_view item) {
 
 // Lists of the managed and the user's file count together.
 template <auto field, FaultOfItem fault_of>
-Result<void> read_list(Settings& settings, const SettingWord& word) {
-  if (!word.member.value.is_array()) return wrong(word, "is not a list");
+Result<void> read_list(Settings& settings, const SettingEntry& entry) {
+  if (!entry.member.value.is_array()) return wrong(entry, "is not a list");
   auto& setting = settings.*field;
-  for (const auto& item : word.member.value.items) {
-    if (!item.is_string() || item.text.empty()) return wrong(word, "is not a list of texts");
+  for (const auto& item : entry.member.value.items) {
+    if (!item.is_string() || item.text.empty()) return wrong(entry, "is not a list of texts");
     if (const std::string_view fault = fault_of(item.text); !fault.empty())
-      return json_error(word.file.path, item.line, word.member.name + " " + std::string(fault));
+      return json_error(entry.file.path, item.line, entry.member.name + " " + std::string(fault));
     setting.value.push_back(item.text);
   }
-  setting.origin.place += (setting.is_said() ? ", " : "") + origin_of(word).place;
+  setting.origin.place += (setting.is_set() ? ", " : "") + origin_of(entry).place;
   setting.origin.kind = Origin::Kind::file;
   return {};
 }
 
-Result<std::string> profile_name(const SettingWord& word, const JsonValue& value) {
+Result<std::string> profile_name(const SettingEntry& entry, const JsonValue& value) {
   if (!value.is_string() || !is_profile_name(value.text))
-    return json_error(word.file.path, value.line, word.member.name + ": not the name of a profile");
+    return json_error(entry.file.path, value.line, entry.member.name + ": not the name of a profile");
   return value.text;
 }
 
-// The same, of a project: what could never have an effect would be believed.
-Result<std::string> tightening_profile(const SettingWord& word, const JsonValue& value) {
-  std::string name = TRY(profile_name(word, value));
-  if (word.whose == Whose::project && name == name_of(Profile::workspace_write))
+// The same; a project's value that could never have an effect is refused, because it would be believed.
+Result<std::string> tightening_profile(const SettingEntry& entry, const JsonValue& value) {
+  std::string name = TRY(profile_name(entry, value));
+  if (entry.source == ConfigSource::project && name == name_of(Profile::workspace_write))
     return json_error(
-        word.file.path, value.line,
-        word.member.name + " can only be tightened by a project, and workspace-write is the widest");
+        entry.file.path, value.line,
+        entry.member.name + " can only be tightened by a project, and workspace-write is the widest");
   return name;
 }
 
-// Whether a name is known is for those to say who have the profiles.
-Result<void> read_default_profile(Settings& settings, const SettingWord& word) {
-  std::string name = TRY(tightening_profile(word, word.member.value));
-  settings.default_profile.of(word.whose) = {std::move(name), origin_of(word)};
+// Whether there is a profile of this name is checked when the profiles are loaded.
+Result<void> read_default_profile(Settings& settings, const SettingEntry& entry) {
+  std::string name = TRY(tightening_profile(entry, entry.member.value));
+  settings.default_profile.of(entry.source) = {std::move(name), origin_of(entry)};
   return {};
 }
 
-Result<void> read_rules(Settings& settings, const SettingWord& word) {
-  if (!word.member.value.is_array()) return wrong(word, "is not a list");
-  for (const auto& item : word.member.value.items) {
+Result<void> read_rules(Settings& settings, const SettingEntry& entry) {
+  if (!entry.member.value.is_array()) return wrong(entry, "is not a list");
+  for (const auto& item : entry.member.value.items) {
     const auto fail = [&](const std::string& what) {
-      return json_error(word.file.path, item.line, "rules: " + what);
+      return json_error(entry.file.path, item.line, "rules: " + what);
     };
     if (!item.is_object()) return fail("a rule is an object with tool and profile");
     for (const auto& member : item.members)
@@ -209,23 +211,23 @@ Result<void> read_rules(Settings& settings, const SettingWord& word) {
     if (!tool->is_string() || !is_tool_pattern(tool->text))
       return fail("tool is not a name, or a glob with * and ?");
     settings.rules.push_back({std::string(canonical_tool(tool->text)),
-                              TRY(tightening_profile(word, *profile)),
-                              word.whose,
-                              {Origin::Kind::file, place(word.file.path, item.line)}});
+                              TRY(tightening_profile(entry, *profile)),
+                              entry.source,
+                              {Origin::Kind::file, file_line(entry.file.path, item.line)}});
   }
   return {};
 }
 
-Result<void> read_limits(Settings& settings, const SettingWord& word) {
-  for (const auto& limit : TRY(read_limit_words(word.member.value, word.file.path))) {
-    const Origin origin{Origin::Kind::file, place(word.file.path, limit.line)};
-    settings.limits[static_cast<size_t>(limit.id)].of(word.whose) = {limit.value, origin};
+Result<void> read_limits(Settings& settings, const SettingEntry& entry) {
+  for (const auto& limit : TRY(read_limit_settings(entry.member.value, entry.file.path))) {
+    const Origin origin{Origin::Kind::file, file_line(entry.file.path, limit.line)};
+    settings.limits[static_cast<size_t>(limit.id)].of(entry.source) = {limit.value, origin};
   }
   return {};
 }
 
 // Read by policy/rules.
-Result<void> note_permissions(Settings& settings, const SettingWord&) {
+Result<void> note_permissions(Settings& settings, const SettingEntry&) {
   settings.has_permissions = true;
   return {};
 }
@@ -248,8 +250,8 @@ constexpr SettingRow table[] = {
      note_permissions},
     {"autonomy", "readonly, supervised or full", "readonly or supervised", strictest_wins,
      read_choice<&Settings::autonomy, autonomies>},
-    {"isolation", "a rung: subprocess, namespace, container, gvisor, microvm", "namespace or a higher rung",
-     strictest_wins, read_choice<&Settings::isolation, rungs>},
+    {"isolation", "a level: subprocess, namespace, container, gvisor, microvm", "namespace or a higher level",
+     strictest_wins, read_choice<&Settings::isolation, levels>},
     {"missing", "refuse or degrade", "refuse", strictest_wins, read_choice<&Settings::missing, missings>},
     {"limits", "an object of limits", "less than what holds without it", "the smallest of each", read_limits},
     {"commands", "passive, full or any", "passive or full", strictest_wins,
@@ -258,35 +260,37 @@ constexpr SettingRow table[] = {
     {"dotfiles", "refuse or allow", "refuse", strictest_wins,
      read_choice<&Settings::dotfiles, dotfiles_words>},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
+    {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},
     {"approved_executors", "a list of names", "", together,
      read_list<&Settings::approved_executors, fault_of_approval>},
 };
 
-Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file, Whose whose) {
+Result<void> read_file(Settings& settings, const std::optional<ConfigFile>& file, ConfigSource source) {
   if (!file) return {};
   for (const auto& member : file->root.members) {
-    const SettingWord word{*file, member, whose};
+    const SettingEntry entry{*file, member, source};
     for (const auto& row : table) {
       if (row.key != member.name) continue;
-      if (whose == Whose::project && row.projects.empty()) return wrong(word, "is not a project's to say");
-      TRY(row.read(settings, word));
+      if (source == ConfigSource::project && row.projects.empty())
+        return wrong(entry, "cannot be set by a project");
+      TRY(row.read(settings, entry));
     }
   }
   return {};
 }
 
-std::string json_of(const Voice<uint64_t>& voice, LimitId id) {
-  return json_quote(show_limit(id, voice.value));
+std::string json_of(const ConfigValue<uint64_t>& given, LimitId id) {
+  return json_quote(show_limit(id, given.value));
 }
 
 }  // namespace
 
-std::string_view name_of(Whose whose) {
-  switch (whose) {
-    case Whose::managed: return "managed";
-    case Whose::user: return "user";
-    case Whose::project: return "project";
+std::string_view name_of(ConfigSource source) {
+  switch (source) {
+    case ConfigSource::managed: return "managed";
+    case ConfigSource::user: return "user";
+    case ConfigSource::project: return "project";
   }
   return "project";
 }
@@ -310,42 +314,42 @@ std::span<const std::string_view> settings_keys() {
 
 Result<Settings> settings_of(const ConfigFiles& files) {
   Settings settings;
-  // The first of equal words is the one that is named, and a path's first word stands.
-  TRY(read_file(settings, files.managed, Whose::managed));
-  TRY(read_file(settings, files.user, Whose::user));
-  TRY(read_file(settings, files.project, Whose::project));
+  // Of equal values the first is the one that is named, and of paths the first holds.
+  TRY(read_file(settings, files.managed, ConfigSource::managed));
+  TRY(read_file(settings, files.user, ConfigSource::user));
+  TRY(read_file(settings, files.project, ConfigSource::project));
   return settings;
 }
 
 Setting<uint64_t> chosen_limit(const Settings& settings, const LimitQuestion& question) {
-  const Voices<uint64_t>& voices = settings.limits[static_cast<size_t>(question.id)];
+  const ValuesBySource<uint64_t>& by_source = settings.limits[static_cast<size_t>(question.id)];
   Setting<uint64_t> chosen{.value = question.standard};
-  const auto overrule = [&](const Voice<uint64_t>& voice) {
-    chosen.overruled.push_back({json_of(voice, question.id), voice.origin});
+  const auto overrule = [&](const ConfigValue<uint64_t>& given) {
+    chosen.overruled.push_back({json_of(given, question.id), given.origin});
   };
-  // The smaller one; an operator's first word also above the default.
-  const auto meet = [&](const std::optional<Voice<uint64_t>>& voice, Whose whose) {
-    if (!voice) return;
-    const bool first = !chosen.is_said() && (whose != Whose::project || voice->value <= chosen.value);
-    if (first || voice->value < chosen.value) {
-      if (chosen.is_said()) overrule({chosen.value, chosen.origin});
-      chosen.value = voice->value;
-      chosen.origin = voice->origin;
-    } else if (voice->value > chosen.value) {
-      overrule(*voice);
+  // The smaller one; an operator's first value also where it is above the default.
+  const auto meet = [&](const std::optional<ConfigValue<uint64_t>>& given, ConfigSource source) {
+    if (!given) return;
+    const bool first = !chosen.is_set() && (source != ConfigSource::project || given->value <= chosen.value);
+    if (first || given->value < chosen.value) {
+      if (chosen.is_set()) overrule({chosen.value, chosen.origin});
+      chosen.value = given->value;
+      chosen.origin = given->origin;
+    } else if (given->value > chosen.value) {
+      overrule(*given);
     }
   };
   if (question.asked) {
     chosen.value = *question.asked;
     chosen.origin = {Origin::Kind::flag, std::string(info_of(question.id).flag)};
-    for (const auto* voice : {&voices.user, &voices.project})
-      if (*voice) overrule(**voice);
+    for (const auto* given : {&by_source.user, &by_source.project})
+      if (*given) overrule(**given);
   } else {
-    meet(voices.user, Whose::user);
-    meet(voices.project, Whose::project);
+    meet(by_source.user, ConfigSource::user);
+    meet(by_source.project, ConfigSource::project);
   }
-  meet(voices.managed, Whose::managed);
-  chosen.managed = voices.managed;
+  meet(by_source.managed, ConfigSource::managed);
+  chosen.managed = by_source.managed;
   return chosen;
 }
 

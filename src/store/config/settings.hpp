@@ -1,9 +1,11 @@
-// What the configuration says beside permission rules: one table of keys, and what the three files come to.
+// What the configuration sets beside permission rules: one table of keys, and what the three files together
+// mean.
 //
-// Of the managed, the user's and the project's word the strictest wins, and each knows the line that it came
-// from. A project's file may only tighten: what it would widen refuses the file, because a word that is
-// silently without effect would be believed. Only where it cannot know what it would have to be below - a
-// limit, a level that the user has set lower - it is overruled, and `cloche config` shows it.
+// Of the values in the managed, the user's and the project's file the strictest wins, and each knows the line
+// that it came from. A project's file may only tighten. A value that would widen refuses the whole file:
+// a value without effect would be believed. Only where a project cannot know what it would have to be below
+// (a limit, an isolation level that the user has set lower) its value is overruled, and `cloche config` shows
+// that.
 #pragma once
 
 #include <array>
@@ -23,10 +25,10 @@
 
 namespace cloche {
 
-enum class Whose { managed, user, project };
-std::string_view name_of(Whose whose);
+enum class ConfigSource { managed, user, project };
+std::string_view name_of(ConfigSource source);
 
-// Who said a value, and where.
+// Where a value was set.
 struct Origin {
   enum class Kind { standard, file, flag, environment };
   Kind kind = Kind::standard;
@@ -38,7 +40,7 @@ struct Origin {
 std::string text_of(const Origin& origin);
 
 template <typename T>
-struct Voice {
+struct ConfigValue {
   T value = {};
   Origin origin = {};
 };
@@ -53,21 +55,21 @@ template <typename T>
 struct Setting {
   T value = {};
   Origin origin = {};
-  std::optional<Voice<T>> managed = {};  // what nobody goes beyond: no flag, and no program at run time
+  std::optional<ConfigValue<T>> managed = {};  // no flag and no program at run time goes beyond it
   std::vector<Overruled> overruled = {};
 
-  bool is_said() const { return origin.kind != Origin::Kind::standard; }
+  bool is_set() const { return origin.kind != Origin::Kind::standard; }
 };
 
-// Each file's own word, where flags and defaults have a say in what it comes to.
+// Each file's own value, for keys whose result depends on flags and defaults too.
 template <typename T>
-struct Voices {
-  std::optional<Voice<T>> managed = {};
-  std::optional<Voice<T>> user = {};
-  std::optional<Voice<T>> project = {};
+struct ValuesBySource {
+  std::optional<ConfigValue<T>> managed = {};
+  std::optional<ConfigValue<T>> user = {};
+  std::optional<ConfigValue<T>> project = {};
 
-  std::optional<Voice<T>>& of(Whose whose) {
-    return whose == Whose::managed ? managed : (whose == Whose::user ? user : project);
+  std::optional<ConfigValue<T>>& of(ConfigSource source) {
+    return source == ConfigSource::managed ? managed : (source == ConfigSource::user ? user : project);
   }
 };
 
@@ -75,44 +77,46 @@ struct Voices {
 struct ProfileRule {
   std::string tool;
   std::string profile;
-  Whose whose = Whose::project;
+  ConfigSource source = ConfigSource::project;
   Origin origin = {};
 };
 
 using Texts = std::vector<std::string>;
 
 struct Settings {
-  Setting<bool> enabled = {.value = true};  // false: the operator's knowing way to do without isolation
+  Setting<bool> enabled = {.value = true};  // false: the operator does without isolation, knowingly
   Setting<bool> allow_sandbox_off = {};     // whether mcp, serve and hook honour CLOCHE_SANDBOX=off
-  Setting<Rung> isolation = {.value = Rung::namespaces};
+  Setting<IsolationLevel> isolation = {.value = IsolationLevel::namespaces};
   Setting<Missing> missing = {.value = Missing::refuse};
   Setting<Autonomy> autonomy = {.value = Autonomy::supervised};
   Setting<CommandProfile> commands = {.value = CommandProfile::full};
-  Setting<bool> dotfiles = {};                             // dotfiles: allow - file tools may write them
-  Setting<bool> durable = {};                              // the record is on the disk before a call goes on
+  Setting<bool> dotfiles = {};             // dotfiles: allow - file tools may write them
+  Setting<bool> durable = {};              // the record is on the disk before a call goes on
+  Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one
   Setting<std::optional<std::string>> profiles_dir = {};   // the operator's own sandbox profiles
   Setting<std::optional<std::string>> executors_dir = {};  // the operator's own tools
   Setting<Texts> tool_path = {};                           // directories for PATH, shown read-only
   Setting<Texts> secret_grants = {};                       // secrets that skills may name in their hints
-  Setting<Texts> approved_executors = {};                  // whose code:exec nobody is asked about
-  Voices<std::string> default_profile = {};
+  Setting<Texts> approved_executors = {};                  // whose code:exec needs no approval
+  ValuesBySource<std::string> default_profile = {};
   std::vector<ProfileRule> rules = {};
-  std::array<Voices<uint64_t>, std::size(limit_table)> limits = {};  // by LimitId
+  std::array<ValuesBySource<uint64_t>, std::size(limit_table)> limits = {};  // by LimitId
   bool has_permissions = false;
 };
 
-// One row a key. A new key is a field above and a row in settings.cpp.
-struct SettingWord {
+// One key as a file sets it.
+struct SettingEntry {
   const ConfigFile& file;
   const JsonMember& member;
-  Whose whose;
+  ConfigSource source;
 };
+// One row for each key. A new key is a field above and a row in settings.cpp.
 struct SettingRow {
   std::string_view key;
   std::string_view values;    // how it is written
-  std::string_view projects;  // what a project may say; empty: nothing
-  std::string_view merge;     // what two files come to
-  Result<void> (*read)(Settings& settings, const SettingWord& word);
+  std::string_view projects;  // what a project may set; empty: nothing
+  std::string_view merge;     // what two files together mean
+  Result<void> (*read)(Settings& settings, const SettingEntry& entry);
 };
 std::span<const SettingRow> settings_table();
 // The keys of the table.
@@ -120,20 +124,20 @@ std::span<const std::string_view> settings_keys();
 
 Result<Settings> settings_of(const ConfigFiles& files);
 
-// A setting with what a flag or a program asks for: the stricter of the two where a file has spoken, else the
-// flag. Strict values are the smaller ones.
+// A setting with what a flag or a program asks for: the stricter of the two where a file sets it, else the
+// flag. The smaller value is the stricter one.
 template <typename T>
 Setting<T> with_flag(Setting<T> setting, const std::optional<T>& asked, std::string flag) {
   if (!asked) return setting;
-  const bool flag_wins = !setting.is_said() || *asked < setting.value;
+  const bool flag_wins = !setting.is_set() || *asked < setting.value;
   if (!flag_wins) return setting;
   setting.value = *asked;
   setting.origin = {Origin::Kind::flag, std::move(flag)};
   return setting;
 }
 
-// What a limit comes to. A flag may go below or above the user's and the project's word, never above the
-// managed one; a project only ever goes below what holds without it.
+// The limit that holds. A flag may go below or above the user's and the project's value, never above the
+// managed one; a project can only go below what holds without it.
 struct LimitQuestion {
   LimitId id = LimitId::wall;
   uint64_t standard = 0;

@@ -38,12 +38,12 @@ Settings settings(const Texts3& texts) {
 }
 
 std::string shown(bool value) { return value ? "true" : "false"; }
-std::string shown(Rung value) { return std::string(name_of(value)); }
+std::string shown(IsolationLevel value) { return std::string(name_of(value)); }
 std::string shown(Missing value) { return std::string(name_of(value)); }
 std::string shown(Autonomy value) { return std::string(name_of(value)); }
 std::string shown(CommandProfile value) { return std::string(name_of(value)); }
 
-// "value origin" and, for each word that lost, " <value origin"
+// "value origin" and, for each value that lost, " <value origin"
 template <auto field>
 std::string told(const Settings& settings) {
   const auto& setting = settings.*field;
@@ -69,6 +69,7 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
   const auto missing = told<&Settings::missing>;
   const auto dotfiles = told<&Settings::dotfiles>;
   const auto durable = told<&Settings::durable>;
+  const auto record = told<&Settings::record>;
   const Row rows[] = {
       {"", "", "", "enabled", enabled, "true default"},
       {"", "false", "", "enabled", enabled, "false U:1"},
@@ -116,6 +117,13 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
       {"", "true", "", "durable", durable, "true U:1"},
       {"false", "true", "", "durable", durable, "true U:1 <false M:1"},
       {"", "", "true", "durable", durable, "true P:1"},
+
+      {"", "", "", "record", record, "true default"},
+      {"", "\"off\"", "", "record", record, "false U:1"},
+      {"\"off\"", "", "", "record", record, "false M:1"},
+      {"\"on\"", "\"off\"", "", "record", record, "true M:1 <\"off\" U:1"},
+      {"\"off\"", "\"on\"", "", "record", record, "true U:1 <\"off\" M:1"},
+      {"", "\"off\"", "\"on\"", "record", record, "true P:1 <\"off\" U:1"},
   };
   for (const auto& row : rows) {
     const auto file = [&](const std::string& value) {
@@ -134,13 +142,13 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
   };
   const Row rows[] = {
       {R"({"enabled": false})", "P:1: enabled can only be tightened by a project: true"},
-      {R"({"allow_sandbox_off": true})", "P:1: allow_sandbox_off is not a project's to say"},
-      {R"({"allow_sandbox_off": false})", "is not a project's to say"},
+      {R"({"allow_sandbox_off": true})", "P:1: allow_sandbox_off cannot be set by a project"},
+      {R"({"allow_sandbox_off": false})", "cannot be set by a project"},
       {R"({"default_profile": "workspace-write"})", "P:1: default_profile can only be tightened"},
       {R"({"rules": [{"tool": "run_shell", "profile": "workspace-write"}]})",
        "P:1: rules can only be tightened by a project, and workspace-write is the widest"},
-      {R"({"profiles_dir": "/p"})", "P:1: profiles_dir is not a project's to say"},
-      {R"({"executors_dir": "/p"})", "P:1: executors_dir is not a project's to say"},
+      {R"({"profiles_dir": "/p"})", "P:1: profiles_dir cannot be set by a project"},
+      {R"({"executors_dir": "/p"})", "P:1: executors_dir cannot be set by a project"},
       {R"({"autonomy": "full"})",
        R"(P:1: autonomy can only be tightened by a project: "readonly" or "supervised")"},
       {R"({"isolation": "subprocess"})",
@@ -148,10 +156,11 @@ TEST(Settings, WhatAProjectMayNotSayRefusesItsFile) {
       {R"({"missing": "degrade"})", R"(P:1: missing can only be tightened by a project: "refuse")"},
       {R"({"commands": "any"})", R"(commands can only be tightened by a project: "passive" or "full")"},
       {R"({"durable": false})", "P:1: durable can only be tightened by a project: true"},
-      {R"({"tool_path": []})", "P:1: tool_path is not a project's to say"},
+      {R"({"record": "off"})", "P:1: record can only be tightened by a project: \"on\""},
+      {R"({"tool_path": []})", "P:1: tool_path cannot be set by a project"},
       {R"({"dotfiles": "allow"})", R"(P:1: dotfiles can only be tightened by a project: "refuse")"},
-      {R"({"secret_grants": []})", "P:1: secret_grants is not a project's to say"},
-      {R"({"approved_executors": []})", "P:1: approved_executors is not a project's to say"},
+      {R"({"secret_grants": []})", "P:1: secret_grants cannot be set by a project"},
+      {R"({"approved_executors": []})", "P:1: approved_executors cannot be set by a project"},
   };
   for (const auto& row : rows) {
     const auto as_project = read({.project = row.text});
@@ -226,7 +235,7 @@ TEST(Settings, PathsAreTheManagedFilesAndListsCountTogether) {
   EXPECT_EQ(text_of(read.tool_path.origin), "M:1, U:1");
 }
 
-TEST(Settings, ManagedKeepsItsWordForWhoeverComesLater) {
+TEST(Settings, TheManagedValueIsRememberedBesideAStricterOne) {
   const Settings read =
       settings({.managed = R"({"autonomy": "supervised"})", .user = R"({"autonomy": "readonly"})"});
   ASSERT_TRUE(read.autonomy.managed);
@@ -236,10 +245,10 @@ TEST(Settings, ManagedKeepsItsWordForWhoeverComesLater) {
 }
 
 TEST(Settings, AFlagStandsOverTheDefaultAndUnderAFile) {
-  Setting<Autonomy> nobody{.value = Autonomy::supervised};
-  EXPECT_EQ(with_flag(nobody, {Autonomy::full}, "--autonomy").value, Autonomy::full);
-  EXPECT_EQ(text_of(with_flag(nobody, {Autonomy::full}, "--autonomy").origin), "--autonomy");
-  EXPECT_EQ(with_flag(nobody, {}, "--autonomy").value, Autonomy::supervised);
+  Setting<Autonomy> standard{.value = Autonomy::supervised};
+  EXPECT_EQ(with_flag(standard, {Autonomy::full}, "--autonomy").value, Autonomy::full);
+  EXPECT_EQ(text_of(with_flag(standard, {Autonomy::full}, "--autonomy").origin), "--autonomy");
+  EXPECT_EQ(with_flag(standard, {}, "--autonomy").value, Autonomy::supervised);
   const Setting<Autonomy> said = settings({.user = R"({"autonomy": "supervised"})"}).autonomy;
   EXPECT_EQ(with_flag(said, {Autonomy::full}, "--autonomy").value, Autonomy::supervised);
   EXPECT_EQ(with_flag(said, {Autonomy::readonly}, "--autonomy").value, Autonomy::readonly);

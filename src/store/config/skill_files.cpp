@@ -1,11 +1,10 @@
-#include "store/skill_files.hpp"
+#include "store/config/skill_files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <utility>
 
@@ -15,10 +14,11 @@
 #include "base/text/command_words.hpp"
 #include "base/text/sha256.hpp"
 #include "policy/authority/declared_files.hpp"
-#include "policy/written_places.hpp"
+#include "policy/authority/path_trust.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/record/run_place.hpp"
-#include "store/second_name.hpp"
-#include "store/system_facts.hpp"
+#include "store/trust/bind_mount_alias.hpp"
+#include "store/trust/trusted_file.hpp"
 #include "store/workspace/open_beneath.hpp"
 #include "tools/commands/executor.hpp"
 #include "tools/skill.hpp"
@@ -54,42 +54,14 @@ std::string child_of(const std::string& directory, const std::string& name) {
   return (directory == "/" ? "" : directory) + "/" + name;
 }
 
-// Every place that the kernel passes on the way along a path, links followed one by one: resolving it at once
-// would not show a link in the workspace, which an agent can turn. Nothing: it leads nowhere.
-std::optional<std::vector<std::string>> stations_of(const std::string& path) {
-  constexpr int most_links = 40;
-  std::vector<std::string> stations;
-  const auto written_parts = components_of(path);
-  std::deque<std::string> rest(written_parts.begin(), written_parts.end());
-  std::string here = "/";
-  for (int links = 0; !rest.empty();) {
-    const std::string part = rest.front();
-    rest.pop_front();
-    const std::string next = part == ".." ? std::string(parent_of(here)) : child_of(here, part);
-    struct stat seen {};
-    if (::lstat(next.c_str(), &seen) != 0) return {};
-    stations.push_back(next);
-    if (!S_ISLNK(seen.st_mode)) {
-      here = next;
-      continue;
-    }
-    const auto target = sys::read_link(next);
-    if (!target.ok() || ++links > most_links) return {};
-    const auto parts = components_of(target.value());
-    rest.insert(rest.begin(), parts.begin(), parts.end());
-    here = target.value().starts_with('/') ? "/" : std::string(parent_of(next));
-  }
-  return stations;
-}
-
-// Also when we may not look: then it cannot be ruled out.
+// Also where the caller may not look.
 bool may_exist(const std::string& path) {
   struct stat seen {};
   return ::lstat(path.c_str(), &seen) == 0 || (errno != ENOENT && errno != ENOTDIR);
 }
 
-// In the workspace of some run, which its calls can write to, whoever makes them: a run is known by the files
-// of its record.
+// In the workspace of a run, which the calls of that run can write to. A run is known by the files of its
+// record.
 bool is_in_artifacts(const std::string& path) {
   for (std::string_view at = path; at != "/"; at = parent_of(at)) {
     if (!at.ends_with("/artifacts")) continue;
@@ -104,11 +76,13 @@ bool is_writable_place(const std::string& path, const SessionPlaces& places) {
   return is_beneath_any(places.writable_roots, path) || is_in_artifacts(path);
 }
 
-// Whether a call could have a say in what a path leads to. What leads nowhere cannot be ruled out.
+// Whether a call could decide what a path leads to. Where the path leads nowhere, it could.
 bool passes_writable(const std::string& path, const SessionPlaces& places) {
-  const auto stations = stations_of(path);
-  return !stations || std::any_of(stations->begin(), stations->end(),
-                                  [&](const std::string& place) { return is_writable_place(place, places); });
+  MountCache mounts;
+  const PassedPaths passed = paths_passed(path, mounts);
+  return passed.error || passed.absent ||
+         std::any_of(passed.paths.begin(), passed.paths.end(),
+                     [&](const std::string& one) { return is_writable_place(one, places); });
 }
 
 // A home that is a repository of its own (dot files) does not make everything in it a project.
@@ -143,17 +117,17 @@ FileFact look_along(const std::string& path) {
   return fact;
 }
 
-// Held before anything in it is judged: when it is all judged, this must still be the folder.
+// Held before anything in it is judged: check_unchanged() compares with it when all is judged.
 Result<void> hold_folder(Executor& executor) {
   auto found = TRY(sys::walk(executor.folder));
-  executor.place = TRY(fact_of(found.fd.get(), executor.folder));
-  executor.place.turns = std::move(found.turns);
-  TRY(judge_executor_folder(executor.place));
+  executor.folder_fact = TRY(fact_of(found.fd.get(), executor.folder));
+  executor.folder_fact.turns = std::move(found.turns);
+  TRY(judge_executor_folder(executor.folder_fact));
   executor.held = std::make_shared<const OwnedFd>(std::move(found.fd));
   return {};
 }
 
-// Where it was asked for and what was opened: a link may have been turned in between.
+// By the path that was asked for and by what was opened: a link may have been replaced in between.
 Result<Trust> trust_of_read(const std::string& path, const OpenFile& file, const SessionPlaces& places) {
   const std::string asked = TRY(absolute(path));
   return trust_of(asked, places) == Trust::operators ? trust_of(file.resolved, places) : Trust::project;
@@ -231,7 +205,7 @@ Result<std::string> digest_of_code(const Executor& executor) {
   return "sha256:" + sha256(TRY(sys::read_all(code.get(), most)));
 }
 
-Result<std::optional<Grant>> settle_grant(Grant grant, const HostNames& names, std::vector<OwnedFd>& held) {
+Result<std::optional<Grant>> settle_grant(Grant grant, const HostPaths& names, std::vector<OwnedFd>& held) {
   auto found = sys::walk(grant.source);
   if (!found.ok() && (found.error().number == ENOENT || found.error().number == ENOTDIR))
     return std::optional<Grant>();
@@ -240,10 +214,10 @@ Result<std::optional<Grant>> settle_grant(Grant grant, const HostNames& names, s
   FileFact fact = TRY(fact_of(walked.fd.get(), walked.path));
   fact.turns = std::move(walked.turns);
   if (fact.path != grant.source) TRY(judge_resolved(grant.source, fact.path, names));
-  TRY(judge_way(shown(grant.source), fact, grant.writable, names.written));
+  TRY(judge_symlinks_crossed(shown(grant.source), fact, grant.writable, names.written));
   if (fact.path != grant.source) {
     const bool inside = !names.workspace.empty() && is_beneath(names.workspace, fact.path);
-    if (grant.writable && !inside) TRY(judge_written_place(fact.path, names));
+    if (grant.writable && !inside) TRY(judge_written_path(fact.path, names));
     grant.target = std::exchange(grant.source, fact.path);
   }
   held.push_back(std::move(walked.fd));
@@ -251,19 +225,19 @@ Result<std::optional<Grant>> settle_grant(Grant grant, const HostNames& names, s
   return std::optional(std::move(grant));
 }
 
-Result<Settled> settle_grants(Authority authority, const HostNames& names) {
+Result<Settled> settle_grants(Authority authority, const HostPaths& names) {
   Settled settled{std::move(authority), {}};
-  std::vector<Grant> kept;
+  std::vector<Grant> present;
   for (auto& grant : settled.authority.grants) {
     const std::string declared = grant.source;
     auto one = TRY(settle_grant(std::move(grant), names, settled.held));
     if (one) {
-      kept.push_back(std::move(*one));
+      present.push_back(std::move(*one));
     } else {
       settled.authority.notes.push_back(shown(declared) + " is not there and is left out");
     }
   }
-  settled.authority.grants = std::move(kept);
+  settled.authority.grants = std::move(present);
   return settled;
 }
 

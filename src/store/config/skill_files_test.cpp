@@ -1,5 +1,5 @@
-// Which files are read, whose word they are, and which are refused although they are there.
-#include "store/skill_files.hpp"
+// Which files are read, whose they are, and which are refused although they exist.
+#include "store/config/skill_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -113,7 +113,7 @@ TEST_F(SkillFiles, LinksOnTheWay) {
   EXPECT_EQ(loaded("/home/mine/x/SKILL.md"), "operators");
   fs::create_directory_symlink(root_ + "/home/skills", root_ + "/home/work/link");
   EXPECT_EQ(loaded("/home/work/link/x/SKILL.md"), "project");
-  // Through the workspace in the middle: an agent could turn that link.
+  // Through the workspace in the middle: an agent could replace that link.
   fs::create_directory_symlink(root_ + "/home/work/link", root_ + "/home/far");
   EXPECT_EQ(loaded("/home/far/x/SKILL.md"), "project");
   EXPECT_EQ(loaded("/home/work/../skills/x/SKILL.md"), "project");
@@ -188,7 +188,7 @@ TEST_F(SkillFiles, AManifestIsWorthNoMoreThanItsProgram) {
 }
 
 TEST_F(SkillFiles, GrantsAreLookedAtOnce) {
-  const HostNames names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
+  const HostPaths names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
   fs::create_directories(root_ + "/home/.ssh");
   fs::create_directory_symlink(root_ + "/home/skills", root_ + "/home/notes");
   fs::create_directory_symlink(root_ + "/home/.ssh", root_ + "/home/keys");
@@ -215,7 +215,7 @@ TEST_F(SkillFiles, GrantsAreLookedAtOnce) {
 }
 
 TEST_F(SkillFiles, WhatWasFoundGoesWithTheGrant) {
-  const HostNames names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
+  const HostPaths names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
   auto settled = settle_grants({.grants = {{.source = root_ + "/home/out"}}}, names);
   ASSERT_TRUE(settled.ok());
   struct stat seen {};
@@ -227,7 +227,7 @@ TEST_F(SkillFiles, WhatWasFoundGoesWithTheGrant) {
 }
 
 TEST_F(SkillFiles, NoGrantGoesThroughALinkOfACall) {
-  HostNames names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
+  HostPaths names{.home = root_ + "/home", .workspace = root_ + "/home/work"};
   names.written = {names.workspace, root_ + "/home/out"};
   fs::create_directory_symlink(root_ + "/home/skills", root_ + "/home/out/data");
   const auto refused = settle_grants({.grants = {{.source = root_ + "/home/out/data"}}}, names);
@@ -246,7 +246,7 @@ TEST_F(SkillFiles, AnExecutorIsTheFolderThatWasLoaded) {
   const Executor& executor = list.value().at(0);
   struct stat seen {};
   ASSERT_EQ(::stat(executor.folder.c_str(), &seen), 0);
-  EXPECT_EQ(executor.place.inode, seen.st_ino);
+  EXPECT_EQ(executor.folder_fact.inode, seen.st_ino);
   EXPECT_TRUE(check_unchanged(executor).ok());
   const std::string digest = digest_of_code(executor).value();
   EXPECT_EQ(digest, "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -294,7 +294,7 @@ TEST_F(ExecutorFiles, WhoseWordAnExecutorIs) {
   EXPECT_TRUE(is_projects("/home/out/a"));
   fs::create_directory_symlink(root_ + "/home/tools", root_ + "/home/work/link");
   EXPECT_TRUE(is_projects("/home/work/link/a"));
-  // Where everybody can write, everybody could have put it there.
+  // Where every user can write, any of them could have put it there.
   fs::create_directories(root_ + "/home/open");
   fs::permissions(root_ + "/home/open", fs::perms::all);
   EXPECT_TRUE(is_projects("/home/open/a"));

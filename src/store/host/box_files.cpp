@@ -1,4 +1,4 @@
-#include "store/box_files.hpp"
+#include "store/host/box_files.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -11,10 +11,10 @@
 namespace cloche {
 namespace {
 
-Result<std::string> keep_text(const std::string& content, const std::string& state) {
+Result<std::string> store_text(const std::string& content, const std::string& state) {
   const std::string path = state + "/texts/" + sha256(content);
-  const auto kept = read_private_file(path, content.size());
-  if (kept.ok() && kept.value() == content) return path;
+  const auto stored = read_private_file(path, content.size());
+  if (stored.ok() && stored.value() == content) return path;
   if (!write_private_file(path, content)) return system_error("write " + path);
   return path;
 }
@@ -42,13 +42,13 @@ Result<void> make_entry(const std::string& root, const RootfsEntry& entry) {
 
 }  // namespace
 
-Result<std::map<size_t, BoxSource>> keep_texts(const ConfinementPlan& plan, const std::vector<size_t>& places,
-                                               const std::string& state) {
+Result<std::map<size_t, BoxSource>> store_texts(const ConfinementPlan& plan,
+                                                const std::vector<size_t>& places, const std::string& state) {
   std::map<size_t, BoxSource> texts;
   if (!places.empty() && state.empty())
-    return refusal("there is no directory of Cloche's own to keep the files of the view in",
+    return refusal("there is no directory of Cloche's own to store the files of the view in",
                    "set XDG_STATE_HOME to one that no other user can write to");
-  for (size_t at : places) texts[at] = {.path = TRY(keep_text(plan.view[at].content, state))};
+  for (size_t at : places) texts[at] = {.path = TRY(store_text(plan.view[at].content, state))};
   return texts;
 }
 

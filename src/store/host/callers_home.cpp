@@ -11,8 +11,8 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "confine/supervise/watched_child.hpp"
-#include "policy/judge_home.hpp"
-#include "store/config_paths.hpp"
+#include "policy/authority/path_trust.hpp"
+#include "store/config/config_paths.hpp"
 
 namespace cloche {
 namespace {
@@ -94,18 +94,18 @@ std::string home_by_getent(uid_t id) {
 Result<HomeFacts> look_at_home(const Environment& environment) {
   HomeFacts facts{.user = ::geteuid(), .written = environment.get("HOME")};
   if (facts.written.empty()) return facts;
-  facts.place = facts.written == "/" ? facts.written : TRY(directory_in(environment, "HOME"));
-  facts.in_proc = is_in_proc(facts.place);
+  facts.path = facts.written == "/" ? facts.written : TRY(directory_in(environment, "HOME"));
+  facts.in_proc = is_in_proc(facts.path);
   if (facts.in_proc) return facts;
   // sudo may keep XDG_CONFIG_HOME as well.
   if (config_home_is_anothers(environment)) {
     facts.config_home = environment.get("XDG_CONFIG_HOME");
-    facts.passed_over = passed_over_by(facts.config_home, environment, facts.place);
+    facts.passed_over = passed_over_by(facts.config_home, environment, facts.path);
   }
   facts.account = environment.account_home();
-  if (facts.place == facts.account) return facts;
+  if (facts.path == facts.account) return facts;
   struct stat seen {};
-  const bool exists = ::stat(facts.place.c_str(), &seen) == 0;
+  const bool exists = ::stat(facts.path.c_str(), &seen) == 0;
   if (exists || errno != ENOENT) facts.kind = FileFact::Kind::other;
   if (exists && S_ISDIR(seen.st_mode)) facts.kind = FileFact::Kind::directory;
   facts.of_another_user = exists && is_anothers(seen);

@@ -9,22 +9,22 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "policy/git_config.hpp"
 #include "policy/plan/git_identity.hpp"
 #include "policy/plan/system_view.hpp"
-#include "store/config_paths.hpp"
+#include "policy/protected/git_config.hpp"
+#include "store/config/config_paths.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/host/toolchains.hpp"
 #include "store/host/worktree.hpp"
 #include "store/protected/git_places.hpp"
-#include "store/second_name.hpp"
-#include "store/system_facts.hpp"
+#include "store/trust/bind_mount_alias.hpp"
 #include "store/trust/hard_links.hpp"
 
 namespace cloche {
 namespace {
 
-// Masked where it is: a secret behind a link is the same secret. What is not there, or not ours to reach, is
-// not there for the command either.
+// Masked where it really is: a secret behind a link is the same secret. What does not exist, or the caller
+// cannot reach, the command cannot reach either.
 void add_secret(Facts& facts, const std::string& path) {
   const auto held = sys::hold(path);
   struct stat seen {};
@@ -46,7 +46,8 @@ std::vector<std::string> homes_of(const CallerFact& caller) {
   return homes;
 }
 
-// Whether the command can enter it. Under root it is somebody whom nothing belongs to; else it is the caller.
+// Whether the command can enter it. Where root calls, the command has an id of its own that owns nothing;
+// else it has the caller's.
 // What is closed to it shows nothing, and some runtimes cannot even mount it.
 bool is_open_to_command(const FileFact& fact, const CallerFact& caller) {
   if (fact.kind != FileFact::Kind::directory) return true;
@@ -67,7 +68,7 @@ void look_at_host(Facts& facts) {
     }
   }
   for (const auto& home : homes_of(facts.caller)) {
-    // Run as root the command is somebody else, to whom homes are closed anyway: they are masked whole.
+    // Where root calls, the command has another id, to which homes are closed anyway: they are masked whole.
     if (facts.caller.privileged) {
       add_secret(facts, home);
       continue;
@@ -76,9 +77,9 @@ void look_at_host(Facts& facts) {
   }
 }
 
-// Run as root the command is somebody else, and nothing can be mounted behind a directory that is closed to
-// it: such a one above Cloche's own files is masked whole, as homes are. The outermost will do; one right at
-// the root of the host is no directory to hide.
+// Where root calls, the command has another id, and nothing can be mounted behind a directory that is closed
+// to it: such a directory above Cloche's own files is masked whole, as homes are. The outermost one is
+// enough; a directory at the root of the host is not masked.
 void mask_closed_way(Facts& facts, const FileFact& own) {
   const auto shows = [&](const FileFact& root) { return is_beneath(root.path, own.path); };
   if (!facts.caller.privileged || !own.exists()) return;
@@ -110,9 +111,24 @@ Result<FileFact> hold(const std::string& path, std::vector<OwnedFd>& held) {
   return fact;
 }
 
-// What was judged before is what is shown: looked up again it might be something else by now.
+// What was judged before is what is shown: another look-up by name could find something else.
 Result<FileFact> hold(const Grant& grant, std::vector<OwnedFd>& held) {
   return grant.judged ? Result<FileFact>(*grant.judged) : hold(grant.source, held);
+}
+
+// Of a directory that the call itself would make: as mkdir() would leave it.
+Result<FileFact> hold_or_plan(const std::string& path, bool would_be_made, std::vector<OwnedFd>& held) {
+  FileFact fact = TRY(hold(path, held));
+  if (fact.exists() || !would_be_made) return fact;
+  fact = {.kind = FileFact::Kind::directory, .path = look_at_place(path).path};
+  fact.uid = ::geteuid();
+  fact.gid = ::getegid();
+  struct stat above {};
+  std::string parent(parent_of(fact.path));
+  while (::stat(parent.c_str(), &above) != 0 && parent.size() > 1) parent = std::string(parent_of(parent));
+  if ((above.st_mode & S_ISGID) != 0) fact.gid = above.st_gid;
+  fact.mount = MountCache().look(parent).mount;
+  return fact;
 }
 
 void look_above(std::vector<FileFact>& above, const FileFact& own) {
@@ -127,13 +143,13 @@ void look_above(std::vector<FileFact>& above, const FileFact& own) {
   }
 }
 
-// Files that are judged by where they are, looked at by the directory that they are in: held once for all of
-// them, and with no link on the way.
+// Files that are judged by where they are, looked at from their directory: it is held once for all of them,
+// and reached through no link.
 class HeldDirectories {
  public:
   void add(const std::string& path, int fd) { held_.push_back({path, fd}); }
 
-  // Nothing when it has to be resolved: it is a link, or lies behind one. `path` is plain.
+  // Nothing when the path has to be resolved: it is a link, or lies behind one. `path` is plain.
   std::optional<FileFact> look_below(const std::string& path) {
     const Directory* directory = find(parent_of(path));
     if (directory == nullptr) return std::nullopt;
@@ -166,7 +182,7 @@ class HeldDirectories {
 };
 
 // Nothing of it is mounted, so nothing of it has to be held.
-Result<FileFact> look_at_hidden(const std::string& path, HeldDirectories& directories) {
+Result<FileFact> look_at_unheld(const std::string& path, HeldDirectories& directories) {
   if (is_plain_absolute(path) && path != "/") {
     if (auto fact = directories.look_below(path)) return std::move(*fact);
   }
@@ -187,13 +203,12 @@ std::vector<NamedTree> named_trees(const RunRequest& request, const Facts& facts
 }
 
 // Mounts by which what is named and what is Cloche's or the operator's own are the same.
-std::vector<MountAlias> look_at_aliases(const RunRequest& request, const Facts& facts) {
+std::vector<MountAlias> look_at_aliases(const RunRequest& request, const Facts& facts, MountCache& mounts) {
   using Of = MountAlias::Of;
   using Way = MountAlias::Way;
   std::vector<std::pair<Of, const FileFact*>> all = {{Of::state, &facts.state}};
   for (const auto& fact : facts.configuration) all.emplace_back(Of::configuration, &fact);
   for (const auto& fact : facts.kept) all.emplace_back(Of::kept, &fact);
-  MountLook mounts;
   std::vector<MountAlias> aliases;
   for (const auto& [named, writable] : named_trees(request, facts)) {
     if (!named->exists()) continue;
@@ -212,19 +227,19 @@ void add_once(std::vector<std::string>& paths, std::string path) {
   if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(std::move(path));
 }
 
-// What does not exist cannot be changed into something that would be read: whoever needs it refuses then.
+// What does not exist is left out: where Cloche needs it, the call is refused.
 Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) {
-  std::vector<OwnedFd> passing;
+  HeldDirectories directories;
   std::vector<std::string> named = parts;
   for (size_t at = 0; at < named.size(); ++at) {
-    FileFact part = TRY(hold(named[at], passing));
+    FileFact part = TRY(look_at_unheld(named[at], directories));
     if (!part.exists()) continue;
-    // Who can turn a link on the way decides where it leads. Its directory is kept, and so is the way to
-    // that: what .. means from there is settled as well.
-    for (const auto& turn : part.turns) {
+    // A process that can replace a link of the path decides where it leads. So the link's directory is
+    // protected too, and what leads to that: then .. from there is settled as well.
+    for (const auto& link : part.turns) {
       struct stat seen {};
-      if (::lstat(turn.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode))
-        add_once(named, std::string(parent_of(turn)));
+      if (::lstat(link.c_str(), &seen) == 0 && S_ISLNK(seen.st_mode))
+        add_once(named, std::string(parent_of(link)));
     }
     if (part.kind != FileFact::Kind::directory) {
       add_once(named, std::string(parent_of(part.path)));
@@ -238,9 +253,14 @@ Result<void> look_at_parts(Facts& facts, const std::vector<std::string>& parts) 
   return {};
 }
 
-// What lies in a place that is known is kept with it; a link may have led elsewhere, or may be turned.
+// What lies in a directory that is known is protected with it, unless a link led there: a link can be
+// replaced. In a directory that does not exist there is nothing to observe.
 void look_at_configuration(Facts& facts, const std::vector<std::string>& places) {
   for (const auto& place : places) {
+    const auto lacks = [&](const FileFact& known) {
+      return known.kind == FileFact::Kind::absent && is_beneath(known.path, place);
+    };
+    if (std::any_of(facts.configuration.begin(), facts.configuration.end(), lacks)) continue;
     FileFact found = look_at_place(place);
     const auto holds = [&](const FileFact& known) { return is_beneath(known.path, found.path); };
     const bool known = std::any_of(facts.configuration.begin(), facts.configuration.end(), holds);
@@ -325,15 +345,17 @@ std::vector<std::string> trees_of(const Facts& facts) {
 Result<Observation> observe_named(const RunRequest& request, Facts host) {
   Observation seen{std::move(host), {}};
   Facts& facts = seen.facts;
-  facts.workspace = TRY(hold(request.workspace.value_or("."), seen.held));
+  const bool plans_workspace = request.explained && request.workspace_of_run;
+  facts.workspace = TRY(hold_or_plan(request.workspace.value_or("."), plans_workspace, seen.held));
   for (const auto& grant : request.grants) facts.grants.push_back(TRY(hold(grant, seen.held)));
-  for (const auto& grant : request.own) facts.own.push_back(TRY(hold(grant.source, seen.held)));
+  for (const auto& grant : request.own)
+    facts.own.push_back(TRY(hold_or_plan(grant.source, request.explained && grant.writable, seen.held)));
   if (request.network == Network::of_host) {
     facts.hosts_file = TRY(hold("/etc/hosts", seen.held));
     facts.resolver_file = TRY(hold("/etc/resolv.conf", seen.held));
   }
   HeldDirectories directories;
-  if (facts.workspace.kind == FileFact::Kind::directory) {
+  if (facts.workspace.kind == FileFact::Kind::directory && facts.workspace.inode != 0) {
     directories.add(facts.workspace.path, seen.held.front().get());
     auto config = directories.look_below(facts.workspace.path + "/.cloche");
     if (config && config->kind == FileFact::Kind::directory) facts.project_config = std::move(*config);
@@ -345,7 +367,12 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
       facts.git_written = std::move(worktree->written);
     }
   }
-  for (const auto& path : request.hidden) facts.hidden.push_back(TRY(look_at_hidden(path, directories)));
+  for (const auto& path : request.hidden) {
+    FileFact own = TRY(look_at_unheld(path, directories));
+    if (!own.exists() && plans_workspace && is_beneath(facts.workspace.path, path))
+      own = {.kind = FileFact::Kind::directory, .path = path};  // the transcripts
+    facts.hidden.push_back(std::move(own));
+  }
   for (const auto& own : facts.hidden) look_above(facts.above_own, own);
   if (request.view == View::host)
     for (const auto& own : facts.hidden) mask_closed_way(facts, own);
@@ -355,9 +382,10 @@ Result<Observation> observe_named(const RunRequest& request, Facts host) {
   }
   look_above(facts.above_own, facts.state);
   look_above(facts.above_own, facts.project_config);
-  facts.workspace.mount = mount_number(facts.workspace.path);
-  for (auto& grant : facts.grants) grant.mount = mount_number(grant.path);
-  facts.mount_aliases = look_at_aliases(request, facts);
+  MountCache mounts;
+  if (facts.workspace.inode != 0) facts.workspace.mount = mounts.look(facts.workspace.path).mount;
+  for (auto& grant : facts.grants) grant.mount = mounts.look(grant.path).mount;
+  facts.mount_aliases = look_at_aliases(request, facts, mounts);
   facts.with_other_names = that_could_lie_in(trees_of(facts), std::move(facts.with_other_names));
   return seen;
 }

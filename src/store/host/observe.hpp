@@ -1,12 +1,12 @@
-// The one look at the world before a plan is made. What the operator named is opened once and held, so that
-// the jail can check that it mounts exactly what was judged.
+// Observes the host once, before a plan is made. What the operator named is opened once and held, so that the
+// jail can check that it mounts exactly what was judged.
 #pragma once
 
 #include <vector>
 
 #include "base/result.hpp"
 #include "base/sys/environment.hpp"
-#include "model/observation.hpp"
+#include "model/facts.hpp"
 #include "model/run_request.hpp"
 
 namespace cloche {
@@ -19,32 +19,34 @@ struct IdRange {
 
 // Where Cloche itself lives.
 struct OwnPlaces {
-  std::string state;                            // what it keeps; empty: nowhere
-  std::vector<std::string> parts = {};          // its programs, and what they read
+  std::string state;                            // its state directory; empty: there is none
+  std::vector<std::string> parts = {};          // its programs, and the files they read
   std::vector<std::string> configuration = {};  // the directories of the operator's
-  std::vector<std::string> trusted = {};        // of both what is run or read, which must have one name only
+  std::vector<std::string> trusted =
+      {};  // the files of both that are run or read: each must have only one name
 };
 
-// Who calls. Asked first, because a jail can be started knowing just this.
+// Who calls. Asked first, because a jail can be started when just this is known.
 CallerFact observe_caller(const RunRequest& request, const Environment& environment, const IdRange& ids);
 
 // Everything else.
 Result<Observation> observe(const RunRequest& request, const Environment& environment, CallerFact caller,
                             const OwnPlaces& own);
 
-// The two halves of it. What the host is like - who calls, the system's paths, toolchains - is the same for
-// many calls, and whoever makes many may look once for all of them.
+// The two halves of it. The facts of the host (who calls, the system's paths, toolchains) are the same for
+// many calls, and a session may observe them once for all of them.
 Result<Facts> observe_host(const RunRequest& request, const Environment& environment, CallerFact caller,
                            const OwnPlaces& own);
-// What the request itself names, added to what is known of the host; held open.
+// What the request itself names, added to the facts of the host, and held open.
 Result<Observation> observe_named(const RunRequest& request, Facts host);
 
-// What of the protected set lies in the trees that this request can write to. Apart, because only a call that
-// starts a program needs it; the first time by the request, and again by what was found then.
+// The members of the protected set in the trees that this request can write to. A function of its own,
+// because only a call that starts a program needs it; the first time by the request, and again by what was
+// found then.
 Result<void> observe_protected(const RunRequest& request, Observation& seen);
 Result<void> observe_protected_again(Observation& seen);
 
-// What is at a place, or would be made there: with every link of the part that exists followed.
+// What is at a path, or would be made there, with every link of the part that exists followed.
 FileFact look_at_place(const std::string& place);
 
 // The host mounts below the operator's trees; looked up only when a clone without them was refused.

@@ -73,10 +73,10 @@ class Walk {
       return;
     }
     at_ += "/" + name;
-    look();
+    look_up();
   }
 
-  void look() {
+  void look_up() {
     struct stat seen {};
     const bool found = ::lstat(on_host(at_, trees_).c_str(), &seen) == 0;
     if (at_.rfind('/') == 0) rooted_ = found || errno != ENOENT;

@@ -1,5 +1,5 @@
-// Where the paths of a call lead, looked up once before the decision. The verdict explains with it; opening
-// stays with the kernel, which follows nothing out of the workspace.
+// Where the paths of a call lead, looked up once before the decision and for the words of the verdict. When
+// the call runs, the kernel opens them, and follows nothing out of the workspace.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace cloche {
 
-// A tree of the host's that the command sees somewhere else, or at its own place.
+// A tree of the host that the command sees, at its own path or at another one.
 struct ShownTree {
   std::string source = {};  // on the host, resolved
   std::string target = {};  // absolute and plain

@@ -128,7 +128,7 @@ TEST_F(Operands, WhetherTheHostHasTheFirstDirectory) {
       {"/etc/../cloche-nowhere", false},
       {"/", false},
       {"//", false},
-      {"/" + std::string(5000, 'x'), true},  // nobody looked
+      {"/" + std::string(5000, 'x'), true},  // was not looked up
   };
   for (const auto& [written, rooted] : rows) EXPECT_EQ(at(written).rooted, rooted) << written.substr(0, 60);
 }

@@ -1,4 +1,4 @@
-#include "store/skeleton.hpp"
+#include "store/host/skeleton.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
-#include "model/holder.hpp"
+#include "model/plan.hpp"
 
 namespace cloche {
 namespace {
@@ -27,18 +27,18 @@ constexpr size_t most_copied_files = 4096;
 constexpr uint64_t most_copied_bytes = 16ULL << 20;
 
 // Which entries a part holds: those that lie in nothing else, divided by /etc.
-std::vector<const ViewEntry*> entries_of(const ConfinementPlan& plan, Part part) {
+std::vector<const ViewEntry*> entries_of(const ConfinementPlan& plan, SkeletonPart part) {
   std::vector<const ViewEntry*> entries;
   const Holders holders(plan);
   for (const auto& entry : plan.view) {
     const bool in_etc = is_beneath("/etc", entry.target) && entry.target != "/etc";
-    if (in_etc == (part == Part::etc) && holders.of(entry) == Holder::root) entries.push_back(&entry);
+    if (in_etc == (part == SkeletonPart::etc) && holders.of(entry) == Holder::root) entries.push_back(&entry);
   }
   return entries;
 }
 
-std::string key_of(const std::vector<const ViewEntry*>& entries, Part part) {
-  std::string text = part == Part::etc ? "etc 2\n" : "root 2\n";
+std::string key_of(const std::vector<const ViewEntry*>& entries, SkeletonPart part) {
+  std::string text = part == SkeletonPart::etc ? "etc 2\n" : "root 2\n";
   for (const ViewEntry* entry : entries) {
     const bool still = entry->kind == EntryKind::link || entry->kind == EntryKind::text || entry->copied;
     text += name_of(entry->kind);
@@ -148,7 +148,7 @@ class Builder {
       if (::symlink(says.c_str(), to.c_str()) != 0) return system_error("link " + to);
       return {};
     }
-    // What others may not read on the host they may not read in a copy, whoever made it.
+    // What other users may not read on the host they may not read in a copy.
     const mode_t needed = S_ISDIR(seen.st_mode) ? S_IROTH | S_IXOTH : S_IROTH;
     if ((seen.st_mode & needed) != needed) return {};
     files_ += 1;
@@ -200,8 +200,8 @@ Result<Skeleton> open_current(const std::string& home) {
   return skeleton;
 }
 
-// Deletes what was replaced or never finished, and the oldest when there are many, unless somebody holds it.
-void clean(const std::string& shelf, int most_deleted) {
+// Deletes what was replaced or never finished, and the oldest when there are many, unless a call holds it.
+void clean(const std::string& folder, int most_deleted) {
   constexpr size_t most_kept = 64;
   struct Candidate {
     bool replaced;
@@ -209,9 +209,9 @@ void clean(const std::string& shelf, int most_deleted) {
     std::string path;
   };
   std::vector<Candidate> candidates;
-  for (const auto& name : names_in(shelf)) {
+  for (const auto& name : names_in(folder)) {
     struct stat seen {};
-    const std::string path = shelf + "/" + name;
+    const std::string path = folder + "/" + name;
     if (::lstat(path.c_str(), &seen) != 0) continue;
     candidates.push_back({name.find('.') != std::string::npos, seen.st_mtim.tv_sec, path});
   }
@@ -229,20 +229,20 @@ void clean(const std::string& shelf, int most_deleted) {
   }
 }
 
-Result<void> build(const std::vector<const ViewEntry*>& entries, Part part, const std::string& shelf,
+Result<void> build(const std::vector<const ViewEntry*>& entries, SkeletonPart part, const std::string& folder,
                    const std::string& home) {
-  if (!make_private_directories(shelf)) return system_error("make " + shelf);
+  if (!make_private_directories(folder)) return system_error("make " + folder);
   constexpr int a_few = 2;  // because a call is waiting
-  clean(shelf, a_few);
+  clean(folder, a_few);
   static std::atomic<unsigned> counter{0};
   const std::string fresh = home + ".new-" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   if (::mkdir(fresh.c_str(), 0700) != 0) return system_error("make " + fresh);
-  // Held while it grows, so that nobody cleans it away.
+  // Held while it is built, so that no other call deletes it.
   const OwnedFd lock = TRY(sys::open(fresh, O_RDONLY | O_DIRECTORY));
   ::flock(lock.get(), LOCK_SH);
   if (::mkdir((fresh + "/root").c_str(), 0755) != 0 || ::chmod((fresh + "/root").c_str(), 0755) != 0)
     return system_error("make " + fresh);
-  const bool root = part == Part::root;
+  const bool root = part == SkeletonPart::root;
   if (root && ::mkdir((fresh + "/root/etc").c_str(), 0755) != 0) return system_error("make " + fresh);
   Builder builder(fresh + "/root", root ? "" : "/etc");
   for (const ViewEntry* entry : entries) TRY(builder.add(*entry));
@@ -260,21 +260,21 @@ Result<void> build(const std::vector<const ViewEntry*>& entries, Part part, cons
   return {};
 }
 
-std::string shelf_in(const std::string& state) { return state + "/skeletons"; }
+std::string folder_in(const std::string& state) { return state + "/skeletons"; }
 
 }  // namespace
 
-void clear_skeletons(const std::string& state) { clean(shelf_in(state), std::numeric_limits<int>::max()); }
+void clear_skeletons(const std::string& state) { clean(folder_in(state), std::numeric_limits<int>::max()); }
 
-Result<Skeleton> take_skeleton(const ConfinementPlan& plan, Part part, const std::string& state) {
+Result<Skeleton> take_skeleton(const ConfinementPlan& plan, SkeletonPart part, const std::string& state) {
   if (state.empty()) return system_error("keep a skeleton", ENOENT);
   const auto entries = entries_of(plan, part);
   if (entries.empty()) return Skeleton{};
-  const std::string shelf = shelf_in(state);
-  const std::string home = shelf + "/" + key_of(entries, part);
+  const std::string folder = folder_in(state);
+  const std::string home = folder + "/" + key_of(entries, part);
   auto current = open_current(home);
   if (current.ok()) return current;
-  TRY(build(entries, part, shelf, home));
+  TRY(build(entries, part, folder, home));
   return open_current(home);
 }
 

@@ -1,5 +1,5 @@
-// The still part of a view, built, reused, built anew, and kept for as long as somebody holds it.
-#include "store/skeleton.hpp"
+// The part of a view that never changes: built, reused, built anew, and not deleted while a call holds it.
+#include "store/host/skeleton.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -68,19 +68,19 @@ class SkeletonTest : public testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ + "/" + name) << text;
   }
-  Skeleton take(Part part = Part::etc) const {
+  Skeleton take(SkeletonPart part = SkeletonPart::etc) const {
     auto taken = take_skeleton(plan_, part, state());
     EXPECT_TRUE(taken.ok()) << taken.error().what;
     return taken.ok() ? std::move(taken).value() : Skeleton{};
   }
   std::string state() const { return path_ + "/state/cloche"; }
-  size_t kept() const { return names_in(state() + "/skeletons").size(); }
+  size_t count() const { return names_in(state() + "/skeletons").size(); }
   static std::string content(const std::string& path) {
     std::stringstream text;
     text << std::ifstream(path).rdbuf();
     return text.str();
   }
-  static struct stat look(const std::string& path) {
+  static struct stat status_of(const std::string& path) {
     struct stat seen {};
     EXPECT_EQ(::lstat(path.c_str(), &seen), 0) << path;
     return seen;
@@ -91,14 +91,14 @@ class SkeletonTest : public testing::Test {
 };
 
 TEST_F(SkeletonTest, HoldsEveryStillThingAndAMountPointForEveryOther) {
-  const Skeleton skeleton = take(Part::root);
+  const Skeleton skeleton = take(SkeletonPart::root);
   const std::string& root = skeleton.root;
   EXPECT_EQ(fs::read_symlink(root + "/bin"), "usr/bin");
   for (const char* mount_point : {"/usr", "/run", "/proc", "/tmp", "/etc", "/home/user/project"}) {
     EXPECT_TRUE(fs::is_directory(root + mount_point)) << mount_point;
     EXPECT_TRUE(fs::is_empty(root + mount_point)) << mount_point << ": what lies in a mount comes with it";
   }
-  const Skeleton second = take(Part::etc);
+  const Skeleton second = take(SkeletonPart::etc);
   const std::string& etc = second.root;
   EXPECT_EQ(content(etc + "/passwd"), "root:x:0:0\n");
   EXPECT_EQ(content(etc + "/services"), "ssh 22/tcp\n");
@@ -107,12 +107,12 @@ TEST_F(SkeletonTest, HoldsEveryStillThingAndAMountPointForEveryOther) {
 }
 
 TEST_F(SkeletonTest, HasDeviceNodesWhereItMayMakeThem) {
-  const Skeleton skeleton = take(Part::root);
-  const struct stat seen = look(skeleton.root + "/dev/null");
+  const Skeleton skeleton = take(SkeletonPart::root);
+  const struct stat seen = status_of(skeleton.root + "/dev/null");
   EXPECT_EQ(skeleton.has_devices, S_ISCHR(seen.st_mode));
   EXPECT_EQ(skeleton.has_devices, ::geteuid() == 0) << "root may, others may not";
   if (skeleton.has_devices) {
-    EXPECT_EQ(seen.st_rdev, look("/dev/null").st_rdev);
+    EXPECT_EQ(seen.st_rdev, status_of("/dev/null").st_rdev);
     EXPECT_EQ(seen.st_mode & 07777, 0666U);
   } else {
     EXPECT_TRUE(S_ISREG(seen.st_mode)) << "a mount point";
@@ -122,29 +122,29 @@ TEST_F(SkeletonTest, HasDeviceNodesWhereItMayMakeThem) {
 
 TEST_F(SkeletonTest, OnlyCharacterDevicesBecomeNodes) {
   plan_.view[6].source = path_ + "/etc/services";
-  const Skeleton skeleton = take(Part::root);
+  const Skeleton skeleton = take(SkeletonPart::root);
   EXPECT_FALSE(skeleton.has_devices);
-  EXPECT_TRUE(S_ISREG(look(skeleton.root + "/dev/null").st_mode));
+  EXPECT_TRUE(S_ISREG(status_of(skeleton.root + "/dev/null").st_mode));
 }
 
 TEST_F(SkeletonTest, APartWithoutEntriesIsNoDirectory) {
   plan_.view = {{.kind = EntryKind::tree, .target = "/etc", .source = "/etc"},
                 {.kind = EntryKind::tree, .target = "/etc/granted", .source = path_, .owned = true}};
-  EXPECT_EQ(take(Part::etc).root, "") << "/etc is the host's own, and nothing may cover it";
-  EXPECT_NE(take(Part::root).root, "");
+  EXPECT_EQ(take(SkeletonPart::etc).root, "") << "/etc is the host's own, and nothing may cover it";
+  EXPECT_NE(take(SkeletonPart::root).root, "");
 }
 
 TEST_F(SkeletonTest, TheRootIsOneWorkspacesAndEtcIsForAll) {
-  const ino_t root = take(Part::root).inode;
-  const ino_t etc = take(Part::etc).inode;
+  const ino_t root = take(SkeletonPart::root).inode;
+  const ino_t etc = take(SkeletonPart::etc).inode;
   plan_.view[9].target = "/home/user/another";
-  EXPECT_NE(take(Part::root).inode, root);
-  EXPECT_EQ(take(Part::etc).inode, etc);
+  EXPECT_NE(take(SkeletonPart::root).inode, root);
+  EXPECT_EQ(take(SkeletonPart::etc).inode, etc);
 }
 
 TEST_F(SkeletonTest, NamesTheDirectoryThatTheJailMustFind) {
   const Skeleton skeleton = take();
-  const struct stat seen = look(skeleton.root);
+  const struct stat seen = status_of(skeleton.root);
   EXPECT_EQ(seen.st_dev, skeleton.device);
   EXPECT_EQ(seen.st_ino, skeleton.inode);
   EXPECT_TRUE(skeleton.lock.valid());
@@ -154,16 +154,16 @@ TEST_F(SkeletonTest, IsPrivateOutsideAndReadableInside) {
   const auto before = ::umask(077);
   const Skeleton skeleton = take();
   ::umask(before);
-  EXPECT_EQ(look(state() + "/skeletons").st_mode & 0777, 0700U);
-  EXPECT_EQ(look(skeleton.root).st_mode & 0777, 0755U) << "whatever the caller's umask is";
-  EXPECT_EQ(look(skeleton.root + "/alternatives").st_mode & 0777, 0755U);
-  EXPECT_EQ(look(skeleton.root + "/passwd").st_mode & 07777, 0644U);
+  EXPECT_EQ(status_of(state() + "/skeletons").st_mode & 0777, 0700U);
+  EXPECT_EQ(status_of(skeleton.root).st_mode & 0777, 0755U) << "whatever the caller's umask is";
+  EXPECT_EQ(status_of(skeleton.root + "/alternatives").st_mode & 0777, 0755U);
+  EXPECT_EQ(status_of(skeleton.root + "/passwd").st_mode & 07777, 0644U);
 }
 
 TEST_F(SkeletonTest, IsReusedWhileNothingChanges) {
   const ino_t first = take().inode;
   for (int again = 0; again < 3; ++again) EXPECT_EQ(take().inode, first);
-  EXPECT_EQ(kept(), 1U);
+  EXPECT_EQ(count(), 1U);
 }
 
 TEST_F(SkeletonTest, IsSharedByCallsAtTheSameTime) {
@@ -199,20 +199,20 @@ TEST_F(SkeletonTest, OfAnotherPlanIsAnother) {
   const Skeleton second = take();
   EXPECT_NE(second.inode, first);
   EXPECT_EQ(content(second.root + "/passwd"), "another user\n");
-  EXPECT_EQ(kept(), 2U);
-  (void)take(Part::root);
+  EXPECT_EQ(count(), 2U);
+  (void)take(SkeletonPart::root);
   plan_.view[1].source = "usr/sbin";
-  EXPECT_EQ(fs::read_symlink(take(Part::root).root + "/bin"), "usr/sbin");
-  EXPECT_EQ(kept(), 4U);
+  EXPECT_EQ(fs::read_symlink(take(SkeletonPart::root).root + "/bin"), "usr/sbin");
+  EXPECT_EQ(count(), 4U);
 }
 
 TEST_F(SkeletonTest, DoesNotDependOnWhatOnlyTheMountsDecide) {
-  const ino_t first = take(Part::root).inode;
+  const ino_t first = take(SkeletonPart::root).inode;
   plan_.view[0].source = "/opt";
   plan_.view[4].size_bytes = 8192;
   plan_.view[10].target = "/usr/share/elsewhere";
   plan_.argv = {"y"};
-  EXPECT_EQ(take(Part::root).inode, first);
+  EXPECT_EQ(take(SkeletonPart::root).inode, first);
 }
 
 TEST_F(SkeletonTest, AnOldOneStaysForAsLongAsItIsHeld) {
@@ -228,30 +228,29 @@ TEST_F(SkeletonTest, AnOldOneStaysForAsLongAsItIsHeld) {
   (void)take();
   write("etc/services", "ssh 4/tcp\n");
   (void)take();
-  EXPECT_NE(::faccessat(root.get(), "passwd", F_OK, 0), 0)
-      << "and is taken away when nobody holds it any more";
+  EXPECT_NE(::faccessat(root.get(), "passwd", F_OK, 0), 0) << "and is removed when no call holds it any more";
 }
 
 TEST_F(SkeletonTest, OneThatOthersCouldHaveChangedIsNotUsed) {
   const std::string home = fs::path(take().root).parent_path();
   fs::permissions(home, fs::perms(0777));
   const Skeleton again = take();
-  EXPECT_EQ(look(fs::path(again.root).parent_path()).st_mode & 0777, 0700U) << "it was built anew";
+  EXPECT_EQ(status_of(fs::path(again.root).parent_path()).st_mode & 0777, 0700U) << "it was built anew";
 }
 
 TEST_F(SkeletonTest, WithoutAStateDirectoryThereIsNone) {
-  EXPECT_FALSE(take_skeleton(plan_, Part::etc, "").ok());
+  EXPECT_FALSE(take_skeleton(plan_, SkeletonPart::etc, "").ok());
   write("file", "");
-  EXPECT_FALSE(take_skeleton(plan_, Part::etc, path_ + "/file").ok());
+  EXPECT_FALSE(take_skeleton(plan_, SkeletonPart::etc, path_ + "/file").ok());
 }
 
 TEST_F(SkeletonTest, WhatIsTooLargeToCopyIsNotHalfDone) {
   write("etc/alternatives/large", "");
   fs::resize_file(path_ + "/etc/alternatives/large", 1ULL << 30);
-  EXPECT_FALSE(take_skeleton(plan_, Part::etc, state()).ok());
+  EXPECT_FALSE(take_skeleton(plan_, SkeletonPart::etc, state()).ok());
   fs::remove(path_ + "/etc/alternatives/large");
-  EXPECT_TRUE(take_skeleton(plan_, Part::etc, state()).ok());
-  EXPECT_EQ(kept(), 1U) << "and what was begun is cleaned away";
+  EXPECT_TRUE(take_skeleton(plan_, SkeletonPart::etc, state()).ok());
+  EXPECT_EQ(count(), 1U) << "and what was begun is cleaned away";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "store/system_facts.hpp"
+#include "store/host/system_facts.hpp"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -54,7 +54,7 @@ bool is_etc_path(std::string_view path) {
 }
 
 // The directory itself says of all its entries at once what they are.
-void look(Facts& facts) {
+void scan(Facts& facts) {
   for (const auto& row : system_paths)
     add_if_usable(facts.system, fact_of(std::string(row.path), DT_UNKNOWN));
   struct Entry {
@@ -123,10 +123,10 @@ std::string take_text(std::string_view& bytes) {
 }
 
 bool load(Facts& into, const std::string& file, const Header& now) {
-  const auto kept = read_private_file(file, 1 << 20);
-  if (!kept.ok() || kept.value().size() < sizeof now) return false;
-  if (std::memcmp(kept.value().data(), &now, sizeof now) != 0) return false;
-  std::string_view rest(kept.value());
+  const auto cached = read_private_file(file, 1 << 20);
+  if (!cached.ok() || cached.value().size() < sizeof now) return false;
+  if (std::memcmp(cached.value().data(), &now, sizeof now) != 0) return false;
+  std::string_view rest(cached.value());
   rest.remove_prefix(sizeof now);
   Facts facts;
   while (rest.size() > 2) {
@@ -188,9 +188,9 @@ void look_at_system(Facts& facts, const std::string& state) {
   const std::string file = state + "/system";
   const Header now = header_now();
   if (!state.empty() && load(facts, file, now)) return;
-  look(facts);
-  // As it was before we looked: a change meanwhile makes the kept answer a stale one. A look makes no
-  // directory.
+  scan(facts);
+  // With the header from before the scan: a change meanwhile makes the cached answer a stale one. Observing
+  // makes no directory.
   if (facts.state.exists() && has_settled(now)) save(facts, file, now);
 }
 

@@ -1,5 +1,5 @@
 // The host's system as it is looked at, and as it is remembered.
-#include "store/system_facts.hpp"
+#include "store/host/system_facts.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@ class SystemFacts : public testing::Test {
   void SetUp() override { ASSERT_NE(::mkdtemp(state_.data()), nullptr); }
   void TearDown() override { fs::remove_all(state_); }
 
-  Facts look(bool remembering = true) const {
+  Facts facts_now(bool remembering = true) const {
     Facts facts;
     if (remembering) facts.state = {.kind = FileFact::Kind::directory, .path = state_};
     look_at_system(facts, remembering ? state_ : "");
@@ -35,7 +35,7 @@ class SystemFacts : public testing::Test {
     }
     return text;
   }
-  std::string kept() const {
+  std::string cached() const {
     std::stringstream text;
     text << std::ifstream(state_ + "/system").rdbuf();
     return text.str();
@@ -46,7 +46,7 @@ class SystemFacts : public testing::Test {
 };
 
 TEST_F(SystemFacts, AreWhatTheHostHas) {
-  const Facts facts = look(false);
+  const Facts facts = facts_now(false);
   const auto usr = std::find_if(facts.system.begin(), facts.system.end(),
                                 [](const FileFact& fact) { return fact.path == "/usr"; });
   ASSERT_NE(usr, facts.system.end());
@@ -60,50 +60,50 @@ TEST_F(SystemFacts, AreWhatTheHostHas) {
 }
 
 TEST_F(SystemFacts, AreTheSameWhenRemembered) {
-  const std::string fresh = text_of(look(false));
-  EXPECT_EQ(text_of(look()), fresh);
-  EXPECT_EQ(text_of(look()), fresh);
+  const std::string fresh = text_of(facts_now(false));
+  EXPECT_EQ(text_of(facts_now()), fresh);
+  EXPECT_EQ(text_of(facts_now()), fresh);
 }
 
 TEST_F(SystemFacts, OfChangedDirectoriesAreLookedUpAnew) {
-  (void)look();
-  std::string bytes = kept();
+  (void)facts_now();
+  std::string bytes = cached();
   if (bytes.empty())
-    GTEST_SKIP() << "skipped: /, /etc or /etc/ssl changed within the last seconds, and nothing is kept";
-  const std::string fresh = text_of(look(false));
+    GTEST_SKIP() << "skipped: /, /etc or /etc/ssl changed within the last seconds, and nothing is cached";
+  const std::string fresh = text_of(facts_now(false));
   const size_t at = bytes.find("/usr");
   ASSERT_NE(at, std::string::npos);
   bytes.replace(at, 4, "/opt");
   keep(bytes);
-  EXPECT_NE(text_of(look()), fresh) << "the kept answer is the one that is used";
+  EXPECT_NE(text_of(facts_now()), fresh) << "the cached answer is the one that is used";
   bytes[8 + 16] = static_cast<char>(bytes[8 + 16] + 1);  // the time of /
   keep(bytes);
-  EXPECT_EQ(text_of(look()), fresh);
+  EXPECT_EQ(text_of(facts_now()), fresh);
 }
 
 TEST_F(SystemFacts, CutShortOrForeignAreNotBelieved) {
-  const std::string fresh = text_of(look(false));
+  const std::string fresh = text_of(facts_now(false));
   keep("");
-  EXPECT_EQ(text_of(look()), fresh);
+  EXPECT_EQ(text_of(facts_now()), fresh);
   keep("x");
-  EXPECT_EQ(text_of(look()), fresh);
-  (void)look();
+  EXPECT_EQ(text_of(facts_now()), fresh);
+  (void)facts_now();
   fs::permissions(state_ + "/system", fs::perms(0666));
-  EXPECT_EQ(text_of(look()), fresh);
+  EXPECT_EQ(text_of(facts_now()), fresh);
 }
 
-// Whoever could write this file must not be able to have anything shown.
+// A process that can write this file must not be able to have anything else shown.
 TEST_F(SystemFacts, ThatNameWhatNoTableNamesAreNotBelieved) {
-  (void)look();
-  std::string bytes = kept();
+  (void)facts_now();
+  std::string bytes = cached();
   if (bytes.empty())
-    GTEST_SKIP() << "skipped: /, /etc or /etc/ssl changed within the last seconds, and nothing is kept";
-  const std::string fresh = text_of(look(false));
+    GTEST_SKIP() << "skipped: /, /etc or /etc/ssl changed within the last seconds, and nothing is cached";
+  const std::string fresh = text_of(facts_now(false));
   for (const char* path :
        {"/home/user/.ssh", "/etc/shadow", "/etc/java-/../shadow", "/etc/python3/../shadow"}) {
     for (char group : {'s', 'e'}) {
       keep(bytes + group + "1" + path + std::string(2, '\0'));
-      EXPECT_EQ(text_of(look()), fresh) << path;
+      EXPECT_EQ(text_of(facts_now()), fresh) << path;
     }
   }
 }

@@ -8,7 +8,7 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "store/system_facts.hpp"
+#include "store/host/system_facts.hpp"
 
 namespace cloche {
 namespace {

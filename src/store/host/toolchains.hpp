@@ -19,8 +19,8 @@ struct ToolchainQuery {
   std::function<std::string(std::string_view)> variable;  // of the caller's environment; empty when unset
 };
 
-// An unknown name is a usage error; a known one that is not installed is an error when it was named, and
-// simply not there under auto.
+// An unknown name is a usage error. A known toolchain that is not installed is an error when it was named,
+// and left out under auto.
 Result<std::vector<ToolchainFact>> find_toolchains(const ToolchainQuery& query);
 
 }  // namespace cloche

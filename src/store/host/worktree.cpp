@@ -8,9 +8,9 @@
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "policy/git_config.hpp"
+#include "policy/protected/git_config.hpp"
 #include "policy/protected/git_config_paths.hpp"
-#include "store/system_facts.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -33,7 +33,7 @@ bool is_directory(const std::string& path) {
   return ::lstat(path.c_str(), &seen) == 0 && S_ISDIR(seen.st_mode);
 }
 
-// Not what a link leads to: who can write there can turn it.
+// Not what a link leads to: a command that can write there can replace the link.
 std::optional<FileFact> directory_fact(const std::string& path) {
   struct stat seen {};
   if (::lstat(path.c_str(), &seen) != 0 || !S_ISDIR(seen.st_mode)) return std::nullopt;
@@ -103,7 +103,7 @@ std::string working_tree_of(const Pointed& at) {
 }
 
 // SUPER/.git/modules/NAME, where a NAME may have slashes. All of it is git's to write; what git executes in
-// it is kept from the command as in any other git directory.
+// it is protected from the command as in any other git directory.
 std::optional<WorktreeGit> of_submodule(const Pointed& at, const std::string& workspace) {
   const bool is_module = (std::string(parent_of(at.path)) + "/").find("/modules/") != std::string::npos;
   // And in a repository: there all of it is judged, whatever a command removes from it.

@@ -77,10 +77,10 @@ TEST_F(Worktree, WhatACommitWrites) {
   EXPECT_EQ(written(), (std::vector<std::string>{"objects", "refs", "worktrees/tree"})) << "no link";
 }
 
-TEST_F(Worktree, ACommitWritesNothingOfSomebodyElses) {
+TEST_F(Worktree, ACommitWritesNothingOfAnotherUser) {
   if (::geteuid() != 0) GTEST_SKIP() << "skipped: only root can give files away";
   ASSERT_EQ(::chown((path_ + "/repository/.git/refs").c_str(), 1, 1), 0);
-  EXPECT_EQ(written(), (std::vector<std::string>{"objects", "worktrees/tree"})) << "somebody else's";
+  EXPECT_EQ(written(), (std::vector<std::string>{"objects", "worktrees/tree"})) << "another user's";
   ASSERT_EQ(::chown((path_ + "/repository/.git").c_str(), 1, 1), 0);
   EXPECT_TRUE(written().empty());
 }
@@ -201,7 +201,7 @@ TEST_F(Submodule, AllOfItsGitDirectoryIsWritten) {
   if (::geteuid() != 0) return;
   ASSERT_EQ(::chown((path_ + "/" + module).c_str(), 1, 1), 0);
   ASSERT_TRUE(git());
-  EXPECT_TRUE(git()->written.empty()) << "somebody else's";
+  EXPECT_TRUE(git()->written.empty()) << "another user's";
 }
 
 TEST_F(Submodule, ItsConfigurationMustHaveItsFilesHere) {

@@ -9,7 +9,7 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "policy/git_config.hpp"
+#include "policy/protected/git_config.hpp"
 #include "store/trust/symlink_trace.hpp"
 
 namespace cloche {
@@ -70,7 +70,7 @@ void add_repository(const std::string& git, const std::string& pointer, std::vec
 
 // Every link resolved, whether or not anything is there.
 std::string end_of(const std::string& path) {
-  const LinkWay way = follow_links(path);
+  const SymlinkTrace way = trace_symlinks(path);
   return way.error == 0 ? way.path : way.missing;
 }
 
@@ -223,7 +223,7 @@ void add_links_of_hooks_outside(const std::string& root, std::vector<NamedPlace>
     if (place.kind == PlaceKind::repository) directories.insert(common_of(place.path) + "/hooks");
   }
   for (const auto& directory : directories) {
-    const LinkWay way = follow_links(directory);
+    const SymlinkTrace way = trace_symlinks(directory);
     if (way.error != 0 || !S_ISDIR(way.seen.st_mode) || is_beneath(root, way.path)) continue;
     for (const auto& name : names_in(way.path)) {
       if (std::string hook = directory + "/" + name; is_link(hook))

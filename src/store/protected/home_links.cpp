@@ -46,10 +46,10 @@ void add_links(const std::string& directory, const Trail& trail, int depth, std:
 
 // Whether its way ends in the tree, be it at something that is still to be made, or goes by a link there.
 bool comes_by(const std::string& root, const std::string& path) {
-  const LinkWay way = follow_links(path);
+  const SymlinkTrace way = trace_symlinks(path);
   return is_beneath(root, way.error == 0 ? way.path : way.missing) ||
          std::any_of(way.links.begin(), way.links.end(),
-                     [&](const LinkWay::Link& link) { return is_beneath(root, link.path); });
+                     [&](const SymlinkTrace::Link& link) { return is_beneath(root, link.path); });
 }
 
 // In directories that are members as a whole, such as .vim: every call waits for this, so only so many names,

@@ -105,7 +105,7 @@ LeadFact::Kind kind_of(PlaceKind kind) {
   return LeadFact::Kind::repository;
 }
 
-LeadFact lead_fact(const LeadName& name, const LinkWay& way) {
+LeadFact lead_fact(const LeadName& name, const SymlinkTrace& way) {
   LeadFact lead{.path = name.path, .kind = name.kind};
   if (way.error == 0) lead.end = step_of(way.path, way.seen);
   if (way.error != 0) lead.end.path = way.missing;

@@ -34,7 +34,7 @@ struct RememberedLead {
   bool operator==(const RememberedLead&) const = default;
 };
 
-LeadFact lead_fact(const LeadName& name, const LinkWay& way);
+LeadFact lead_fact(const LeadName& name, const SymlinkTrace& way);
 
 class KnownLeads {
  public:

@@ -7,8 +7,8 @@
 #include "base/sys/sys.hpp"
 #include "policy/protected/protected_trees.hpp"
 #include "store/host/observe.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/protected/tree_look.hpp"
-#include "store/system_facts.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -51,7 +51,7 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   guard.roots = guarded_roots(request, seen.facts);
   guard.hidden.clear();
   for (const auto& own : seen.facts.hidden) guard.hidden.push_back(own.path);
-  guard.mounts = request.rung >= Rung::namespaces;
+  guard.mounts = request.level >= IsolationLevel::namespaces;
   guard.allowed = TRY(allowed_paths(request.allow_protected, seen.facts.workspace.path, guard.roots));
   TRY(judge_roots(guard.roots, guard.allowed));
   if (!guard.mounts) {
@@ -63,7 +63,7 @@ Result<void> observe_protected(const RunRequest& request, Observation& seen) {
   TRY(observe_protected_again(seen));
   for (const auto& root : guard.roots) {
     if (are_hooks_of_repository(root))
-      guard.leads.push_back(lead_fact({root, LeadFact::Kind::hooks}, follow_links(root)));
+      guard.leads.push_back(lead_fact({root, LeadFact::Kind::hooks}, trace_symlinks(root)));
   }
   return judge_led_roots(guard);
 }
@@ -74,6 +74,7 @@ Result<void> observe_protected_again(Observation& seen) {
   TreeFacts found{.is_complete = true};
   const TreeQuery query{seen.facts.state.path, guard.hidden, guard.git};
   for (const auto& root : guard.roots) {
+    if (root == seen.facts.workspace.path && seen.facts.workspace.inode == 0) continue;  // not made yet
     TreeFacts in_tree;
     TRY(look_at_tree(root, query, in_tree, seen.held));
     add_tree(found, std::move(in_tree));

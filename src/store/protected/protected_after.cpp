@@ -146,7 +146,7 @@ class WalkAfter {
   // command may have removed that HEAD, or made the rest of what git asks for.
   void judge_common_part(const NamedPlace& place) {
     if (place.kind != PlaceKind::repository || !place.pointer.ends_with("/commondir")) return;
-    const LinkWay way = follow_links(place.path);
+    const SymlinkTrace way = trace_symlinks(place.path);
     if (way.error != 0 || !is_beneath(root_path_, way.path) || !is_without_head(way.path)) return;
     findings_.suspect(place.pointer.substr(root_path_.size() + 1),
                       "leads git to a directory that is none of its own");
@@ -234,7 +234,7 @@ class WalkAfter {
       set_aside_.pop_back();
       set_aside_bytes_ -= sizeof(SetAside) + next.path.size() + next.sub.name.size();
       const std::string around = directory_of(next.path);
-      const OwnedFd from = open_beneath(root_, around, O_PATH | O_DIRECTORY);
+      const OwnedFd from = open_descendant(root_, around, O_PATH | O_DIRECTORY);
       if (!from && errno != ENOENT) findings_.gap("'" + around + "' could not be opened again");
       if (!from) continue;
       memory_ = TreeMemory(0);

@@ -8,10 +8,10 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "policy/protected/protected_directory.hpp"
+#include "store/host/system_facts.hpp"
 #include "store/protected/git_places.hpp"
 #include "store/protected/home_links.hpp"
 #include "store/protected/protected_walk.hpp"
-#include "store/system_facts.hpp"
 #include "store/trust/symlink_trace.hpp"
 #include "store/workspace/safe_walk.hpp"
 
@@ -226,7 +226,7 @@ class LookBefore {
 
   // What a link leads to is executed in its place.
   void add_end(const Leading& leading) {
-    const LinkWay way = follow_links(leading.path);
+    const SymlinkTrace way = trace_symlinks(leading.path);
     facts_.leads.push_back(fact_of(leading, way));
     if (is_git_part(leading.kind)) facts_.leads.back().dangers = GitPlaces::dangers_in(leading.path);
     const bool in_tree = way.path != root_ && is_beneath(root_, way.path);
@@ -254,13 +254,13 @@ class LookBefore {
   static bool is_git_part(LeadFact::Kind kind) { return kind > LeadFact::Kind::repository; }
 
   // Of one whose way is gone: what is now where it led last.
-  LeadFact fact_of(const Leading& leading, const LinkWay& way) const {
+  LeadFact fact_of(const Leading& leading, const SymlinkTrace& way) const {
     LeadFact fact = lead_fact({leading.path, leading.kind}, way);
     const auto remembered = remembered_.find(LeadName{leading.path, leading.kind});
     if (remembered == remembered_.end()) return fact;
     fact.lost = remembered->second->lost;
     if (way.error == 0 || remembered->second->end.empty()) return fact;
-    const LinkWay former = follow_links(remembered->second->end);
+    const SymlinkTrace former = trace_symlinks(remembered->second->end);
     fact.end = {.path = remembered->second->end};
     if (former.error == 0 && former.path == remembered->second->end)
       fact.end = lead_fact({former.path, leading.kind}, former).end;

@@ -80,7 +80,7 @@ void MemberJudge::judge_known_leads() {
 // The way there may be gone, and come back with a later call.
 void MemberJudge::judge_former_end(const LeadFact& lead) {
   if (lead.end.path.empty() || !LeadFact::is_executed(lead.kind)) return;
-  const LinkWay way = follow(lead.end.path);
+  const SymlinkTrace way = follow(lead.end.path);
   const Led led{{lead.path, lead.kind}, former_reason};
   if (way.error != 0 || way.path != lead.end.path || !may_be_executed(led, way)) return;
   if (is_other_end(lead, way)) return findings_.suspect(relative(way.path), led.reason);
@@ -100,17 +100,17 @@ bool MemberJudge::is_inside(const std::string& path) const {
 }
 
 // Through directories that the command closed as well: they are opened again wherever the look meets them.
-LinkWay MemberJudge::follow(const std::string& path) const {
+SymlinkTrace MemberJudge::follow(const std::string& path) const {
   constexpr int most_closed = 64;
-  LinkWay way = follow_links(path);
+  SymlinkTrace way = trace_symlinks(path);
   for (int i = 0; i < most_closed && way.error == EACCES && is_inside(way.path); ++i) {
     const std::string closed = relative(way.path);
-    const OwnedFd around = open_beneath(root_fd_, directory_of(closed), O_PATH | O_DIRECTORY);
+    const OwnedFd around = open_descendant(root_fd_, directory_of(closed), O_PATH | O_DIRECTORY);
     const auto seen = around ? look_in(around.get(), last_of(closed)) : std::nullopt;
     if (seen && !is_touched(*seen)) {
       way.error = ENOENT;  // it was closed before the command came, and to it as well
     } else if (seen && open_to_owner(root_fd_, closed, *seen)) {
-      way = follow_links(path);
+      way = trace_symlinks(path);
     } else {
       break;
     }
@@ -118,7 +118,7 @@ LinkWay MemberJudge::follow(const std::string& path) const {
   return way;
 }
 
-void MemberJudge::remember(const LeadName& name, const LinkWay& way) {
+void MemberJudge::remember(const LeadName& name, const SymlinkTrace& way) {
   const auto place = come_by_.find(name);
   if (place == come_by_.end()) return;
   const LeadFact* before = leads_.find(name);
@@ -129,11 +129,11 @@ void MemberJudge::remember(const LeadName& name, const LinkWay& way) {
 }
 
 void MemberJudge::judge_led(const Led& led) {
-  const LinkWay way = follow(led.lead.path);
+  const SymlinkTrace way = follow(led.lead.path);
   remember(led.lead, way);
   if (has_turned(led, way)) return;
   if (led.lead.kind == LeadFact::Kind::repository) return judge_repository(led, way);
-  if (way.error == 0) return judge_place(led, way);
+  if (way.error == 0) return judge_shown_path(led, way);
   if (leads_nowhere(way.error) || !is_inside(way.path)) return;
   if (!led.is_link()) return findings_.gap("'" + led.lead.path + "' could not be opened");
   findings_.suspect(relative(led.lead.path), led.reason);
@@ -141,7 +141,7 @@ void MemberJudge::judge_led(const Led& led) {
 
 // In the tree the walk comes by it; elsewhere nobody does. What says so may be as it was, and moved to where
 // it means another place.
-void MemberJudge::judge_repository(const Led& led, const LinkWay& way) {
+void MemberJudge::judge_repository(const Led& led, const SymlinkTrace& way) {
   const std::string& end = way.error == 0 ? way.path : way.missing;
   // Or another pointer led there: the user's own, wherever it is kept now.
   const bool is_known = !knows_all_ || leads_.find(led.lead) != nullptr ||
@@ -160,7 +160,7 @@ bool MemberJudge::has_become(LeadFact::Kind kind, const struct stat& seen, const
 
 // On a way that nobody knew of before, or that led nowhere, no link is taken for the user's word that no
 // other lead went by.
-bool MemberJudge::was_on_way(const Led& led, const LinkWay::Link& link) const {
+bool MemberJudge::was_on_way(const Led& led, const SymlinkTrace::Link& link) const {
   const LeadFact* before = leads_.find(led.lead);
   if (before == nullptr && !knows_all_) return !is_touched(link.seen) || known_.is_unchanged(link.seen);
   if (before == nullptr) return leads_.was_link(link.seen);
@@ -173,7 +173,7 @@ bool MemberJudge::was_on_way(const Led& led, const LinkWay::Link& link) const {
 // A link further on that was not on this way before. Where it leads does not matter: the user has not said
 // so. But repositories may be linked within the tree, where they are looked at; of one that leads out what
 // says so goes.
-bool MemberJudge::has_turned(const Led& led, const LinkWay& way) {
+bool MemberJudge::has_turned(const Led& led, const SymlinkTrace& way) {
   const bool is_repository = !LeadFact::is_executed(led.lead.kind);
   if (is_repository && (way.path.empty() || is_beneath(root_, way.path))) return false;
   for (const auto& link : way.links) {
@@ -187,14 +187,14 @@ bool MemberJudge::has_turned(const Led& led, const LinkWay& way) {
 }
 
 // A directory that was moved there, or one above it, brings what is older; so age says nothing.
-bool MemberJudge::is_another(const Led& led, const LinkWay& way) const {
+bool MemberJudge::is_another(const Led& led, const SymlinkTrace& way) const {
   if (const LeadFact* before = leads_.find(led.lead)) return is_other_end(*before, way);
   return !leads_.was_end(led.lead.kind, way.seen) && (knows_all_ || has_new_way(way.path));
 }
 
 // What comes to where nothing was may be there by another lead already: a directory may be renamed with all
 // that leads from somewhere to somewhere in it, and back.
-bool MemberJudge::is_other_end(const LeadFact& before, const LinkWay& way) const {
+bool MemberJudge::is_other_end(const LeadFact& before, const SymlinkTrace& way) const {
   if (before.end.inode != 0) return !is_step(before.end, way.path, way.seen);
   return !leads_.was_end(before.kind, way.seen);
 }
@@ -202,20 +202,20 @@ bool MemberJudge::is_other_end(const LeadFact& before, const LinkWay& way) const
 // Whether a directory on the way came to its name since then. That something was made in it looks the same.
 bool MemberJudge::has_new_way(const std::string& path) const {
   for (std::string at = directory_of(relative(path)); !at.empty(); at = directory_of(at)) {
-    const OwnedFd around = open_beneath(root_fd_, directory_of(at), O_PATH | O_DIRECTORY);
+    const OwnedFd around = open_descendant(root_fd_, directory_of(at), O_PATH | O_DIRECTORY);
     const auto seen = around ? look_in(around.get(), last_of(at)) : std::nullopt;
     if (!seen || is_new(*seen, at)) return true;
   }
   return false;
 }
 
-bool MemberJudge::may_be_executed(const Led& led, const LinkWay& way) const {
+bool MemberJudge::may_be_executed(const Led& led, const SymlinkTrace& way) const {
   const bool leads_back = led.is_link() && is_beneath(way.path, led.lead.path);
   const bool may_be_directory = led.is_link() || led.lead.kind == LeadFact::Kind::hooks;
   return is_inside(way.path) && !leads_back && (may_be_directory || !S_ISDIR(way.seen.st_mode));
 }
 
-void MemberJudge::judge_place(const Led& led, const LinkWay& way) {
+void MemberJudge::judge_shown_path(const Led& led, const SymlinkTrace& way) {
   if (!may_be_executed(led, way)) return;
   // That something was put into a directory looks the same as long as nobody knows which it was: then the
   // link goes, and not all that is in there.
@@ -226,7 +226,7 @@ void MemberJudge::judge_place(const Led& led, const LinkWay& way) {
 }
 
 // By the times of what is there.
-void MemberJudge::judge_content(const Led& led, const LinkWay& way, const std::string& goes) {
+void MemberJudge::judge_content(const Led& led, const SymlinkTrace& way, const std::string& goes) {
   const bool is_directory = S_ISDIR(way.seen.st_mode);
   const ProtectedFact* same = known_.find(way.seen);
   const bool has_other_names = S_ISREG(way.seen.st_mode) && way.seen.st_nlink > 1;

@@ -2,9 +2,8 @@
 
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
-#include "policy/git_config.hpp"
+#include "policy/protected/git_config.hpp"
 #include "policy/protected/git_config_paths.hpp"
-#include "policy/rebase_todo.hpp"
 
 namespace cloche {
 namespace {
@@ -148,7 +147,7 @@ void MemberJudge::look_inside(const std::string& path, const std::string& reason
         waiting.push_back(joined(next, name));
       continue;
     }
-    const OwnedFd around = open_beneath(root_fd_, directory_of(next), O_PATH | O_DIRECTORY);
+    const OwnedFd around = open_descendant(root_fd_, directory_of(next), O_PATH | O_DIRECTORY);
     const auto seen = around ? look_in(around.get(), last_of(next)) : std::nullopt;
     if (seen && inside == Inside::everything) judge_unread(opened, *seen, next, reason);
   }
@@ -269,7 +268,7 @@ void MemberJudge::judge_link(const WalkedPlace& here, const MemberName& member, 
   const auto text = read_member(here, member, seen, longest_pointer);
   const std::string target = text.ok() ? pointer_in(text.value(), key, absolute(here.path)) : "";
   if (target.empty()) return findings_.suspect(path, std::string(member.reason));
-  const LinkWay way = follow_links(target);
+  const SymlinkTrace way = trace_symlinks(target);
   if (way.error != 0 || !is_beneath(root_, way.path)) findings_.suspect(path, std::string(member.reason));
 }
 

@@ -143,19 +143,19 @@ class MemberJudge {
   void add_led(Led led);
   void judge_all_led();
   void judge_former_end(const LeadFact& lead);
-  void remember(const LeadName& name, const LinkWay& way);
+  void remember(const LeadName& name, const SymlinkTrace& way);
   void judge_led(const Led& led);
-  void judge_repository(const Led& led, const LinkWay& way);
-  bool may_be_executed(const Led& led, const LinkWay& way) const;
-  void judge_place(const Led& led, const LinkWay& way);
-  void judge_content(const Led& led, const LinkWay& way, const std::string& goes);
-  bool has_turned(const Led& led, const LinkWay& way);
-  bool was_on_way(const Led& led, const LinkWay::Link& link) const;
+  void judge_repository(const Led& led, const SymlinkTrace& way);
+  bool may_be_executed(const Led& led, const SymlinkTrace& way) const;
+  void judge_shown_path(const Led& led, const SymlinkTrace& way);
+  void judge_content(const Led& led, const SymlinkTrace& way, const std::string& goes);
+  bool has_turned(const Led& led, const SymlinkTrace& way);
+  bool was_on_way(const Led& led, const SymlinkTrace::Link& link) const;
   // Whether something else is at its end than was, or than anybody knew of.
-  bool is_another(const Led& led, const LinkWay& way) const;
-  bool is_other_end(const LeadFact& before, const LinkWay& way) const;
+  bool is_another(const Led& led, const SymlinkTrace& way) const;
+  bool is_other_end(const LeadFact& before, const SymlinkTrace& way) const;
   bool has_new_way(const std::string& path) const;
-  LinkWay follow(const std::string& path) const;
+  SymlinkTrace follow(const std::string& path) const;
   bool is_inside(const std::string& path) const;
   std::string relative(const std::string& path) const { return path.substr(root_.size() + 1); }
 

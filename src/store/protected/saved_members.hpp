@@ -1,6 +1,6 @@
-// Members of the protected set where nothing holds them while a command runs, because its rung has no mounts:
-// as they were before it, and put back when its last process is dead and they are not like that any more.
-// Whether they are is told by their bytes and their mode, never by times.
+// Members of the protected set where nothing holds them while a command runs, because its level has no
+// mounts: as they were before it, and put back when its last process is dead and they are not like that any
+// more. Whether they are is told by their bytes and their mode, never by times.
 //
 // Several calls may be in one tree, and each would take for "before" what another has done meanwhile. So the
 // copies belong to all of them, in this order of steps (store/protected/open_call.hpp, whose lock is held for

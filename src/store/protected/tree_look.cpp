@@ -37,7 +37,7 @@ bool would_be_git_directory(std::vector<std::string> names, std::string_view nex
 bool is_in_git_directory(int root, const std::string& path) {
   std::string above;
   for (const auto name : components_of(path)) {
-    const OwnedFd here = open_beneath(root, above, directory_flags);
+    const OwnedFd here = open_descendant(root, above, directory_flags);
     if (!here) break;  // still to be made
     if (is_name_of_git(name) && would_be_git_directory(names_of_git_in(here.get()), name)) return true;
     above = joined(above, std::string(name));

@@ -159,6 +159,28 @@ Continuation continuation_of(const FileEnd& end) {
   return {end.torn ? "\n" : "", {end.good.hash, end.good.line + wrong, end.good.calls + wrong}};
 }
 
+Result<void> GroupCommit::reach(int fd, uint64_t size) {
+  std::unique_lock lock(mutex_);
+  wanted_ = std::max(wanted_, size);
+  while (reached_ < size && failed_ == 0) {
+    if (syncing_) {
+      changed_.wait(lock);
+      continue;
+    }
+    syncing_ = true;
+    const uint64_t covered = wanted_;  // all of it was written before it was wanted
+    lock.unlock();
+    const int failure = ::fdatasync(fd) == 0 ? 0 : errno;
+    lock.lock();
+    syncing_ = false;
+    ++syncs_;
+    failure == 0 ? reached_ = covered : failed_ = failure;
+    changed_.notify_all();
+  }
+  if (failed_ != 0) return system_error("bring the record to the disk", failed_);
+  return {};
+}
+
 Result<Chain::Held> Chain::hold() {
   Held held(*this);
   while (::flock(file_.get(), LOCK_EX) != 0) {
@@ -176,7 +198,8 @@ Chain::Held::~Held() {
 }
 
 Result<void> Chain::read_back(uint64_t size) {
-  for (const uint64_t reach : {uint64_t{64} << 10, uint64_t{1} << 20, uint64_t{4} * max_line_bytes}) {
+  for (const uint64_t reach :
+       {uint64_t{8} << 10, uint64_t{64} << 10, uint64_t{1} << 20, uint64_t{4} * max_line_bytes}) {
     const uint64_t begin = size > reach ? size - reach : 0;
     const std::string window = TRY(read_window(file_.get(), begin, size, shown_));
     const auto end = read_file_end(window, begin == 0 ? Window::whole_file : Window::last_part);

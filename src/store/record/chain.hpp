@@ -7,15 +7,16 @@
 // showing it. `line` is its number in the file; `calls` counts up to it.
 //
 // Writers: one write(2) a line in O_APPEND, under flock, which keeps processes apart, and a mutex, which
-// keeps apart the threads that share the descriptor. While nobody else has written, the size of the file is
-// what we left and the last hash is remembered; otherwise the last line is read back.
+// keeps apart the threads that share the descriptor. While no other writer has appended, the size of the file
+// is what we left and the last hash is remembered; otherwise the last line is read back.
 //
 // A crash may leave a line without its newline, and nothing else: that is what torn means. The next writer
 // keeps those bytes, ends their line, and adds one of kind "recovered" that says how many there are and what
-// they hash to. A line that has its newline and not its hash was changed by somebody, and nothing answers for
+// they hash to. A line that has its newline and not its hash was changed later, and nothing answers for
 // it: the chain goes on from the last line that is right, so that verify finds it for ever.
 #pragma once
 
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -26,7 +27,6 @@
 
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
-#include "store/group_commit.hpp"
 
 namespace cloche {
 
@@ -83,6 +83,27 @@ Continuation continuation_of(const FileEnd& end);
 
 enum class Durability { buffered, durable };
 
+// One fdatasync for many writers: the first syncs all that has been written by then, and the others wait for
+// that sync or the next.
+class GroupCommit {
+ public:
+  // Returns when the first `size` bytes of the file, which have been written, are on the disk. After a
+  // failure it fails for good: the kernel forgets what it could not write, and a later success would prove
+  // nothing.
+  Result<void> reach(int fd, uint64_t size);
+
+  uint64_t syncs() const { return syncs_; }  // for tests: how many it took
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  uint64_t wanted_ = 0;
+  uint64_t reached_ = 0;
+  bool syncing_ = false;
+  int failed_ = 0;  // errno
+  uint64_t syncs_ = 0;
+};
+
 class Chain {
  public:
   // `file` was opened to read and append.
@@ -107,8 +128,8 @@ class Chain {
     // As if the last append had not been.
     void take_back();
     uint64_t size() const { return chain_->size_; }
-    // Where the file's right lines ended when it had to be read back, until somebody has made sure that this
-    // is where they should end.
+    // Where the file's right lines ended when it had to be read back, until the holder has made sure that
+    // this is where they should end.
     const std::optional<ChainEnd>& unsure_end() const { return chain_->unsure_end_; }
     void make_sure() { chain_->unsure_end_.reset(); }
     // Lines that are gone may have begun calls, and no call id is given twice.
@@ -127,7 +148,7 @@ class Chain {
   // Waits for the other writers; marks what a crash has torn.
   Result<Held> hold();
 
-  // Returns when the first `size` bytes are on the disk. Not to be called by who holds it: others shall
+  // Returns when the first `size` bytes are on the disk. Not while the caller holds it: other writers
   // append meanwhile and share the wait.
   Result<void> settle(uint64_t size) { return commit_.reach(file_.get(), size); }
 

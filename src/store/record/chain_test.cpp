@@ -11,8 +11,8 @@
 
 #include "base/sys/sys.hpp"
 #include "base/text/sha256.hpp"
+#include "store/record/chain_reading.hpp"
 #include "store/record/record_fixture.hpp"
-#include "store/verify_chain.hpp"
 
 namespace cloche {
 namespace {
@@ -114,7 +114,7 @@ TEST_F(Chains, ATornEndIsMarkedWhereverItWasTorn) {
     EXPECT_FALSE(found.bad()) << size << ": " << found.bad()->why;
     EXPECT_EQ(found.recoveries(), 1U);
     EXPECT_EQ(found.end().line, 5U);
-    // A line that lacked only its newline is a line; of another nobody knows whether it began a call.
+    // A line that lacked only its newline is a line; of another it is not known whether it began a call.
     EXPECT_EQ(found.end().calls, 4U);
   }
 }
@@ -134,7 +134,7 @@ TEST_F(Chains, OtherTornEndsAreMarkedToo) {
   }
 }
 
-// What has its newline was not torn: somebody has changed it, and no later line answers for it.
+// What has its newline was not torn: it was changed, and no later line answers for it.
 TEST_F(Chains, AWholeLineThatIsWrongIsNeverMarked) {
   const std::string whole = three_lines();
   std::string changed = whole;

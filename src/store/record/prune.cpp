@@ -8,9 +8,9 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
-#include "store/kept_head.hpp"
 #include "store/protected/look_memory.hpp"
 #include "store/record/record.hpp"
+#include "store/record/stored_head.hpp"
 
 namespace cloche {
 namespace {
@@ -19,13 +19,13 @@ enum class What { record, task_homes };
 
 void forget(const RunPlace& place) {
   if (place.state.empty()) return;
-  ::unlink(kept_head_path(place).c_str());
+  ::unlink(stored_head_path(place).c_str());
   const std::string last = place.state + "/last";
   const auto named = read_private_file(last, 4096);
   if (named.ok() && named.value() == place.directory + "\n") ::unlink(last.c_str());
 }
 
-// The lock is held until all is gone, so that nobody opens what is being removed.
+// The lock is held until all is gone, so that no call opens what is being removed.
 Result<void> remove_finished(const RunPlace& place, What what) {
   const OwnedFd directory = TRY(hold_run_directory(place, RecordUse::write));
   const OwnedFd lock = TRY(lock_finished_run(place, directory.get()));
@@ -56,7 +56,7 @@ uint64_t age_ms(const RunPlace& place) {
 
 // What is right in this directory and that old, with everything in it; which of it is gone.
 std::vector<std::string> remove_old(const std::string& directory, uint64_t older_than_ms,
-                                    std::vector<std::string>& kept) {
+                                    std::vector<std::string>& left) {
   std::vector<std::string> gone;
   for (const auto& name : names_in(directory)) {
     const std::string path = directory + "/" + name;
@@ -67,8 +67,8 @@ std::vector<std::string> remove_old(const std::string& directory, uint64_t older
     } else {
       ::unlink(path.c_str());
     }
-    const bool left = ::lstat(path.c_str(), &seen) == 0;
-    left ? kept.push_back(path + " could not be removed whole") : gone.push_back(name);
+    const bool is_left = ::lstat(path.c_str(), &seen) == 0;
+    is_left ? left.push_back(path + " could not be removed whole") : gone.push_back(name);
   }
   return gone;
 }
@@ -95,14 +95,14 @@ PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_
     if (!whole && (older_than_ms || !has_task_homes(place))) continue;
     const auto removed = remove_finished(place, whole ? What::record : What::task_homes);
     if (!removed.ok()) {
-      report.kept.push_back(place.run_id() + ": " + describe(removed.error()));
+      report.left.push_back(place.run_id() + ": " + describe(removed.error()));
     } else {
       (whole ? report.records : report.task_homes).push_back(place.run_id());
     }
   }
   if (older_than_ms && !state.empty()) {
-    report.quarantines = remove_old(state + "/" + quarantine_name, *older_than_ms, report.kept);
-    remove_old(state + "/" + looked_name, *older_than_ms, report.kept);
+    report.quarantines = remove_old(state + "/" + quarantine_name, *older_than_ms, report.left);
+    remove_old(state + "/" + looked_name, *older_than_ms, report.left);
   }
   return report;
 }

@@ -1,4 +1,4 @@
-// Makes room: removes records of runs that nobody has open any more, the homes that their tasks had, and what
+// Makes room: removes records of runs that no process has open, the homes that their tasks had, and what
 // calls without a record have left below the state directory.
 #pragma once
 
@@ -22,11 +22,11 @@ struct PruneReport {
   std::vector<std::string> records = {};      // run ids that are gone
   std::vector<std::string> task_homes = {};   // of these only the homes
   std::vector<std::string> quarantines = {};  // of calls without a record
-  std::vector<std::string> kept = {};         // "ID: why"
+  std::vector<std::string> left = {};         // "ID: why"
 };
-// Every run below the state directory whose audit nobody has written to for that long, the quarantine of
+// Every run below the state directory whose audit was not written to for that long, the quarantine of
 // every call without a record that took something away that long ago, and what is remembered of trees that
-// nobody has looked at since; without an age only the task homes of every finished run, and each record
+// were not scanned since; without an age only the task homes of every finished run, and each record
 // stays.
 PruneReport prune_state(const std::string& state, std::optional<uint64_t> older_than_ms);
 

@@ -6,8 +6,8 @@
 
 #include <filesystem>
 
-#include "store/kept_head.hpp"
 #include "store/record/record_fixture.hpp"
+#include "store/record/stored_head.hpp"
 
 namespace cloche {
 namespace {
@@ -31,10 +31,10 @@ class Pruning : public RecordTest {
 
 TEST_F(Pruning, ARunOfTheStateGoesWhole) {
   const RunPlace where = finished_run();
-  EXPECT_TRUE(fs::exists(kept_head_path(where)));
+  EXPECT_TRUE(fs::exists(stored_head_path(where)));
   EXPECT_EQ(prune_run(where).value(), Pruned::record);
   EXPECT_FALSE(fs::exists(where.directory));
-  EXPECT_FALSE(fs::exists(kept_head_path(where)));
+  EXPECT_FALSE(fs::exists(stored_head_path(where)));
   EXPECT_FALSE(find_run("last", state()).ok());
 }
 
@@ -56,7 +56,7 @@ TEST_F(Pruning, ARunInUseIsLeftAlone) {
   const auto refused = prune_run(where);
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().what.text().find("is in use"), std::string::npos);
-  EXPECT_EQ(prune_state(state(), 1000).kept.size(), 1U);
+  EXPECT_EQ(prune_state(state(), 1000).left.size(), 1U);
   EXPECT_TRUE(fs::exists(where.directory + "/tasks/T-001/home/deep"));
   run.reset();
   EXPECT_EQ(prune_state(state(), 1000).records, std::vector{where.run_id()});
@@ -92,7 +92,7 @@ TEST_F(Pruning, WhatCallsWithoutARecordLeftGoesByAge) {
   EXPECT_TRUE(fs::exists(old));
   const PruneReport report = prune_state(state(), uint64_t{3600} * 1000);
   EXPECT_EQ(report.quarantines, std::vector<std::string>{"1000-1"});
-  EXPECT_TRUE(report.kept.empty());
+  EXPECT_TRUE(report.left.empty());
   EXPECT_FALSE(fs::exists(old));
   EXPECT_TRUE(fs::exists(young + "/1/.vscode/tasks.json"));
   EXPECT_FALSE(fs::exists(looked + "/1-2"));

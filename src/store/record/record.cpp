@@ -56,7 +56,7 @@ Result<FilePart> read_part(int fd, uint64_t offset, uint64_t limit, const std::s
   struct stat seen {};
   if (::fstat(fd, &seen) != 0) return system_error("look at " + shown);
   if (!S_ISREG(seen.st_mode) || seen.st_uid != ::geteuid())
-    return refusal(shown + " is not a result that was kept here");
+    return refusal(shown + " is not a result that was stored here");
   const auto size = static_cast<uint64_t>(seen.st_size);
   if (offset >= size) return FilePart{{}, size};
   std::string part(std::min({limit, max_recall_bytes, size - offset}), '\0');
@@ -76,15 +76,16 @@ Result<OwnedFd> lock_finished_run(const RunPlace& place, int run_directory) {
   return refusal("the run " + place.run_id() + " is in use");
 }
 
-Result<std::unique_ptr<Run>> Run::open(const RunPlace& place, Durability durability) {
+Result<std::unique_ptr<Run>> Run::open(const RunPlace& place, Durability durability, Results results) {
   std::unique_ptr<Run> run(new Run(place));
   run->durability_ = durability;
+  run->results_ = results;
   const OwnedFd directory = TRY(hold_run_directory(place, RecordUse::write));
   run->in_use_ = TRY(lock_in_use(place, directory.get()));
   run->transcripts_ = TRY(hold_transcripts(place, directory.get(), RecordUse::write));
   OwnedFd audit = TRY(append_record_file(directory.get(), audit_name, place.audit()));
   run->audit_ = std::make_unique<Chain>(std::move(audit), place.audit());
-  run->kept_head_ = KeptHead::open(place);
+  run->stored_head_ = StoredHead::open(place);
   TRY(run->begin_or_go_on());
   TRY(settle_directory(directory.get(), durability));
   return run;
@@ -96,7 +97,7 @@ Result<void> Run::begin_or_go_on() {
   Chain::Held audit = TRY(hold_audit());
   if (audit.end().line > 0) return {};
   if (!names_in(place_.transcripts()).empty()) return note_cut_back(audit, audit.end());
-  if (read_kept_head(place_)) kept_head_.keep(audit.end());
+  if (read_stored_head(place_)) stored_head_.store(audit.end());
   return {};
 }
 
@@ -113,12 +114,12 @@ Result<Chain::Held> Run::hold_audit() {
 // not what it remembers, this is written down first. An audit that has more is that of a writer which ended
 // before it could say so here.
 Result<void> Run::note_cut_back(Chain::Held& audit, const ChainEnd& found) {
-  const auto kept = read_kept_head(place_);
-  if (!kept || kept->line == 0 || (kept->line == found.line && kept->hash == found.hash)) return {};
-  if (kept->line <= found.line && TRY(audit.hash_said_by(kept->line)) == kept->hash) return {};
-  if (kept->line > found.line) audit.count_lost_calls(kept->line - found.line);
-  TRY(audit.append(cut_back_object(*kept, now()), Counts::line));
-  kept_head_.keep(audit.end());
+  const auto stored = read_stored_head(place_);
+  if (!stored || stored->line == 0 || (stored->line == found.line && stored->hash == found.hash)) return {};
+  if (stored->line <= found.line && TRY(audit.hash_said_by(stored->line)) == stored->hash) return {};
+  if (stored->line > found.line) audit.count_lost_calls(stored->line - found.line);
+  TRY(audit.append(cut_back_object(*stored, now()), Counts::line));
+  stored_head_.store(audit.end());
   return {};
 }
 
@@ -133,19 +134,21 @@ Result<std::string> Run::begin(const DecisionRecord& decided) {
     call_id = call_id_of(audit.end().calls + 1);
     add_call_id(object, call_id);
     TRY(audit.append(std::move(object), Counts::call));
-    kept_head_.keep(audit.end());
+    stored_head_.store(audit.end());
     size = audit.size();
   }
   if (durability_ == Durability::durable) TRY(audit_->settle(size));
   return call_id;
 }
 
-Result<void> Run::finish(const CallRecord& call, const Pieces& raw) {
+Result<void> Run::finish(const CallRecord& call, const Chunks& raw) {
   TRY(check_task_id(call.decided.task_id));
   TRY(check_call_id(call.call_id));
   const std::shared_ptr<Task> its_task = TRY(task(call.decided.task_id));
-  const RawResult kept = TRY(keep_raw(*its_task, call.call_id, raw));
-  auto ends = append_call(*its_task, call, kept);
+  std::optional<RawResult> stored;
+  if (results_ == Results::stored) stored = TRY(store_raw(*its_task, call.call_id, raw));
+  auto ends = append_call(*its_task, call, stored);
+  if (!ends.ok() && !stored) return ends.take_error();
   if (!ends.ok()) {
     // A result without its line would read as one whose line was taken away.
     ::unlinkat(its_task->results.get(), (call.call_id + std::string(result_ending)).c_str(), 0);
@@ -156,7 +159,7 @@ Result<void> Run::finish(const CallRecord& call, const Pieces& raw) {
   return audit_->settle(ends.value().audit);
 }
 
-Result<Run::Ends> Run::append_call(Task& task, const CallRecord& call, const RawResult& raw) {
+Result<Run::Ends> Run::append_call(Task& task, const CallRecord& call, const std::optional<RawResult>& raw) {
   const std::string time = now();
   std::string object = call_object(call, raw, time);
   Chain::Held transcript = TRY(task.transcript->hold());
@@ -172,11 +175,11 @@ Result<Run::Ends> Run::append_call(Task& task, const CallRecord& call, const Raw
 Result<uint64_t> Run::append_audit(std::string open_object, Counts counts) {
   Chain::Held audit = TRY(hold_audit());
   TRY(audit.append(std::move(open_object), counts));
-  kept_head_.keep(audit.end());
+  stored_head_.store(audit.end());
   return audit.size();
 }
 
-Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, const Pieces& raw) const {
+Result<RawResult> Run::store_raw(const Task& task, const std::string& call_id, const Chunks& raw) const {
   const std::string name = call_id + std::string(result_ending);
   OwnedFd file(
       ::openat(task.results.get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -198,7 +201,7 @@ Result<RawResult> Run::keep_raw(const Task& task, const std::string& call_id, co
     written = settle_directory(task.results.get(), durability_);
   if (!written.ok()) {
     ::unlinkat(task.results.get(), name.c_str(), 0);
-    return system_error("keep the result of " + call_id, written.error().number);
+    return system_error("store the result of " + call_id, written.error().number);
   }
   return RawResult{bytes, hash.finish()};
 }
@@ -236,7 +239,8 @@ Result<std::shared_ptr<Run::Task>> Run::open_task(const std::string& id) const {
   const std::string transcript = std::string(transcript_ending);
   auto opened = std::make_shared<Task>();
   opened->id = id;
-  opened->results = TRY(make_record_directory(transcripts_.get(), id, shown));
+  if (results_ == Results::stored)
+    opened->results = TRY(make_record_directory(transcripts_.get(), id, shown));
   OwnedFd file = TRY(append_record_file(transcripts_.get(), id + transcript, shown + transcript));
   opened->transcript = std::make_unique<Chain>(std::move(file), shown + transcript);
   TRY(settle_directory(transcripts_.get(), durability_));

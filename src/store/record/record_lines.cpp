@@ -54,10 +54,10 @@ void add_verdicts(JsonWriter& out, const std::vector<Verdict>& verdicts) {
   out.key("verdicts").begin_array();
   for (const auto& verdict : verdicts) {
     out.begin_object().member("gate", name_of(verdict.gate)).member("decision", name_of(verdict.decision));
-    if (!verdict.reason.empty()) field(out, "reason", verdict.reason);
+    if (!verdict.reason.empty()) field(out, "reason", verdict.reason.text());
     if (!verdict.rule.empty()) field(out, "rule", verdict.rule);
-    if (!verdict.fix.empty()) field(out, "fix", verdict.fix);
-    if (!verdict.instead.empty()) field(out, "instead", verdict.instead);
+    if (!verdict.fix.empty()) field(out, "fix", verdict.fix.text());
+    if (!verdict.instead.empty()) field(out, "instead", verdict.instead.text());
     if (verdict.approvers != Approvers::anyone) out.member("approver", name_of(verdict.approvers));
     out.end_object();
   }
@@ -184,6 +184,7 @@ std::string decision_object(const DecisionRecord& decided, const std::string& ti
   out.reserve(room_for(decided.args, {})).begin_object().member("kind", "decision");
   add_asked(out, decided);
   add_decided(out, decided);
+  if (!decided.workspace.empty()) field(out, "workspace", decided.workspace);
   return out.member("timestamp", time).take();
 }
 
@@ -191,15 +192,23 @@ void add_call_id(std::string& open_object, const std::string& call_id) {
   open_object += ",\"call_id\":\"" + call_id + "\"";
 }
 
-std::string call_object(const CallRecord& call, const RawResult& raw, const std::string& time) {
+std::string call_object(const CallRecord& call, const std::optional<RawResult>& raw,
+                        const std::string& time) {
   JsonWriter out;
   out.reserve(room_for(call.decided.args, call.result));
   add_asked(out.begin_object(), call.decided);
-  field(out, "result", call.result, max_result_bytes);
+  // Output that is not stored is not in the line either: then the result is why the command did not just
+  // exit.
+  field(out, "result", raw ? call.result : call.outcome.reason.text(), max_result_bytes);
   out.member("timestamp", time).member("call_id", call.call_id);
   add_decided(out, call.decided);
   add_outcome(out, call.outcome);
-  out.key("raw").begin_object().member("bytes", raw.bytes).member("sha256", raw.sha256).end_object();
+  if (raw) {
+    out.key("raw").begin_object().member("bytes", raw->bytes).member("sha256", raw->sha256).end_object();
+  } else {
+    out.member("stdout_bytes", call.outcome.output_bytes);
+    out.member("stderr_bytes", call.outcome.error_bytes);
+  }
   return out.take();
 }
 

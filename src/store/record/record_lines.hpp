@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,7 @@ std::string show_time(uint64_t unix_ms);
 // c-0001, c-0002, ...
 std::string call_id_of(uint64_t number);
 
-// The whole bytes that a call gave, which are kept in a file beside the transcript.
+// The whole bytes that a call gave, which are in a file beside the transcript.
 struct RawResult {
   uint64_t bytes = 0;
   std::string sha256;
@@ -26,8 +27,9 @@ struct RawResult {
 std::string decision_object(const DecisionRecord& decided, const std::string& time);
 void add_call_id(std::string& open_object, const std::string& call_id);
 
-// After it: for the transcript, and then that transcript's end for the audit.
-std::string call_object(const CallRecord& call, const RawResult& raw, const std::string& time);
+// After it: for the transcript, and then that transcript's end for the audit. A call without a stored result
+// has the sizes of its output instead.
+std::string call_object(const CallRecord& call, const std::optional<RawResult>& raw, const std::string& time);
 std::string head_object(const CallRecord& call, const ChainEnd& transcript, const std::string& time);
 // The audit once was longer than it is.
 std::string cut_back_object(const ChainEnd& remembered, const std::string& time);

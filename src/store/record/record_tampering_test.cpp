@@ -65,7 +65,7 @@ class CrashStates : public RecordTest {
     if (state.raw) put_text(raw, *state.raw);
     for (const auto& name : {"c-0003.txt", "c-0004.txt", "c-0005.txt", "c-0006.txt"})
       fs::remove(where_.transcripts() + "/A/" + name);
-    KeptHead::open(where_).keep(end_of(state.remembered));
+    StoredHead::open(where_).store(end_of(state.remembered));
   }
 
   static std::string half_of_last_line(const std::string& before, const std::string& after) {
@@ -112,7 +112,7 @@ TEST_F(CrashStates, AreWhatTheDocumentSays) {
 }
 
 // The mark of a torn line is as easily torn as any other line. Only when nothing of it is there but the
-// newline is the torn line like one that somebody has changed.
+// newline is the torn line like one that was changed.
 TEST_F(CrashStates, AMarkThatIsTornItselfIsFinished) {
   const std::string torn = half_of_last_line(begun_audit_, decided_audit_);
   put({"", torn, begun_audit_, begun_transcript_, {}, "", 0});

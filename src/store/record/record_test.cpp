@@ -163,7 +163,7 @@ TEST_F(Records, WhatIsTooLongIsCutWhereOneSeesIt) {
   EXPECT_EQ(verdict(run->place()), "ok");
 }
 
-// Whom most was sent to is what a record is for; nobody hides behind many.
+// Whom most was sent to is what a record is for; no host hides behind many.
 TEST_F(Records, OfManyHostsThoseThatMostWasSentToAreNamed) {
   const auto run = open(place());
   const DecisionRecord decided = a_decision("T-001");
@@ -278,7 +278,7 @@ TEST_P(ManyWriters, ShareOneRecord) {
     if (child == 0) ::_exit(write_as_one_of_many(where, GetParam(), number));
     children.push_back(child);
   }
-  // Whoever looks meanwhile finds it whole as well.
+  // A reader meanwhile finds it whole as well.
   for (int look = 0; look < 5; ++look) {
     const std::string seen = verdict(where);
     EXPECT_TRUE(seen == "ok" || seen.find("has no record in it") != std::string::npos) << seen;
@@ -321,13 +321,34 @@ TEST_F(Records, ACrashBetweenTwoLinesIsGoneOnFromWhatIsThere) {
   write_call(*open(where), "T-001", "x");
   // The audit's last line half written, as by a crash; it was the head of the call above.
   const std::string text = text_in(audit());
-  KeptHead::open(where).keep(find_seal(lines_in(audit())[0])->end);
+  StoredHead::open(where).store(find_seal(lines_in(audit())[0])->end);
   put_text(audit(), text.substr(0, text.size() - 20));
   EXPECT_NE(verdict(where), "ok");
   EXPECT_EQ(write_call(*open(where), "T-001", "y"), "c-0003") << "an id is never given twice";
   const auto found = verify_run(where);
   EXPECT_FALSE(found.value().first_bad) << found.value().first_bad->why;
   EXPECT_EQ(found.value().notes.size(), 2U);
+}
+
+// Of output that the caller has, the sizes; a result file that no line is about is found as ever.
+TEST_F(Records, SizesAloneNeedNoResultFile) {
+  const RunPlace where = place();
+  auto run = cloche::Run::open(where, Durability::buffered, cloche::Run::Results::sizes).value();
+  const DecisionRecord decided = a_decision("T-001");
+  CallRecord call = a_call(decided, run->begin(decided).value(), "shown");
+  call.outcome.output_bytes = 7;
+  ASSERT_TRUE(run->finish(call, "printed").ok());
+  const JsonValue line = parsed(lines_in(transcript("T-001")).back());
+  EXPECT_EQ(member(line, "stdout_bytes"), "7");
+  EXPECT_EQ(line.find("result")->text, "") << "what it printed is not stored";
+  EXPECT_EQ(line.find("raw"), nullptr);
+  const std::string results = where.transcripts() + "/T-001";
+  EXPECT_FALSE(fs::exists(results));
+  EXPECT_EQ(verdict(where), "ok");
+  fs::create_directory(results);
+  put_text(results + "/c-0001.txt", "planted");
+  EXPECT_NE(verdict(where).find("no line of the transcript is about it"), std::string::npos)
+      << verdict(where);
 }
 
 }  // namespace

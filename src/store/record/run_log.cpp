@@ -1,12 +1,16 @@
 #include "store/record/run_log.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
 #include <tuple>
 
+#include "base/json/json_writer.hpp"
 #include "base/sys/directory.hpp"
+#include "store/record/record_lines.hpp"
 
 namespace cloche {
 namespace {
@@ -26,7 +30,7 @@ std::vector<std::string> objections_in(const JsonValue& line) {
   for (const auto& verdict : verdicts->items) {
     const std::string decision = text_of(verdict, "decision");
     if (decision == "allow") continue;
-    // What nobody can read is refused by gate after gate for one reason: once is enough.
+    // A call that cannot be parsed is refused by gate after gate for one reason: once is enough.
     if (const std::string reason = text_of(verdict, "reason"); reason == last_reason && !reason.empty()) {
       continue;
     } else {
@@ -44,6 +48,38 @@ void sort_by_id(std::vector<LoggedCall>& calls) {
   std::stable_sort(calls.begin(), calls.end(), [](const LoggedCall& a, const LoggedCall& b) {
     return a.call_id.size() != b.call_id.size() ? a.call_id.size() < b.call_id.size() : a.call_id < b.call_id;
   });
+}
+
+Result<std::string> read_part(int fd, off_t begin, size_t most_bytes) {
+  std::string text(most_bytes, '\0');
+  size_t filled = 0;
+  while (filled < text.size()) {
+    const ssize_t got =
+        ::pread(fd, text.data() + filled, text.size() - filled, begin + static_cast<off_t>(filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("read the record");
+    if (got == 0) break;
+    filled += static_cast<size_t>(got);
+  }
+  text.resize(filled);
+  return text;
+}
+
+Result<RunSummary> summary_of(const RunPlace& place) {
+  constexpr off_t most = 64 << 10;
+  const OwnedFd audit = TRY(read_record_file(AT_FDCWD, place.audit(), place.audit()));
+  struct stat seen {};
+  if (::fstat(audit.get(), &seen) != 0) return system_error("look at " + place.audit());
+  RunSummary run{.run_id = place.run_id()};
+  run.written = show_time(static_cast<uint64_t>(seen.st_mtim.tv_sec) * 1000);
+  const bool in_one = seen.st_size <= most;
+  const std::string last = TRY(read_part(audit.get(), in_one ? 0 : seen.st_size - most, most));
+  if (const auto end = read_file_end(last, in_one ? Window::whole_file : Window::last_part))
+    run.calls = end->good.calls;
+  const std::string first = in_one ? last : TRY(read_part(audit.get(), 0, most));
+  if (const auto line = read_line(std::string_view(first).substr(0, first.find('\n'))); line.ok())
+    run.workspace = text_of(line.value(), "workspace");
+  return run;
 }
 
 bool is_call(const JsonValue& line) { return line.is_object() && line.find("call_id") != nullptr; }
@@ -133,6 +169,53 @@ Result<Log> read_log_file(const std::string& file) {
   }));
   sort_by_id(log.calls);
   return log;
+}
+
+std::vector<RunSummary> list_runs(const std::string& state) {
+  std::vector<RunSummary> runs;
+  for (const auto& place : runs_in(state)) {
+    if (auto run = summary_of(place); run.ok()) runs.push_back(std::move(run).value());
+  }
+  std::stable_sort(runs.begin(), runs.end(),
+                   [](const RunSummary& a, const RunSummary& b) { return a.written < b.written; });
+  return runs;
+}
+
+Result<std::string> transcript_tail(const RunPlace& place, const std::string& task, size_t most_bytes) {
+  TRY(check_task_id(task));
+  const OwnedFd run = TRY(hold_run_directory(place, RecordUse::read));
+  const OwnedFd transcripts = TRY(hold_transcripts(place, run.get(), RecordUse::read));
+  const std::string name = task + std::string(transcript_ending);
+  const auto file = read_record_file(transcripts.get(), name, place.transcripts() + "/" + name);
+  if (!file.ok() && file.error().number == ENOENT) return std::string();
+  if (!file.ok()) return file.error();
+  struct stat seen {};
+  if (::fstat(file.value().get(), &seen) != 0) return system_error("look at the transcript");
+  const off_t begin = std::max<off_t>(0, seen.st_size - static_cast<off_t>(most_bytes));
+  std::string text = TRY(read_part(file.value().get(), begin, most_bytes));
+  if (begin > 0) text.erase(0, text.find('\n') == std::string::npos ? text.size() : text.find('\n') + 1);
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);  // one may be being written
+  return text;
+}
+
+std::string transcript_for_model(std::string_view lines) {
+  constexpr std::string_view seen[] = {"call_id",  "task_id", "role", "tool",   "args",
+                                       "decision", "outcome", "exit", "result", "timestamp"};
+  std::string text;
+  while (!lines.empty()) {
+    const size_t end = std::min(lines.find('\n'), lines.size());
+    const auto line = read_json(lines.substr(0, end), "", {.bytes = lines.size()});
+    lines.remove_prefix(std::min(end + 1, lines.size()));
+    if (!line.ok()) continue;  // a line that cannot be read shows nothing
+    JsonWriter out;
+    out.begin_object();
+    for (const auto name : seen) {
+      const JsonValue* value = line.value().find(name);
+      if (value != nullptr) out.key(name).raw(to_json(*value));
+    }
+    text += out.end_object().take() + "\n";
+  }
+  return text;
 }
 
 Result<void> visit_lines(const std::string& file, const TranscriptFollower::Visit& visit) {

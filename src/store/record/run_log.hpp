@@ -26,7 +26,7 @@ struct LoggedCall {
   std::vector<std::string> objections = {};  // "gate: decision: reason" of each gate that did not allow
   std::string outcome = {};                  // empty: it has not ended
   std::string exit = {};
-  bool advisory = false;  // the agent did it itself, or did not: nobody here knows
+  bool advisory = false;  // left to the agent: how it went is not known here
   std::string wall_ms = {};
 };
 
@@ -66,6 +66,24 @@ struct Log {
 Result<Log> read_log(const RunPlace& place, const std::string& task);
 // One transcript alone.
 Result<Log> read_log_file(const std::string& file);
+
+// A run in a list, seen from its audit's first and last line.
+struct RunSummary {
+  std::string run_id;
+  std::string written = {};    // when a line was added last
+  uint64_t calls = 0;          // that have begun
+  std::string workspace = {};  // of the first; empty: the line does not say
+};
+// The runs below the state directory that have a record, the one written last at the end.
+std::vector<RunSummary> list_runs(const std::string& state);
+
+// The last whole lines of a task's transcript, of at most so many bytes together; empty when nothing was
+// written yet.
+Result<std::string> transcript_tail(const RunPlace& place, const std::string& task, size_t most_bytes);
+
+// Of each line what its model has seen already: what it asked for and what it got. Verdicts with their rules
+// and fixes, notes and layers are the operator's, and are not in it.
+std::string transcript_for_model(std::string_view lines);
 
 // The lines of one file that are JSON, as they are.
 Result<void> visit_lines(const std::string& file, const TranscriptFollower::Visit& visit);

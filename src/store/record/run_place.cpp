@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "base/sys/private_file.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
+#include "base/text/sha256.hpp"
 
 namespace cloche {
 namespace {
@@ -96,6 +98,16 @@ Result<RunPlace> place_in_state(const std::string& directory, const std::string&
   return place;
 }
 
+// A run of the state directory is found there by its name, and its lines have another layout.
+Result<void> judge_given_run(const std::string& directory, const std::string& state) {
+  if (state.empty()) return {};
+  const auto there = sys::hold(directory);
+  const auto own = sys::hold(state);
+  if (!there.ok() || !own.ok() || !is_beneath(own.value().path, there.value().path)) return {};
+  return refusal("the run directory " + directory + " lies in Cloche's own " + state,
+                 "name another one with --run");
+}
+
 }  // namespace
 
 std::string RunPlace::run_id() const { return directory.substr(directory.rfind('/') + 1); }
@@ -128,6 +140,7 @@ std::string make_run_id(uint64_t unix_seconds, uint16_t salt) {
 }
 
 Result<RunPlace> place_given_run(const std::string& directory, const std::string& state) {
+  TRY(judge_given_run(directory, state));
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make the run directory " + directory);
   const RunPlace place{TRY(sys::hold(directory)).path, RunLayout::given, state};
@@ -137,6 +150,28 @@ Result<RunPlace> place_given_run(const std::string& directory, const std::string
     return system_error("make " + place.workspace());
   remember_last(place);
   return place;
+}
+
+Result<RunPlace> plan_given_run(const std::string& directory, const std::string& state) {
+  TRY(judge_given_run(directory, state));
+  struct stat seen {};
+  if (::lstat(directory.c_str(), &seen) == 0) {
+    RunPlace place{TRY(sys::hold(directory)).path, RunLayout::given, state};
+    TRY(hold_run_directory(place, RecordUse::write));
+    return place;
+  }
+  std::string path = directory;
+  while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+  const size_t slash = path.rfind('/');
+  const std::string parent = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+  if (::access(parent.c_str(), W_OK | X_OK) != 0) return system_error("make the run directory " + directory);
+  const std::string above = TRY(sys::hold(parent)).path;
+  return RunPlace{(above == "/" ? "" : above) + "/" + path.substr(slash + 1), RunLayout::given, state};
+}
+
+Result<RunPlace> plan_named_run(const std::string& id, const std::string& state) {
+  TRY(check_run_id(id));
+  return RunPlace{state + "/runs/" + id, RunLayout::state, state};
 }
 
 Result<RunPlace> place_new_run(const std::string& state) {
@@ -156,6 +191,36 @@ Result<RunPlace> place_named_run(const std::string& id, const std::string& state
   const std::string directory = TRY(make_runs_directory(state)) + "/" + id;
   if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return system_error("make " + directory);
   return place_in_state(directory, state);
+}
+
+// Without a look at any other run: this is on the way of every command.
+Result<RunPlace> place_day_run(const std::string& workspace, int held_workspace, const std::string& state) {
+  // With the time of birth, because the number of a removed directory is given to the next one.
+  struct statx seen {};
+  if (::syscall(SYS_statx, held_workspace, "", AT_EMPTY_PATH, STATX_INO | STATX_BTIME, &seen) != 0)
+    return system_error("look at " + workspace);
+  std::string identity;
+  for (const uint64_t part :
+       {uint64_t{seen.stx_dev_major}, uint64_t{seen.stx_dev_minor}, uint64_t{seen.stx_ino},
+        static_cast<uint64_t>(seen.stx_btime.tv_sec), uint64_t{seen.stx_btime.tv_nsec}})
+    identity += std::to_string(part) + ":";
+  const std::string day = make_run_id(static_cast<uint64_t>(::time(nullptr)), 0).substr(2, 8);
+  const std::string id = "w-" + day + "-" + sha256(identity + "\n" + workspace).substr(0, 12);
+  const std::string directory = state + "/runs/" + id;
+  // The state directory is hidden from commands by its path; what a link leads to is not.
+  const auto is_link = [](const std::string& path) {
+    struct stat at {};
+    return ::lstat(path.c_str(), &at) == 0 && S_ISLNK(at.st_mode);
+  };
+  if (is_link(state + "/runs") || is_link(directory))
+    return refusal("the record " + directory + " lies behind a link",
+                   "put the directory itself there, or set XDG_STATE_HOME");
+  if (auto held = sys::hold(directory); held.ok()) {
+    RunPlace place{std::move(held.value().path), RunLayout::state, state};
+    remember_last(place);
+    return place;
+  }
+  return place_named_run(id, state);
 }
 
 Result<RunPlace> find_run(const std::string& word, const std::string& state) {
@@ -199,10 +264,16 @@ Result<OwnedFd> hold_transcripts(const RunPlace& place, int run_directory, Recor
   return hold(workspace.get(), transcripts_name, place.transcripts());
 }
 
+// Opened first, and made when it is missing: most calls continue a record.
 Result<OwnedFd> make_record_directory(int parent, const std::string& name, const std::string& shown_name) {
+  const auto open = [&] {
+    return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, RecordUse::write, shown_name);
+  };
+  auto found = open();
+  if (found.ok() || found.error().number != ENOENT) return found;
   if (::mkdirat(parent, name.c_str(), 0700) != 0 && errno != EEXIST)
     return system_error("make " + shown_name);
-  return open_existing(parent, name, O_RDONLY | O_DIRECTORY, S_IFDIR, RecordUse::write, shown_name);
+  return open();
 }
 
 Result<OwnedFd> open_record_directory(int parent, const std::string& name, const std::string& shown_name) {
@@ -211,6 +282,8 @@ Result<OwnedFd> open_record_directory(int parent, const std::string& name, const
 
 Result<OwnedFd> append_record_file(int parent, const std::string& name, const std::string& shown_name) {
   constexpr int flags = O_RDWR | O_APPEND;
+  auto found = open_existing(parent, name, flags, S_IFREG, RecordUse::write, shown_name);
+  if (found.ok() || found.error().number != ENOENT) return found;
   OwnedFd made(::openat(parent, name.c_str(), flags | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (made) return made;
   if (errno != EEXIST) return system_error("make " + shown_name);

@@ -1,10 +1,11 @@
-// Where a run is kept, and how its own files are opened.
+// Where a run is, and how its own files are opened.
 //
 //   --run DIR   DIR/artifacts is the workspace, DIR/artifacts/tool_calls the transcripts, DIR/audit.jsonl
-//   otherwise   STATE/runs/<run id>/ has tool_calls and audit.jsonl, and the workspace stays clean
+//   otherwise   STATE/runs/<run id>/ has tool_calls and audit.jsonl, and the workspace stays clean;
+//               each `cloche run` that names no run appends to the one of its workspace and day
 //
 // A file of the record is 0600 from its first byte, is opened beneath a directory that is held, and is
-// believed only when nobody else could have put it there.
+// believed only when no other user could have put it there.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ enum class RunLayout { given, state };  // --run DIR, or below the state directo
 struct RunPlace {
   std::string directory;  // absolute, every link resolved
   RunLayout layout = RunLayout::state;
-  std::string state = {};  // where the last run and the heads are kept; empty: nowhere
+  std::string state = {};  // where the last run and the heads are stored; empty: nowhere
 
   std::string run_id() const;     // the directory's own name
   std::string workspace() const;  // of --run DIR; empty: the run does not say
@@ -50,8 +51,15 @@ std::string make_run_id(uint64_t unix_seconds, uint16_t salt);
 // These make what is missing, and STATE/last then names the run.
 Result<RunPlace> place_given_run(const std::string& directory, const std::string& state);
 Result<RunPlace> place_new_run(const std::string& state);
-// Of this name, below the state directory: the same one for everybody who names it.
+// Where the first would put it, or why it could not. Makes nothing.
+Result<RunPlace> plan_given_run(const std::string& directory, const std::string& state);
+// Of this name, below the state directory: the same one for every caller that names it.
 Result<RunPlace> place_named_run(const std::string& id, const std::string& state);
+Result<RunPlace> plan_named_run(const std::string& id, const std::string& state);  // makes nothing
+
+// The run of all commands of one day, by UTC, in one workspace: w-20261115-0123456789ab. A directory that was
+// replaced by another one of the same path is another workspace.
+Result<RunPlace> place_day_run(const std::string& workspace, int held_workspace, const std::string& state);
 
 // A run that is there: its id, "last", or its directory. Makes nothing.
 Result<RunPlace> find_run(const std::string& word, const std::string& state);

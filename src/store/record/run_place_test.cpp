@@ -1,4 +1,4 @@
-// Which names are taken, where a run is kept, and what is refused although it is there.
+// Which names are taken, where a run is, and what is refused although it is there.
 #include "store/record/run_place.hpp"
 
 #include <fcntl.h>

@@ -12,9 +12,9 @@ OwnedFd open_spill(const std::string& directory) {
   return OwnedFd(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
 }
 
-Pieces pieces_of(std::string_view first, int spill) {
+Chunks chunks_of(std::string_view first, int spill) {
   return [first, spill](const Sink& sink) -> Result<void> {
-    TRY(pieces_of(first)(sink));
+    TRY(chunks_of(first)(sink));
     std::array<char, size_t{32} << 10> room;
     for (off_t at = 0; spill >= 0;) {
       const ssize_t got = ::pread(spill, room.data(), room.size(), at);

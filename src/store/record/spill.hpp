@@ -1,5 +1,5 @@
-// Files without a name, for output that is more than a server keeps in memory for one call. They are gone
-// with whoever holds them.
+// Files without a name, for output that is more than a server holds in memory for one call. They are gone
+// when their descriptor is closed.
 #pragma once
 
 #include <string>
@@ -13,6 +13,6 @@ namespace cloche {
 OwnedFd open_spill(const std::string& directory);
 
 // The text, and what is in the file behind it. Both outlive the pieces; -1: there is no file.
-Pieces pieces_of(std::string_view first, int spill);
+Chunks chunks_of(std::string_view first, int spill);
 
 }  // namespace cloche

@@ -17,9 +17,8 @@
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/sha256.hpp"
-#include "store/kept_head.hpp"
-#include "store/record/chain_reading.hpp"
 #include "store/record/record.hpp"
+#include "store/record/stored_head.hpp"
 
 namespace cloche {
 namespace {
@@ -37,8 +36,8 @@ struct Begun {
 };
 
 struct Line {
-  std::string call_id = {};  // empty: torn, or a mark of that
-  RawResult raw = {};
+  std::string call_id = {};           // empty: torn, or a mark of that
+  std::optional<RawResult> raw = {};  // none: only the sizes of the output were recorded
 };
 
 class RunVerifier {
@@ -46,10 +45,10 @@ class RunVerifier {
   RunVerifier(const RunPlace& place, const VerifyRequest& request) : place_(place), request_(request) {}
 
   Result<Verification> verify() {
-    kept_ = read_kept_head(place_);
+    stored_ = read_stored_head(place_);
     auto held = hold_run_directory(place_, RecordUse::read);
-    if (!held.ok() && held.error().number == ENOENT && kept_) {
-      fault("", 0, "the run is gone: " + remembered(*kept_));
+    if (!held.ok() && held.error().number == ENOENT && stored_) {
+      fault("", 0, "the run is gone: " + remembered(*stored_));
       return std::move(found_);
     }
     const OwnedFd directory = TRY(std::move(held));
@@ -57,7 +56,7 @@ class RunVerifier {
     TRY(read_audit(directory.get()));
     if (audit_) {
       TRY(verify_transcripts(directory.get()));
-      check_kept_head();
+      check_stored_head();
       check_given_head();
       fault(audit_->bad());  // of what was read last
       note_open_calls();
@@ -83,18 +82,18 @@ class RunVerifier {
 
   Result<void> read_audit(int directory) {
     auto file = read_record_file(directory, audit_name, audit_name);
-    if (!file.ok() && file.error().number == ENOENT && !has_record(place_) && !kept_)
+    if (!file.ok() && file.error().number == ENOENT && !has_record(place_) && !stored_)
       return refusal(shown(place_.directory) + " has no record in it");
     if (!file.ok()) {
       fault(audit_name, 0,
             file.error().number != ENOENT ? describe(file.error())
-            : kept_                       ? "it is missing: " + remembered(*kept_)
+            : stored_                     ? "it is missing: " + remembered(*stored_)
                                           : "it is missing");
       return {};
     }
     {
       const auto quiet = TRY(ReadLock::take(file.value().get()));
-      kept_ = read_kept_head(place_);  // of a line that the audit has by now
+      stored_ = read_stored_head(place_);  // of a line that the audit has by now
     }
     audit_.emplace(std::move(file).value(), audit_name);
     TRY(read_on());
@@ -164,9 +163,9 @@ class RunVerifier {
     return ::fstatat(directory, name.c_str(), &seen, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(seen.st_mode);
   }
 
-  static std::string remembered(const ChainEnd& kept) {
-    return "the state directory remembers " + std::to_string(kept.line) +
-           (kept.line == 1 ? " line of it" : " lines of it");
+  static std::string remembered(const ChainEnd& stored) {
+    return "the state directory remembers " + std::to_string(stored.line) +
+           (stored.line == 1 ? " line of it" : " lines of it");
   }
 
   // A writer makes a task's files before its first decision.
@@ -228,10 +227,10 @@ class RunVerifier {
                  std::vector<Line>& lines) {
     const uint64_t at = reading.chain().lines();
     const JsonValue* raw = line.find("raw");
-    RawResult kept;
-    if (raw != nullptr) kept = {number_of(*raw, "bytes"), text_of(*raw, "sha256")};
+    std::optional<RawResult> stored;
+    if (raw != nullptr) stored = {number_of(*raw, "bytes"), text_of(*raw, "sha256")};
     if (lines.size() < at) lines.resize(at);
-    lines[at - 1] = {text_of(line, "call_id"), std::move(kept)};
+    lines[at - 1] = {text_of(line, "call_id"), std::move(stored)};
     if (text_of(line, "task_id") != task) fault(reading.name(), at, "it is of another task");
   }
 
@@ -257,7 +256,7 @@ class RunVerifier {
       return std::any_of(heads.begin(), heads.end(), [&](const Head& head) { return head.lines >= line; });
     };
     if (!lines.empty() && !covered(lines.size())) TRY(read_on());
-    const bool audit_is_whole = kept_ && audit_->hash_at(kept_->line) == kept_->hash;
+    const bool audit_is_whole = stored_ && audit_->hash_at(stored_->line) == stored_->hash;
     for (uint64_t line = 1; line <= lines.size(); ++line) {
       const std::string& call_id = lines[line - 1].call_id;
       if (call_id.empty() || headed_.contains(call_id)) continue;
@@ -289,10 +288,10 @@ class RunVerifier {
     std::set<std::string> expected;
     const auto results = open_record_directory(transcripts, task, shown_path(task));
     for (size_t i = 0; i < lines.size(); ++i) {
-      if (lines[i].call_id.empty()) continue;
+      if (lines[i].call_id.empty() || !lines[i].raw) continue;
       const std::string name = lines[i].call_id + std::string(result_ending);
       expected.insert(name);
-      const std::string why = results.ok() ? problem_of_result(results.value().get(), name, lines[i].raw)
+      const std::string why = results.ok() ? problem_of_result(results.value().get(), name, *lines[i].raw)
                                            : std::string("it is missing");
       if (!why.empty())
         fault(shown_path(task + "/" + name), 0,
@@ -341,14 +340,14 @@ class RunVerifier {
     return bytes == raw.bytes && digest.finish() == raw.sha256 ? "" : "its bytes were changed";
   }
 
-  void check_kept_head() {
-    if (!kept_ || audit_->hash_at(kept_->line) == kept_->hash) return;
+  void check_stored_head() {
+    if (!stored_ || audit_->hash_at(stored_->line) == stored_->hash) return;
     const uint64_t lines = audit_->chain().lines();
-    if (kept_->line > lines) {
+    if (stored_->line > lines) {
       fault(audit_name, lines + 1,
-            "its end was cut off: the state directory remembers " + std::to_string(kept_->line) + " lines");
+            "its end was cut off: the state directory remembers " + std::to_string(stored_->line) + " lines");
     } else {
-      fault(audit_name, kept_->line, "it is not the line that the state directory remembers");
+      fault(audit_name, stored_->line, "it is not the line that the state directory remembers");
     }
   }
 
@@ -378,7 +377,7 @@ class RunVerifier {
   const VerifyRequest& request_;
   Verification found_;
   bool in_use_ = false;
-  std::optional<ChainEnd> kept_;
+  std::optional<ChainEnd> stored_;
   std::optional<ChainReading> audit_;
   std::map<std::string, Begun> begun_;
   std::set<std::string> ended_;

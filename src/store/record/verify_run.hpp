@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.hpp"
+#include "store/record/chain_reading.hpp"
 #include "store/record/run_place.hpp"
-#include "store/verify_chain.hpp"
 
 namespace cloche {
 
@@ -20,7 +20,7 @@ struct Verification {
 };
 
 struct VerifyRequest {
-  std::string head = {};  // a head kept elsewhere that must be in the chain; empty: none
+  std::string head = {};  // a head stored elsewhere that must be in the chain; empty: none
   std::string task = {};  // only this one's transcript, beside the audit; empty: all
 };
 

@@ -171,7 +171,8 @@ TEST_F(Tampering, RawResultsAreHeldToTheirLines) {
   fs::remove(results + "/c-0002.txt");
   fs::remove(results + "/c-0001.txt");
   ASSERT_EQ(::mkfifo((results + "/c-0001.txt").c_str(), 0600), 0);
-  EXPECT_NE(verdict(where_).find("is not a regular file"), std::string::npos) << "and nobody waits for it";
+  EXPECT_NE(verdict(where_).find("is not a regular file"), std::string::npos)
+      << "and verify does not wait for it";
 }
 
 // Cut back alike, the files agree with each other: only who remembers more can tell.

@@ -14,7 +14,7 @@
 #include "base/sys/sys.hpp"
 #include "base/text/ascii.hpp"
 #include "base/text/visible_text.hpp"
-#include "store/second_name.hpp"
+#include "store/trust/bind_mount_alias.hpp"
 
 namespace cloche {
 namespace {

@@ -16,10 +16,10 @@
 namespace cloche {
 namespace {
 
-constexpr const char* shelf_name = "agent-sessions";
+constexpr const char* folder_name = "agent-sessions";
 constexpr std::string_view session_ending = ".session";
 constexpr std::string_view directory_ending = ".directory";
-constexpr std::string_view turn_ending = ".turn";
+constexpr std::string_view foreground_ending = ".turn";
 constexpr size_t most_bytes = 64 << 10;
 constexpr size_t most_sessions = 4000;
 constexpr JsonLimits file_limits{.bytes = most_bytes, .comments = JsonComments::refused};
@@ -37,8 +37,8 @@ std::string part_name(const SessionKey& session) {
   return session_name(session) + "-" + hash_of(session.subagent);
 }
 
-Result<JsonValue> read_object(const Shelf& shelf, const std::string& name) {
-  return read_json(TRY(shelf.read(name, most_bytes)), name, file_limits);
+Result<JsonValue> read_object(const SealedFiles& files, const std::string& name) {
+  return read_json(TRY(files.read(name, most_bytes)), name, file_limits);
 }
 
 std::string text_in(const JsonValue& value, std::string_view name) {
@@ -55,18 +55,18 @@ uint64_t time_in(const JsonValue& value) {
 }  // namespace
 
 Result<AgentSessions> AgentSessions::open(const std::string& state) {
-  Shelf shelf = TRY(Shelf::open(state, shelf_name));
-  return AgentSessions(std::move(shelf), state + "/" + shelf_name);
+  SealedFiles files = TRY(SealedFiles::open(state, folder_name));
+  return AgentSessions(std::move(files), state + "/" + folder_name);
 }
 
 // The oldest half goes, with their directories. A session that comes back after thousands of others begins
 // anew.
 void AgentSessions::make_room() const {
   std::vector<std::pair<uint64_t, std::string>> sessions;
-  const auto names = shelf_.names();
+  const auto names = files_.names();
   for (const auto& name : names) {
     if (!name.ends_with(session_ending)) continue;
-    const auto value = read_object(shelf_, name);
+    const auto value = read_object(files_, name);
     sessions.emplace_back(value.ok() ? time_in(value.value()) : 0, name.substr(0, name.find('.')));
   }
   if (sessions.size() < most_sessions) return;
@@ -75,28 +75,28 @@ void AgentSessions::make_room() const {
   for (const auto& name : names)
     if (std::any_of(sessions.begin(), sessions.end(),
                     [&](const auto& old) { return name.starts_with(old.second); }))
-      (void)shelf_.remove(name);
+      (void)files_.remove(name);
 }
 
 Result<void> AgentSessions::fix_workspace(const SessionKey& session, const std::string& workspace,
                                           uint64_t now_ms) const {
   const std::string name = session_name(session) + std::string(session_ending);
-  const auto held = TRY(shelf_.lock());
-  const auto known = read_object(shelf_, name);
+  const auto held = TRY(files_.lock());
+  const auto known = read_object(files_, name);
   if (known.ok()) return judge_session_workspace(text_in(known.value(), "workspace"), workspace);
   if (known.error().number != ENOENT) return known.error();
   make_room();
   JsonWriter out;
   out.begin_object().member("agent", session.agent).member("workspace", workspace);
   out.member("first_ms", now_ms).end_object();
-  return shelf_.put(name, out.text());
+  return files_.put(name, out.text());
 }
 
 std::optional<FirstCall> AgentSessions::newest(const std::string& agent) const {
   std::optional<FirstCall> newest;
-  for (const auto& name : shelf_.names()) {
+  for (const auto& name : files_.names()) {
     if (!name.ends_with(session_ending)) continue;
-    const auto value = read_object(shelf_, name);
+    const auto value = read_object(files_, name);
     if (!value.ok() || text_in(value.value(), "agent") != agent) continue;
     const uint64_t at_ms = time_in(value.value());
     if (!newest || at_ms > newest->at_ms) newest = FirstCall{text_in(value.value(), "workspace"), at_ms};
@@ -105,23 +105,23 @@ std::optional<FirstCall> AgentSessions::newest(const std::string& agent) const {
 }
 
 std::optional<ShellDirectory> AgentSessions::directory(const SessionKey& session) const {
-  const auto value = read_object(shelf_, part_name(session) + std::string(directory_ending));
+  const auto value = read_object(files_, part_name(session) + std::string(directory_ending));
   if (!value.ok()) return std::nullopt;
   return ShellDirectory{text_in(value.value(), "client"), text_in(value.value(), "shell")};
 }
 
 Result<void> AgentSessions::move(const SessionKey& session, const ShellDirectory& to) const {
-  const auto held = TRY(shelf_.lock());
+  const auto held = TRY(files_.lock());
   if (directory(session) == to) return {};
   JsonWriter out;
   out.begin_object().member("client", to.client).member("shell", to.shell).end_object();
-  return shelf_.put(part_name(session) + std::string(directory_ending), out.text());
+  return files_.put(part_name(session) + std::string(directory_ending), out.text());
 }
 
-// Under the shelf's lock, so that the beginnings of two commands follow each other.
+// Under the lock, so that the beginnings of two commands follow each other.
 Result<ForegroundCall> ForegroundCall::begin(const AgentSessions& sessions, const SessionKey& session) {
-  const auto held = TRY(sessions.shelf_.lock());
-  const std::string path = sessions.path_ + "/" + part_name(session) + std::string(turn_ending);
+  const auto held = TRY(sessions.files_.lock());
+  const std::string path = sessions.path_ + "/" + part_name(session) + std::string(foreground_ending);
   auto file = TRY(sys::open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
   const bool alone = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
   if (::flock(file.get(), LOCK_SH | LOCK_NB) != 0) return system_error("lock " + path);

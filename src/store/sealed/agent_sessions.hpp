@@ -1,5 +1,5 @@
-// What Cloche keeps of an agent's session from one hook call to the next: the workspace, which the first call
-// fixes, and the directory in which the next shell command starts. Sealed files in STATE/agent-sessions,
+// What Cloche stores of an agent's session from one hook call to the next: the workspace, which the first
+// call fixes, and the directory in which the next shell command starts. Sealed files in STATE/agent-sessions,
 // which no command sees.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
-#include "store/shelf.hpp"
+#include "store/sealed/sealed_files.hpp"
 
 namespace cloche {
 
-// The client sends all three; no argument of a model's is among them.
+// The client sends all three; none comes from a model.
 struct SessionKey {
   std::string agent = {};     // claude or codex
   std::string id = {};        // any text
   std::string subagent = {};  // empty: the session's own
 };
 
-// Where a shell ended, and where the client stood then. When the client has moved since, its own word is the
-// newer one.
+// The directory a shell ended in, and the client's directory then. Where the client has moved since, its own
+// directory is the newer one.
 struct ShellDirectory {
   std::string client = {};
   std::string shell = {};  // absolute
@@ -40,7 +40,7 @@ class AgentSessions {
 
   // The first call of a session fixes its workspace. An Error when a later one comes with another.
   Result<void> fix_workspace(const SessionKey& session, const std::string& workspace, uint64_t now_ms) const;
-  // Of this agent, the newest session of which a call has arrived.
+  // The newest session of this agent.
   std::optional<FirstCall> newest(const std::string& agent) const;
 
   std::optional<ShellDirectory> directory(const SessionKey& session) const;
@@ -48,11 +48,12 @@ class AgentSessions {
 
  private:
   friend class ForegroundCall;
-  explicit AgentSessions(Shelf shelf, std::string path) : shelf_(std::move(shelf)), path_(std::move(path)) {}
+  explicit AgentSessions(SealedFiles files, std::string path)
+      : files_(std::move(files)), path_(std::move(path)) {}
 
   void make_room() const;  // under the lock
 
-  Shelf shelf_;
+  SealedFiles files_;
   std::string path_;
 };
 

@@ -1,4 +1,4 @@
-// What is kept of an agent's session from one hook call to the next.
+// What is stored of an agent's session from one hook call to the next.
 #include "store/sealed/agent_sessions.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Questions that wait, and which answers count.
-#include "store/approvals.hpp"
+#include "store/sealed/approvals.hpp"
 
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_F(ApprovalsTest, AnAnswerCountsForThatVeryQuestion) {
 
 TEST_F(ApprovalsTest, TimeEndsBoth) {
   const std::string late = asked(question);
-  EXPECT_FALSE(said(late, Decision::allow, start_ms + 481 * minute_ms).ok()) << "nobody asks any more";
+  EXPECT_FALSE(said(late, Decision::allow, start_ms + 481 * minute_ms).ok()) << "the question has expired";
   const std::string id = asked(question, start_ms + 500 * minute_ms);
   ASSERT_TRUE(said(id, Decision::allow, start_ms + 501 * minute_ms).ok());
   EXPECT_EQ(taken(question, start_ms + 562 * minute_ms), "waiting");

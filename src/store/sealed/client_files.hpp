@@ -5,8 +5,8 @@
 //
 // A file is opened here without following a link and looked at through the descriptor; the agent opens it by
 // its name afterwards. Between the two only a process of the caller's own could put something else there:
-// each directory on the way belongs to the caller or to root and is writable for no other user, and the one
-// below /tmp is 0700. A sandboxed command sees none of these directories.
+// each directory above it belongs to the caller or to root and is writable for no other user, and the one
+// below /tmp is 0700 (policy/gates/client_files.hpp). A sandboxed command sees none of these directories.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ClientFiles {
   bool operator==(const ClientFiles&) const = default;
 };
 
-// By the letters alone: CONFIG/projects/PROJECT/ID.jsonl. None: the client keeps its files in another way.
+// By the spelling alone: CONFIG/projects/PROJECT/ID.jsonl. None: the client keeps its files in another way.
 std::optional<ClientFiles> client_files(std::string_view transcript, std::string_view id);
 
 // Whether `path` (as the model wrote it) is output that this session stored: a regular file of the caller's

@@ -25,16 +25,16 @@ std::string text_of(const SettingsBefore& before) {
 }  // namespace
 
 Result<InstalledHooks> InstalledHooks::open(const std::string& state) {
-  return InstalledHooks(TRY(Shelf::open(state, "hooks")));
+  return InstalledHooks(TRY(SealedFiles::open(state, "hooks")));
 }
 
 Result<void> InstalledHooks::remember(const std::string& file, const SettingsBefore& before) const {
-  const auto held = TRY(shelf_.lock());
-  return shelf_.put(name_for(file), text_of(before));
+  const auto held = TRY(files_.lock());
+  return files_.put(name_for(file), text_of(before));
 }
 
 std::optional<SettingsBefore> InstalledHooks::recall(const std::string& file) const {
-  const auto text = shelf_.read(name_for(file), most_bytes);
+  const auto text = files_.read(name_for(file), most_bytes);
   if (!text.ok()) return std::nullopt;
   const auto value = read_json(text.value(), "", {.bytes = most_bytes, .comments = JsonComments::refused});
   if (!value.ok()) return std::nullopt;
@@ -47,8 +47,8 @@ std::optional<SettingsBefore> InstalledHooks::recall(const std::string& file) co
 }
 
 void InstalledHooks::forget(const std::string& file) const {
-  const auto held = shelf_.lock();
-  if (held.ok()) (void)shelf_.remove(name_for(file));
+  const auto held = files_.lock();
+  if (held.ok()) (void)files_.remove(name_for(file));
 }
 
 }  // namespace cloche

@@ -1,8 +1,8 @@
-#include "store/leftovers.hpp"
+#include "store/sealed/leftovers.hpp"
 
 #include "base/sys/private_file.hpp"
+#include "store/host/skeleton.hpp"
 #include "store/protected/look_memory.hpp"
-#include "store/skeleton.hpp"
 
 namespace cloche {
 

@@ -1,4 +1,4 @@
-#include "store/leftovers.hpp"
+#include "store/sealed/leftovers.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -37,7 +37,7 @@ TEST(Leftovers, OfTheDeadGoAndOthersStay) {
         std::string("1-2-3.leads"), std::string("1-2-3"), std::string("1-2-3.digests"), "x-" + dead() + "-0",
         "x." + dead() + "-"})
     std::ofstream(before + "/" + name) << "text";
-  const std::string held = "1-2-4.leads." + dead() + "-1";  // by somebody whose number is another one here
+  const std::string held = "1-2-4.leads." + dead() + "-1";  // by a process that has another number here
   std::ofstream(before + "/" + held) << "text";
   const auto writer = sys::open(before + "/" + held, O_RDONLY).value();
   ASSERT_EQ(::flock(writer.get(), LOCK_EX), 0);
@@ -59,15 +59,15 @@ TEST(Leftovers, OfEachDirectoryThatIsWrittenTo) {
   }
 }
 
-TEST(Leftovers, OfSkeletonsThoseThatNobodyHolds) {
+TEST(Leftovers, OfSkeletonsThoseThatNoCallHolds) {
   const Scratch scratch;
-  const std::string shelf = scratch.path + "/skeletons";
+  const std::string folder = scratch.path + "/skeletons";
   for (const char* name : {"/a.new-1-0/root/etc", "/b.new-2-0", "/c.new-3-0", "/d.new-4-0", "/e/root"})
-    fs::create_directories(shelf + name);
-  const auto lock = sys::open(shelf + "/d.new-4-0", O_RDONLY | O_DIRECTORY).value();
+    fs::create_directories(folder + name);
+  const auto lock = sys::open(folder + "/d.new-4-0", O_RDONLY | O_DIRECTORY).value();
   ASSERT_EQ(::flock(lock.get(), LOCK_SH), 0);
   clear_leftovers(scratch.path);
-  EXPECT_EQ(names_in(shelf), (Names{"d.new-4-0", "e"}));
+  EXPECT_EQ(names_in(folder), (Names{"d.new-4-0", "e"}));
 }
 
 TEST(Leftovers, WhatIsWrittenWholeLeavesNone) {

@@ -1,4 +1,4 @@
-#include "store/shelf.hpp"
+#include "store/sealed/sealed_files.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -51,7 +51,7 @@ Result<OwnedFd> locked(int directory, const std::string& path) {
 
 Result<void> put_bytes(int directory, const std::string& name, std::string_view bytes,
                        const std::string& path) {
-  ::unlinkat(directory, fresh_file, 0);  // of somebody who was killed while holding the lock
+  ::unlinkat(directory, fresh_file, 0);  // left by a process that was killed while it held the lock
   const auto file = TRY(open_own_file(directory, fresh_file, O_WRONLY | O_CREAT | O_EXCL, path));
   TRY(sys::write_all(file.get(), bytes));
   if (::fsync(file.get()) != 0) return system_error("keep " + path);
@@ -87,7 +87,7 @@ std::string seal_of(const std::string& key, const std::string& name, std::string
 
 }  // namespace
 
-Result<Shelf> Shelf::open(const std::string& state, const std::string& name) {
+Result<SealedFiles> SealedFiles::open(const std::string& state, const std::string& name) {
   if (state.empty())
     return refusal("there is no directory for Cloche's state",
                    "set XDG_STATE_HOME or HOME; a hook or a server has --state-home for it");
@@ -97,20 +97,20 @@ Result<Shelf> Shelf::open(const std::string& state, const std::string& name) {
   auto directory = TRY(sys::open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   TRY(check_ours(directory.get(), S_IFDIR, path));
   auto key = TRY(key_of(directory.get(), path));
-  return Shelf(std::move(path), std::move(directory), std::move(key));
+  return SealedFiles(std::move(path), std::move(directory), std::move(key));
 }
 
-Result<OwnedFd> Shelf::lock() const { return locked(directory_.get(), path_); }
+Result<OwnedFd> SealedFiles::lock() const { return locked(directory_.get(), path_); }
 
-std::vector<std::string> Shelf::names() const {
+std::vector<std::string> SealedFiles::names() const {
   auto names = names_in("/proc/self/fd/" + std::to_string(directory_.get()));
   std::erase_if(names, [](const std::string& name) { return !is_name(name); });
   return names;
 }
 
-Result<std::string> Shelf::read(const std::string& name, size_t most) const {
+Result<std::string> SealedFiles::read(const std::string& name, size_t most) const {
   const std::string path = path_ + "/" + name;
-  if (!is_name(name)) return refusal("that is no name of anything that is kept");
+  if (!is_name(name)) return refusal("this is not the name of a stored file");
   const auto file = TRY(open_own_file(directory_.get(), name.c_str(), O_RDONLY, path));
   const std::string whole = TRY(sys::read_all(file.get(), most + seal_bytes + 1));
   const bool sealed = whole.size() > seal_bytes && whole[seal_bytes] == '\n';
@@ -120,13 +120,13 @@ Result<std::string> Shelf::read(const std::string& name, size_t most) const {
   return bytes;
 }
 
-Result<void> Shelf::put(const std::string& name, std::string_view bytes) const {
-  if (!is_name(name)) return refusal("that is no name for anything that is kept");
+Result<void> SealedFiles::put(const std::string& name, std::string_view bytes) const {
+  if (!is_name(name)) return refusal("this cannot be the name of a stored file");
   return put_bytes(directory_.get(), name, seal_of(key_, name, bytes) + "\n" + std::string(bytes),
                    path_ + "/" + name);
 }
 
-Result<void> Shelf::remove(const std::string& name) const {
+Result<void> SealedFiles::remove(const std::string& name) const {
   if (::unlinkat(directory_.get(), name.c_str(), 0) != 0 || ::fsync(directory_.get()) != 0)
     return system_error("remove " + path_ + "/" + name);
   return {};

@@ -1,5 +1,5 @@
 // What is believed of files that lay around, and what is not.
-#include "store/shelf.hpp"
+#include "store/sealed/sealed_files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ShelfTest : public testing::Test {
+class SealedFilesTest : public testing::Test {
  protected:
   std::string path(const std::string& name) const { return scratch.path + "/state/things/" + name; }
-  Result<Shelf> open() const { return Shelf::open(scratch.path + "/state", "things"); }
+  Result<SealedFiles> open() const { return SealedFiles::open(scratch.path + "/state", "things"); }
 
   Scratch scratch;
 };
@@ -31,10 +31,10 @@ mode_t mode_of(const std::string& path) {
   return seen.st_mode & 07777;
 }
 
-TEST_F(ShelfTest, WhatWasPutComesBackAlsoToAnotherProcess) {
+TEST_F(SealedFilesTest, WhatWasPutComesBackAlsoToAnotherProcess) {
   const std::string bytes("any\0bytes\n", 10);
   ASSERT_TRUE(open().value().put("a-1.note", bytes).ok());
-  const Shelf again = open().value();
+  const SealedFiles again = open().value();
   EXPECT_EQ(again.read("a-1.note", 100).value(), bytes);
   EXPECT_EQ(again.names(), std::vector<std::string>{"a-1.note"}) << "without the key and the lock";
   EXPECT_EQ(mode_of(path("")), 0700U);
@@ -43,7 +43,7 @@ TEST_F(ShelfTest, WhatWasPutComesBackAlsoToAnotherProcess) {
   EXPECT_EQ(again.read("a-1.note", 100).error().number, ENOENT);
 }
 
-TEST_F(ShelfTest, WhatIsNotAsItWasWrittenIsRefused) {
+TEST_F(SealedFilesTest, WhatIsNotAsItWasWrittenIsRefused) {
   const std::pair<const char*, std::function<void(const std::string&)>> rows[] = {
       {"a byte changed",
        [](const std::string& file) {
@@ -76,16 +76,16 @@ TEST_F(ShelfTest, WhatIsNotAsItWasWrittenIsRefused) {
        }},
   };
   for (const auto& [what, damage] : rows) {
-    const Shelf shelf = open().value();
-    ASSERT_TRUE(shelf.put("a", "text").ok() && shelf.put("b", "other").ok());
-    ASSERT_EQ(shelf.read("a", 100).value(), "text") << "the control";
+    const SealedFiles files = open().value();
+    ASSERT_TRUE(files.put("a", "text").ok() && files.put("b", "other").ok());
+    ASSERT_EQ(files.read("a", 100).value(), "text") << "the control";
     damage(path("a"));
-    EXPECT_FALSE(shelf.read("a", 100).ok()) << what;
+    EXPECT_FALSE(files.read("a", 100).ok()) << what;
     fs::remove_all(scratch.path + "/state");
   }
 }
 
-TEST_F(ShelfTest, ADirectoryOfOthersIsRefused) {
+TEST_F(SealedFilesTest, ADirectoryOfOthersIsRefused) {
   ASSERT_TRUE(open().ok());
   for (const mode_t mode : {0755U, 0770U, 0701U}) {
     ASSERT_EQ(::chmod(path("").c_str(), mode), 0);
@@ -93,20 +93,20 @@ TEST_F(ShelfTest, ADirectoryOfOthersIsRefused) {
   }
   ASSERT_EQ(::chmod(path("").c_str(), 0700), 0);
   EXPECT_TRUE(open().ok());
-  EXPECT_FALSE(Shelf::open("", "things").ok());
+  EXPECT_FALSE(SealedFiles::open("", "things").ok());
 }
 
-TEST_F(ShelfTest, ALostKeyEndsEverythingThatWasSealedWithIt) {
+TEST_F(SealedFilesTest, ALostKeyEndsEverythingThatWasSealedWithIt) {
   ASSERT_TRUE(open().value().put("a", "text").ok());
   fs::remove(path(".key"));
   EXPECT_FALSE(open().value().read("a", 100).ok());
 }
 
-TEST_F(ShelfTest, NamesThatLeadElsewhereAreNone) {
-  const Shelf shelf = open().value();
+TEST_F(SealedFilesTest, NamesThatLeadElsewhereAreNone) {
+  const SealedFiles files = open().value();
   for (const char* name : {"", ".", "..", "../x", "a/b", ".key", "A", "a.b.c", "a.", "-a", "a b"}) {
-    EXPECT_FALSE(shelf.put(name, "x").ok()) << name;
-    EXPECT_FALSE(shelf.read(name, 100).ok()) << name;
+    EXPECT_FALSE(files.put(name, "x").ok()) << name;
+    EXPECT_FALSE(files.read(name, 100).ok()) << name;
   }
 }
 

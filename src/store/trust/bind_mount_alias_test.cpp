@@ -1,12 +1,14 @@
 // A bind mount is a second name. Tried in a mount namespace of the test's own, which ends with it.
-#include "store/second_name.hpp"
+#include "store/trust/bind_mount_alias.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <functional>
 
@@ -41,6 +43,18 @@ TEST(SecondName, ByItsName) {
   EXPECT_FALSE(lies_in("/usr", "/usrlocal"));
   EXPECT_FALSE(is_mounted_from("/usr", "/usr/bin"));
   EXPECT_FALSE(is_mounted_from("/usr", "/"));
+}
+
+TEST(SecondName, EachIsLookedAtOnce) {
+  const Scratch scratch;
+  const fs::path root = fs::canonical(scratch.path);
+  MountCache mounts;
+  EXPECT_TRUE(S_ISDIR(mounts.look(root.string()).mode));
+  EXPECT_EQ(mounts.look((root / "new").string()).error, ENOENT);
+  EXPECT_EQ(mounts.look((root / "new/file").string()).error, ENOENT);
+  fs::create_directories(root / "new/file");
+  EXPECT_EQ(mounts.look((root / "new/file").string()).error, ENOENT) << "one look has one answer";
+  EXPECT_EQ(MountCache().look((root / "new/file").string()).error, 0);
 }
 
 TEST(SecondName, ByAMount) {

@@ -1,5 +1,5 @@
-// Files that have more than one name. Who finds another one in a tree that can be written has found the file:
-// no mount on the name that Cloche knows keeps it then.
+// Files that have more than one name. A command that has another name in a tree it can write to can change
+// the file, whatever is mounted on the name that Cloche knows.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace cloche {
 
 // Of a file, or of the files in a directory and in those right in it: what has another name and could be
-// written by `caller`. Where only the system's own programs are, nothing is looked for: a second name of
-// those gives away every program, not Cloche.
+// written by `caller`. In the directories of the system nothing is looked for: a second
+// name there would give away every program, not only Cloche.
 std::vector<std::string> with_other_names(const std::string& place, unsigned caller);
 
 // The same of one file that is open, which lies at `place`.
@@ -23,7 +23,7 @@ bool has_other_names(int fd, const std::string& place, unsigned caller);
 bool could_lie_in(const std::vector<Mount>& table, const std::string& file,
                   const std::vector<std::string>& trees);
 
-// Of the files those for which that holds now.
+// The files for which that holds now.
 std::vector<std::string> that_could_lie_in(const std::vector<std::string>& trees,
                                            std::vector<std::string> files);
 

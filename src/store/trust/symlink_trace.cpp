@@ -18,16 +18,16 @@ class Follower {
  public:
   explicit Follower(const std::string& path) { put_first(path); }
 
-  LinkWay follow() {
+  SymlinkTrace follow() {
     if (!go_to_root()) return failed(errno, "");
     while (!rest_.empty()) {
       const std::string name = std::move(rest_.back());
       rest_.pop_back();
       if (const int why = step(name)) return failed(why, name);
     }
-    way_.path = here();
-    if (::fstat(at_.get(), &way_.seen) != 0) return failed(errno, "");
-    return std::move(way_);
+    trace_.path = here();
+    if (::fstat(at_.get(), &trace_.seen) != 0) return failed(errno, "");
+    return std::move(trace_);
   }
 
  private:
@@ -48,7 +48,7 @@ class Follower {
     OwnedFd next(::openat(at_.get(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat seen {};
     if (!next || ::fstat(next.get(), &seen) != 0) return errno;
-    if (S_ISLNK(seen.st_mode)) return turn(name, seen);
+    if (S_ISLNK(seen.st_mode)) return follow_link(name, seen);
     at_ = std::move(next);
     // There is no link in what was walked, so the one above is the one before.
     if (name != "..") {
@@ -59,12 +59,12 @@ class Follower {
     return 0;
   }
 
-  int turn(const std::string& name, const struct stat& seen) {
-    if (way_.links.size() >= most_links) return ELOOP;
-    if (file_system_type(at_.get()) == PROC_SUPER_MAGIC) return EXDEV;  // to everybody another place
+  int follow_link(const std::string& name, const struct stat& seen) {
+    if (trace_.links.size() >= most_links) return ELOOP;
+    if (file_system_type(at_.get()) == PROC_SUPER_MAGIC) return EXDEV;  // leads each process elsewhere
     const std::string says = link_text(at_.get(), name);
     if (says.empty()) return ENOENT;
-    way_.links.push_back({(names_.empty() ? "" : here()) + "/" + name, seen});
+    trace_.links.push_back({(names_.empty() ? "" : here()) + "/" + name, seen});
     if (says[0] == '/' && !go_to_root()) return errno;
     put_first(says);
     return 0;
@@ -76,24 +76,24 @@ class Follower {
     return path.empty() ? "/" : path;
   }
 
-  LinkWay failed(int why, const std::string& at) {
-    way_.path = here();
-    way_.error = why;
-    if (why != ENOENT || at.empty()) return std::move(way_);
+  SymlinkTrace failed(int why, const std::string& at) {
+    trace_.path = here();
+    trace_.error = why;
+    if (why != ENOENT || at.empty()) return std::move(trace_);
     std::string rest = at;
     for (auto name = rest_.rbegin(); name != rest_.rend(); ++name) rest += "/" + *name;
-    way_.missing = tidied(way_.path, rest);
-    return std::move(way_);
+    trace_.missing = tidied(trace_.path, rest);
+    return std::move(trace_);
   }
 
   OwnedFd at_;
   std::vector<std::string> names_;  // to here
   std::vector<std::string> rest_;
-  LinkWay way_;
+  SymlinkTrace trace_;
 };
 
 }  // namespace
 
-LinkWay follow_links(const std::string& path) { return Follower(path).follow(); }
+SymlinkTrace trace_symlinks(const std::string& path) { return Follower(path).follow(); }
 
 }  // namespace cloche

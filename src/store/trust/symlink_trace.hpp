@@ -1,6 +1,6 @@
-// The way that a path takes through links, one name at a time, from the root of the host: which links it went
-// by, and what is at its end. Unlike the kernel's own walk it says so also of a way that ends nowhere, and of
-// one whose end has a longer path than the kernel can name.
+// Follows a path one name at a time from the root of the host: which links it crosses, and what is at its
+// end. Unlike the kernel's own walk this works also for a path that ends nowhere, and for one whose end has a
+// longer path than the kernel can name.
 #pragma once
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 namespace cloche {
 
-struct LinkWay {
+struct SymlinkTrace {
   struct Link {
     std::string path;  // absolute, with no link in it but the last name
     struct stat seen;
@@ -23,6 +23,6 @@ struct LinkWay {
 };
 
 // `path` is absolute. The end is never a link.
-LinkWay follow_links(const std::string& path);
+SymlinkTrace trace_symlinks(const std::string& path);
 
 }  // namespace cloche

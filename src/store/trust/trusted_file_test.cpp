@@ -1,6 +1,6 @@
-// Ways to what is the operator's, by where they pass: a link in the workspace is a command's to turn,
-// whatever lies at its end.
-#include "store/workspace_way.hpp"
+// Paths to files of the operator, by what they pass: a command can replace a link in the workspace, whatever
+// the link leads to.
+#include "store/trust/trusted_file.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class WorkspaceWay : public testing::Test {
+class PathsPassed : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_NE(::mkdtemp(root_.data()), nullptr);
@@ -30,18 +30,18 @@ class WorkspaceWay : public testing::Test {
   std::string at(const std::string& below) const { return root_ + "/" + below; }
   void link(const std::string& name, const std::string& to) const { fs::create_symlink(at(to), at(name)); }
   std::string said(const std::string& path) const {
-    const auto judged = judge_reach("it", look_at_reach(at(path), at("ws")));
+    const auto judged = judge_crossing("it", observe_crossing(at(path), at("ws")));
     if (judged.ok()) return "";
     return judged.error().what.text().find("reached through") != std::string::npos ? "reached" : "lies";
   }
 
-  std::string root_ = "/tmp/cloche-way-XXXXXX";
+  std::string root_ = "/tmp/cloche-passed-XXXXXX";
 };
 
-TEST_F(WorkspaceWay, IsJudgedStepByStep) {
+TEST_F(PathsPassed, AreJudgedOneByOne) {
   const struct {
     const char* path;
-    const char* said;  // empty: nothing of it is a command's
+    const char* said;  // empty: a command can change none of it
   } rows[] = {
       {"out/tools", ""},
       {"beside/tools", ""},
@@ -52,12 +52,12 @@ TEST_F(WorkspaceWay, IsJudgedStepByStep) {
       {"ws/missing", "lies"},
       {"ws/to-tools", "reached"},
       {"ws/leads-out/tools", "reached"},  // in the middle
-      {"outer/tools", "reached"},         // behind one that is nobody's to turn
+      {"outer/tools", "reached"},         // behind a link outside the workspace
       {"out/by-parents/tools", "reached"},
       {"ws/nowhere", "lies"},
   };
   for (const auto& row : rows) EXPECT_EQ(said(row.path), row.said) << row.path;
-  EXPECT_TRUE(judge_reach("it", look_at_reach(at("ws/own"), "")).ok()) << "there is no workspace";
+  EXPECT_TRUE(judge_crossing("it", observe_crossing(at("ws/own"), "")).ok()) << "there is no workspace";
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "store/workspace/file_replacement.hpp"
 
 #include <fcntl.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,29 +9,21 @@
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "base/text/command_words.hpp"
-#include "policy/path_glob.hpp"
+#include "base/text/random_word.hpp"
 #include "store/workspace/open_beneath.hpp"
 
 namespace cloche {
 namespace {
 
-constexpr mode_t new_file_mode = 0644;       // the kernel takes the umask off
-constexpr mode_t new_directory_mode = 0755;  // likewise
-constexpr mode_t kept_mode_bits = 0777;      // not set-uid, set-gid and sticky
+constexpr mode_t new_file_mode = 0644;        // the kernel takes the umask off
+constexpr mode_t new_directory_mode = 0755;   // likewise
+constexpr mode_t preserved_mode_bits = 0777;  // not set-uid, set-gid and sticky
 
 Error sentence(const std::string& path, const std::string& rest, int number) {
   return {Cause::system, "'" + shown(path) + "' " + rest, number, {}};
 }
 
-Result<std::string> unused_name() {
-  constexpr char digits[] = "0123456789abcdef";
-  unsigned char random[12];
-  if (::getrandom(random, sizeof random, 0) != static_cast<ssize_t>(sizeof random))
-    return system_error("get random bytes");
-  std::string name = ".cloche-";
-  for (const unsigned char byte : random) name.append({digits[byte >> 4], digits[byte & 0xf]});
-  return name + ".tmp";
-}
+Result<std::string> unused_name() { return ".cloche-" + TRY(random_word(20)) + ".tmp"; }
 
 // Of a file system that cannot exchange, and cannot fail when there is a file.
 bool lacks_rename_flags(int number) { return number == EINVAL || number == ENOSYS; }
@@ -86,7 +77,7 @@ Result<void> FileReplacement::settle_name() const {
 
 void FileReplacement::undo() {
   if (!temporary_.empty()) ::unlinkat(directory_.get(), temporary_.c_str(), 0);
-  // Innermost first, and only while empty: somebody may use them by now.
+  // Innermost first, and only while empty: another process may use them by now.
   for (; !made_.empty(); made_.pop_back())
     ::unlinkat(made_.back().parent.get(), made_.back().name.c_str(), AT_REMOVEDIR);
 }
@@ -167,11 +158,12 @@ Result<void> FileReplacement::check_target(const struct stat& target,
   if (S_ISDIR(target.st_mode)) return path_error(path_, EISDIR);
   if (!S_ISREG(target.st_mode)) return sentence(path_, "is not a regular file", EINVAL);
   if (only_if && *only_if != stamp_of(target))
-    return sentence(path_, "was changed by somebody else meanwhile; read it again", EBUSY);
+    return sentence(path_, "was changed by another process meanwhile; read it again", EBUSY);
   return {};
 }
 
-// A new file in its place needs no permission of the old one, and whoever took it away meant something.
+// Replacing a file needs no permission of the old one. Where its owner took the permission to write away,
+// that is respected all the same.
 Result<void> FileReplacement::check_permission(const struct stat& target) const {
   const bool writable =
       (target.st_mode & 0222) != 0 && (::faccessat(directory_.get(), name_.c_str(), W_OK, AT_EACCESS) == 0 ||
@@ -180,7 +172,7 @@ Result<void> FileReplacement::check_permission(const struct stat& target) const 
   return {};
 }
 
-// What root writes into somebody's workspace is theirs, or they could not use it.
+// What root writes into another user's workspace is given to that user, who could not use it otherwise.
 Result<void> FileReplacement::give_to_owner(int fd) const {
   if (::geteuid() != 0) return {};
   struct stat holder {};
@@ -226,7 +218,7 @@ Result<bool> FileReplacement::change_places(const struct stat& target,
                                             const std::optional<FileStamp>& only_if) {
   TRY(check_target(target, only_if));
   TRY(check_permission(target));
-  if (::fchmod(fresh_.get(), target.st_mode & kept_mode_bits) != 0) return path_error(path_, errno);
+  if (::fchmod(fresh_.get(), target.st_mode & preserved_mode_bits) != 0) return path_error(path_, errno);
   TRY(name_temporarily());
   const int directory = directory_.get();
   if (::renameat2(directory, temporary_.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0) {
@@ -240,12 +232,12 @@ Result<bool> FileReplacement::change_places(const struct stat& target,
   return true;
 }
 
-// The temporary name is the old file's now, or that of whatever was put in its place after the look at it.
+// The temporary name is now that of the old file, or of what was put in its place after it was checked.
 Result<void> FileReplacement::remove_displaced(const std::optional<FileStamp>& only_if) {
   const std::string displaced = std::exchange(temporary_, "");
   const int directory = directory_.get();
   const Target target = TRY(look_at(displaced));
-  if (!target) return {};  // somebody has taken it away
+  if (!target) return {};  // another process has removed it
   if (auto checked = check_target(*target, only_if); !checked.ok()) {
     // Back, and the new one is ours to remove again.
     if (::renameat2(directory, displaced.c_str(), directory, name_.c_str(), RENAME_EXCHANGE) == 0)

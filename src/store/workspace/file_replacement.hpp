@@ -2,10 +2,10 @@
 // the directory that holds it is found once, by descriptor: what is swapped for a link meanwhile is not
 // followed, and a hard link elsewhere keeps the old content.
 //
-// The old and the new file change places (RENAME_EXCHANGE) and the old one is looked at before it goes: what
-// was not meant to be replaced goes back. A plain rename would be safe against power cuts on ext4, because it
-// starts writing the data out at once, which takes ten times as long as everything else here. So that is a
-// choice: FileSync.
+// The old and the new file are exchanged (RENAME_EXCHANGE) and the old one is checked before it is removed:
+// what was not meant to be replaced is put back. A plain rename would be safe against power cuts on ext4,
+// because it starts writing the data out at once, which takes ten times as long as everything else here. So
+// that is a choice: FileSync.
 #pragma once
 
 #include <sys/stat.h>
@@ -20,8 +20,8 @@
 
 namespace cloche {
 
-// How the new content is kept until it gets its name: without any (O_TMPFILE), or, where a file system cannot
-// do that, by a name that nobody uses.
+// What name the new content has until it takes its own: none (O_TMPFILE), or, where a file system cannot do
+// that, an unused one.
 enum class FreshFile { unnamed, named };
 
 // Whether a power cut soon after may leave an empty file.
@@ -64,7 +64,7 @@ class FileReplacement {
   Result<Target> look_at(const std::string& name) const;
   Result<void> check_target(const struct stat& target, const std::optional<FileStamp>& only_if) const;
   Result<void> check_permission(const struct stat& target) const;
-  // Each says false when the name was taken or given up meanwhile.
+  // Each is false when the name was taken or given up meanwhile.
   Result<bool> take_free_name();
   Result<bool> change_places(const struct stat& target, const std::optional<FileStamp>& only_if);
   Result<void> remove_displaced(const std::optional<FileStamp>& only_if);

@@ -91,9 +91,9 @@ bool FileWalk::descend(const std::string& below) {
 bool FileWalk::visit_child(const std::string& below, const Child& child) {
   const std::string path = joined(below, child.name);
   if (is_cloches_own(joined(place_, path))) return true;
-  const Step next = visit_({joined(shown_, path), child.kind}, *this);
-  if (next == Step::stop) return end(out_of_time() ? WalkEnd::out_of_time : WalkEnd::stopped_by_visitor);
-  return next == Step::over || child.kind != FileEntry::Kind::directory || descend(path);
+  const WalkStep next = visit_({joined(shown_, path), child.kind}, *this);
+  if (next == WalkStep::stop) return end(out_of_time() ? WalkEnd::out_of_time : WalkEnd::stopped_by_visitor);
+  return next == WalkStep::over || child.kind != FileEntry::Kind::directory || descend(path);
 }
 
 // Sorted. Of a directory with more than may be visited the rest is not even read.

@@ -16,7 +16,7 @@ class Walking : public testing::Test, public WorkspaceFixture {
     Paths seen;
     const auto walked = open().walk(path, limits, [&](const FileEntry& entry, const WalkView&) {
       seen.push_back(entry.path);
-      return Step::into;
+      return WalkStep::into;
     });
     EXPECT_TRUE(walked.ok());
     if (walked.ok()) last = walked.value();
@@ -38,8 +38,10 @@ TEST_F(Walking, GoesInOrderAndFollowsNoLink) {
   EXPECT_EQ(paths_beneath("b/2"), (Paths{"b/2"})) << "a file is itself";
   EXPECT_EQ(paths_beneath("inner"), (Paths{"inner/d", "inner/d/e"}))
       << "the start may be a link that stays inside";
-  EXPECT_FALSE(open().walk("link", {}, [](const FileEntry&, const WalkView&) { return Step::into; }).ok());
-  EXPECT_FALSE(open().walk("absent", {}, [](const FileEntry&, const WalkView&) { return Step::into; }).ok());
+  EXPECT_FALSE(
+      open().walk("link", {}, [](const FileEntry&, const WalkView&) { return WalkStep::into; }).ok());
+  EXPECT_FALSE(
+      open().walk("absent", {}, [](const FileEntry&, const WalkView&) { return WalkStep::into; }).ok());
 }
 
 TEST_F(Walking, KnowsKindsAndSizes) {
@@ -54,7 +56,7 @@ TEST_F(Walking, KnowsKindsAndSizes) {
     std::vector<std::pair<Kind, uint64_t>> seen;
     const auto walked = open().walk(start, {}, [&](const FileEntry& entry, const WalkView& view) {
       seen.emplace_back(entry.kind, view.size_of(entry));
-      return Step::into;
+      return WalkStep::into;
     });
     ASSERT_TRUE(walked.ok());
     EXPECT_EQ(seen, expected) << start;
@@ -62,7 +64,7 @@ TEST_F(Walking, KnowsKindsAndSizes) {
   uint64_t size = 0;
   const auto single = open().walk("dir/f", {}, [&](const FileEntry& entry, const WalkView& view) {
     size = view.size_of(entry);
-    return Step::into;
+    return WalkStep::into;
   });
   EXPECT_TRUE(single.ok());
   EXPECT_EQ(size, 5U) << "of a file by itself";
@@ -85,7 +87,7 @@ TEST_F(Walking, DoesWhatTheVisitorSays) {
   Paths seen;
   const auto walked = open().walk("", {}, [&](const FileEntry& entry, const WalkView&) {
     seen.push_back(entry.path);
-    return entry.path == "a" ? Step::over : entry.path == "b/1" ? Step::stop : Step::into;
+    return entry.path == "a" ? WalkStep::over : entry.path == "b/1" ? WalkStep::stop : WalkStep::into;
   });
   ASSERT_TRUE(walked.ok());
   EXPECT_EQ(walked.value().end, WalkEnd::stopped_by_visitor);

@@ -22,7 +22,7 @@ int try_open(int directory, const std::string& path, int flags, Links links) {
       ::syscall(SYS_openat2, directory, path.empty() ? "." : path.c_str(), &how, sizeof how));
 }
 
-// What is not there is no sentence of the kernel's, but of ours.
+// A sentence for a model; the kernel's own words say less.
 const char* sentence_of(int number) {
   switch (number) {
     case ENOENT: return " is not there";

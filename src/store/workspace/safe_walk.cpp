@@ -60,7 +60,7 @@ OwnedFd open_child(int directory, const char* name, int flags) {
 }
 
 // In pieces that the kernel takes: a path that was made step by step may be longer.
-OwnedFd open_beneath(int root, std::string_view path, int flags) {
+OwnedFd open_descendant(int root, std::string_view path, int flags) {
   constexpr size_t longest_piece = 3072;
   OwnedFd at;
   while (path.size() > longest_piece) {
@@ -77,14 +77,14 @@ bool is_absent(int error) { return error == ENOENT || error == ENOTDIR || error 
 
 OpenedDirectory open_directory(int root, std::string_view path) {
   const auto can_be_searched = [](const OwnedFd& fd) { return look_in(fd.get(), ".") || errno != EACCES; };
-  OpenedDirectory opened{open_beneath(root, path, directory_flags)};
+  OpenedDirectory opened{open_descendant(root, path, directory_flags)};
   if (opened.fd && can_be_searched(opened.fd)) return opened;
   opened.error = opened.fd ? EACCES : errno;
   opened.fd = OwnedFd();
   opened.barrier = is_absent(opened.error) ? Barrier::absent : Barrier::unknown;
   if (opened.error != EACCES) return opened;
-  // Whoever knows the names in it gets by with the right to search it.
-  const OwnedFd there = open_beneath(root, path, O_PATH | O_DIRECTORY);
+  // A command that knows the names in it needs only the right to search it.
+  const OwnedFd there = open_descendant(root, path, O_PATH | O_DIRECTORY);
   if (!there || !can_be_searched(there)) opened.barrier = Barrier::closed;
   return opened;
 }
@@ -95,7 +95,7 @@ std::string OpenedDirectory::describe(const std::string& path) const {
 }
 
 bool open_to_owner(int root, std::string_view path, const struct stat& seen) {
-  const OwnedFd fd = open_beneath(root, path, O_PATH | O_DIRECTORY);
+  const OwnedFd fd = open_descendant(root, path, O_PATH | O_DIRECTORY);
   const mode_t mode = (seen.st_mode & 0777U) | 0700U;
   return fd && ::chmod(("/proc/self/fd/" + std::to_string(fd.get())).c_str(), mode) == 0;
 }

@@ -1,5 +1,5 @@
-// The steps that a walk takes through a tree that somebody hostile has made: one name at a time, from a
-// directory that is held.
+// Opens files in a tree that a hostile command may have made: one name at a time, from a directory that is
+// held.
 #pragma once
 
 #include <dirent.h>
@@ -23,12 +23,11 @@ namespace cloche {
 
 inline constexpr int directory_flags = O_RDONLY | O_DIRECTORY;
 
-// One name, so there is nothing on the way; no link, no other mount, and nothing that would block. errno says
-// why not.
+// One name; no link, no other mount, and nothing that would block. errno says why not.
 OwnedFd open_child(int directory, const char* name, int flags);
 
 // Any number of names beneath `root`, likewise; none: `root` itself, once more.
-OwnedFd open_beneath(int root, std::string_view path, int flags);
+OwnedFd open_descendant(int root, std::string_view path, int flags);
 
 // By errno: it is gone, is something else by now, or is another mount, which no command sees.
 bool is_absent(int error);
@@ -46,12 +45,12 @@ struct OpenedDirectory {
   Barrier barrier = Barrier::none;
   int error = 0;
 
-  // For whoever needs to know what is in it.
+  // Why it cannot be read.
   std::string describe(const std::string& path) const;
 };
 
-// As open_beneath, to read what is in it and to look at it: one without the other is of no use to a walk, but
-// may be to a command.
+// As open_descendant, to read what is in it and to look at it: one without the other is of no use to a walk,
+// but may be to a command.
 OpenedDirectory open_directory(int root, std::string_view path);
 
 // Lets the owner into a directory again that a command closed, perhaps to hide what is in it. False: it still

@@ -15,7 +15,7 @@ namespace {
 constexpr const char* alive_name = "alive";
 constexpr size_t id_letters = 16;
 
-// Nothing: a server that lives holds it.
+// Nothing: a running server holds it.
 OwnedFd take_over(int session, const std::string& path) {
   auto alive = append_record_file(session, alive_name, path + "/" + alive_name);
   if (!alive.ok() || ::flock(alive.value().get(), LOCK_EX | LOCK_NB) != 0) return {};
@@ -41,8 +41,8 @@ Result<std::unique_ptr<SessionHome>> SessionHome::make(const std::string& state)
   const OwnedFd above = TRY(sys::open(state, O_RDONLY | O_DIRECTORY));
   const OwnedFd sessions = TRY(make_record_directory(above.get(), sessions_name, path));
   // Held until this one is locked: before that it looks like one that a dead server has left.
-  const OwnedFd turn = TRY(append_record_file(sessions.get(), lock_name, path + "/" + lock_name));
-  if (::flock(turn.get(), LOCK_EX) != 0) return system_error("wait for another server that starts");
+  const OwnedFd starting = TRY(append_record_file(sessions.get(), lock_name, path + "/" + lock_name));
+  if (::flock(starting.get(), LOCK_EX) != 0) return system_error("wait for another server that starts");
   remove_dead(sessions.get(), path);
   const std::string id = TRY(random_word(id_letters));
   const std::string own = path + "/" + id;

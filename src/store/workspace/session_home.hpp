@@ -9,7 +9,7 @@
 
 #include "base/result.hpp"
 #include "base/sys/fd.hpp"
-#include "store/task_home.hpp"
+#include "store/workspace/task_home.hpp"
 
 namespace cloche {
 

@@ -1,28 +1,28 @@
-#include "store/task_home.hpp"
+#include "store/workspace/task_home.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include <algorithm>
 
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "policy/plan/concurrent_calls.hpp"
 #include "policy/plan/plan_run.hpp"
+#include "store/workspace/workspace_lock.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr std::string_view tmp_inside = "/tmp";
-constexpr uint64_t say_after_ms = 1000;
 
-// To a command it is a mount of its own: it cannot be replaced, only its mode changed, which is put back. The
-// task's directory above it is ours alone.
+// A command sees it as a mount of its own: the command cannot replace it, only change its mode, which is put
+// back here. Only Cloche can write to the task's directory above it.
 Result<void> make_directory(int task, const char* name, const std::string& shown) {
   if (::mkdirat(task, name, 0700) != 0 && errno != EEXIST) return system_error("make " + shown);
-  // By name, because an ordinary user cannot open what a command has closed.
+  // By name, because an ordinary user cannot open a directory whose permissions a command took away.
   if (::fchmodat(task, name, 0700, AT_SYMLINK_NOFOLLOW) != 0) return system_error("open " + shown);
   const OwnedFd made(::openat(task, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!made) return system_error("open " + shown);
@@ -54,16 +54,6 @@ Result<void> make_mount_point(const std::string& directory, std::string_view bel
   return {};
 }
 
-bool is_mounted(const ConfinementPlan& plan, const Grant& given) {
-  return given.writable && std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
-           return entry.kind == EntryKind::tree && entry.target == given.target;
-         });
-}
-
-bool lies_within(const ViewEntry& entry, const Grant& given) {
-  return entry.target != given.target && is_beneath(given.target, entry.target);
-}
-
 Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Grant>& own) {
   for (const auto& given : own) {
     if (!is_mounted(plan, given)) continue;
@@ -76,45 +66,13 @@ Result<void> make_mount_points(const ConfinementPlan& plan, const std::vector<Gr
   return {};
 }
 
-// There is no lock with a time limit, so it is tried again and again: often at first, for short calls.
-Result<void> lock_within(int fd, Company company, uint64_t most_ms,
-                         const std::function<void(std::string_view)>& waits) {
-  const int operation = (company == Company::alone ? LOCK_EX : LOCK_SH) | LOCK_NB;
-  const uint64_t begun_ms = sys::monotonic_ms();
-  bool said = !waits;
-  for (uint64_t pause_ms = 1; ::flock(fd, operation) != 0; pause_ms = std::min<uint64_t>(2 * pause_ms, 20)) {
-    if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
-    if (sys::monotonic_ms() - begun_ms >= most_ms)
-      return refusal(
-          "another call of the task still runs, and this one cannot run beside it: something that "
-          "it is shown lies in the task's own /tmp or home",
-          "wait for the other one, use another task, or keep the workspace outside of /tmp");
-    if (!said && sys::monotonic_ms() - begun_ms >= say_after_ms) {
-      waits(
-          "another call of this session still runs, and calls in a project below /tmp or /var/tmp run one at "
-          "a "
-          "time");
-      said = true;
-    }
-    const timespec pause{0, static_cast<long>(pause_ms) * 1'000'000};
-    ::nanosleep(&pause, nullptr);
-  }
-  return {};
+Result<bool> try_to_lock(int fd, TaskUse use) {
+  if (::flock(fd, (use == TaskUse::exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0) return true;
+  if (errno != EWOULDBLOCK && errno != EINTR) return system_error("wait for the task's other calls");
+  return false;
 }
 
 }  // namespace
-
-Company company_of(const ConfinementPlan& plan, const std::vector<Grant>& own, std::string_view pinned) {
-  for (const auto& given : own) {
-    if (!is_mounted(plan, given)) continue;
-    const bool stays = !pinned.empty() && parent_of(pinned) == given.target;
-    const bool holds_another = std::any_of(plan.view.begin(), plan.view.end(), [&](const ViewEntry& entry) {
-      return lies_within(entry, given) && !(stays && is_beneath(pinned, entry.target));
-    });
-    if (holds_another) return Company::alone;
-  }
-  return Company::shared;
-}
 
 Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>& own,
                            const std::function<void(std::string_view)>& waits, std::string_view pinned) {
@@ -123,16 +81,25 @@ Result<OwnedFd> enter_task(const ConfinementPlan& plan, const std::vector<Grant>
       return given.target == target && is_mounted(plan, given);
     });
   };
-  // The one that all of a task share; a session whose workspace lies in /tmp has only a home.
+  // The one that all calls of a task share; a session whose workspace lies in /tmp has only a home.
   const auto tmp = mounted(tmp_inside);
   const auto shared = tmp != own.end() ? tmp : mounted(home_inside);
   if (shared == own.end()) return OwnedFd();
   const std::string task(parent_of(shared->source));
   const OwnedFd directory = TRY(sys::open(task, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
   OwnedFd lock = TRY(append_record_file(directory.get(), lock_name, task + "/" + lock_name));
-  TRY(lock_within(lock.get(), company_of(plan, own, pinned), plan.limits.wall_ms, waits));
+  const TaskUse use = task_use_of(plan, own, pinned);
+  TRY(wait_for_lock([&] { return try_to_lock(lock.get(), use); }, WaitsFor::calls_of_task,
+                    {.most_ms = plan.limits.wall_ms, .waits = waits}));
   TRY(make_mount_points(plan, own));
   return lock;
+}
+
+Result<TaskHome> plan_task_home(const RunPlace& place, const std::string& task_id,
+                                const std::string& executor) {
+  TRY(check_task_id(task_id));
+  const std::string own = place.directory + "/" + task_homes_name + "/" + task_id;
+  return TaskHome{own + (executor.empty() ? "" : "/executors/" + executor) + "/home", own + "/tmp"};
 }
 
 Result<TaskHome> make_task_home(const RunPlace& place, const std::string& task_id,

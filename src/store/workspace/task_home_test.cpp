@@ -1,5 +1,5 @@
-// Which calls of a task run beside each other, and whose home is whose.
-#include "store/task_home.hpp"
+// Which calls of a task run beside each other, and which home each has.
+#include "store/workspace/task_home.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/file.h>
@@ -44,30 +44,13 @@ class TaskHomes : public testing::Test {
   RunPlace place_;
 };
 
-TEST_F(TaskHomes, OnlyWhatLiesInTheSharedPlacesWantsToBeAlone) {
-  const struct {
-    const char* target;
-    Company company;
-  } rows[] = {{"/srv/work", Company::shared}, {"/tmp/work", Company::alone},
-              {"/tmp/a/b/c", Company::alone}, {"/home/cloche/x", Company::alone},
-              {"/tmpfile", Company::shared},  {"/home/other/project", Company::shared}};
-  const auto given = own();
-  for (const auto& row : rows)
-    EXPECT_EQ(company_of(plan_with(given, row.target), given), row.company) << row.target;
-  EXPECT_EQ(company_of(plan_with(given, "/tmp/work"), given, "/tmp/work"), Company::shared);
-  EXPECT_EQ(company_of(plan_with(given, "/tmp/work/.git"), given, "/tmp/work"), Company::shared);
-  EXPECT_EQ(company_of(plan_with(given, "/tmp/worker"), given, "/tmp/work"), Company::alone);
-  EXPECT_EQ(company_of(plan_with(given, "/tmp/a/b"), given, "/tmp/a/b"), Company::alone)
-      << "the directory above it can be moved";
-  // A call with a fresh home has nothing of the task's.
-  ConfinementPlan fresh = plan_with({}, "/tmp/work");
-  EXPECT_EQ(company_of(fresh, given), Company::shared);
-  const auto nothing = enter_task(fresh, given);
+TEST_F(TaskHomes, ACallWithAFreshHomeHoldsNothing) {
+  const auto nothing = enter_task(plan_with({}, "/tmp/work"), own());
   ASSERT_TRUE(nothing.ok());
   EXPECT_FALSE(nothing.value());
 }
 
-TEST_F(TaskHomes, WhoWantsToBeAloneWaitsForAllOthersAndTheyForIt) {
+TEST_F(TaskHomes, AnExclusiveCallWaitsForAllOthersAndTheyForIt) {
   const auto given = own();
   const ConfinementPlan usual = plan_with(given, "/srv/work");
   const ConfinementPlan alone = plan_with(given, "/tmp/work");
@@ -78,7 +61,7 @@ TEST_F(TaskHomes, WhoWantsToBeAloneWaitsForAllOthersAndTheyForIt) {
     const auto refused = enter_task(alone, given);
     ASSERT_FALSE(refused.ok());
     EXPECT_NE(refused.error().what.text().find("another call of the task still runs"), std::string::npos);
-    EXPECT_FALSE(fs::exists(given[1].source + "/work"));  // nothing is made for who may not go on
+    EXPECT_FALSE(fs::exists(given[1].source + "/work"));  // nothing is made for a call that may not go on
   }
   const auto first = enter_task(alone, given);
   ASSERT_TRUE(first.ok()) << first.error().what;
@@ -87,7 +70,7 @@ TEST_F(TaskHomes, WhoWantsToBeAloneWaitsForAllOthersAndTheyForIt) {
   EXPECT_FALSE(enter_task(usual, given).ok());
 }
 
-TEST_F(TaskHomes, WhoHasWaitedForASecondSaysWhy) {
+TEST_F(TaskHomes, ACallThatWaitsForASecondSaysWhy) {
   const auto given = own();
   ConfinementPlan alone = plan_with(given, "/tmp/work");
   alone.limits.wall_ms = 1200;

@@ -69,7 +69,7 @@ Result<HeldWorkspace::Found> HeldWorkspace::find(const std::string& path, int fl
 }
 
 Result<HeldWorkspace::Found> HeldWorkspace::open_where_it_leads(const std::string& path, int flags) const {
-  // Nearly always there is no link on the way, and then the path itself is the place.
+  // Nearly always the path crosses no link, and then it is the resolved path.
   auto direct = open_beneath(root_.get(), path, flags, Links::refused, path);
   if (direct.ok()) return Found{std::move(direct).value(), path};
   if (direct.error().number != ELOOP) return std::move(direct).take_error();

@@ -1,5 +1,6 @@
-// The hands of the file tools: one held directory, and everything by openat2 beneath it. A name is resolved
-// once and the descriptor is what is judged and used, so nothing that is swapped meanwhile leads outside.
+// How the file tools reach files: one held directory, and everything by openat2 beneath it. A name is
+// resolved once and the descriptor is what is judged and used, so what is swapped meanwhile cannot lead
+// outside.
 //
 // Reading follows links that stay beneath the workspace on the same mount, and refuses what is Cloche's own
 // wherever a link came from. Writing follows no link at all: the path that was judged is the path that is

@@ -121,7 +121,7 @@ TEST_F(WorkspaceFilesTest, NoLinkLeadsToWhatIsClochesOwn) {
   Paths seen;
   const auto walked = open().walk("self", {}, [&](const FileEntry& entry, const WalkView&) {
     seen.push_back(entry.path);
-    return Step::into;
+    return WalkStep::into;
   });
   ASSERT_TRUE(walked.ok());
   EXPECT_EQ(seen, (Paths{"self/calls", "self/line", "self/self"}));
@@ -225,13 +225,13 @@ TEST_P(Replacing, WritesItOutAtOnceWhenAsked) {
 TEST_P(Replacing, KeepsTheModeButNotWhatGivesPower) {
   const std::pair<unsigned, unsigned> rows[] = {
       {0600, 0600}, {0755, 0755}, {0666, 0666}, {06755, 0755}, {01644, 0644}};
-  for (const auto& [old, kept] : rows) {
+  for (const auto& [old, new_mode] : rows) {
     put(root + "/f", "old");
     ASSERT_EQ(::chmod((root + "/f").c_str(), old), 0);
     const auto done = open(GetParam()).replace("f", "new");
     ASSERT_TRUE(done.ok()) << done.error().what;
     EXPECT_EQ(done.value(), Replaced::changed);
-    EXPECT_EQ(mode_of(root + "/f"), kept);
+    EXPECT_EQ(mode_of(root + "/f"), new_mode);
     EXPECT_EQ(content_of(root + "/f"), "new");
   }
   EXPECT_FALSE(has_leftovers());
@@ -289,7 +289,7 @@ TEST_P(Replacing, OnlyWhileItIsTheFileThatWasRead) {
   put(root + "/f", "else");
   const auto late = files.replace("f", "new", stamp);
   ASSERT_FALSE(late.ok());
-  EXPECT_NE(late.error().what.text().find("changed by somebody else"), std::string::npos);
+  EXPECT_NE(late.error().what.text().find("changed by another process"), std::string::npos);
   EXPECT_TRUE(files.replace("f", "new", files.read("f", 0, plenty).value().stamp).ok());
   fs::remove(root + "/f");
   EXPECT_FALSE(files.replace("f", "new", stamp).ok()) << "gone";

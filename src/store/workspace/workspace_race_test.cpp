@@ -1,5 +1,5 @@
-// The race: whoever swaps a directory or a file for a link to the outside, as often as they like, never gets
-// anything written or read there.
+// The race: a process that swaps a directory or a file for a link to the outside, as often as it likes, never
+// gets anything written or read there.
 #include <fcntl.h>
 
 #include <atomic>
@@ -102,9 +102,8 @@ TEST_P(WorkspaceRace, WritersOfOneFile) {
   EXPECT_FALSE(has_leftovers());
 }
 
-// Everybody adds a letter to what they read. Whoever holds the lock that a gateway holds loses nothing;
-// whoever does not may be undone by another's change of mind, but never leaves half a file or a temporary
-// one.
+// Each editor adds a letter to what it read. With the lock that a gateway holds no letter is lost; without it
+// another editor may undo one, but no half file and no temporary one is ever left.
 TEST_P(WorkspaceRace, EditorsOfOneFile) {
   put(root + "/f", "");
   std::atomic<size_t> added{0};

@@ -15,7 +15,7 @@ size_t undecided(std::string_view bytes) { return bytes.ends_with('\r') ? 1 : ut
 
 }  // namespace
 
-void ShownEnds::keep(std::string_view shown) {
+void HeadAndTail::keep(std::string_view shown) {
   const size_t most = most_ + longest_character;
   size_ += shown.size();
   head_.append(shown.substr(0, most - std::min(most, head_.size())));
@@ -23,7 +23,7 @@ void ShownEnds::keep(std::string_view shown) {
   if (tail_.size() > 2 * most) tail_.erase(0, tail_.size() - most);
 }
 
-void ShownEnds::add(std::string_view bytes) {
+void HeadAndTail::add(std::string_view bytes) {
   std::string joined;
   if (!unfinished_.empty()) {
     joined = std::move(unfinished_).append(bytes);
@@ -34,12 +34,12 @@ void ShownEnds::add(std::string_view bytes) {
   unfinished_ = std::string(bytes.substr(decided));
 }
 
-void ShownEnds::finish() {
+void HeadAndTail::finish() {
   keep(neutralised(unfinished_));
   unfinished_.clear();
 }
 
-std::string ShownEnds::within(const OutputBudget& budget) const {
+std::string HeadAndTail::within(const OutputBudget& budget) const {
   if (size_ <= budget.bytes) return head_;
   const size_t head = back_to_boundary(head_, budget.bytes / 2);
   const size_t tail = back_to_boundary(tail_, tail_.size() - budget.bytes / 2);

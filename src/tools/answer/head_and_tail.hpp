@@ -10,9 +10,9 @@
 
 namespace cloche {
 
-class ShownEnds {
+class HeadAndTail {
  public:
-  explicit ShownEnds(size_t most_bytes) : most_(most_bytes) {}
+  explicit HeadAndTail(size_t most_bytes) : most_(most_bytes) {}
 
   void add(std::string_view bytes);
   void finish();  // no more comes: what only began a character is none

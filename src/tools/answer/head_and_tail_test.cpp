@@ -12,7 +12,7 @@ std::string repeated(std::string_view text, int times) {
   return all;
 }
 
-TEST(ShownEnds, ThePiecesMakeNoDifference) {
+TEST(HeadAndTail, ThePiecesMakeNoDifference) {
   const std::string texts[] = {
       "",
       "short",
@@ -27,7 +27,7 @@ TEST(ShownEnds, ThePiecesMakeNoDifference) {
     for (size_t piece = 1; piece < 12; ++piece) {
       for (const size_t bytes : {size_t{0}, size_t{1}, size_t{7}, size_t{64}, size_t{4000}}) {
         const OutputBudget budget{.bytes = bytes, .call_id = "c-0001"};
-        ShownEnds ends(bytes);
+        HeadAndTail ends(bytes);
         for (size_t at = 0; at < text.size(); at += piece) ends.add(std::string_view(text).substr(at, piece));
         ends.finish();
         EXPECT_EQ(ends.size(), neutralised(text).size());

@@ -55,7 +55,8 @@ std::string summary(const Judgement& judgement) {
   std::string text(name_of(judgement.decision));
   for (const auto& verdict : judgement.gates) {
     text += "|" + std::string(name_of(verdict.gate)) + ":" + std::string(name_of(verdict.decision)) + ":" +
-            verdict.reason + ":" + verdict.rule + ":" + verdict.fix + ":" + verdict.instead;
+            verdict.reason.text() + ":" + verdict.rule + ":" + verdict.fix.text() + ":" +
+            verdict.instead.text();
   }
   if (judgement.launch) text += "|" + quote_words(judgement.launch->argv);
   return text;

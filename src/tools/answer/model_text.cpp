@@ -41,13 +41,13 @@ Outcome refused(const Verdict& verdict, std::string reason) {
 }
 
 std::string beginning_of(const Verdict& verdict) {
-  return "refused by " + std::string(name_of(verdict.gate)) + ": " + verdict.reason;
+  return "refused by " + std::string(name_of(verdict.gate)) + ": " + verdict.reason.text();
 }
 
 }  // namespace
 
 std::string refusal_text(const Verdict& verdict) {
-  return beginning_of(verdict) + (verdict.instead.empty() ? "" : "; " + verdict.instead);
+  return beginning_of(verdict) + (verdict.instead.empty() ? "" : "; " + verdict.instead.text());
 }
 
 std::string without_places(std::string_view sentence) {
@@ -85,7 +85,7 @@ Outcome for_model(Outcome outcome) {
 }
 
 const std::string& operators_fix(const Verdict& verdict) {
-  return verdict.fix.empty() ? verdict.instead : verdict.fix;
+  return (verdict.fix.empty() ? verdict.instead : verdict.fix).text();
 }
 
 Outcome refused_by(const Verdict& verdict) { return refused(verdict, refusal_text(verdict)); }

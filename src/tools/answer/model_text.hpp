@@ -1,7 +1,7 @@
-// What a model reads of a no. Two readers, two texts: the operator reads where a rule is written, which flag
-// or command changes it and which file of Cloche's is in the way (explain, the record, a terminal); the model
-// reads none of that, because what tells it how a refusal is made tells it how to get around it. Every front
-// end takes the model's text from here. Pure.
+// What a model reads of a refusal. Two readers, two texts. The operator reads where a rule is written, which
+// flag or command changes it and which file of Cloche's is in the way (explain, the record, a terminal). The
+// model reads none of that: a text that says how a refusal is made says how to get around it. Every front end
+// takes the model's text from here. Pure.
 #pragma once
 
 #include <string>

@@ -2,6 +2,8 @@
 
 #include <re2/re2.h>
 
+#include <type_traits>
+
 #include "base/json/json_text.hpp"
 #include "policy/gates/decide.hpp"
 #include "policy/gates/gates_fixture.hpp"
@@ -9,6 +11,13 @@
 
 namespace cloche {
 namespace {
+
+// Three ways to say no, and none of them turns into another by itself.
+template <typename From, typename To>
+constexpr bool turns_into = std::is_convertible_v<From, To> || std::is_constructible_v<To, From>;
+static_assert(!turns_into<Error, Verdict> && !turns_into<Verdict, Error>);
+static_assert(!turns_into<Error, Outcome> && !turns_into<Outcome, Error>);
+static_assert(!turns_into<Verdict, Outcome> && !turns_into<Outcome, Verdict>);
 
 using gates_fixture::case_of;
 using gates_fixture::shapes;
@@ -118,10 +127,10 @@ TEST(ModelText, ARuleSaysNoAndNotWhereOrAgainstWhat) {
     const std::string text = refusal_text(verdict);
     EXPECT_NE(text.find(row.told), std::string::npos) << text;
     EXPECT_TRUE(names_no_way_around(text));
-    EXPECT_NE(verdict.fix.find(row.fix), std::string::npos) << verdict.fix;
+    EXPECT_NE(verdict.fix.text().find(row.fix), std::string::npos) << verdict.fix.text();
     // The operator reads all of it.
     const std::string whole = operators_reason(refused_by(verdict));
-    EXPECT_NE(whole.find(verdict.fix), std::string::npos) << whole;
+    EXPECT_NE(whole.find(verdict.fix.text()), std::string::npos) << whole;
     EXPECT_NE(whole.find(verdict.rule), std::string::npos) << whole;
   }
 }

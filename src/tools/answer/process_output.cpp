@@ -30,8 +30,8 @@ std::string ended(const Outcome& outcome) {
   return by_signal ? outcome.ended.text() : reason_for_model(outcome);
 }
 
-Result<ShownEnds> ends_of(const Pieces& stream, size_t most_bytes) {
-  ShownEnds ends(most_bytes);
+Result<HeadAndTail> ends_of(const Chunks& stream, size_t most_bytes) {
+  HeadAndTail ends(most_bytes);
   TRY(stream([&](std::string_view piece) { ends.add(piece); }));
   ends.finish();
   return ends;
@@ -63,7 +63,7 @@ void add_sentences(JsonWriter& out, std::string_view name, const std::vector<std
 std::string unstarted(const Outcome& outcome, const std::string& program) {
   if (outcome.end == End::not_found) return "[INFO] tool '" + shown(program, 100) + "' not installed";
   if (outcome.end == End::refused) return outcome.reason.text();
-  // After a look that was not complete there is something to show.
+  // A failed scan after the command: its output is there to show.
   if (outcome.end == End::failed && outcome.look_gap.empty())
     return "cloche failed: " + reason_for_model(outcome) + "; if that stays so, tell the user";
   return {};
@@ -75,7 +75,7 @@ std::vector<std::string> remarks_on(const Outcome& outcome) {
   std::vector<std::string> remarks;
   for (const auto& line : quarantine_lines(outcome)) remarks.push_back(neutralised(line));
   if (outcome.backend == RanBy(Backend::none))
-    remarks.emplace_back("isolation is off by the operator's own switch: nothing held this command");
+    remarks.emplace_back("isolation is off by the operator's own switch: nothing confined this command");
   return remarks;
 }
 
@@ -156,13 +156,13 @@ std::string within_budget(const std::string& text, const OutputBudget& budget) {
 }
 
 PrintedStreams printed_by(const Outcome& outcome) {
-  return {pieces_of(outcome.output), pieces_of(outcome.errors)};
+  return {chunks_of(outcome.output), chunks_of(outcome.errors)};
 }
 
 Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBudget& budget) {
-  const ShownEnds output = TRY(ends_of(printed.output, budget.bytes));
-  const ShownEnds errors = TRY(ends_of(printed.errors, budget.bytes));
-  const auto beside = [&](const ShownEnds& other) {
+  const HeadAndTail output = TRY(ends_of(printed.output, budget.bytes));
+  const HeadAndTail errors = TRY(ends_of(printed.errors, budget.bytes));
+  const auto beside = [&](const HeadAndTail& other) {
     const size_t left = budget.bytes - std::min<uint64_t>(other.size(), budget.bytes);
     return OutputBudget{std::max(budget.bytes / 2, left), budget.call_id};
   };
@@ -188,16 +188,10 @@ Result<void> give_raw(const Outcome& outcome, const std::string& program, const 
   return {};
 }
 
-std::string raw_text(const Outcome& outcome, const std::string& program) {
-  std::string text;
-  (void)give_raw(outcome, program, printed_by(outcome), [&](std::string_view piece) { text.append(piece); });
-  return text;
-}
-
 std::string shown_with(const Outcome& outcome, const std::string& program, const ShownStreams& streams) {
   if (std::string text = unstarted(outcome, program); !text.empty()) return neutralised(text);
   std::string text;
-  (void)lay_out(outcome, {pieces_of(streams.output), pieces_of(streams.errors)},
+  (void)lay_out(outcome, {chunks_of(streams.output), chunks_of(streams.errors)},
                 [&](std::string_view piece) { text.append(piece); });
   return text + streams.note;
 }
@@ -214,7 +208,7 @@ std::string process_output_schema() {
     "denials": {"type": "array", "items": {"type": "string"},
       "description": "what the network gate refused; trying again changes nothing"},
     "notes": {"type": "array", "items": {"type": "string"},
-      "description": "what else has to be known of it, such as files that were taken away again"}}})";
+      "description": "remarks on the result, such as files that were quarantined"}}})";
 }
 
 std::string process_output_json(const Outcome& outcome, const ShownStreams& streams) {

@@ -2,7 +2,8 @@
 //   a refusal              refused by path: ../x resolves to /x, outside the workspace; ...
 //   a missing program      [INFO] tool 'ruff' not installed
 //   how it went            exit_code: 0\nstdout: ...\nstderr: ...
-// The whole result is kept as it came; what is shown is bounded, valid UTF-8, and moves no terminal.
+// The record stores the whole result as it came; what is shown is bounded, valid UTF-8, and moves no
+// terminal.
 #pragma once
 
 #include <string>
@@ -21,7 +22,7 @@ struct OutputBudget {
 };
 
 // Bytes that are not UTF-8 become U+FFFD; control characters but newline and tab become their pictures
-// (U+2400...), and what turns or hides text is written as \u{...}.
+// (U+2400...), and what reverses or hides text is written as \u{...}.
 std::string neutralised(std::string_view bytes);
 
 // Head and tail, with a line between them that says how much is missing and how to get it.
@@ -35,10 +36,10 @@ std::string shown_within(const std::string& text, const OutputBudget& budget);
 // A text is cut only between characters.
 size_t back_to_boundary(std::string_view text, size_t at);
 
-// All that a program has printed, wherever it is kept.
+// All that a program has printed, in memory or in a file.
 struct PrintedStreams {
-  Pieces output;
-  Pieces errors;
+  Chunks output;
+  Chunks errors;
 };
 PrintedStreams printed_by(const Outcome& outcome);  // of one that outlives it, and holds all of it
 
@@ -50,8 +51,8 @@ struct ShownStreams {
 // Both whole when they fit; else each gets half, and what one does not need goes to the other.
 Result<ShownStreams> shown_streams(const PrintedStreams& printed, const OutputBudget& budget);
 
-// What whoever reads a result has to know beside it, a sentence each: what was taken out of the tree again,
-// and that nothing held the program.
+// What the reader of a result has to know besides, a sentence each: which files were quarantined, and that
+// the program ran without isolation.
 std::vector<std::string> remarks_on(const Outcome& outcome);
 // A line each in brackets, for the end of a result.
 std::string remarks_text(const Outcome& outcome);
@@ -62,7 +63,6 @@ std::string egress_text(const Outcome& outcome);
 // Of output that went on to the caller how much it was, in its place: for the record.
 void name_passed_on(Outcome& outcome);
 // Of a program that was started or could not be; `program` is its name.
-std::string raw_text(const Outcome& outcome, const std::string& program);
 std::string shown_text(const Outcome& outcome, const std::string& program, const OutputBudget& budget);
 // The same of output that the outcome does not hold whole.
 Result<void> give_raw(const Outcome& outcome, const std::string& program, const PrintedStreams& printed,

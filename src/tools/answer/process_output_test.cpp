@@ -84,7 +84,7 @@ TEST(ProcessOutput, WhatHasToBeKnownBesideItIsInBothForms) {
   Outcome outcome = exited(0, "", "");
   outcome.quarantined = {{"a\x1b.sh", "who runs it"}};
   outcome.backend = Backend::none;
-  const std::string off = "isolation is off by the operator's own switch: nothing held this command";
+  const std::string off = "isolation is off by the operator's own switch: nothing confined this command";
   EXPECT_EQ(shown_text(outcome, "x", {}),
             "exit_code: 0\nstdout: \nstderr: \n[quarantined: a\\u{1b}.sh (who runs it)]\n[" + off + "]");
   EXPECT_EQ(

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/json/json_text.hpp"
 #include "base/json/json_writer.hpp"
-#include "base/json_keys.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
+#include "model/backend.hpp"
 #include "policy/schema/json_schema.hpp"
 #include "tools/commands/run_shell.hpp"
 #include "tools/declaration.hpp"
@@ -18,8 +19,6 @@ constexpr size_t longest_description = 8 << 10;
 constexpr JsonLimits manifest_limits{.bytes = max_manifest_bytes};
 constexpr std::string_view known_keys[] = {"name", "description",  "input_schema", "output_schema",
                                            "code", "capabilities", "limits",       "isolation"};
-constexpr Rung rungs[] = {Rung::permissive, Rung::subprocess, Rung::namespaces,
-                          Rung::container,  Rung::gvisor,     Rung::microvm};
 
 // With its unit in the name or without, as the flags have it.
 const LimitInfo* find_limit(std::string_view name) {
@@ -47,7 +46,7 @@ class ManifestReader {
     if (const auto* list = root_.find("capabilities"))
       executor.capabilities = TRY(read_capabilities(*list, source_));
     if (const auto* limits = root_.find("limits")) executor.limits = TRY(read_limits(*limits));
-    if (const auto* rung = root_.find("isolation")) executor.isolation = TRY(read_rung(*rung));
+    if (const auto* level = root_.find("isolation")) executor.isolation = TRY(read_isolation(*level));
     return executor;
   }
 
@@ -113,10 +112,8 @@ class ManifestReader {
     return {};
   }
 
-  Result<Rung> read_rung(const JsonValue& value) const {
-    if (value.is_string())
-      for (Rung rung : rungs)
-        if (name_of(rung) == value.text) return rung;
+  Result<IsolationLevel> read_isolation(const JsonValue& value) const {
+    if (const auto level = value.is_string() ? level_named(value.text) : std::nullopt) return *level;
     return fail(value.line,
                 "isolation must be permissive, subprocess, namespace, container, gvisor or microvm");
   }

@@ -1,5 +1,5 @@
-// manifest.json: a user's own tool, and what it declares. Pure; store/skill_files reads the file and knows
-// whom it belongs to.
+// manifest.json: a user's own tool, and what it declares. Pure; store/config/skill_files reads the file and
+// knows whom it belongs to.
 #pragma once
 
 #include <string>

@@ -54,7 +54,7 @@ void understand_executor(const Executor& executor, const JsonValue& arguments, c
   launch.workspace = WorkspaceUse::hidden;
   launch.named_files = {executor.code};
   launch.noexec = !has(executor, Capability::Family::execute);
-  // Its home is kept from call to call, and no place for code that nobody has judged.
+  // Its home lasts from call to call, so python must not load code from it that was never judged.
   launch.environment = {{"PYTHONNOUSERSITE", "1"}};
   launch.system_programs = launch.fresh_home = launch.readonly = false;
   launch.network = true;

@@ -53,7 +53,7 @@ TEST(Executor, IsReadWhole) {
   EXPECT_EQ(executor.limits.processes, 16U);
   EXPECT_EQ(executor.limits.output_bytes, 1U << 20);
   EXPECT_EQ(executor.limits.open_files, Limits{}.open_files);
-  EXPECT_EQ(executor.isolation, Rung::namespaces);
+  EXPECT_EQ(executor.isolation, IsolationLevel::namespaces);
 }
 
 struct Row {
@@ -183,11 +183,11 @@ TEST(Executor, Capabilities) {
       {R"("fs:read")", R"(m:2: the path of "fs:read" is empty)"},
       {R"("fs:read:/a/[b")",
        R"(m:2: the path of "fs:read:/a/[b" has brackets that do not close or hold a slash)"},
-      {R"({"kind": "fs", "mode": "read"})", "m:2: a capability of the kind fs names its hints"},
-      {R"({"kind": "fs", "mode": "read", "hints": []})", "m:2: a capability of the kind fs names its hints"},
+      {R"({"kind": "fs", "mode": "read"})", "m:2: a capability of the kind fs needs hints"},
+      {R"({"kind": "fs", "mode": "read", "hints": []})", "m:2: a capability of the kind fs needs hints"},
       {R"({"kind": "fs", "mode": "read", "hints": "a"})", "m:2: hints must be a list of strings, not string"},
       {R"({"kind": "fs", "mode": 1, "hints": ["a"]})", "m:2: mode must be a string, not number"},
-      {R"({"mode": "read"})", "m:2: a capability has a kind: fs, network, code, mail or time"},
+      {R"({"mode": "read"})", "m:2: a capability needs a kind: fs, network, code, mail or time"},
       {R"({"kind": "fs", "path": "a"})", "m:2: unknown key \"path\""},
   };
   for (const auto& row : rows) EXPECT_EQ(capability(row.member), row.answer) << row.member;

@@ -1,5 +1,5 @@
 // run_python {code, timeout_s?} and run_script {code, interpreter, timeout_s?}: code of the model's own. What
-// it does cannot be judged beforehand. run_python has a throwaway directory, small limits and nothing of the
+// it does cannot be judged beforehand. run_python has an empty directory, small limits and nothing of the
 // workspace; run_script works in the workspace, is called opaque, and needs code:exec.
 #pragma once
 

@@ -16,7 +16,7 @@ Intent understood(void (*understand)(const JsonValue&, Intent&), const std::stri
   return intent;
 }
 
-TEST(RunPython, ComputesInAThrowawayDirectoryWithSmallLimits) {
+TEST(RunPython, ComputesInAnEmptyDirectoryWithSmallLimits) {
   const Intent intent = understood(understand_python, R"({"code": "x = 1", "timeout_s": 3})");
   ASSERT_EQ(intent.problem, "");
   ASSERT_TRUE(intent.launch);
@@ -55,7 +55,7 @@ TEST(RunScript, IsOpaqueAndStartsNoProfile) {
 TEST(Scripts, WhatMakesNoSenseIsTheIntentsProblem) {
   const std::pair<std::string, std::string> rows[] = {
       {R"([])", "not an object"},
-      {R"({})", "code is not given"},
+      {R"({})", "code is missing"},
       {R"({"code": 1})", "code is not a text"},
       {R"({"code": "a\u0000b"})", "NUL"},
       {R"({"code": "1", "timeout_s": 0})", "timeout_s"},

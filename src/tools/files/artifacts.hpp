@@ -1,5 +1,5 @@
 // The file tools: write_artifact, edit_artifact, read_artifact, list_artifacts and search_artifacts. Three
-// steps that know nothing of each other: what a call means, whether its path may be, and doing it by Hands.
+// independent steps: what a call means, whether its path is allowed, and doing it through WorkspaceFiles.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json/json_text.hpp"
-#include "model/file_action.hpp"
+#include "model/call.hpp"
 #include "model/tool.hpp"
 #include "model/verdict.hpp"
 #include "policy/protected/protected.hpp"
@@ -45,8 +45,8 @@ RuleArguments normalised_arguments(const FileAction& action);
 
 enum class Dotfiles { refuse, allow };
 
-// The path gate's answer. Pure: where links lead is for the Hands, which follow none when they write and stay
-// beneath the workspace when they read. The way to the workspace counts: `fish` in one that is named .config
+// The path gate's answer. Pure: WorkspaceFiles handles links, and follows none when it writes and stays
+// beneath the workspace when it reads. The workspace's own path counts: `fish` in a workspace named .config
 // is protected.
 Verdict judge_file(const FileAction& action, Dotfiles dotfiles, const std::vector<ProtectedPart>& parts,
                    std::string_view workspace);

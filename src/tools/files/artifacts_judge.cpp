@@ -1,13 +1,13 @@
-// Whether the path of a file tool may be: the path gate's answer, by the letters alone.
+// Whether a file tool may use a path: the path gate's answer, by the text of the path alone.
 #include <algorithm>
 
 #include "base/json/json_writer.hpp"
 #include "base/sys/path.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/utf8.hpp"
-#include "policy/path_glob.hpp"
 #include "policy/protected/folded_name.hpp"
 #include "policy/protected/protected_directory.hpp"
+#include "policy/rules/globs.hpp"
 #include "tools/files/artifacts.hpp"
 
 namespace cloche {
@@ -25,7 +25,7 @@ Verdict deny(std::string reason, std::string instead, std::string fix = {}) {
 
 std::string quoted(std::string_view path) { return "'" + shown(path) + "'"; }
 
-// A name that nobody could read as what it is; empty: it is plain text.
+// Why a reader could mistake this name for another; empty: it is plain text.
 std::string unreadable(std::string_view path) {
   if (path.find('\0') != std::string_view::npos) return "has a NUL byte";
   if (!is_utf8(path)) return "is not valid UTF-8";
@@ -83,7 +83,7 @@ std::optional<Verdict> refuse_write(const std::string& path, Dotfiles dotfiles,
   };
   const std::string counted = std::string(meaning_of_root(workspace).counts_from) + "/" + path;
   if (const ProtectedName* row = find_protected(counted))
-    return refuse(row->reason, std::string(row->path) + " " + place("share/protected.json", row->line));
+    return refuse(row->reason, std::string(row->path) + " " + file_line("share/protected.json", row->line));
   if (const ProtectedPart* part = find_part(parts, path))
     return refuse(part->reason, part->path + " the installation");
   const auto names = components_of(path);

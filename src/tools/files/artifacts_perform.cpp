@@ -1,4 +1,4 @@
-// A file tool's effect, by Hands, and what the model gets of it.
+// A file tool's effect, and what the model gets of it.
 #include <string.h>
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 #include "base/json/json_writer.hpp"
 #include "base/text/command_words.hpp"
 #include "base/text/utf8.hpp"
-#include "policy/path_glob.hpp"
 #include "policy/protected/folded_name.hpp"
+#include "policy/rules/globs.hpp"
 #include "policy/rules/pattern.hpp"
 #include "tools/answer/image_type.hpp"
 #include "tools/files/artifacts.hpp"
@@ -160,18 +160,18 @@ ToolReply list(const FileAction& action, WorkspaceFiles& files) {
   size_t count = 0;
   size_t more = 0;
   const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const WalkView& view) {
-    if (is_passed_over(entry, action.path)) return Step::over;
-    if (!glob.value().matches(below(action.path, entry.path))) return Step::into;
+    if (is_passed_over(entry, action.path)) return WalkStep::over;
+    if (!glob.value().matches(below(action.path, entry.path))) return WalkStep::into;
     if (count == most_listed || text.size() > most_shown_text) {
       ++more;
-      return Step::into;
+      return WalkStep::into;
     }
     ++count;
     const uint64_t size = entry.kind == FileEntry::Kind::file ? view.size_of(entry) : 0;
     text += line_of(entry, size) + "\n";
     json.begin_object().member("path", entry.path).member("kind", name_of(entry.kind));
     json.member("size", size).end_object();
-    return Step::into;
+    return WalkStep::into;
   });
   if (!walked.ok()) return failed_reply(describe(walked.error()));
   if (count == 0) text += "[nothing there]\n";
@@ -189,17 +189,17 @@ class Search {
     json_.begin_object().key("matches").begin_array();
   }
 
-  Step look_into(const FileEntry& entry, const WalkView& view) {
+  WalkStep look_into(const FileEntry& entry, const WalkView& view) {
     if (view.size_of(entry) > most_searched_bytes) {
       ++large_;
-      return Step::over;
+      return WalkStep::over;
     }
     const auto part = files_.read(entry.path, 0, most_searched_bytes);
     if (!part.ok()) {
       ++unreadable_;
-      return Step::over;
+      return WalkStep::over;
     }
-    if (is_binary(part.value().bytes)) return Step::over;
+    if (is_binary(part.value().bytes)) return WalkStep::over;
     return look_at_lines(entry.path, part.value().bytes, view);
   }
 
@@ -228,7 +228,7 @@ class Search {
 
   void note(const std::string& what) { text_ += "[" + what + "]\n"; }
 
-  Step look_at_lines(const std::string& path, std::string_view rest, const WalkView& view) {
+  WalkStep look_at_lines(const std::string& path, std::string_view rest, const WalkView& view) {
     constexpr size_t bytes_between_looks_at_the_clock = 4096;
     size_t unwatched = 0;
     for (size_t number = 1; !rest.empty(); ++number) {
@@ -238,13 +238,13 @@ class Search {
       if (line.size() > most_searched_line) ++cut_;
       line = line.substr(0, most_searched_line);
       if (found_in(pattern_, line)) add(path, number, line);
-      if (full_) return Step::stop;
+      if (full_) return WalkStep::stop;
       unwatched += line.size() + 1;
       if (unwatched < bytes_between_looks_at_the_clock) continue;
-      if (view.out_of_time()) return Step::stop;
+      if (view.out_of_time()) return WalkStep::stop;
       unwatched = 0;
     }
-    return Step::over;
+    return WalkStep::over;
   }
 
   void add(const std::string& path, size_t number, std::string_view line) {
@@ -273,8 +273,8 @@ ToolReply search(const FileAction& action, WorkspaceFiles& files) {
   if (!pattern.ok()) return failed_reply(describe(pattern.error()));
   Search search(*pattern.value(), files);
   const auto walked = files.walk(action.path, {}, [&](const FileEntry& entry, const WalkView& view) {
-    if (is_passed_over(entry, action.path)) return Step::over;
-    return entry.kind == FileEntry::Kind::file ? search.look_into(entry, view) : Step::into;
+    if (is_passed_over(entry, action.path)) return WalkStep::over;
+    return entry.kind == FileEntry::Kind::file ? search.look_into(entry, view) : WalkStep::into;
   });
   if (!walked.ok()) return failed_reply(describe(walked.error()));
   return search.reply(walked.value());

@@ -51,7 +51,7 @@ class FakeFiles : public WorkspaceFiles {
       const bool directory = name.ends_with("/");
       const FileEntry entry = {directory ? name.substr(0, name.size() - 1) : name,
                                directory ? FileEntry::Kind::directory : FileEntry::Kind::file};
-      if (visit(entry, View(*this)) == Step::stop)
+      if (visit(entry, View(*this)) == WalkStep::stop)
         return Walked{out_of_time ? WalkEnd::out_of_time : WalkEnd::stopped_by_visitor, 0};
     }
     return Walked{end, unreadable};

@@ -165,9 +165,9 @@ TEST(ArtifactPaths, RefusedForEveryTool) {
       const Verdict verdict = judge(kind, path, Dotfiles::allow);
       EXPECT_EQ(verdict.gate, GateId::path);
       EXPECT_EQ(verdict.decision, Decision::deny) << path;
-      EXPECT_NE(verdict.reason.find(why), std::string::npos) << verdict.reason;
-      EXPECT_NE(verdict.instead, "") << "says what to do instead: " << verdict.reason;
-      EXPECT_EQ(verdict.reason.find('\x1b'), std::string::npos);
+      EXPECT_NE(verdict.reason.text().find(why), std::string::npos) << verdict.reason.text();
+      EXPECT_NE(verdict.instead.text(), "") << "says what to do instead: " << verdict.reason.text();
+      EXPECT_EQ(verdict.reason.text().find('\x1b'), std::string::npos);
     }
   }
 }
@@ -193,7 +193,7 @@ TEST(ArtifactPaths, RefusedForWriting) {
     for (const Kind kind : {Kind::write, Kind::edit}) {
       const Verdict verdict = judge(kind, row.path, row.dotfiles);
       EXPECT_EQ(verdict.decision, Decision::deny) << row.path;
-      EXPECT_NE(verdict.reason.find(row.why), std::string::npos) << verdict.reason;
+      EXPECT_NE(verdict.reason.text().find(row.why), std::string::npos) << verdict.reason.text();
     }
   }
   EXPECT_TRUE(judge(Kind::write, ".git/HEAD").rule.starts_with(".git share/protected.json:"));

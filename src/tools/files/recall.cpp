@@ -3,35 +3,17 @@
 #include <algorithm>
 
 #include "base/text/command_words.hpp"
+#include "tools/argument_reader.hpp"
 
 namespace cloche {
 namespace {
 
 constexpr size_t longest_id = 64;
-constexpr int64_t most_bytes = 1 << 20;
+constexpr uint64_t most_bytes = 1 << 20;
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
          c == '-';
-}
-
-std::string take_number(const JsonMember& member, int64_t least, int64_t most, uint64_t& into) {
-  const JsonValue& value = member.value;
-  if (!value.is_number() || !value.whole || value.integer < least || value.integer > most)
-    return member.name + " is not a whole number from " + std::to_string(least) + " to " +
-           std::to_string(most);
-  into = static_cast<uint64_t>(value.integer);
-  return {};
-}
-
-// The problem with it, or empty.
-std::string take(Recall& recall, const JsonMember& member) {
-  if (member.name == "offset") return take_number(member, 0, INT64_MAX, recall.offset);
-  if (member.name == "limit") return take_number(member, 1, most_bytes, recall.limit);
-  if (member.name != "call_id") return "unknown argument " + shown(member.name, 60);
-  if (!member.value.is_string()) return "call_id is not a text";
-  recall.call_id = member.value.text;
-  return problem_of_call_id(recall.call_id);
 }
 
 }  // namespace
@@ -67,14 +49,13 @@ std::string problem_of_call_id(std::string_view id) {
 
 RecallCall parse_recall(const JsonValue& arguments) {
   RecallCall call;
-  if (!arguments.is_object()) {
-    call.problem = "the arguments are not an object";
-    return call;
-  }
-  if (arguments.find("call_id") == nullptr) call.problem = "call_id is missing";
-  for (const auto& member : arguments.members) {
-    if (call.problem.empty()) call.problem = take(call.recall, member);
-  }
+  Recall& recall = call.recall;
+  ArgumentReader reader(arguments, call.problem);
+  recall.call_id = reader.text("call_id");
+  if (call.problem.empty()) call.problem = problem_of_call_id(recall.call_id);
+  recall.offset = reader.maybe_number("offset", 0, INT64_MAX).value_or(recall.offset);
+  recall.limit = reader.maybe_number("limit", 1, most_bytes).value_or(recall.limit);
+  (void)reader.finish();
   return call;
 }
 

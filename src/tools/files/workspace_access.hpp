@@ -1,5 +1,5 @@
-// Hands: all that a tool which runs in this process may touch. store/ implements them; a tool never sees a
-// descriptor, an absolute path or the clock.
+// All that a tool which runs in this process may touch. store/ implements it; a tool never sees a descriptor,
+// an absolute path or the clock.
 //
 // Every path is relative to the workspace and has passed the path gate. An Error here is what the world
 // answered - not there, a FIFO, the disk is full - in one sentence for the model; the tool reports it and the
@@ -16,7 +16,7 @@
 
 namespace cloche {
 
-// Which content of which file: equal stamps mean that nobody has changed it in between.
+// Which content of which file: equal stamps mean that it was not changed in between.
 struct FileStamp {
   uint64_t device = 0;
   uint64_t inode = 0;
@@ -40,7 +40,7 @@ struct FileEntry {
 };
 
 // What a visitor wants next.
-enum class Step { into, over, stop };
+enum class WalkStep { into, over, stop };
 
 struct WalkLimits {
   size_t entries = 100'000;
@@ -57,7 +57,7 @@ class WalkView {
   // One that takes long over an entry asks now and then, and stops.
   virtual bool out_of_time() const = 0;
 };
-using Visit = std::function<Step(const FileEntry& entry, const WalkView& view)>;
+using Visit = std::function<WalkStep(const FileEntry& entry, const WalkView& view)>;
 
 enum class WalkEnd { complete, stopped_by_visitor, out_of_entries, out_of_time };
 
@@ -74,8 +74,8 @@ class WorkspaceFiles {
   virtual Result<FilePart> read(const std::string& path, uint64_t offset, uint64_t most) = 0;
 
   enum class Replaced { made, changed };
-  // The whole file at once, with the directories that lead to it; whoever reads meanwhile sees the old one or
-  // the new one. With a stamp: only while the file is still that one.
+  // The whole file at once, with the directories that lead to it; another reader sees the old one or the new
+  // one. With a stamp: only while the file is still that one.
   virtual Result<Replaced> replace(const std::string& path, std::string_view bytes,
                                    const std::optional<FileStamp>& only_if = std::nullopt) = 0;
 

@@ -1,5 +1,5 @@
 // http_get {url}: what it asks for, and what a model gets of the answer. What fetches is cloche-fetch, under
-// the glass; what a redirect leads to is judged and fetched like a call of its own.
+// the sandbox; what a redirect leads to is judged and fetched like a call of its own.
 #pragma once
 
 #include <cstdint>

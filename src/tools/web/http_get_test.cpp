@@ -144,8 +144,8 @@ TEST(HttpGet, WhyThereIsNoAnswer) {
   Outcome outcome;
   outcome.end = End::exited;
   EXPECT_EQ(why_not_fetched(outcome, {}), "http_get failed: what fetches gave no answer that can be read");
-  const FetchAnswer answer{.problem = "nobody answers there"};
-  EXPECT_EQ(why_not_fetched(outcome, answer), "http_get failed: nobody answers there");
+  const FetchAnswer answer{.problem = "no server answers there"};
+  EXPECT_EQ(why_not_fetched(outcome, answer), "http_get failed: no server answers there");
   outcome.network_failures = {"egress: a.org:443 could not be reached: Connection refused"};
   EXPECT_EQ(why_not_fetched(outcome, answer), outcome.network_failures[0]);
   outcome.denials = {{Enforcer::egress, "egress: connect to a.org:443 refused: it resolves to 10.0.0.1"}};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/text/ascii.hpp"
 #include "policy/hosts/host_patterns.hpp"
 
 namespace cloche {
@@ -12,8 +13,7 @@ constexpr std::string_view not_an_address =
     "url is not http://HOST... or https://HOST... without a user name";
 constexpr std::string_view not_plain =
     "url has a character in it that belongs percent-encoded: a blank, a backslash, a control character or "
-    "one "
-    "beyond ASCII";
+    "one beyond ASCII";
 
 struct Scheme {
   std::string_view begin;
@@ -24,11 +24,8 @@ constexpr Scheme schemes[] = {{"http://", false, "80"}, {"https://", true, "443"
 
 const Scheme* scheme_of(std::string_view text) {
   for (const auto& scheme : schemes) {
-    const auto same = [](char a, char b) {
-      return a == (b >= 'A' && b <= 'Z' ? static_cast<char>(b + 32) : b);
-    };
-    if (text.size() > scheme.begin.size() &&
-        std::equal(scheme.begin.begin(), scheme.begin.end(), text.begin(), same))
+    const size_t length = scheme.begin.size();
+    if (text.size() > length && ascii::same_without_case(text.substr(0, length), scheme.begin))
       return &scheme;
   }
   return nullptr;

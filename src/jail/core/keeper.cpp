@@ -1,0 +1,206 @@
+#include "jail/core/keeper.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <span>
+
+#include "jail/core/command.hpp"
+#include "jail/core/keeper_exit.hpp"
+#include "jail/core/kernel.hpp"
+#include "jail/core/lock.hpp"
+#include "jail/core/plan_transfer.hpp"
+#include "jail/core/report.hpp"
+#include "jail/core/sandbox_network.hpp"
+#include "jail/core/text.hpp"
+#include "jail/core/view.hpp"
+#include "jail/core/wire.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::Plan;
+using wire::Step;
+
+Trees trees;
+
+void become_inside_ids(const Plan& plan) {
+  must(::setresgid(plan.inside_gid, plan.inside_gid, plan.inside_gid), Step::become_ids);
+  must(::setresuid(plan.inside_uid, plan.inside_uid, plan.inside_uid), Step::become_ids);
+}
+
+// The trees that the keeper cloned; in the same descriptor table, so that the numbers are all there is to
+// say.
+void receive_trees(const Plan& plan, const Keeper& keeper) {
+  const size_t size = plan.mounts.size() * sizeof trees.fd[0];
+  if (::read(keeper.word, trees.fd, size) != static_cast<ssize_t>(size))
+    ::_exit(125);  // the keeper failed and has said why
+}
+
+// What is open by now: the trees, ways into cgroups, the walk through the view. What stays gets low numbers,
+// because the command's own limit on descriptors comes next.
+int close_all_but(int root, Keeper& keeper) {
+  constexpr int kept = wire::first_kept_fd;
+  const int high_root = must(::fcntl(root, F_DUPFD_CLOEXEC, kept + 2), Step::seal_root);
+  keeper.pidfd = must(::dup2(keeper.pidfd, kept + 1), Step::seal_root);
+  root = must(::dup2(high_root, kept), Step::seal_root);
+  kernel::close_range(kept + 2, ~0U);
+  return root;
+}
+
+[[noreturn]] void run_first(const wire::Start& start, Keeper keeper) {
+  die_with(keeper);
+  // The command can read the arguments of process 1, and where the host has its cgroups is not its business.
+  for (char* group : start.groups) std::memset(group, 0, std::strlen(group));
+  offer_to_oom_killer();
+  if (!start.has(wire::host_network)) {
+    must(static_cast<int>(::syscall(SYS_unshare, CLONE_NEWNET)), Step::namespaces);
+    raise_loopback();
+  }
+  must(::sethostname(wire::sandbox_hostname, std::strlen(wire::sandbox_hostname)), Step::hostname);
+  drop_bounding_set();
+  Word word;
+  if (::read(keeper.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word)) ::_exit(125);
+  join_cgroups(word);
+  const Plan plan = read_plan();
+  // The one that started us and the planner must mean the same network; and listeners are for one of our own
+  // alone.
+  const bool agreed = plan.has(wire::host_network) == start.has(wire::host_network);
+  if (!agreed || (plan.has(wire::host_network) && !plan.listeners.empty())) fail(Step::read_plan, EINVAL);
+  if (!plan.listeners.empty()) open_listeners(plan);  // now: these take capabilities
+  if (plan.has(wire::privileged)) {
+    receive_trees(plan, keeper);
+    become_inside_ids(plan);
+  } else {
+    map_ids(plan, "self");
+    // Explicitly too: with an unusual inside id the kernel's view of us is the overflow id until now.
+    become_inside_ids(plan);
+    clone_trees(plan, trees);
+  }
+  ::umask(0);
+  const int root = close_all_but(enter_view(plan, trees), keeper);
+  enter_directory(plan);
+  ::umask(plan.umask);
+  const int terminal = plan.has(wire::terminal) ? make_terminal(plan, "/dev/pts/ptmx") : -1;
+  set_limits(plan);
+  drop_capabilities();
+  // Not dumpable: the command, which has the same id, gets nothing of this process through /proc.
+  must(::prctl(PR_SET_DUMPABLE, 0), Step::no_new_privileges);
+  forbid_new_privileges();
+  die_with(keeper);  // again: each change of credentials cleared it, and this was the last
+  restrict_files(plan, terminal);
+  prepare_signals();
+  filter_calls(plan);
+  run_command(plan, terminal, root);
+}
+
+struct First {
+  pid_t pid;
+  int pidfd;
+  int word;  // the keeper's end of the pipe that `first` reads
+};
+
+First create_first(const wire::Start& start) {
+  int pipe[2];
+  must(::pipe2(pipe, O_CLOEXEC), Step::namespaces);
+  const Keeper self{must(kernel::pidfd_open(kernel::getpid()), Step::namespaces), pipe[0]};
+  First first{-1, -1, pipe[1]};
+  clone_args arguments{};
+  // All but the network namespace, which takes ten times as long as the others: `first` makes that itself
+  // while the keeper goes on.
+  arguments.flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+                    CLONE_NEWCGROUP | CLONE_PIDFD | CLONE_FILES;
+  arguments.pidfd = reinterpret_cast<uint64_t>(&first.pidfd);
+  arguments.exit_signal = SIGCHLD;
+  if (start.has(wire::born_in_cgroup)) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = wire::first_kept_fd;
+  }
+  first.pid = must(kernel::clone3(&arguments), Step::namespaces);
+  if (first.pid == 0) run_first(start, self);
+  return first;
+}
+
+void pass_plan_on(const First& first, const Word& word) {
+  const Plan plan = read_plan();
+  size_t tree_bytes = 0;
+  if (plan.has(wire::privileged)) {
+    clone_trees(plan, trees);
+    Text<24> who;
+    map_ids(plan, who.add(static_cast<uint64_t>(first.pid)).c_str());
+    tree_bytes = plan.mounts.size() * sizeof trees.fd[0];
+  }
+  // From here on each of the two has a table of its own, and what the keeper closes stays open in `first`.
+  must(static_cast<int>(::syscall(SYS_unshare, CLONE_FILES)), Step::namespaces);
+  if (::write(first.word, &word, sizeof word) != static_cast<ssize_t>(sizeof word))
+    fail(Step::namespaces, errno);
+  if (tree_bytes != 0 && ::write(first.word, trees.fd, tree_bytes) != static_cast<ssize_t>(tree_bytes)) {
+    fail(Step::namespaces, errno);
+  }
+}
+
+// What makes the call's id its own, as it was given: in a row, behind the cgroup.
+struct Locks {
+  int first;
+  int count;
+};
+constexpr int most_locks = wire::plan_fd;  // their place afterwards
+
+// Before we open anything ourselves.
+Locks find_locks(const wire::Start& start) {
+  Locks locks{wire::first_kept_fd + (start.has(wire::born_in_cgroup) ? 1 : 0), 0};
+  while (locks.count < most_locks && ::fcntl(locks.first + locks.count, F_GETFD) >= 0) ++locks.count;
+  return locks;
+}
+
+// Keeps `first`, the control socket and the locks on its id; the command's input and output, and the trees,
+// would hold back their end.
+void let_go(const Locks& locks, First& first) {
+  first.pidfd = must(::dup2(first.pidfd, 0), Step::namespaces);
+  for (int i = 0; i < locks.count; ++i) must(::dup2(locks.first + i, 1 + i), Step::drop_groups);
+  for (int fd = 1 + locks.count; fd <= wire::plan_fd; ++fd) ::close(fd);
+  kernel::close_range(wire::control_fd + 1, ~0U);
+}
+
+// The supervisor's word: a signal for the command, or the end of everything, after which there is no other.
+bool obey(const First& first) {
+  char byte = 0;
+  const ssize_t got = ::recv(wire::control_fd, &byte, 1, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  kernel::pidfd_send_signal(first.pidfd, got == 1 ? byte : SIGKILL);
+  return got == 1;
+}
+
+// Waits until `first` has ended, and with it every process of its namespace.
+[[noreturn]] void keep(const wire::Start& start, const First& first) {
+  pollfd events[2] = {{first.pidfd, POLLIN, 0}, {wire::control_fd, POLLIN, 0}};
+  while ((events[0].revents & POLLIN) == 0) {
+    if (::poll(events, 2, -1) < 0 && errno != EINTR) break;
+    if (events[1].revents != 0 && !obey(first)) events[1].fd = -1;
+  }
+  take_leave(start, reaped(first.pid));
+}
+
+}  // namespace
+
+void keep_sandbox(const wire::Start& start) {
+  const Locks locks = find_locks(start);
+  First first = create_first(start);
+  Word word;
+  if (wait_for_plan(word)) {
+    pass_plan_on(first, word);
+    let_go(locks, first);
+  } else {
+    kernel::pidfd_send_signal(first.pidfd, SIGKILL);
+  }
+  keep(start, first);
+}
+
+}  // namespace cloche::jail

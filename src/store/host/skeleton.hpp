@@ -1,0 +1,37 @@
+// The part of a view that never changes, stored on disk ready-made, in two parts: the root with its
+// directories, links, mount points and (where Cloche may make them) device nodes, and the curated /etc. Bound
+// read-only they replace some hundred small steps by two mounts. They are two because a root belongs to one
+// workspace and /etc to all.
+//
+// A skeleton is named by a hash of what it must hold, so a plan can never meet one made for another. Its
+// manifest lists every file and directory that was copied, by inode, size and times; one that no longer
+// matches is built anew before the call, so a view never shows an older /etc than the host has. A call holds
+// a shared lock on its skeletons until it has ended, and only a skeleton that no call holds is deleted.
+#pragma once
+
+#include <string>
+
+#include "base/result.hpp"
+#include "base/sys/fd.hpp"
+#include "model/plan.hpp"
+
+namespace cloche {
+
+enum class SkeletonPart { root, etc };
+
+struct Skeleton {
+  std::string root;  // the directory to bind; empty: the plan has nothing for this part
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  bool has_devices = false;  // the plan's device nodes are in it
+  OwnedFd lock;
+};
+
+// Built where it is missing. An Error (there is no state directory, or it cannot be written) means that the
+// view must be built from its parts; it is not a reason to refuse.
+Result<Skeleton> take_skeleton(const ConfinementPlan& plan, SkeletonPart part, const std::string& state);
+
+// Deletes those that were begun and never finished, or replaced, and that no call holds.
+void clear_skeletons(const std::string& state);
+
+}  // namespace cloche
