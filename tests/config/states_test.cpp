@@ -549,8 +549,8 @@ TEST_P(States, OfDirectoriesThatTheUsersFileNames) {
   }
 }
 
-// Talks to `cloche mcp` as a client does: its end of the talk stays open until the answer is there, or the server has
-// ended. The server ends a call soon after its input closes, however slow the machine is.
+// Talks to `cloche mcp` as a client does: its end of the talk stays open until the answer is there, or the
+// server has ended. The server ends a call soon after its input closes, however slow the machine is.
 const char* const patient_client = R"sh(
 scratch=$(mktemp -d)
 : > $scratch/answers
