@@ -4,7 +4,9 @@
 #include <iterator>
 #include <string>
 
+#include "base/sys/path.hpp"
 #include "base/text/ascii.hpp"
+#include "policy/protected/folded_name.hpp"
 #include "policy/protected/git_config_reader.hpp"
 
 namespace cloche {
@@ -158,6 +160,30 @@ std::optional<std::string> danger_in(const GitConfigEntry& entry) {
   return std::nullopt;
 }
 
+bool has_dots(std::string_view path) {
+  const auto names = components_of(path);
+  return std::find(names.begin(), names.end(), "..") != names.end();
+}
+
+// A directory of the checkout, and none of git's.
+bool is_submodule_path(std::string_view value) {
+  const auto names = components_of(value);
+  const auto is_gits = [](std::string_view name) { return folded_name(name) == ".git"; };
+  return is_no_option(value) && !value.starts_with('/') && !has_dots(value) &&
+         std::none_of(names.begin(), names.end(), is_gits);
+}
+
+// What only a .gitmodules says.
+bool is_known_of_submodule(const GitConfigEntry& entry) {
+  constexpr std::string_view updates[] = {"checkout", "merge", "none", "rebase"};
+  const std::string kind = kind_of(entry);
+  if (kind == "submodule.*.path") return is_submodule_path(entry.value);
+  if (kind == "submodule.*.update")
+    return std::find(std::begin(updates), std::end(updates), entry.value) != std::end(updates);
+  return kind == "submodule.*.shallow" || kind == "submodule.*.ignore" ||
+         kind == "submodule.*.fetchrecursesubmodules";
+}
+
 struct Danger {
   std::string written;  // empty: nothing that could have been there before as well
   std::string what;     // for a sentence
@@ -170,7 +196,7 @@ std::string written(const GitConfigEntry& entry) {
   return text + "\n" + entry.key + "=" + entry.value;
 }
 
-std::vector<Danger> all_dangers(std::string_view text) {
+std::vector<Danger> all_dangers(std::string_view text, const AllowsWorktree& allows_worktree = {}) {
   if (text.size() > max_git_config_bytes) return {{"", "it is too long to be judged"}};
   std::vector<Danger> found;
   for (std::string_view rest = text; !rest.empty();) {
@@ -181,6 +207,8 @@ std::vector<Danger> all_dangers(std::string_view text) {
   }
   GitConfigReader reader(text);
   while (const auto entry = reader.next()) {
+    const bool is_worktree = kind_of(*entry) == "core.worktree";
+    if (is_worktree && allows_worktree && allows_worktree(entry->value)) continue;
     if (auto danger = danger_in(*entry)) found.push_back({written(*entry), std::move(*danger)});
   }
   if (reader.has_failed()) found.push_back({"", "a line in it cannot be read"});
@@ -212,13 +240,31 @@ std::vector<std::string> dangers_in_git_config(std::string_view text) {
   return found;
 }
 
-std::optional<std::string> danger_in_git_config(std::string_view text,
-                                                const std::vector<std::string>& before) {
-  for (auto& danger : all_dangers(text)) {
+std::optional<std::string> danger_in_git_config(std::string_view text, const std::vector<std::string>& before,
+                                                const AllowsWorktree& allows_worktree) {
+  for (auto& danger : all_dangers(text, allows_worktree)) {
     const bool was_there =
         !danger.written.empty() && std::find(before.begin(), before.end(), danger.written) != before.end();
     if (!was_there) return std::move(danger.what);
   }
+  return std::nullopt;
+}
+
+bool is_gitmodules(std::string_view name) { return folded_name(name) == ".gitmodules"; }
+
+std::optional<std::string> danger_in_gitmodules(std::string_view text) {
+  if (text.size() > max_git_config_bytes) return "it is too long to be judged";
+  if (!std::all_of(text.begin(), text.end(), [](char c) { return is_plain_text({&c, 1}); }))
+    return "it holds a backslash or a control character";
+  GitConfigReader reader(text);
+  while (const auto entry = reader.next()) {
+    if (!is_known_of_submodule(*entry)) {
+      if (auto danger = danger_in(*entry)) return danger;
+    } else if (!is_name_harmless(*entry) || has_dots(entry->name)) {
+      return kind_of(*entry) + ", by its name, may be an option or another directory";
+    }
+  }
+  if (reader.has_failed()) return "a line in it cannot be read";
   return std::nullopt;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,17 @@ std::vector<std::string> dangers_in_git_config(std::string_view text);
 // Nothing: every key is known to run nothing, or was in it `before`, which is the user's doing. Otherwise
 // what stands in the way, for a sentence: a key that is not known, a line that cannot be read, or a character
 // that git itself writes to none.
-std::optional<std::string> danger_in_git_config(std::string_view text,
-                                                const std::vector<std::string>& before);
+//
+// core.worktree says where git checks files out: whether a value is harmless depends on where the repository
+// is, so the caller says. Without `allows_worktree` none is.
+using AllowsWorktree = std::function<bool(std::string_view value)>;
+std::optional<std::string> danger_in_git_config(std::string_view text, const std::vector<std::string>& before,
+                                                const AllowsWorktree& allows_worktree = {});
+
+// The same of a .gitmodules, which names less: where a submodule is checked out, and how it is brought up to
+// date. That can be a command, which git itself takes from a configuration alone, but older ones did not.
+std::optional<std::string> danger_in_gitmodules(std::string_view text);
+bool is_gitmodules(std::string_view name);
 
 // What a git rebase, cherry-pick or revert that stopped has yet to do. Git itself writes it, and a user who
 // says --continue runs the commands in it.

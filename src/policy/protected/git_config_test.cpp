@@ -115,6 +115,30 @@ TEST(GitConfig, WhatGitMightReadInAnotherWayDoesNot) {
   EXPECT_NE(danger_in_git_config(std::string_view("[user]\n\tname = a\0b\n", 19), {}), std::nullopt);
 }
 
+TEST(GitConfig, AWorkingTreeIsTheCallersToJudge) {
+  const char* const text = "[core]\n\tworktree = ../../../sub\n";
+  EXPECT_TRUE(danger_in_git_config(text, {}).has_value());
+  EXPECT_FALSE(
+      danger_in_git_config(text, {}, [](std::string_view value) { return value == "../../../sub"; }));
+  EXPECT_TRUE(danger_in_git_config(text, {}, [](std::string_view) { return false; }).has_value());
+}
+
+TEST(GitConfig, ModulesByWhatTheySay) {
+  const auto is_harmless = [](const std::string& lines, const std::string& name = "a/b") {
+    return !danger_in_gitmodules("[submodule \"" + name + "\"]\n" + lines).has_value();
+  };
+  EXPECT_TRUE(is_harmless("\tpath = a/b\n\turl = https://example.org/x.git\n\tbranch = main\n"));
+  EXPECT_TRUE(is_harmless("\tpath = b\n\turl = ../x\n\tupdate = rebase\n\tshallow = true\n"));
+  for (const char* lines : {"\turl = ext::sh -c x\n", "\turl = -x\n", "\tpath = ../x\n", "\tpath = /x\n",
+                            "\tpath = -x\n", "\tpath = .git/hooks\n", "\tpath = a/.GIT\n", "\tupdate = !x\n",
+                            "\tother = x\n", "\tpath = a\\\nb\n"})
+    EXPECT_FALSE(is_harmless(lines)) << lines;
+  EXPECT_FALSE(is_harmless("\tpath = a\n", "../x"));
+  EXPECT_FALSE(is_harmless("\tpath = a\n", "-x"));
+  EXPECT_TRUE(danger_in_gitmodules("[core]\n\tpager = x\n").has_value());
+  EXPECT_TRUE(is_gitmodules(".GitModules"));
+}
+
 TEST(RebaseTodo, ExecLines) {
   for (const char* todo : {"exec make\n", "x make", "pick 1 a\n  exec make\n", "pick 1 a\n\tx\tmake\n", "x\n",
                            "exec\r\n", "# Rebase\n\nexec a\\\n"})

@@ -173,6 +173,12 @@ std::vector<NamedPlace> GitPlaces::of_checkout(const std::string& tree, const st
   return places;
 }
 
+std::vector<NamedPlace> GitPlaces::of_own(const std::string& tree) const {
+  std::vector<NamedPlace> places;
+  add(own_, tree, places);
+  return places;
+}
+
 std::vector<std::string> GitPlaces::dangers_in(const std::string& directory) {
   std::vector<std::string> found;
   for (const char* name : {"config", "config.worktree"}) {

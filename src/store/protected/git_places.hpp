@@ -31,6 +31,8 @@ class GitPlaces {
 
   // Of the repository that `tree` is checked out from: by its `.git`, be that a directory, a file or a link.
   std::vector<NamedPlace> of_checkout(const std::string& tree, const std::string& dot_git = ".git") const;
+  // What the operator's own configurations say for a checkout at `tree`, whether or not one is there.
+  std::vector<NamedPlace> of_own(const std::string& tree) const;
   // Of a git directory that is found by what is in it: a bare one, or a submodule's or worktree's part.
   std::vector<NamedPlace> of_git_directory(const std::string& directory) const;
   // What the configurations that lie in it have git run, or may.

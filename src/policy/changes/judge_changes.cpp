@@ -1,0 +1,254 @@
+#include "policy/changes/judge_changes.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/sys/path.hpp"
+#include "policy/changes/consistent_verdicts.hpp"
+#include "policy/changes/judge_members.hpp"
+#include "policy/changes/moved_changes.hpp"
+#include "policy/protected/folded_name.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr unsigned set_user_id = 04000;
+constexpr unsigned set_group_id = 02000;
+constexpr unsigned world_write = 00002;
+
+constexpr const char* link_reason =
+    "it is a link that leads out of the directories of the call, and a program that writes through it later "
+    "writes there";
+
+// Above all rules: how a set is judged that the facts are complete for.
+class ChangeJudge {
+ public:
+  ChangeJudge(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules)
+      : set_(set),
+        facts_(facts),
+        rules_(rules),
+        directories_(set, facts),
+        moved_(set, facts, directories_),
+        members_(facts, directories_, moved_) {}
+
+  JudgedChanges judge();
+
+ private:
+  using Reason = std::optional<std::string>;
+
+  Reason why_withheld(const Change& change);
+  Reason judge_kind(const FileState& after) const;
+  Reason judge_mode(const Change& change) const;
+  Reason judge_attributes(const Change& change) const;
+  Reason judge_link(const Change& change) const;
+  Reason judge_own(const Change& change) const;
+  bool is_allowed(const Change& change) const;
+  bool hands_on_group(const Change& change) const;
+  void apply_rules(std::vector<ChangeVerdict>& verdicts);
+  void ask_about_repositories(std::vector<ChangeVerdict>& verdicts);
+  void ask_about_many(std::vector<ChangeVerdict>& verdicts);
+
+  const ChangeSet& set_;
+  const ChangeFacts& facts_;
+  const ChangeRules& rules_;
+  ChangedDirectories directories_;
+  MovedChanges moved_;
+  ChangedMemberJudge members_;
+  std::vector<bool> has_rule_;  // by change: a rule of the operator's speaks, so the defaults do not
+};
+
+bool ChangeJudge::is_allowed(const Change& change) const {
+  if (rules_.allowed.empty() || change.tree >= set_.trees.size()) return false;
+  const std::string& root = set_.trees[change.tree].path;
+  return is_beneath_any(rules_.allowed, change.path.empty() ? root : root + "/" + change.path);
+}
+
+std::optional<std::string> ChangeJudge::judge_own(const Change& change) const {
+  const bool is_first = change.tree == 0;
+  // The record is in the workspace alone; elsewhere tool_calls is a name like any other.
+  if (is_cloches_own(is_first ? change.path : "elsewhere/" + change.path))
+    return "it is Cloche's own, and no tool writes there";
+  if (const auto* part = is_first ? find_part(rules_.parts, change.path) : nullptr) return part->reason;
+  return std::nullopt;
+}
+
+std::optional<std::string> ChangeJudge::judge_kind(const FileState& after) const {
+  switch (after.kind) {
+    case FileKind::fifo: return "it is a named pipe, and a program that reads it later would wait for ever";
+    case FileKind::socket: return "it is a socket, which nothing serves after the call";
+    case FileKind::device: return "it is a device";
+    default: return std::nullopt;
+  }
+}
+
+bool ChangeJudge::hands_on_group(const Change& change) const {
+  const std::string_view around = directory_in(change.path);
+  if (const Change* parent = directories_.find(change.tree, around))
+    return parent->after && (parent->after->mode & set_group_id) != 0;
+  const auto found = facts_.directories.find({change.tree, std::string(around)});
+  return found != facts_.directories.end() && (found->second.mode & set_group_id) != 0;
+}
+
+std::optional<std::string> ChangeJudge::judge_mode(const Change& change) const {
+  const FileState& after = *change.after;
+  if (after.kind == FileKind::link) return std::nullopt;
+  const bool is_directory = after.kind == FileKind::directory;
+  const unsigned before = change.before && change.before->kind == after.kind ? change.before->mode : 0;
+  // Of a file the bits count whenever it changes: with other contents it is another program.
+  const unsigned added = is_directory ? after.mode & ~before : after.mode;
+  if ((added & set_user_id) != 0) return "it would run with the rights of its owner (set-user-id)";
+  const bool is_inherited = is_directory && !change.path.empty() && hands_on_group(change);
+  if ((added & set_group_id) != 0 && !is_inherited)
+    return "it would run with the rights of its group (set-group-id)";
+  const bool is_new = (after.mode & ~before & world_write) != 0;
+  if (is_new && !moved_.only_moved(change, MovedChanges::Proof::times))
+    return "every user of the host could write to it";
+  return std::nullopt;
+}
+
+std::optional<std::string> ChangeJudge::judge_attributes(const Change& change) const {
+  const auto found = facts_.attributes.find({change.tree, change.path});
+  if (found == facts_.attributes.end()) return std::nullopt;
+  if (found->second.is_unknown) return "which rights it gives to others cannot be told";
+  if (found->second.has_capabilities) return "it would run with capabilities of the system's";
+  const auto& then = found->second.acl_then;
+  for (const auto& entry : found->second.acl) {
+    const bool was_there = std::any_of(then.begin(), then.end(), [&](const AclEntry& known) {
+      return known.id == entry.id && known.is_group == entry.is_group &&
+             known.is_default == entry.is_default && (entry.permissions & ~known.permissions) == 0;
+    });
+    if (!was_there) return "its access control list gives rights to other users";
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> ChangeJudge::judge_link(const Change& change) const {
+  if (change.after->kind != FileKind::link) return std::nullopt;
+  const bool is_same = change.kind == ChangeKind::changed && !change.differs.contents && !change.differs.kind;
+  if (is_same) return std::nullopt;
+  const auto found = facts_.links.find({change.tree, change.path});
+  if (found == facts_.links.end() || found->second.place == PathEnd::Place::unknown)
+    return "it is a link, and where it leads cannot be told";
+  if (found->second.place != PathEnd::Place::outside) return std::nullopt;
+  const std::string& end = found->second.where.path;
+  if (end == "/dev/null" || is_beneath_any(rules_.system_trees, end)) return std::nullopt;
+  // An absolute one that went along with its directory leads where it led before.
+  const bool is_absolute = change.after->link.starts_with('/');
+  if (is_absolute && moved_.only_moved(change, MovedChanges::Proof::contents)) return std::nullopt;
+  return link_reason;
+}
+
+std::optional<std::string> ChangeJudge::why_withheld(const Change& change) {
+  if (auto reason = judge_own(change)) return reason;
+  if (change.after) {
+    if (auto reason = judge_kind(*change.after)) return reason;
+    if (auto reason = judge_mode(change)) return reason;
+    if (auto reason = judge_attributes(change)) return reason;
+  }
+  if (!is_allowed(change)) {
+    if (auto reason = members_.danger_in(change)) return reason;
+  }
+  return change.after ? judge_link(change) : std::nullopt;
+}
+
+// Of the rules that match the strictest holds, and it can only make a verdict stricter.
+void ChangeJudge::apply_rules(std::vector<ChangeVerdict>& verdicts) {
+  const auto counts = count_matches(set_, rules_.rules);
+  for (size_t r = 0; r < rules_.rules.size(); ++r) {
+    const ChangeRule& rule = rules_.rules[r];
+    const uint64_t matched = counts[r] + (rule.per == ChangeRule::Per::task ? rule.matched_before : 0);
+    if (rule.more_than && matched <= *rule.more_than) continue;
+    for (size_t i = 0; i < set_.changes.size(); ++i) {
+      if (!rule.matches(set_, set_.changes[i])) continue;
+      has_rule_[i] = true;
+      if (rule.action == Decision::deny)
+        tighten(verdicts[i], Fate::withheld, "a rule of the operator's does not allow it", rule.where);
+      if (rule.action == Decision::ask)
+        tighten(verdicts[i], Fate::asked, "a rule of the operator's asks about it", rule.where);
+    }
+  }
+}
+
+// A git directory that goes as a whole is the history of a project.
+void ChangeJudge::ask_about_repositories(std::vector<ChangeVerdict>& verdicts) {
+  std::set<std::pair<size_t, std::string_view>> asked;
+  for (size_t i = 0; i < set_.changes.size(); ++i) {
+    const Change& change = set_.changes[i];
+    if (!change.before || change.path.empty() || has_rule_[i]) continue;
+    const bool is_directory = change.before->kind == FileKind::directory;
+    const bool is_gone = !change.after || change.after->kind != change.before->kind;
+    if (!is_gone) continue;
+    bool asks = asked.contains({change.tree, directory_in(change.path)});
+    if (!asks && is_directory && directories_.meaning(change.tree, change.path, Side::before).is_git) {
+      const Change* head = directories_.find(change.tree, change.path + "/HEAD");
+      asks = head == nullptr || !moved_.only_moved(*head, MovedChanges::Proof::times);
+    }
+    if (!asks) continue;
+    if (is_directory) asked.insert({change.tree, change.path});
+    tighten(verdicts[i], Fate::asked, "it deletes a repository with its history");
+  }
+}
+
+void ChangeJudge::ask_about_many(std::vector<ChangeVerdict>& verdicts) {
+  const auto is_deleted_file = [&](size_t i) {
+    const Change& change = set_.changes[i];
+    if (change.tree != 0 || change.kind != ChangeKind::deleted || has_rule_[i]) return false;
+    const auto names = components_of(change.path);
+    return change.before->kind != FileKind::directory &&
+           std::none_of(names.begin(), names.end(), is_generated_directory);
+  };
+  const auto are_many = [&](size_t count) {
+    return count >= rules_.least_deleted_to_ask && count > facts_.files_counted / 2;
+  };
+  std::vector<size_t> deleted;
+  for (size_t i = 0; i < set_.changes.size(); ++i) {
+    if (is_deleted_file(i)) deleted.push_back(i);
+  }
+  if (!are_many(deleted.size())) return;
+  std::erase_if(deleted, [&](size_t i) {
+    return moved_.only_moved(set_.changes[i], MovedChanges::Proof::times) ||
+           moved_.counterpart(set_.changes[i]) != nullptr;
+  });
+  if (!are_many(deleted.size())) return;
+  for (const size_t i : deleted)
+    tighten(verdicts[i], Fate::asked, "the call deletes more than half of the files");
+}
+
+JudgedChanges ChangeJudge::judge() {
+  JudgedChanges judged;
+  has_rule_.assign(set_.changes.size(), false);
+  for (const auto& change : set_.changes) {
+    auto reason = why_withheld(change);
+    judged.verdicts.push_back(reason ? ChangeVerdict{Fate::withheld, *std::move(reason)}
+                                     : ChangeVerdict{Fate::committed});
+  }
+  apply_rules(judged.verdicts);
+  ask_about_repositories(judged.verdicts);
+  ask_about_many(judged.verdicts);
+  make_consistent(set_, directories_, moved_, judged.verdicts);
+  judged.stage = find_broken_repository(set_, facts_, directories_, judged.verdicts);
+  return judged;
+}
+
+}  // namespace
+
+bool is_generated_directory(std::string_view name) {
+  constexpr std::string_view generated[] = {
+      ".cache",        ".git",          ".gradle",      ".mypy_cache", ".next",  ".nox",
+      ".parcel-cache", ".pytest_cache", ".ruff_cache",  ".tox",        ".venv",  "__pycache__",
+      "build",         "dist",          "node_modules", "out",         "target", "venv"};
+  static_assert(std::is_sorted(std::begin(generated), std::end(generated)));
+  return std::binary_search(std::begin(generated), std::end(generated), name);
+}
+
+JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules) {
+  if (!facts.too_much) return ChangeJudge(set, facts, rules).judge();
+  JudgedChanges judged;
+  judged.verdicts.assign(set.changes.size(), {Fate::withheld, *facts.too_much});
+  judged.stage = facts.too_much;
+  return judged;
+}
+
+}  // namespace cloche

@@ -1,0 +1,27 @@
+// The judge of changes: what of a change set may reach the project. Pure, and the only one: for what commands
+// wrote and for file tools alike.
+//
+// A change is withheld when the host would execute it later without being asked, when it leads out of the
+// trees of the call, gives rights away, is no plain file, or is Cloche's own. The operator's rules come on
+// top. What remains of the set fits together: nothing is left without its directory, and no half of a move
+// is lost.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/changes/change_facts.hpp"
+#include "policy/changes/change_rules.hpp"
+
+namespace cloche {
+
+struct JudgedChanges {
+  std::vector<ChangeVerdict> verdicts = {};  // one for each change, in their order
+  // Why nothing of the set may be committed now, one sentence: it stays whole in the upper layer.
+  std::optional<std::string> stage = {};
+};
+
+JudgedChanges judge_changes(const ChangeSet& set, const ChangeFacts& facts, const ChangeRules& rules);
+
+}  // namespace cloche
