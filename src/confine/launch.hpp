@@ -2,6 +2,7 @@
 // process.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ struct CallResources {
     bool has_devices = false;
   };
   std::optional<Skeleton> skeleton;
+  // Where the writes to each layered tree go, by its target.
+  std::map<std::string, Ready> layers = {};
 };
 
 struct LaunchSpec {
@@ -67,7 +70,7 @@ std::vector<MissingLayer> missing_layers(const ConfinementPlan& plan, const Host
 // Whether a skeleton has it whole (store/host/skeleton.hpp), and not only its mount point.
 bool is_still(const ViewEntry& entry);
 // One entry of a view as the jail is told of it. `existing`: its place is there, and nothing is made for it.
-wire::MountText mount_for(const ViewEntry& entry, bool existing);
+wire::MountText mount_for(const ViewEntry& entry, bool existing, const CallResources& resources);
 
 LaunchSpec render(const ConfinementPlan& plan, const HostProbe& probe, const CallResources& resources);
 

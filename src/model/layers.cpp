@@ -19,6 +19,7 @@ std::string_view name_of(LayerId layer) {
     case LayerId::memory_limit: return "memory-limit";
     case LayerId::process_limit: return "process-limit";
     case LayerId::landlock_scope: return "landlock-scope";
+    case LayerId::change_set: return "change-set";
   }
   return "unknown";
 }
@@ -57,7 +58,7 @@ std::vector<LayerId> required_by(IsolationLevel level) {
   }
   std::vector<LayerId> required;
   for (LayerId layer : all_layers) {
-    if (layer != LayerId::landlock_scope) required.push_back(layer);
+    if (layer != LayerId::landlock_scope && layer != LayerId::change_set) required.push_back(layer);
   }
   return required;
 }

@@ -25,12 +25,13 @@ enum class LayerId : int {
   memory_limit,       // of everything in the call together
   process_limit,      // likewise
   landlock_scope,     // signals and abstract sockets stay inside, by Landlock (the namespaces do it too)
+  change_set,         // what is written reaches the project only after it was judged
 };
 inline constexpr LayerId all_layers[] = {
     LayerId::user_ids,      LayerId::mount_view,        LayerId::pid_namespace,    LayerId::net_namespace,
     LayerId::ipc_namespace, LayerId::uts_namespace,     LayerId::cgroup_namespace, LayerId::syscall_filter,
     LayerId::landlock,      LayerId::no_new_privileges, LayerId::no_capabilities,  LayerId::session_keyring,
-    LayerId::memory_limit,  LayerId::process_limit,     LayerId::landlock_scope};
+    LayerId::memory_limit,  LayerId::process_limit,     LayerId::landlock_scope,   LayerId::change_set};
 
 std::string_view name_of(LayerId layer);
 std::optional<LayerId> layer_named(std::string_view name);
@@ -50,8 +51,9 @@ struct MissingLayer {
 enum class IsolationLevel { permissive, subprocess, namespaces, container, gvisor, microvm };
 std::string_view name_of(IsolationLevel level);
 
-// Everything but landlock_scope for `namespaces` and `container`, whose own pid and net namespace keep that
-// promise on kernels that are older than the scope.
+// Whether a plan has layers for what is written is its own (Writes), and no part of a level.
+// Everything else but landlock_scope for `namespaces` and `container`, whose own pid and net namespace keep
+// that promise on kernels that are older than the scope.
 std::vector<LayerId> required_by(IsolationLevel level);
 
 }  // namespace cloche

@@ -131,6 +131,10 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.end_array().key("network_failures").begin_array();
   for (const auto& failure : outcome.network_failures) out.value(failure);
   out.end_array().key("quarantined").begin_array();
+  if (outcome.changes) {
+    for (const ChangedPath* path : outcome.changes->withheld())
+      out.begin_object().member("path", path->path).member("reason", path->reason).end_object();
+  }
   for (const auto& taken : outcome.quarantined) {
     out.begin_object().member("path", taken.path).member("reason", taken.reason);
     out.member("kept_at", taken.kept_at).member("host_path", taken.host_path).end_object();
@@ -138,6 +142,11 @@ void write_members(JsonWriter& out, const Outcome& outcome, const std::string& p
   out.end_array().key("restored").begin_array();
   for (const auto& path : outcome.restored) out.value(path);
   out.end_array();
+  if (outcome.changes) {
+    out.key("changes").begin_object();
+    write_changes(out, *outcome.changes);
+    out.end_object();
+  }
   outcome.look_gap.empty() ? out.key("look_gap").null() : out.member("look_gap", outcome.look_gap);
   out.member("proof", outcome.proof).member("plan_digest", plan_digest);
   out.member("reason", operators_reason(outcome));

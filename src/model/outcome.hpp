@@ -10,6 +10,7 @@
 
 #include "base/message.hpp"
 #include "model/backend.hpp"
+#include "model/changes_outcome.hpp"
 #include "model/layers.hpp"
 #include "model/limits.hpp"
 #include "model/verdict.hpp"
@@ -89,11 +90,13 @@ struct Outcome {
   std::vector<Denial> denials = {};
   std::vector<HostUse> network = {};               // what was reached; the last may sum up others
   std::vector<std::string> network_failures = {};  // what was allowed and did not answer, a sentence each
+  std::optional<ChangesOutcome> changes = {};      // of a call whose writes went to layers
   std::vector<Quarantined> quarantined = {};
   std::vector<std::string> restored = {};  // protected files that were changed or removed, and put back
                                            // (named as the quarantined ones are)
   std::string look_gap = {};  // why the look for such things is not complete; empty: it is, or none was due
   std::string proof = {};     // digest of the self-proof that stands behind the layers
+  bool overlays_released = false;    // no process can write through the call's layers any more
   bool killed_from_outside = false;  // the command had started, and its box was then ended by a signal
   Message reason = {};               // one sentence for everything but a plain exit
   Message ended = {};   // of an end by signal, where the reason is "ended" and this: "by signal 9 (Killed)"

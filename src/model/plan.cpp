@@ -19,6 +19,7 @@ void write_entry(JsonWriter& out, const ViewEntry& entry) {
   if (entry.file) out.member("file", true);
   if (entry.copied) out.member("copied", true);
   if (entry.recursive) out.member("recursive", true);
+  if (entry.layered) out.member("layered", true);
   if (entry.owned)
     out.member("owned", true).member("owner_uid", entry.owner_uid).member("owner_gid", entry.owner_gid);
   if (entry.inode != 0 && !entry.made_on_demand)
@@ -93,6 +94,15 @@ std::string_view name_of(EntryKind kind) {
   return "unknown";
 }
 
+std::string_view name_of(Writes writes) {
+  switch (writes) {
+    case Writes::stage: return "stage";
+    case Writes::commit: return "commit";
+    case Writes::live: return "live";
+  }
+  return "unknown";
+}
+
 std::string_view name_of(Access access) {
   switch (access) {
     case Access::none: return "none";
@@ -123,6 +133,7 @@ RenderedPlan render_around_command(const ConfinementPlan& plan) {
   out.raw("");  // the command
   if (!plan.action.empty()) out.key("action").raw(plan.action);
   out.member("directory", plan.directory).member("workspace", plan.workspace);
+  if (plan.writes != Writes::live) out.member("writes", name_of(plan.writes));
   out.key("view").begin_array();
   for (const auto& entry : plan.view) write_entry(out, entry);
   out.end_array();

@@ -36,6 +36,14 @@ enum class EntryRole {
   placed,  // put where a command looks for it by Cloche itself: a task's home, a script
 };
 
+// How what a command writes reaches the trees of the host; from the strictest on. The operator alone chooses.
+enum class Writes {
+  stage,   // an operator lets it in after the command has ended
+  commit,  // it is judged when the command has ended, and then moved there
+  live,    // at once
+};
+std::string_view name_of(Writes writes);
+
 struct ViewEntry {
   EntryKind kind = EntryKind::directory;
   Access access = Access::read;
@@ -48,6 +56,7 @@ struct ViewEntry {
   bool copied = false;      // of a tree: small and still, so a copy as of the start of the call will do
   EntryRole role = EntryRole::shown;
   bool recursive = false;  // with the host's mounts below it
+  bool layered = false;    // of a writable tree: writes go to a layer of the call's own above it
   bool owned = false;      // the operator's own tree: under root it is idmapped to the sandbox's id
   // A directory that Cloche makes where it is missing. An explanation comes before that, so the digest names
   // the path and no inode; an approval covers the inode too.
@@ -75,6 +84,7 @@ struct ConfinementPlan {
   std::vector<std::string> argv;
   std::string action = {};  // of a call that starts no program: what the gateway itself does, as JSON
   std::string directory = "/";
+  Writes writes = Writes::live;
   std::string workspace;       // the tree whose growth is limited; empty: none
   SharedList<ViewEntry> view;  // parents before children
   std::vector<Variable> environment;

@@ -87,6 +87,8 @@ struct RunRequest {
   std::optional<IsolationLevel> isolation =
       {};                                   // what was asked for; settled into `level` where all have spoken
   std::vector<std::string> tool_path = {};  // directories of the operator's for PATH; shown by `own`
+  std::optional<Writes> asked_writes = {};  // --writes
+  Writes writes = Writes::live;             // with what the configuration says
   unsigned umask = 022;                     // of the command
   bool terminal = false;
   bool debugging = false;  // --grant debug

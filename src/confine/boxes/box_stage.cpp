@@ -46,7 +46,8 @@ ConfinementPlan with_ready_etc(const ConfinementPlan& plan, const CallResources:
 }
 
 // Of every tree a clone, of every text a file; the rest the box makes by itself.
-void stage_view(const ConfinementPlan& plan, std::vector<wire::MountText>& mounts, BoxParts& parts) {
+void stage_view(const ConfinementPlan& plan, const CallResources& resources,
+                std::vector<wire::MountText>& mounts, BoxParts& parts) {
   for (size_t at = 0; at < plan.view.size(); ++at) {
     const ViewEntry& entry = plan.view[at];
     if (is_made_in_dev(entry)) continue;
@@ -55,7 +56,7 @@ void stage_view(const ConfinementPlan& plan, std::vector<wire::MountText>& mount
       mounts.back().mode = entry.mode;
       parts.texts[at] = {stage + place_of(at)};
     } else if (entry.kind == EntryKind::tree) {
-      mounts.push_back(mount_for(entry, false));
+      mounts.push_back(mount_for(entry, false, resources));
       mounts.back().target = place_of(at);
       parts.trees[at] = {stage + place_of(at)};
     }
@@ -226,7 +227,7 @@ Result<LaunchSpec> render_staged(Backend backend, const ConfinementPlan& judged,
     box.inner.directory = resources.directory;
     box.inner.landlock_abi = least_landlock_abi_of(plan);
   }
-  stage_view(plan, jail.mounts, box);
+  stage_view(plan, resources, jail.mounts, box);
   stage_jail(parts.jail, jail.mounts, box);
   if (backend == Backend::bwrap) {
     TRY(say_to_bwrap(plan, box, jail));

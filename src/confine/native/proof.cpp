@@ -201,7 +201,7 @@ Result<std::string> proof_key(const ConfinementPlan& plan, const LaunchSpec& spe
   std::set<std::string> said;
   for (const auto& entry : plan.view) {
     const std::string line = std::string(name_of(entry.kind)) + std::string(name_of(entry.access)) +
-                             (entry.owned ? "owned" : entry.target) + "\n";
+                             (entry.owned ? "owned" : entry.target) + (entry.layered ? "layered" : "") + "\n";
     if (said.insert(line).second) hash.add(line);
   }
   return hash.finish();

@@ -66,8 +66,8 @@ std::vector<wire::MountText> mounts_for(const ConfinementPlan& plan, const CallR
     const Holder holder = holders.of(entry);
     if (skeleton && holder == Holder::root && is_ready(*skeleton, entry)) continue;
     // In a tree of the host's nothing is ever made for a mount.
-    mounts.push_back(
-        mount_for(entry, holder == Holder::host_tree || (skeleton.has_value() && holder == Holder::root)));
+    mounts.push_back(mount_for(
+        entry, holder == Holder::host_tree || (skeleton.has_value() && holder == Holder::root), resources));
   }
   return mounts;
 }
@@ -123,7 +123,7 @@ bool is_still(const ViewEntry& entry) {
          entry.kind == EntryKind::text || entry.copied;
 }
 
-wire::MountText mount_for(const ViewEntry& entry, bool existing) {
+wire::MountText mount_for(const ViewEntry& entry, bool existing, const CallResources& resources) {
   wire::MountText mount;
   mount.kind = kind_of(entry.kind);
   mount.flags = flags_of(entry) | (existing ? wire::existing : 0U);
@@ -136,6 +136,15 @@ wire::MountText mount_for(const ViewEntry& entry, bool existing) {
   mount.target = entry.target.substr(1);
   mount.source = entry.source;
   mount.content = entry.content;
+  if (entry.layered) {
+    // Without a layer the jail is given one without an identity, and refuses the plan.
+    const auto found = resources.layers.find(entry.target);
+    const CallResources::Ready layers =
+        found != resources.layers.end() ? found->second : CallResources::Ready{};
+    mount.kind = wire::MountKind::overlay;
+    mount.layers = layers.directory;
+    mount.judged_layers = {layers.device, layers.inode};
+  }
   return mount;
 }
 

@@ -115,6 +115,7 @@ class SupervisedCall {
   StreamRelay output_;
   StreamRelay errors_;
   OwnedFd master_;
+  OwnedFd overlays_;  // says of each overlay of the plan when the kernel has let go of it
   bool gone_ = false;
   size_t heard_ = 0;             // reports so far
   std::string said_by_builder_;  // on stderr, before there was a command

@@ -10,8 +10,20 @@
 
 #include "confine/boxes/socket_holders.hpp"
 #include "confine/supervise/interrupted.hpp"
+#include "confine/supervise/overlay_end.hpp"
 
 namespace cloche {
+namespace {
+
+constexpr uint64_t release_ms = 1000;  // for the kernel to end the overlays of processes that are gone
+
+size_t count_overlays(const wire::PlanText& plan) {
+  return static_cast<size_t>(std::count_if(plan.mounts.begin(), plan.mounts.end(), [](const auto& mount) {
+    return mount.kind == wire::MountKind::overlay;
+  }));
+}
+
+}  // namespace
 
 void SupervisedCall::give_up_on_keeper() {
   gone_ = true;
@@ -98,6 +110,8 @@ Result<Outcome> SupervisedCall::conclude() {
   if (!said_.hit && said_.started) said_.hit = watch_.sizes_at_end();
   Outcome outcome = judge(said_, plan_);
   outcome.layers = spec_.layers;
+  if (overlays_) outcome.layers.push_back({LayerId::change_set, "overlayfs"});
+  outcome.overlays_released = are_released(overlays_.get(), count_overlays(spec_.jail), release_ms);
   outcome.backend = spec_.backend;
   outcome.usage.wall_ms = sys::monotonic_ms() - start_ms_;
   outcome.usage.cpu_ms = std::max(outcome.usage.cpu_ms, watch_.cpu_ms());

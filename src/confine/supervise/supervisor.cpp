@@ -209,6 +209,7 @@ void SupervisedCall::take_report(const wire::Report& report, std::vector<OwnedFd
   OwnedFd fd = fds.size() == 1 ? std::move(fds.front()) : OwnedFd();
   switch (report.kind) {
     case wire::ReportKind::terminal: return open_terminal(std::move(fd));
+    case wire::ReportKind::overlays: overlays_ = std::move(fd); return;
     case wire::ReportKind::listeners:
       if (network_ != nullptr && fds.size() == spec_.jail.listeners.size())
         network_->open(std::move(fds), report.index == 1);

@@ -36,11 +36,18 @@ inline int fsopen(const char* type) { return static_cast<int>(::syscall(SYS_fsop
 inline int fsconfig_set(int fs, const char* key, const char* value) {
   return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, key, value, 0));
 }
+inline int fsconfig_flag(int fs, const char* key) {
+  return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_SET_FLAG, key, nullptr, 0));
+}
 inline int fsconfig_create(int fs) {
   return static_cast<int>(::syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, nullptr, nullptr, 0));
 }
 inline int fsmount(int fs, unsigned attributes) {
   return static_cast<int>(::syscall(SYS_fsmount, fs, FSMOUNT_CLOEXEC, attributes));
+}
+inline int inotify() { return static_cast<int>(::syscall(SYS_inotify_init1, O_CLOEXEC | O_NONBLOCK)); }
+inline int inotify_watch(int inotify, const char* path, unsigned events) {
+  return static_cast<int>(::syscall(SYS_inotify_add_watch, inotify, path, events));
 }
 inline int pivot_root(const char* new_root, const char* put_old) {
   return static_cast<int>(::syscall(SYS_pivot_root, new_root, put_old));

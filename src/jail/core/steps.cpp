@@ -24,6 +24,8 @@ const char* name_of(Step step) {
     case Step::root_mount: return "mount an empty root";
     case Step::make_target: return "make a mount point";
     case Step::mount_tree: return "set the attributes of a tree";
+    case Step::mount_overlay: return "mount a layer for the command's writes over a tree";
+    case Step::watch_overlay: return "watch for the end of a layer";
     case Step::mount_tmpfs: return "mount a tmpfs";
     case Step::mount_proc: return "mount /proc";
     case Step::mount_pts: return "mount /dev/pts";
@@ -63,6 +65,15 @@ const char* hint_for(Step step, int number) {
                    "or raise it with sysctl kernel.keys.maxkeys"
                  : "";
     case Step::check_source: return "it was replaced while the call was being set up: run it again";
+    case Step::mount_overlay:
+      return number == EROFS
+                 ? "the kernel took the layer as read-only, so the file system cannot hold one: --live "
+                   "writes without it"
+                 : "this file system or kernel cannot hold a layer for writes: --live writes without it";
+    case Step::watch_overlay:
+      return number == EMFILE ? "this user watches as much as the kernel allows: raise "
+                                "/proc/sys/fs/inotify/max_user_instances"
+                              : "";
     case Step::mount_proc:
       return "the host's own /proc is partly covered (a container?), so the kernel gives no fresh one: run "
              "outside it, "

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "jail/core/kernel.hpp"
+#include "jail/core/overlay.hpp"
 #include "jail/core/report.hpp"
 #include "jail/core/text.hpp"
 
@@ -22,6 +23,8 @@ using wire::Mount;
 using wire::MountKind;
 using wire::Step;
 
+}  // namespace
+
 uint64_t attributes_of(const Mount& mount) {
   uint64_t set = MOUNT_ATTR_NOSUID;  // on every mount: nothing here may raise privileges
   if ((mount.flags & wire::read_only) != 0) set |= MOUNT_ATTR_RDONLY;
@@ -29,6 +32,8 @@ uint64_t attributes_of(const Mount& mount) {
   if ((mount.flags & wire::devices) == 0) set |= MOUNT_ATTR_NODEV;
   return set;
 }
+
+namespace {
 
 void write_map(const char* path, const char* text, size_t size) {
   const int fd = must(::open(path, O_WRONLY | O_CLOEXEC), Step::map_owner);
@@ -84,6 +89,8 @@ int owner_namespace(const wire::Plan& plan, const Mount& mount) {
   return known.fd;
 }
 
+}  // namespace
+
 int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
   const unsigned recursive = (mount.flags & wire::recursive) != 0 ? AT_RECURSIVE : 0;
   const int fd =
@@ -103,6 +110,8 @@ int clone_tree(const wire::Plan& plan, const Mount& mount, uint32_t index) {
   }
   return fd;
 }
+
+namespace {
 
 int fresh(const char* type, unsigned attributes, Step step, uint32_t index, uint64_t size_bytes = 0,
           uint64_t files = 0, uint32_t mode = 0) {
@@ -232,7 +241,8 @@ void add_to_view(Walker& walker, const wire::Plan& plan, const Trees& trees, uin
       must(::symlinkat(mount.source, place.parent, place.name), Step::make_link, index);
       break;
     case MountKind::text: write_text(place, mount, index); break;
-    case MountKind::tree: attach(place, trees.fd[index], mount, index); break;
+    case MountKind::tree:
+    case MountKind::overlay: attach(place, trees.fd[index], mount, index); break;
     case MountKind::tmpfs: {
       const unsigned open = attributes & ~static_cast<unsigned>(MOUNT_ATTR_RDONLY);  // see seal_memory
       attach(place, fresh("tmpfs", open, Step::mount_tmpfs, index, mount.size_bytes, mount.files, mount.mode),
@@ -277,6 +287,7 @@ void clone_trees(const wire::Plan& plan, Trees& trees) {
     const bool is_tree = plan.mounts[i].kind == MountKind::tree || plan.mounts[i].kind == MountKind::root;
     trees.fd[i] = is_tree ? clone_tree(plan, plan.mounts[i], i) : -1;
   }
+  mount_overlays(plan, trees);
 }
 
 int enter_view(const wire::Plan& plan, const Trees& trees) {

@@ -10,6 +10,12 @@ struct Trees {
   int fd[wire::max_mounts];
 };
 
+// How a mount of the plan is restricted, as MOUNT_ATTR_*.
+uint64_t attributes_of(const wire::Mount& mount);
+
+// A detached clone of one source, checked, with its attributes and, run as root, its owner mapped.
+int clone_tree(const wire::Plan& plan, const wire::Mount& mount, uint32_t index);
+
 // Clones every source of the plan, checks it against what the supervisor judged and sets its attributes. Run
 // as root this happens outside, where root may reach every source and idmap it; otherwise inside the new
 // mount namespace, the only place where an ordinary user may clone.

@@ -13,7 +13,7 @@
 
 namespace cloche::wire {
 
-inline constexpr uint32_t magic = 0x35484c43;  // "CLH5"
+inline constexpr uint32_t magic = 0x36484c43;  // "CLH6"
 inline constexpr size_t max_plan_bytes = size_t{16} << 20;
 inline constexpr size_t max_path_bytes = 4095;
 inline constexpr size_t max_mounts = 512;
@@ -31,8 +31,8 @@ inline constexpr int first_kept_fd = 5;  // a cgroup of version 2, then locks th
 
 // Which file the supervisor judged. It holds that one open, so its number cannot have been given to another.
 struct Identity {
-  uint64_t device = 0;
-  uint64_t inode = 0;  // 0: any file will do
+  uint64_t device = 0;  // 0: on any, because an overlay has one of its own and keeps the number of the file
+  uint64_t inode = 0;   // 0: any file will do
   bool operator==(const Identity&) const = default;
 };
 
@@ -45,8 +45,13 @@ enum class MountKind : uint32_t {
   proc,       // /proc of the new pid namespace
   pts,        // a fresh instance of pseudo terminals
   root,       // a clone of the host's `source` as the root itself; only as the first entry
+  overlay,    // the host's `source` with what is written in the call's own `layers` above it
 };
-inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::root);
+inline constexpr uint32_t last_mount_kind = static_cast<uint32_t>(MountKind::overlay);
+
+// The directories in `layers`: what the command writes, and what the kernel needs beside it.
+inline constexpr const char* upper_name = "u";
+inline constexpr const char* work_name = "w";
 
 enum MountFlag : uint32_t {
   read_only = 1U << 0,
@@ -71,6 +76,8 @@ struct Mount {
   const char* target = nullptr;  // relative to the new root
   const char* source = nullptr;
   std::span<const char> content = {};
+  const char* layers = nullptr;  // of an overlay: the directory with its upper and work directories
+  Identity judged_layers = {};
 };
 
 // What Landlock lets a program do beneath a path. `looked_at` lets it do nothing, and stands beside another
@@ -184,6 +191,7 @@ const char* decode(std::span<const char> bytes, Storage& storage, Plan& plan);
 enum class ReportKind : uint32_t {
   failed,        // a step failed; nothing was executed
   terminal,      // carries the master of the pseudo terminal
+  overlays,      // carries an inotify descriptor that says of each overlay when the kernel has let go of it
   listeners,     // carries the plan's listeners, in its order; `index` is 1 when those of IPv6 are real
   started,       // the command is running; carries the root of its view, for those who watch from outside
   not_executed,  // every step held, and exec of the command failed
@@ -208,6 +216,8 @@ enum class Step : uint32_t {
   root_mount,
   make_target,
   mount_tree,
+  mount_overlay,
+  watch_overlay,
   mount_tmpfs,
   mount_proc,
   mount_pts,

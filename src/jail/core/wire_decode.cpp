@@ -90,6 +90,11 @@ void read_mount(Reader& in, Mount& mount) {
   mount.target = in.text(max_path_bytes);
   mount.source = in.text(max_path_bytes);
   mount.content = in.bytes();
+  mount.layers = in.text(max_path_bytes);
+  mount.judged_layers = in.identity();
+  // Whatever lies at another path would take the command's writes, so these are never "any file".
+  if (mount.kind == MountKind::overlay && (mount.judged.inode == 0 || mount.judged_layers.inode == 0))
+    in.refuse("an overlay of a directory that was not judged");
   if (in.bad() == nullptr && !is_plain_relative(mount.target))
     in.refuse("a mount target that is not beneath the root");
   if (in.bad() == nullptr && mount.kind == MountKind::tmpfs && (mount.size_bytes == 0 || mount.files == 0)) {

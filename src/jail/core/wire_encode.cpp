@@ -39,6 +39,8 @@ void write_mount(Writer& out, const MountText& mount) {
   out.text(mount.target);
   out.text(mount.source);
   out.text(mount.content);
+  out.text(mount.layers);
+  out.identity(mount.judged_layers);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ struct MountText {
   std::string target;  // relative to the new root
   std::string source;
   std::string content;
+  std::string layers = {};  // of an overlay
+  Identity judged_layers = {};
 };
 
 struct RuleText {

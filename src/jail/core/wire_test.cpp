@@ -48,7 +48,8 @@ PlanText rich_plan() {
   plan.landlock_abi = 6;
   plan.directory = "/project/ü b";
   plan.judged_directory = {1ULL << 63, ~0ULL};
-  for (uint32_t kind = 0; kind < last_mount_kind; ++kind) {
+  for (uint32_t kind = 0; kind <= last_mount_kind; ++kind) {
+    if (static_cast<MountKind>(kind) == MountKind::root) continue;  // the first of all, below
     MountText mount{.kind = static_cast<MountKind>(kind),
                     .flags = kind,
                     .mode = 0700 + kind,
@@ -60,6 +61,8 @@ PlanText rich_plan() {
     mount.target = "target" + std::to_string(kind) + "/below";
     mount.source = "/source \xff";
     mount.content = "text\0with NUL\n"s;
+    mount.layers = "/layers \xfe";
+    mount.judged_layers = {kind, ~0ULL};
     plan.mounts.push_back(mount);
   }
   plan.mounts.insert(plan.mounts.begin(), {.kind = MountKind::root, .target = "root", .source = "/skeleton"});
@@ -86,6 +89,8 @@ void expect_same(const MountText& before, const Mount& after) {
   EXPECT_EQ(after.target, before.target);
   EXPECT_EQ(after.source, before.source);
   EXPECT_EQ(std::string(after.content.begin(), after.content.end()), before.content);
+  EXPECT_EQ(after.layers, before.layers);
+  EXPECT_EQ(after.judged_layers, before.judged_layers);
 }
 
 void expect_round_trip(const PlanText& before) {
@@ -189,6 +194,14 @@ TEST(Wire, RefusesEachUnsoundPlan) {
        [](auto& p) { p.mounts[0] = {.kind = MountKind::tmpfs, .files = 1, .target = "t"}; }},
       {"a tmpfs without a size",
        [](auto& p) { p.mounts[0] = {.kind = MountKind::tmpfs, .size_bytes = 1, .target = "t"}; }},
+      {"an overlay of a directory that was not judged",
+       [](auto& p) {
+         p.mounts[0] = {.kind = MountKind::overlay, .target = "t", .layers = "/l", .judged_layers = {1, 1}};
+       }},
+      {"an overlay of a directory that was not judged",
+       [](auto& p) {
+         p.mounts[0] = {.kind = MountKind::overlay, .judged = {1, 1}, .target = "t", .layers = "/l"};
+       }},
       {"a root that is not the first entry",
        [](auto& p) { p.mounts.push_back({.kind = MountKind::root, .target = "root"}); }},
       {"unknown access", [](auto& p) { p.rules[0].access = static_cast<Access>(last_access + 1); }},

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "policy/plan/layered_trees.hpp"
 #include "policy/plan/plan_run.hpp"
+#include "policy/plan/view_entries.hpp"
 
 namespace cloche {
 
@@ -13,7 +15,7 @@ void narrow(Limits& limits, const Limits& other) {
 }
 
 // Of what the gateway does itself: no process, so nothing of the sandbox; the workspace is all it may touch.
-Result<ConfinementPlan> plan_action(const Launch& launch, const Facts& facts) {
+Result<ConfinementPlan> plan_action(const Launch& launch, Writes writes, const Facts& facts) {
   TRY(judge_mount_aliases(facts.mount_aliases));
   ConfinementPlan plan;
   plan.level = IsolationLevel::permissive;
@@ -21,6 +23,12 @@ Result<ConfinementPlan> plan_action(const Launch& launch, const Facts& facts) {
   plan.directory = plan.workspace = facts.workspace.path;
   if (const auto* action = launch.as<FileAction>()) {
     plan.action = to_json(*action);
+    if (writes != Writes::live && changes_files(action->kind)) {
+      plan.writes = writes;
+      plan.view.push_back(
+          view::owned_tree(facts.workspace, facts.workspace.path, Access::write, "the workspace"));
+      TRY(layer_writes(plan));
+    }
   } else if (const auto* recall = launch.as<Recall>()) {
     plan.action = to_json(*recall);
   } else if (const auto* function = launch.as<FunctionCall>()) {
@@ -90,7 +98,7 @@ RunRequest request_for(const Launch& launch, RunRequest operators) {
 }
 
 Result<ConfinementPlan> plan_launch(const Launch& launch, const RunRequest& operators, const Facts& facts) {
-  if (launch.argv.empty()) return plan_action(launch, facts);
+  if (launch.argv.empty()) return plan_action(launch, operators.writes, facts);
   return plan_run(request_for(launch, operators), facts);
 }
 

@@ -11,6 +11,7 @@
 #include "policy/authority/secret_names.hpp"
 #include "policy/hosts/declared_hosts.hpp"
 #include "policy/plan/git_identity.hpp"
+#include "policy/plan/layered_trees.hpp"
 #include "policy/plan/system_view.hpp"
 #include "policy/plan/view_entries.hpp"
 #include "policy/plan/view_guards.hpp"
@@ -220,6 +221,8 @@ bool add_workspace(ConfinementPlan& plan, const RunRequest& request, const Facts
   if (repository && !is_beneath(facts.workspace.path, facts.git_common->path)) {
     plan.view.push_back(view::owned_tree(*facts.git_common, facts.git_common->path, Access::read,
                                          "the repository this worktree belongs to"));
+    // In a layer all of it can be written: what git executes of it is judged afterwards.
+    if (writable && writes_of(request) != Writes::live) plan.view.back().access = Access::write;
     for (const auto& place : written_of_repository(request, facts))
       plan.view.push_back(
           view::owned_tree(place, place.path, Access::write, "what git writes for this worktree"));
@@ -357,6 +360,10 @@ Backend backend_of(const RunRequest& request) {
   return request.backend.value_or(own.empty() ? Backend::native : own.front());
 }
 
+Writes writes_of(const RunRequest& request) {
+  return request.level >= IsolationLevel::namespaces ? request.writes : Writes::live;
+}
+
 std::string declared_for(const RunRequest& request) {
   return request.declared.empty() ? describe_declared("--net", request.hosts) : request.declared;
 }
@@ -427,6 +434,8 @@ Result<ConfinementPlan> plan_run(const RunRequest& request, const Facts& facts) 
   TRY(add_own(plan, request, facts, Own::task));
   if (request.script) add_script(plan, *request.script);
   view::put_in_order(plan.view.edit());
+  plan.writes = writes_of(request);
+  if (plan.writes != Writes::live) TRY(layer_writes(plan));
   add_environment(plan, request, facts);
 
   const bool hidden = request.workspace_use == WorkspaceUse::hidden;

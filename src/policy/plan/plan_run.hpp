@@ -37,6 +37,8 @@ std::vector<std::string> secrets_left_out(const RunRequest& request);
 
 // The one that was chosen, or the isolation level's own.
 Backend backend_of(const RunRequest& request);
+// How its writes reach the host: a level without mounts of its own has no layers.
+Writes writes_of(const RunRequest& request);
 // The layers of its level; with the host's network those that can hold without one of its own.
 std::vector<LayerId> required_of(const RunRequest& request);
 // Whose word it is that its hosts may be reached, for sentences.

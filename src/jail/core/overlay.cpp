@@ -1,0 +1,152 @@
+#include "jail/core/overlay.hpp"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/inotify.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "jail/core/kernel.hpp"
+#include "jail/core/report.hpp"
+#include "jail/core/text.hpp"
+
+namespace cloche::jail {
+namespace {
+
+using wire::Mount;
+using wire::MountKind;
+using wire::Step;
+
+// Below: the project. Beside each other: what is written, and the kernel's own work directory. A detached
+// clone is taken apart when its own descriptor is closed, so all of them stay open until the overlay is
+// there.
+struct Layers {
+  int lower;
+  int parent;
+  int upper;
+  int work;
+};
+
+int open_directory(const char* path, const wire::Identity& judged, uint32_t index) {
+  const int fd = must(::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), Step::clone_source, index);
+  must_be(judged, fd, Step::check_source, index);
+  return fd;
+}
+
+int open_in(int directory, const char* name, uint32_t index) {
+  return must(::openat(directory, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), Step::mount_overlay,
+              index);
+}
+
+Layers open_layers(const wire::Plan& plan, const Mount& mount, uint32_t index) {
+  int lower = -1;
+  int layers = -1;
+  if (plan.has(wire::privileged)) {
+    // Upper and work must come from one clone: the kernel renames between them.
+    Mount own = mount;
+    own.source = mount.layers;
+    own.judged = mount.judged_layers;
+    lower = clone_tree(plan, mount, index);
+    layers = clone_tree(plan, own, index);
+  } else {
+    lower = open_directory(mount.source, mount.judged, index);
+    layers = open_directory(mount.layers, mount.judged_layers, index);
+  }
+  return {lower, layers, open_in(layers, wire::upper_name, index), open_in(layers, wire::work_name, index)};
+}
+
+// A descriptor as a path: no byte of the real one can mean anything to the parser of mount options, and it is
+// the directory that was checked.
+void set_layer(int fs, const char* key, int fd, uint32_t index) {
+  Text<32> path;
+  path.add("/proc/self/fd/").add(static_cast<uint64_t>(fd));
+  must(kernel::fsconfig_set(fs, key, path.c_str()), Step::mount_overlay, index);
+}
+
+void set_options(int fs, const wire::Plan& plan, uint32_t index) {
+  // Every new path has its own entry in the upper directory with all its bytes: nothing is redirected, and no
+  // file is its attributes alone.
+  constexpr const char* off[][2] = {
+      {"redirect_dir", "nofollow"}, {"metacopy", "off"}, {"index", "off"}, {"xino", "off"}};
+  for (const auto& option : off)
+    must(kernel::fsconfig_set(fs, option[0], option[1]), Step::mount_overlay, index);
+  if (!plan.has(wire::privileged)) must(kernel::fsconfig_flag(fs, "userxattr"), Step::mount_overlay, index);
+  // Without it the end of every call would write the whole file system to disk.
+  must(kernel::fsconfig_flag(fs, "volatile"), Step::mount_overlay, index);
+}
+
+void raise_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct data[2] = {};
+  must(static_cast<int>(::syscall(SYS_capget, &header, data)), Step::mount_overlay);
+  for (auto& half : data) half.effective = half.permitted;
+  must(static_cast<int>(::syscall(SYS_capset, &header, data)), Step::mount_overlay);
+}
+
+// The overlay remembers the ids of its maker and makes files with them, and an idmapped layer knows none but
+// the sandbox's own.
+void create_as_owner(int fs, const wire::Plan& plan, uint32_t index) {
+  if (!plan.has(wire::privileged)) {
+    must(kernel::fsconfig_create(fs), Step::mount_overlay, index);
+    return;
+  }
+  (void)::syscall(SYS_setfsgid, plan.outside_gid);
+  (void)::syscall(SYS_setfsuid, plan.outside_uid);
+  raise_capabilities();  // those for files went with the id
+  const int created = kernel::fsconfig_create(fs);
+  const int number = errno;
+  (void)::syscall(SYS_setfsuid, 0);
+  (void)::syscall(SYS_setfsgid, 0);
+  if (created < 0) fail(Step::mount_overlay, number, index);
+}
+
+// Where the work directory cannot be used, the kernel mounts it read-only and says so nowhere else.
+void must_be_writable(int fd, uint32_t index) {
+  struct statfs seen {};
+  must(static_cast<int>(::syscall(SYS_fstatfs, fd, &seen)), Step::mount_overlay, index);
+  if ((static_cast<unsigned long>(seen.f_flags) & MS_RDONLY) != 0) fail(Step::mount_overlay, EROFS, index);
+}
+
+int mount_overlay(const wire::Plan& plan, uint32_t index) {
+  const Mount& mount = plan.mounts[index];
+  const Layers layers = open_layers(plan, mount, index);
+  const int fs = must(kernel::fsopen("overlay"), Step::mount_overlay, index);
+  set_layer(fs, "lowerdir", layers.lower, index);
+  set_layer(fs, "upperdir", layers.upper, index);
+  set_layer(fs, "workdir", layers.work, index);
+  set_options(fs, plan, index);
+  create_as_owner(fs, plan, index);
+  const int fd =
+      must(kernel::fsmount(fs, static_cast<unsigned>(attributes_of(mount))), Step::mount_overlay, index);
+  for (const int open : {fs, layers.lower, layers.parent, layers.upper, layers.work}) ::close(open);
+  must_be_writable(fd, index);
+  return fd;
+}
+
+void watch(int inotify, int overlay, uint32_t index) {
+  Text<32> path;
+  path.add("/proc/self/fd/").add(static_cast<uint64_t>(overlay));
+  // IN_UNMOUNT comes with every watch; this one asks for nothing that happens to the root of a mount.
+  must(kernel::inotify_watch(inotify, path.c_str(), IN_DELETE_SELF | IN_ONLYDIR), Step::watch_overlay, index);
+}
+
+}  // namespace
+
+void mount_overlays(const wire::Plan& plan, Trees& trees) {
+  int inotify = -1;
+  for (uint32_t i = 0; i < plan.mounts.size(); ++i) {
+    if (plan.mounts[i].kind != MountKind::overlay) continue;
+    if (inotify < 0) inotify = must(kernel::inotify(), Step::watch_overlay, i);
+    trees.fd[i] = mount_overlay(plan, i);
+    watch(inotify, trees.fd[i], i);
+  }
+  if (inotify < 0) return;
+  send_with({.kind = wire::ReportKind::overlays}, inotify);
+  ::close(inotify);
+}
+
+}  // namespace cloche::jail
