@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/sys/fd.hpp"
+#include "store/workspace/file_sync.hpp"
 #include "tools/files/workspace_access.hpp"
 
 namespace cloche {
@@ -23,9 +24,6 @@ namespace cloche {
 // What name the new content has until it takes its own: none (O_TMPFILE), or, where a file system cannot do
 // that, an unused one.
 enum class FreshFile { unnamed, named };
-
-// Whether a power cut soon after may leave an empty file.
-enum class FileSync { later, at_once };
 
 struct WriteOptions {
   FreshFile fresh = FreshFile::unnamed;

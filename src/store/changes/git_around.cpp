@@ -1,0 +1,286 @@
+#include "store/changes/git_around.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/sys/path.hpp"
+#include "policy/protected/folded_name.hpp"
+#include "policy/protected/git_config.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_repositories = 512;
+constexpr size_t most_names = 4096;            // of one directory of hooks, modules or worktrees
+constexpr size_t most_names_for_links = 4096;  // in members around the changes, all together
+constexpr int deepest_member = 4;
+constexpr const char* too_many = "there are too many repositories around the changes to judge them";
+constexpr std::string_view on_way_reason = "tells git to take hooks and config from another directory";
+
+std::string reason_of(PlaceKind kind) {
+  if (kind == PlaceKind::config)
+    return "a configuration of git includes it, and commands in it are run by git";
+  if (kind == PlaceKind::hooks) return "a configuration of git names it as a place of hooks, which git runs";
+  return "a configuration of git names it as a program, which git runs";
+}
+
+TreePath below(const TreePath& directory, const std::string& name) {
+  return {directory.tree, directory.path.empty() ? name : directory.path + "/" + name};
+}
+
+}  // namespace
+
+void GitAround::add_executed(const std::string& path, ExecutedPath::Kind kind, const std::string& reason) {
+  for (const Side side : {Side::before, Side::after}) {
+    std::vector<TreePath> links;
+    const PathEnd end = trees_.follow(path, side, &links);
+    for (auto& link : links) facts_.executed.push_back({std::move(link), ExecutedPath::Kind::file, reason});
+    if (end.place == PathEnd::Place::inside) facts_.executed.push_back({end.where, kind, reason});
+  }
+}
+
+void GitAround::add_places(const TreePath& checkout, const std::vector<NamedPlace>& found) {
+  for (const auto& place : found) {
+    if (place.kind == PlaceKind::repository) {
+      add_repository(checkout, place.path);
+      continue;
+    }
+    const auto kind =
+        place.kind == PlaceKind::hooks ? ExecutedPath::Kind::directory : ExecutedPath::Kind::file;
+    add_executed(place.path, kind, reason_of(place.kind));
+  }
+}
+
+// Whichever link on the way to it is changed, git would come to another one.
+void GitAround::add_repository(const TreePath& checkout, const std::string& path) {
+  std::vector<TreePath> links;
+  const PathEnd end = trees_.follow(path, Side::before, &links);
+  if (end.place == PathEnd::Place::inside) facts_.git_directories[checkout].insert(end.where);
+  if (end.place == PathEnd::Place::outside) facts_.repositories_outside.insert(end.where.path);
+  for (auto& link : links)
+    facts_.executed.push_back({std::move(link), ExecutedPath::Kind::file, std::string(on_way_reason)});
+}
+
+// Of repositories that the call made: what the operator's own configurations say holds in these as well.
+void GitAround::add_made_repositories() {
+  if (places_.of_own("/").empty()) return;
+  for (const auto& change : set_.changes) {
+    if (change.path.empty() || !change.after || change.before) continue;
+    const bool is_dot_git = folded_name(name_in(change.path)) == ".git";
+    const bool is_bare = change.after->kind == FileKind::directory &&
+                         directories_.meaning(change.tree, change.path, Side::after).is_git;
+    if (!is_dot_git && !is_bare) continue;
+    if (++repositories_ > most_repositories) {
+      facts_.too_much = too_many;
+      return;
+    }
+    const TreePath git{change.tree, change.path};
+    const TreePath checkout{change.tree, std::string(directory_in(change.path))};
+    const std::string usual = trees_.absolute(git) + "/hooks";
+    for (const auto& tree : {git, checkout}) {
+      std::vector<NamedPlace> found = places_.of_own(trees_.absolute(tree));
+      // The usual place is a member anyway, and judged with an eye for the samples.
+      std::erase_if(found, [&](const NamedPlace& place) { return tidied("", place.path) == usual; });
+      if (is_dot_git || tree == git) add_places(tree, found);
+    }
+  }
+}
+
+// None: it is no directory. One that has too many, or cannot be read, may hold anything.
+std::optional<std::vector<DirectoryAround::Name>> GitAround::names_in(const TreePath& where) {
+  auto names = trees_.names_before(where, most_names);
+  const auto seen = names ? BeforeAndAfter::Entry{} : trees_.look(where, Side::before);
+  const bool is_absent = seen.presence == BeforeAndAfter::Presence::absent;
+  const bool is_other =
+      seen.presence == BeforeAndAfter::Presence::present && seen.kind != FileKind::directory;
+  if (!names && !is_absent && !is_other) facts_.too_much = too_many;
+  return names;
+}
+
+// Submodules and worktrees have configurations of their own, which say where they are checked out.
+void GitAround::add_parts_of_repository(const TreePath& git) {
+  add_links_in(below(git, "hooks"), "git runs it at commit, checkout, merge or push");
+  for (const char* kind : {"modules", "worktrees"}) {
+    const auto names = names_in(below(git, kind));
+    if (!names) continue;
+    for (const auto& part : *names) {
+      if (part.kind != NameKind::directory) continue;
+      if (++repositories_ > most_repositories) {
+        facts_.too_much = too_many;
+        return;
+      }
+      const TreePath where = below(below(git, kind), part.name);
+      std::vector<NamedPlace> found = places_.of_git_directory(trees_.absolute(where));
+      // A part of the repository leads to nothing that is not the repository's.
+      std::erase_if(found, [](const NamedPlace& place) { return place.kind == PlaceKind::repository; });
+      add_places(where, found);
+    }
+  }
+}
+
+void GitAround::add_repositories() {
+  for (size_t tree = 0; tree < set_.trees.size(); ++tree)
+    add_places({tree, ""}, places_.around(set_.trees[tree].path));
+  std::set<TreePath> repositories;
+  for (const auto& [where, around] : facts_.directories) {
+    std::vector<NamedPlace> found;
+    for (const auto& name : around.names) {
+      if (folded_name(name.name) == ".git") found = places_.of_checkout(trees_.absolute(where), name.name);
+    }
+    const DirectoryMeaning& meaning = directories_.meaning(where.tree, where.path, Side::before);
+    if (meaning.is_git || meaning.is_worktree) {
+      auto more = places_.of_git_directory(trees_.absolute(where));
+      std::move(more.begin(), more.end(), std::back_inserter(found));
+    }
+    if (found.empty()) continue;
+    if (++repositories_ > most_repositories) {
+      facts_.too_much = too_many;
+      return;
+    }
+    add_places(where, found);
+    const auto known = facts_.git_directories.find(where);
+    if (known != facts_.git_directories.end())
+      repositories.insert(known->second.begin(), known->second.end());
+  }
+  for (const auto& git : repositories) add_parts_of_repository(git);
+}
+
+void GitAround::add_led(const TreePath& link, std::string_view reason) {
+  for (const Side side : {Side::before, Side::after}) {
+    std::vector<TreePath> links;
+    const PathEnd end = trees_.follow(trees_.absolute(link), side, &links);
+    for (auto& passed : links) {
+      if (passed != link)
+        facts_.executed.push_back({std::move(passed), ExecutedPath::Kind::file, std::string(reason)});
+    }
+    // One that leads back to where it is in does not make all of that executed.
+    if (end.place != PathEnd::Place::inside || lies_in(end.where.path, link.path)) continue;
+    const bool is_directory = trees_.look(end.where, side).kind == FileKind::directory;
+    const auto kind = is_directory ? ExecutedPath::Kind::directory : ExecutedPath::Kind::file;
+    facts_.executed.push_back({end.where, kind, std::string(reason)});
+  }
+}
+
+void GitAround::add_links_in(const TreePath& directory, std::string_view reason) {
+  std::vector<std::pair<TreePath, int>> waiting = {{directory, 0}};
+  while (!waiting.empty()) {
+    const auto [where, depth] = std::move(waiting.back());
+    waiting.pop_back();
+    const auto names = names_in(where);
+    if (!names) continue;
+    for (const auto& name : *names) {
+      if (++links_looked_for_ > most_names_for_links) {
+        facts_.too_much = too_many;
+        return;
+      }
+      const TreePath child = below(where, name.name);
+      if (name.kind == NameKind::link) add_led(child, reason);
+      const bool is_project = holds_checkouts(name.name);
+      if (name.kind == NameKind::directory && depth < deepest_member && !is_project)
+        waiting.emplace_back(child, depth + 1);
+    }
+  }
+}
+
+void GitAround::add_led_by_links() {
+  for (const auto& [where, around] : facts_.directories) {
+    for (const auto& name : around.names) {
+      const TreePath child = below(where, name.name);
+      const auto member = directories_.membership(child.tree, child.path, Side::before);
+      if (!member || member->rule == MemberRule::inner_link || member->length != child.path.size()) continue;
+      if (name.kind == NameKind::link) add_led(child, member->reason);
+      if (name.kind == NameKind::directory) add_links_in(child, member->reason);
+    }
+  }
+}
+
+PathEnd GitAround::end_of_pointer(const Change& change, Side side, std::string_view key) const {
+  const TreePath where{change.tree, change.path};
+  const auto& state = side == Side::before ? change.before : change.after;
+  if (state->kind == FileKind::link) return trees_.follow(trees_.absolute(where), side);
+  const auto text = trees_.read(where, side, longest_pointer);
+  if (!text) return {};
+  const std::string base = trees_.absolute({change.tree, std::string(directory_in(change.path))});
+  const std::string target = pointer_in(*text, key, base);
+  return target.empty() ? PathEnd{} : trees_.follow(target, side);
+}
+
+void GitAround::add_pointer(const Change& change, std::string_view key) {
+  const auto is_pointer = [](const std::optional<FileState>& state) {
+    return state && (state->kind == FileKind::file || state->kind == FileKind::link);
+  };
+  const TreePath where{change.tree, change.path};
+  if (is_pointer(change.before)) facts_.pointers_before[where] = end_of_pointer(change, Side::before, key);
+  if (is_pointer(change.after)) facts_.pointers_after[where] = end_of_pointer(change, Side::after, key);
+}
+
+void GitAround::add_working_tree(const Change& config) {
+  const TreePath where{config.tree, config.path};
+  const auto text = facts_.texts_after.find(where);
+  if (text == facts_.texts_after.end()) return;
+  const std::string said = places_said(text->second).working_tree;
+  if (said.empty()) return;
+  const std::string base = trees_.absolute({config.tree, std::string(directory_in(config.path))});
+  const std::string place = place_from(said, base, [](std::string_view) { return std::string(); });
+  const PathEnd end = place.empty() ? PathEnd{} : trees_.follow(place, Side::after);
+  // Git makes a checkout there: a directory without a .git is none.
+  const bool is_checkout =
+      end.place == PathEnd::Place::inside &&
+      trees_.look(below(end.where, ".git"), Side::after).presence == BeforeAndAfter::Presence::present;
+  if (is_checkout) facts_.working_trees[where] = end;
+}
+
+// What git would obey or run. Of its own data nothing is looked at.
+GitContents GitAround::contents_of(const TreePath& directory) const {
+  constexpr std::string_view data[] = {"head",     "objects",  "refs",      "logs",
+                                       "reftable", "rr-cache", "lost-found"};
+  GitContents contents;
+  int parts = 0;  // of the three that every git directory has
+  const auto names = trees_.names_before(directory, most_names);
+  if (!names) return {.has_others = true};
+  for (const auto& name : *names) {
+    const std::string folded = folded_name(name.name);
+    if (!is_name_of_git(name.name)) continue;
+    const bool is_data = std::find(std::begin(data), std::end(data), folded) != std::end(data);
+    if (folded == "head" || folded == "objects" || folded == "refs") ++parts;
+    if (name.kind == NameKind::link) {
+      contents.has_others = true;
+    } else if (folded == "config" && !contents.config && name.kind == NameKind::other) {
+      contents.config = trees_.read(below(directory, name.name), Side::before, max_git_config_bytes);
+      contents.has_others = contents.has_others || !contents.config;
+    } else if (folded == "hooks" || folded == "info" || folded == "branches") {
+      const auto inside = trees_.names_before(below(directory, name.name), most_names);
+      for (const auto& hook : inside.value_or(std::vector<DirectoryAround::Name>{})) {
+        if (folded == "hooks" && !is_sample_hook(hook.name)) contents.has_hooks = true;
+        if (folded == "hooks" && is_hook(folded_name(hook.name))) contents.has_known_hooks = true;
+        if (folded == "branches" || folded_name(hook.name) == "attributes") contents.has_others = true;
+      }
+      contents.has_others = contents.has_others || !inside;
+    } else if (!is_data) {
+      contents.has_others = true;
+    }
+  }
+  contents.is_repository = parts >= 3;
+  return contents;
+}
+
+void GitAround::add_contents_of(const PathEnd& end) {
+  if (end.place != PathEnd::Place::inside || facts_.git_contents.contains(end.where)) return;
+  const auto target = trees_.look(end.where, Side::before);
+  if (target.presence == BeforeAndAfter::Presence::present && target.kind == FileKind::directory)
+    facts_.git_contents.emplace(end.where, contents_of(end.where));
+}
+
+void GitAround::add_contents() {
+  for (const auto& [where, around] : facts_.directories) {
+    const DirectoryMeaning& before = directories_.meaning(where.tree, where.path, Side::before);
+    const DirectoryMeaning& after = directories_.meaning(where.tree, where.path, Side::after);
+    if (becomes_git(before, after)) facts_.git_contents[where] = contents_of(where);
+  }
+  for (const auto& [pointer, end] : facts_.pointers_after) add_contents_of(end);
+  for (const auto& [link, end] : facts_.links) add_contents_of(end);
+}
+
+}  // namespace cloche

@@ -1,0 +1,328 @@
+#include "store/commit/change_sets.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
+#include "base/sys/private_file.hpp"
+#include "base/sys/sys.hpp"
+#include "base/text/random_word.hpp"
+#include "base/text/visible_text.hpp"
+#include "store/commit/remove_layer.hpp"
+#include "store/workspace/safe_walk.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* header_file = "set";
+constexpr const char* changes_file = "changes";
+constexpr const char* steps_file = "steps";
+constexpr size_t most_bytes = size_t{1} << 30;
+
+int64_t milliseconds_now() {
+  struct timespec now {};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1'000'000;
+}
+
+Result<OwnedFd> lock_file(const std::string& directory) {
+  OwnedFd fd = TRY(sys::open(directory + "/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0600));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) return system_error("lock a change set in work");
+  return fd;
+}
+
+uint64_t kept_bytes(const ChangeSet& changes, const std::vector<ChangeVerdict>& verdicts) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < changes.changes.size() && i < verdicts.size(); ++i) {
+    if (changes.changes[i].before && verdicts[i].fate == Fate::committed)
+      bytes += changes.changes[i].before->size;
+  }
+  return bytes;
+}
+
+Result<KnownDirectory> know_held(int fd, const std::string& path) {
+  struct stat seen {};
+  struct statx birth {};
+  if (::fstat(fd, &seen) != 0) return system_error("look at " + shown(path));
+  KnownDirectory directory{path, seen.st_dev, seen.st_ino};
+  const bool is_known =
+      ::statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &birth) == 0 && (birth.stx_mask & STATX_BTIME) != 0;
+  if (is_known) directory.born_ns = birth.stx_btime.tv_sec * 1'000'000'000 + birth.stx_btime.tv_nsec;
+  return directory;
+}
+
+// What is in the directory, and then itself. Only if it is the one that is known.
+void remove_known(const KnownDirectory& place) {
+  const auto parent = sys::open(std::string(parent_of(place.path)), O_PATH | O_DIRECTORY);
+  const auto held = open_known(place);
+  if (!parent.ok() || !held.ok()) return;
+  for (const auto& name : names_in("/proc/self/fd/" + std::to_string(held.value().get())))
+    (void)remove_entry(held.value().get(), name);
+  const auto names = components_of(place.path);
+  const auto now = look_in(parent.value().get(), std::string(names.back()));
+  if (now && now->st_dev == place.device && now->st_ino == place.inode)
+    (void)::unlinkat(parent.value().get(), std::string(names.back()).c_str(), AT_REMOVEDIR);
+}
+
+}  // namespace
+
+std::string boot_id() {
+  const auto id = sys::read_small_file("/proc/sys/kernel/random/boot_id");
+  return id.ok() ? id.value() : "";
+}
+
+Result<KnownDirectory> know_directory(const std::string& path) {
+  const OwnedFd fd = TRY(sys::open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW));
+  return know_held(fd.get(), path);
+}
+
+Result<OwnedFd> open_known(const KnownDirectory& directory) {
+  OwnedFd fd = TRY(sys::open(directory.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (!is_same_directory(TRY(know_held(fd.get(), directory.path)), directory))
+    return refusal("'" + shown(directory.path) + "' is not the directory that the change set was made with");
+  return fd;
+}
+
+Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees) {
+  HeldTrees held;
+  for (const StoredTree& tree : trees) {
+    for (const auto* directory : {&tree.project, &tree.source, &tree.undo})
+      held.fds.push_back(TRY(open_known(*directory)));
+    const auto* last = &held.fds.back();
+    held.trees.push_back({(last - 2)->get(), (last - 1)->get(), last->get(), tree.transfer});
+  }
+  return held;
+}
+
+ChangeSets::ChangeSets(const std::string& state, std::string boot)
+    : state_(state),
+      marks_(state + "/changes-in-work"),
+      root_(state + "/changes"),
+      trash_(root_ + "/trash"),
+      boot_(std::move(boot)) {}
+
+Result<void> ChangeSets::write(const std::string& id, const char* file, std::string_view text) const {
+  if (write_private_file(directory_of(id) + "/" + file, text)) return {};
+  return system_error("write to the change set " + id);
+}
+
+Result<void> ChangeSets::write_header(const SetHeader& header) const {
+  return write(header.id, header_file, header_text(header));
+}
+
+Result<SetHeader> ChangeSets::read_header(const std::string& directory) const {
+  const std::string text = TRY(read_private_file(directory + "/" + header_file, most_bytes));
+  auto header = TRY(parse_header(text));
+  if (header.uid != ::geteuid()) return refusal("the change set belongs to another user");
+  return header;
+}
+
+Result<SetInWork> ChangeSets::begin(SetHeader header) const {
+  if (header.id.empty()) header.id = TRY(random_word(12));
+  if (!is_plain_id(header.id) || header.id == "trash")
+    return refusal("no id for a change set: " + shown(header.id));
+  header.status = SetStatus::open;
+  header.uid = ::geteuid();
+  header.boot = boot_;
+  if (header.created_ms == 0) header.created_ms = milliseconds_now();
+  const std::string directory = directory_of(header.id);
+  if (!make_private_directories(root_)) return system_error("make " + shown(root_));
+  if (::mkdir(directory.c_str(), 0700) != 0) return system_error("make " + shown(directory));
+  OwnedFd lock = TRY(lock_file(directory));
+  mark(header.id, SetStatus::open);
+  TRY(write_header(header));
+  return SetInWork{std::move(header), std::move(lock)};
+}
+
+// Without its mark a set is found by recover() alone: that is slower, and loses nothing.
+void ChangeSets::mark(const std::string& id, SetStatus status) const {
+  const std::string path = marks_ + "/" + id;
+  if (status != SetStatus::open && status != SetStatus::committing) {
+    ::unlink(path.c_str());
+  } else if (make_private_directories(marks_)) {
+    (void)sys::open(path, O_WRONLY | O_CREAT | O_NOFOLLOW, 0600).ok();
+  }
+}
+
+Result<SetInWork> ChangeSets::work_on(const std::string& id) const {
+  if (!is_plain_id(id)) return refusal("no id of a change set: " + shown(id));
+  TRY(read_header(directory_of(id)));  // before a lock is made in a directory that is none of ours
+  OwnedFd lock = TRY(lock_file(directory_of(id)));
+  return SetInWork{TRY(read_header(directory_of(id))), std::move(lock)};
+}
+
+// Also the list of steps: without it a commit that survived could not be finished.
+Result<void> ChangeSets::sync_store(FileSync sync) const {
+  if (sync == FileSync::later) return {};
+  const OwnedFd fd = TRY(sys::open(root_, O_RDONLY | O_DIRECTORY));
+  if (::syncfs(fd.get()) != 0) return system_error("sync " + shown(root_));
+  return {};
+}
+
+Result<void> ChangeSets::set_status(SetInWork& set, SetStatus status) const {
+  set.header.status = status;
+  TRY(write_header(set.header));
+  mark(set.header.id, status);
+  return {};
+}
+
+Result<void> ChangeSets::stage(SetInWork& set, const ChangeSet& changes,
+                               const std::vector<ChangeVerdict>& verdicts) const {
+  TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, {})));
+  return set_status(set, SetStatus::staged);
+}
+
+Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
+                                     const std::vector<ChangeVerdict>& verdicts,
+                                     const CommitOptions& options) const {
+  return commit(set, changes, verdicts, plan_steps(changes, verdicts), options);
+}
+
+Result<Committed> ChangeSets::commit(SetInWork& set, const ChangeSet& changes,
+                                     const std::vector<ChangeVerdict>& verdicts, CommitSteps planned,
+                                     const CommitOptions& options) const {
+  set.header.sync = options.sync;
+  set.header.bytes = kept_bytes(changes, verdicts);
+  const HeldTrees held = TRY(hold_trees(set.header.trees));
+  TRY(write(set.header.id, changes_file, changes_text(changes, verdicts, planned.left)));
+  CommitOptions recorded = options;
+  recorded.before_first = [&](const std::vector<Step>& steps) -> Result<void> {
+    if (options.before_first) TRY(options.before_first(steps));
+    TRY(write(set.header.id, steps_file, steps_text(steps)));
+    TRY(set_status(set, SetStatus::committing));
+    return sync_store(options.sync);
+  };
+  const Committed committed = TRY(cloche::commit(held.trees, std::move(planned.steps), recorded));
+  TRY(record_end(set, committed));
+  return committed;
+}
+
+// A commit that is stuck stays as it is: the next recovery tries again.
+Result<void> ChangeSets::record_end(SetInWork& set, const Committed& committed) const {
+  if (committed.end == CommitEnd::stuck) return {};
+  if (committed.end != CommitEnd::committed) return set_status(set, SetStatus::staged);
+  TRY(write(set.header.id, steps_file, steps_text(committed.steps)));
+  set.header.ended_ns = committed.ended_ns;
+  return set_status(set, SetStatus::committed);
+}
+
+Result<void> ChangeSets::record_undone(const std::string& id, const ChangeSet& undone) const {
+  SetInWork work = TRY(work_on(id));
+  StoredSet set = TRY(find(id));
+  std::set<std::pair<size_t, std::string_view>> paths;
+  for (const Change& change : undone.changes) paths.insert({change.tree, change.path});
+  std::set<size_t> left(set.left.begin(), set.left.end());
+  bool is_undone = true;
+  for (size_t i = 0; i < set.changes.changes.size(); ++i) {
+    const Change& change = set.changes.changes[i];
+    if (paths.contains({change.tree, change.path})) left.insert(i);
+    const bool is_committed = i < set.verdicts.size() && set.verdicts[i].fate == Fate::committed;
+    is_undone = is_undone && (!is_committed || left.contains(i));
+  }
+  TRY(write(id, changes_file, changes_text(set.changes, set.verdicts, {left.begin(), left.end()})));
+  return is_undone ? set_status(work, SetStatus::undone) : Result<void>();
+}
+
+Result<void> ChangeSets::forget(SetInWork& work, const ChangeSet& forgotten) const {
+  const StoredSet set = TRY(find(work.header.id));
+  std::set<std::pair<size_t, std::string_view>> paths;
+  for (const Change& change : forgotten.changes) paths.insert({change.tree, change.path});
+  ChangeSet kept{.trees = set.changes.trees};
+  std::vector<ChangeVerdict> verdicts;
+  std::vector<size_t> left;
+  for (size_t i = 0; i < set.changes.changes.size(); ++i) {
+    const Change& change = set.changes.changes[i];
+    if (paths.contains({change.tree, change.path})) continue;
+    if (std::binary_search(set.left.begin(), set.left.end(), i)) left.push_back(kept.changes.size());
+    verdicts.push_back(i < set.verdicts.size() ? set.verdicts[i] : ChangeVerdict{});
+    kept.changes.push_back(change);
+  }
+  return write(work.header.id, changes_file, changes_text(kept, verdicts, left));
+}
+
+std::vector<SetHeader> ChangeSets::list(const std::optional<KnownDirectory>& workspace) const {
+  std::vector<SetHeader> found;
+  for (const auto& name : names_in(root_)) {
+    auto header = read_header(directory_of(name));
+    if (!header.ok() || header.value().id != name) continue;
+    const bool is_meant = !workspace || is_same_directory(header.value().workspace, *workspace);
+    if (is_meant) found.push_back(std::move(header).value());
+  }
+  std::sort(found.begin(), found.end(), [](const SetHeader& a, const SetHeader& b) {
+    return a.created_ms != b.created_ms ? a.created_ms > b.created_ms : a.id > b.id;
+  });
+  return found;
+}
+
+Result<StoredSet> ChangeSets::find(const std::string& id) const {
+  if (!is_plain_id(id)) return refusal("no id of a change set: " + shown(id));
+  StoredSet set{.header = TRY(read_header(directory_of(id)))};
+  const auto changes = read_private_file(directory_of(id) + "/" + changes_file, most_bytes);
+  if (changes.ok()) TRY(parse_changes(changes.value(), set));
+  const auto steps = read_private_file(directory_of(id) + "/" + steps_file, most_bytes);
+  if (steps.ok()) set.steps = TRY(parse_steps(steps.value()));
+  for (const Step& step : set.steps) {
+    if (step.tree >= set.header.trees.size())
+      return refusal("the steps of the change set " + id + " are damaged");
+  }
+  return set;
+}
+
+Result<StoredSet> ChangeSets::last(const KnownDirectory& workspace) const {
+  for (const SetHeader& header : list(workspace)) {
+    if (header.status == SetStatus::committed && header.undoes.empty()) return find(header.id);
+  }
+  return refusal("no call has changed anything here that is kept");
+}
+
+Result<void> ChangeSets::drop_held(const std::string& id) const {
+  if (!make_private_directories(trash_)) return system_error("make " + shown(trash_));
+  if (::rename(directory_of(id).c_str(), (trash_ + "/" + id).c_str()) != 0)
+    return system_error("drop the change set " + id);
+  return {};
+}
+
+Result<void> ChangeSets::drop(const std::string& id) const {
+  SetInWork set = TRY(work_on(id));
+  if (set.header.status == SetStatus::committing)
+    return refusal("the change set " + id + " is not committed to its end");
+  TRY(set_status(set, SetStatus::dropped));
+  return drop_held(id);
+}
+
+size_t ChangeSets::prune(const PruneBounds& bounds, int64_t now_ms) const {
+  constexpr int64_t day_ms = 24LL * 60 * 60 * 1000;
+  size_t count = 0;
+  uint64_t bytes = 0;
+  size_t dropped = 0;
+  for (const SetHeader& header : list()) {
+    if (header.status != SetStatus::committed && header.status != SetStatus::undone) continue;
+    ++count;
+    bytes += header.bytes;
+    const bool is_kept = count <= bounds.count && bytes <= bounds.bytes;
+    if (is_kept || now_ms - header.created_ms < day_ms) continue;
+    if (drop(header.id).ok()) ++dropped;
+  }
+  return dropped;
+}
+
+void ChangeSets::empty_trash() const {
+  const auto trash = sys::open(trash_, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  if (!trash.ok()) return;
+  for (const auto& name : names_in(trash_)) {
+    const auto header = read_header(trash_ + "/" + name);
+    if (header.ok()) {
+      for (const KnownDirectory& place : header.value().places) remove_known(place);
+    }
+    (void)remove_entry(trash.value().get(), name);
+  }
+}
+
+}  // namespace cloche

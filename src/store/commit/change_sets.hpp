@@ -1,0 +1,124 @@
+// The store of change sets: one directory for each, STATE/changes/ID, in the caller's state directory and
+// nowhere else. A file in a project that looks like one means nothing.
+//
+// A set has the files `set` (the header, replaced whole when its status changes), `changes` (what changed,
+// and the verdicts), `steps` (written before the first step is taken, and with what was placed after the
+// last) and `lock`, which the process that works on the set holds. A set whose lock is free has no process.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/sys/fd.hpp"
+#include "store/commit/stored_set.hpp"
+
+namespace cloche {
+
+// A set that this process works on.
+struct SetInWork {
+  SetHeader header = {};
+  OwnedFd lock = {};
+};
+
+struct PruneBounds {
+  size_t count = 0;
+  uint64_t bytes = 0;
+};
+
+// What became of a set that a killed process left.
+struct Recovered {
+  std::string id = {};
+  SetStatus status = SetStatus::open;
+  std::vector<Message> reasons = {};  // why it is not finished
+};
+
+class ChangeSets {
+ public:
+  // `boot` is the running boot's id (/proc/sys/kernel/random/boot_id).
+  ChangeSets(const std::string& state, std::string boot);
+
+  // Id, user and boot are filled in; an id that is given must be plain and new.
+  Result<SetInWork> begin(SetHeader header) const;
+
+  // Commits the changes as the verdicts say, and records everything.
+  Result<Committed> commit(SetInWork& set, const ChangeSet& changes,
+                           const std::vector<ChangeVerdict>& verdicts,
+                           const CommitOptions& options = {}) const;
+  // The same by steps that are planned already: an undo.
+  Result<Committed> commit(SetInWork& set, const ChangeSet& changes,
+                           const std::vector<ChangeVerdict>& verdicts, CommitSteps planned,
+                           const CommitOptions& options = {}) const;
+  // Keeps the changes, and brings nothing of them into the project.
+  Result<void> stage(SetInWork& set, const ChangeSet& changes,
+                     const std::vector<ChangeVerdict>& verdicts) const;
+  // After an undo: these changes are no longer in the project. Nothing else left: the set is undone.
+  Result<void> record_undone(const std::string& id, const ChangeSet& undone) const;
+  // These changes never reached the project by this set, and no longer wait in it: another set brought them
+  // there, or the operator does not want them.
+  Result<void> forget(SetInWork& set, const ChangeSet& forgotten) const;
+  Result<void> set_status(SetInWork& set, SetStatus status) const;
+
+  // Takes the lock of a set that no process works on. An Error says who or what is in the way.
+  Result<SetInWork> work_on(const std::string& id) const;
+
+  // Newest first. Without a workspace: all of this user's.
+  std::vector<SetHeader> list(const std::optional<KnownDirectory>& workspace = {}) const;
+  Result<StoredSet> find(const std::string& id) const;
+  // The newest one of a workspace that was committed.
+  Result<StoredSet> last(const KnownDirectory& workspace) const;
+
+  // Finishes or takes back what killed processes began to commit, and drops what they had only opened.
+  // `is_allowed` judges a set again; what it does not allow is taken back. May be empty.
+  using IsAllowed = std::function<bool(const StoredSet& set)>;
+  std::vector<Recovered> recover(const IsAllowed& is_allowed = {}) const;
+  // The same for every call: looks at nothing but the marks of sets that a process works on.
+  void recover_interrupted() const;
+
+  // Moves the set out of the way; empty_trash() removes its bytes.
+  Result<void> drop(const std::string& id) const;
+  // Drops the oldest sets beyond the bounds, and nothing that is staged or younger than a day.
+  size_t prune(const PruneBounds& bounds, int64_t now_ms) const;
+  // Takes time: not while a caller waits.
+  void empty_trash() const;
+
+ private:
+  std::string directory_of(const std::string& id) const { return root_ + "/" + id; }
+  Result<SetHeader> read_header(const std::string& directory) const;
+  Result<void> write(const std::string& id, const char* file, std::string_view text) const;
+  Result<void> write_header(const SetHeader& header) const;
+  Result<void> sync_store(FileSync sync) const;
+  Result<void> drop_held(const std::string& id) const;
+  Result<void> record_end(SetInWork& set, const Committed& committed) const;
+  std::optional<Recovered> recover_one(const SetHeader& seen, const IsAllowed& is_allowed) const;
+  Result<void> recover_commit(SetInWork& set, const IsAllowed& is_allowed, Recovered& answer) const;
+
+  // Whether a process works on it, for recover_interrupted().
+  void mark(const std::string& id, SetStatus status) const;
+
+  std::string state_;
+  std::string marks_;  // STATE/changes-in-work: a file for each set that is open or being committed
+  std::string root_;   // STATE/changes
+  std::string trash_;  // STATE/changes/trash
+  std::string boot_;
+};
+
+// Of the running boot. Empty where it cannot be read: then no set of this boot is resumed.
+std::string boot_id();
+
+// A path with the identity of what is there now.
+Result<KnownDirectory> know_directory(const std::string& path);
+// An Error if it is not the one that is known.
+Result<OwnedFd> open_known(const KnownDirectory& directory);
+
+// The directories of a set's trees, held.
+struct HeldTrees {
+  std::vector<OwnedFd> fds = {};
+  std::vector<CommitTree> trees = {};
+};
+Result<HeldTrees> hold_trees(const std::vector<StoredTree>& trees);
+
+}  // namespace cloche

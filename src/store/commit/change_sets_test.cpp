@@ -1,0 +1,323 @@
+#include "store/commit/change_sets.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <functional>
+
+#include "store/commit/commit_fixture.hpp"
+#include "store/commit/undo.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* this_boot = "this-boot";
+
+// A scene with a state directory.
+struct StoreScene : CommitScene {
+  using CommitScene::CommitScene;
+  Transfer transfer = Transfer::rename;
+  std::string state = scratch.path + "/state";
+  ChangeSets store = ChangeSets(state, this_boot);
+
+  SetHeader header() const {
+    SetHeader header;
+    header.workspace = know_directory(project).value();
+    header.trees = {
+        {header.workspace, know_directory(upper).value(), know_directory(undo).value(), transfer}};
+    return header;
+  }
+  Result<Committed> commit(const CommitOptions& options = {}) const {
+    auto begun = store.begin(header());
+    EXPECT_TRUE(begun.ok()) << describe(begun.error());
+    return store.commit(begun.value(), this->set, all_committed(this->set), options);
+  }
+  StoredSet last() const {
+    auto found = store.last(know_directory(project).value());
+    EXPECT_TRUE(found.ok()) << describe(found.error());
+    return std::move(found).value();
+  }
+  // Commits a plan into a fresh undo directory, and answers with the id of the new set.
+  std::string undo_by(const UndoPlan& plan, const std::string& id, const CommitOptions& options = {}) {
+    EXPECT_TRUE(plan.conflicts.empty())
+        << plan.conflicts.front().path << " " << plan.conflicts.front().reason;
+    SetHeader again = header();
+    const std::string place = scratch.path + "/undo-of-" + id;
+    ::mkdir(place.c_str(), 0700);
+    again.trees = plan.trees;
+    again.trees[0].undo = know_directory(place).value();
+    again.undoes = id;
+    auto begun = store.begin(again);
+    EXPECT_TRUE(begun.ok());
+    const auto committed = store.commit(begun.value(), plan.changes, plan.verdicts, plan.planned, options);
+    EXPECT_TRUE(committed.ok());
+    EXPECT_EQ(committed.value().end, CommitEnd::committed) << text_of(committed.value());
+    begun.value().lock.reset();
+    EXPECT_TRUE(store.record_undone(id, plan.changes).ok());
+    return begun.value().header.id;
+  }
+};
+
+StoreScene random_scene(unsigned seed) {
+  RandomTrees random(seed);
+  Model before = random.next();
+  Model after = random.changed(before);
+  after["always"] = a_file("new");  // never without a change
+  return StoreScene(std::move(before), std::move(after));
+}
+
+TEST(ChangeSets, TextsKeepEverything) {
+  const StoreScene scene = random_scene(7);
+  ASSERT_TRUE(scene.commit().ok());
+  const StoredSet set = scene.last();
+  EXPECT_EQ(set.changes, scene.set);
+  EXPECT_EQ(set.verdicts.size(), scene.set.changes.size());
+  EXPECT_EQ(parse_steps(steps_text(set.steps)).value(), set.steps);
+  EXPECT_EQ(parse_header(header_text(set.header)).value(), set.header);
+  const std::string text = header_text(set.header);
+  for (size_t size = 0; size < text.size(); ++size) EXPECT_FALSE(parse_header(text.substr(0, size)).ok());
+}
+
+TEST(ChangeSets, UndoRestoresTheTreeAndIsUndoneItself) {
+  for (unsigned seed = 0; seed < 30; ++seed) {
+    StoreScene scene = random_scene(seed + 100);
+    const auto committed = scene.commit();
+    ASSERT_TRUE(committed.ok());
+    ASSERT_EQ(committed.value().end, CommitEnd::committed) << seed << text_of(committed.value());
+    const auto plan = plan_undo(scene.last(), {});
+    ASSERT_TRUE(plan.ok()) << describe(plan.error());
+    const std::string first = scene.last().header.id;
+    const std::string second = scene.undo_by(plan.value(), first);
+    EXPECT_EQ(scene.store.find(first).value().header.status, SetStatus::undone);
+    // Planned before the tree is read, because reading a closed file changes its ctime.
+    const auto redo = plan_undo(scene.store.find(second).value(), {});
+    ASSERT_TRUE(redo.ok()) << describe(redo.error());
+    ASSERT_EQ(read_tree(scene.project), scene.before) << seed;
+    scene.undo_by(redo.value(), second);
+    ASSERT_EQ(read_tree(scene.project), scene.after) << seed;
+  }
+}
+
+// Ends the process after that many steps, as a kill would.
+void commit_and_die(const StoreScene& scene, size_t last_step) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CommitOptions options;
+    options.after_step = [&](size_t step) {
+      if (step == last_step) ::_exit(7);
+    };
+    (void)scene.commit(options);
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(ChangeSets, KilledAtAnyStepIsFinishedOrTakenBack) {
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    for (size_t last = 0;; ++last) {
+      StoreScene scene = random_scene(seed + 300);
+      if (seed == 3) scene.transfer = Transfer::copy;
+      if (last >= scene.steps().size()) break;
+      commit_and_die(scene, last);
+      const bool goes_on = last % 2 == 0;
+      const auto recovered = scene.store.recover([&](const StoredSet&) { return goes_on; });
+      ASSERT_EQ(recovered.size(), 1U);
+      EXPECT_EQ(recovered[0].status, goes_on ? SetStatus::committed : SetStatus::staged);
+      EXPECT_TRUE(scene.store.recover().empty());
+      if (!goes_on) {
+        ASSERT_EQ(read_tree(scene.project), scene.before) << seed << " " << last;
+        continue;
+      }
+      const auto plan = plan_undo(scene.last(), {});
+      ASSERT_EQ(read_tree(scene.project), scene.after) << seed << " " << last;
+      ASSERT_TRUE(plan.ok()) << describe(plan.error());
+      scene.undo_by(plan.value(), scene.last().header.id);
+      ASSERT_EQ(read_tree(scene.project), scene.before) << seed << " " << last;
+    }
+  }
+}
+
+// A step of two operations, ended between them.
+TEST(ChangeSets, KilledBetweenLinkAndRenameIsFinished) {
+  for (const bool goes_on : {true, false}) {
+    StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
+    commit_and_die(scene, 0);
+    ASSERT_EQ(::link((scene.project + "/b").c_str(), (scene.undo + "/1").c_str()), 0);
+    const auto recovered = scene.store.recover([&](const StoredSet&) { return goes_on; });
+    ASSERT_EQ(recovered.size(), 1U);
+    EXPECT_EQ(read_tree(scene.project), goes_on ? scene.after : scene.before);
+  }
+}
+
+// What the host did to a half committed tree is kept, and the rest goes back.
+TEST(ChangeSets, RecoveryTakesBackWhatCannotBeFinished) {
+  StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
+  commit_and_die(scene, 0);
+  make_node(scene.project + "/x", a_file("host"));
+  ASSERT_EQ(::rename((scene.project + "/x").c_str(), (scene.project + "/b").c_str()), 0);
+  const auto recovered = scene.store.recover();
+  ASSERT_EQ(recovered.size(), 1U);
+  EXPECT_EQ(recovered[0].status, SetStatus::staged);
+  EXPECT_EQ(read_tree(scene.project), (Model{{"a", a_file("1")}, {"b", a_file("host")}}));
+}
+
+TEST(ChangeSets, AnotherBootsCommitIsLeftUnlessItWasSynced) {
+  for (const auto sync : {FileSync::later, FileSync::at_once}) {
+    StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
+    const pid_t child = ::fork();
+    if (child == 0) {
+      CommitOptions options{.sync = sync};
+      options.after_step = [](size_t) { ::_exit(0); };
+      (void)scene.commit(options);
+    }
+    ::waitpid(child, nullptr, 0);
+    const auto recovered = ChangeSets(scene.state, "another-boot").recover();
+    ASSERT_EQ(recovered.size(), 1U);
+    const bool is_synced = sync == FileSync::at_once;
+    EXPECT_EQ(recovered[0].status, is_synced ? SetStatus::committed : SetStatus::committing);
+    EXPECT_EQ(sys::read_file(scene.project + "/b").value(), is_synced ? "2" : "1");
+  }
+}
+
+TEST(ChangeSets, DirectoriesThatDoNotMatchAreLeftAlone) {
+  StoreScene scene({{"a", a_file("1")}, {"b", a_file("1")}}, {{"a", a_file("2")}, {"b", a_file("2")}});
+  commit_and_die(scene, 0);
+  ASSERT_EQ(::rename(scene.upper.c_str(), (scene.scratch.path + "/moved").c_str()), 0);
+  make_tree(scene.scratch.path, {{"upper", a_directory()}, {"upper/b", a_file("forged")}});
+  const auto recovered = scene.store.recover();
+  ASSERT_EQ(recovered.size(), 1U);
+  EXPECT_EQ(recovered[0].status, SetStatus::committing);
+  EXPECT_EQ(sys::read_file(scene.project + "/b").value(), "1");
+  EXPECT_EQ(sys::read_file(scene.upper + "/b").value(), "forged");
+}
+
+TEST(ChangeSets, ASetInWorkIsNotRecovered) {
+  StoreScene scene({}, {{"a", a_file("1")}});
+  auto begun = scene.store.begin(scene.header());
+  ASSERT_TRUE(begun.ok());
+  EXPECT_TRUE(scene.store.recover().empty());
+  EXPECT_FALSE(scene.store.drop(begun.value().header.id).ok());
+  begun.value().lock.reset();
+  const auto recovered = scene.store.recover();
+  ASSERT_EQ(recovered.size(), 1U);
+  EXPECT_EQ(recovered[0].status, SetStatus::dropped);
+  EXPECT_TRUE(scene.store.list().empty());
+}
+
+TEST(ChangeSets, ForgedStateIsNotBelieved) {
+  StoreScene scene({}, {{"a", a_file("1")}});
+  ASSERT_TRUE(scene.commit().ok());
+  const StoredSet set = scene.last();
+  const std::string file = scene.state + "/changes/" + set.header.id + "/set";
+  ASSERT_EQ(::chmod(file.c_str(), 0666), 0);  // another user could have written it
+  EXPECT_TRUE(scene.store.list().empty());
+  EXPECT_FALSE(scene.store.find(set.header.id).ok());
+  EXPECT_FALSE(scene.store.find("../changes/" + set.header.id).ok());
+}
+
+TEST(ChangeSets, UndoesSinglePathsAndThenTheRest) {
+  StoreScene scene({{"a", a_file("1")},
+                    {"d", a_directory(0755)},
+                    {"d/e", a_directory(0700)},
+                    {"d/e/f", a_file("1")},
+                    {"d/g", a_file("1")}},
+                   {{"a", a_file("2")}, {"n", a_directory()}, {"n/f", a_file("2")}, {"n/g", a_file("2")}});
+  ASSERT_EQ(scene.commit().value().end, CommitEnd::committed);
+  const std::string id = scene.last().header.id;
+  const auto some = plan_undo(scene.last(), {{0, "d/e/f"}, {0, "n/f"}});
+  ASSERT_TRUE(some.ok()) << describe(some.error());
+  scene.undo_by(some.value(), id);
+  Model expected = scene.after;
+  expected.erase("n/f");
+  for (const char* path : {"d", "d/e", "d/e/f"}) expected[path] = scene.before.at(path);
+  EXPECT_EQ(read_tree(scene.project), expected);
+  EXPECT_EQ(scene.store.find(id).value().header.status, SetStatus::committed);
+  EXPECT_FALSE(plan_undo(scene.last(), {{0, "d/e/f"}}).ok());
+  ASSERT_EQ(
+      ::rename((scene.scratch.path + "/undo-of-" + id).c_str(), (scene.scratch.path + "/first").c_str()), 0);
+  const auto rest = plan_undo(scene.store.find(id).value(), {});
+  ASSERT_TRUE(rest.ok()) << describe(rest.error());
+  scene.undo_by(rest.value(), id);
+  EXPECT_EQ(read_tree(scene.project), scene.before);
+  EXPECT_EQ(scene.store.find(id).value().header.status, SetStatus::undone);
+}
+
+struct HostChange {
+  const char* name;
+  std::function<void(const std::string& project)> happens;
+  std::string path;
+};
+
+TEST(ChangeSets, UndoConflictsWithWhatTheHostChangedSince) {
+  const std::vector<HostChange> rows = {
+      {"rewritten", [](const std::string& p) { ::truncate((p + "/a").c_str(), 0); }, "a"},
+      {"touched", [](const std::string& p) { ::chmod((p + "/a").c_str(), 0600); }, "a"},
+      {"deleted", [](const std::string& p) { ::unlink((p + "/a").c_str()); }, "a"},
+      {"made again", [](const std::string& p) { make_node(p + "/gone", a_file("host")); }, "gone"},
+      {"changed below", [](const std::string& p) { ::truncate((p + "/n/f").c_str(), 0); }, "n"},
+      {"added below", [](const std::string& p) { make_node(p + "/n/x", a_file("host")); }, "n"},
+      {"deleted below", [](const std::string& p) { ::unlink((p + "/n/f").c_str()); }, "n"},
+  };
+  for (const HostChange& row : rows) {
+    StoreScene scene({{"a", a_file("1")}, {"gone", a_file("1")}},
+                     {{"a", a_file("2")}, {"n", a_directory()}, {"n/f", a_file("2")}});
+    ASSERT_EQ(scene.commit().value().end, CommitEnd::committed);
+    row.happens(scene.project);
+    const auto plan = plan_undo(scene.last(), {});
+    ASSERT_TRUE(plan.ok());
+    ASSERT_EQ(plan.value().conflicts.size(), 1U) << row.name;
+    EXPECT_EQ(plan.value().conflicts[0].path, row.path) << row.name;
+  }
+}
+
+TEST(ChangeSets, PruneKeepsWhatIsYoungOrStaged) {
+  const StoreScene scene({}, {{"a", a_file("1")}});
+  constexpr int64_t day = 24LL * 60 * 60 * 1000;
+  for (int i = 0; i < 6; ++i) {
+    SetHeader header = scene.header();
+    header.created_ms = (i + 1) * day;
+    header.id = "s-" + std::to_string(i);
+    header.bytes = 10;
+    auto begun = scene.store.begin(header);
+    ASSERT_TRUE(begun.ok());
+    ASSERT_TRUE(
+        scene.store.set_status(begun.value(), i == 0 ? SetStatus::staged : SetStatus::committed).ok());
+  }
+  const auto ids = [&] {
+    std::string text;
+    for (const auto& header : scene.store.list(know_directory(scene.project).value()))
+      text += header.id + " ";
+    return text;
+  };
+  EXPECT_EQ(ids(), "s-5 s-4 s-3 s-2 s-1 s-0 ");
+  EXPECT_EQ(scene.store.prune({.count = 4, .bytes = 1000}, 7 * day), 1U);
+  EXPECT_EQ(ids(), "s-5 s-4 s-3 s-2 s-0 ");
+  EXPECT_EQ(scene.store.prune({.count = 100, .bytes = 30}, 7 * day), 1U);
+  EXPECT_EQ(scene.store.prune({}, 5 * day), 1U);
+  EXPECT_EQ(ids(), "s-5 s-4 s-0 ");
+}
+
+TEST(ChangeSets, TrashIsRemovedWithClosedDirectoriesAndNothingElse) {
+  const StoreScene scene({}, {{"a", a_file("1")}});
+  make_tree(scene.scratch.path,
+            {{"p", a_directory()}, {"p/w", a_directory(0000)}, {"q", a_directory()}, {"q/f", a_file("x")}});
+  ::chmod((scene.scratch.path + "/p/w").c_str(), 0700);
+  make_tree(scene.scratch.path, {{"p/w/work", a_directory(0000)}, {"p/w", a_directory(0000)}});
+  SetHeader header = scene.header();
+  header.places = {know_directory(scene.scratch.path + "/p").value(),
+                   know_directory(scene.scratch.path + "/q").value()};
+  ++header.places[1].inode;  // not the one that was meant
+  auto begun = scene.store.begin(header);
+  begun.value().lock.reset();
+  ASSERT_TRUE(scene.store.drop(begun.value().header.id).ok());
+  EXPECT_EQ(::access((scene.scratch.path + "/p").c_str(), F_OK), 0);
+  scene.store.empty_trash();
+  EXPECT_NE(::access((scene.scratch.path + "/p").c_str(), F_OK), 0);
+  EXPECT_EQ(::access((scene.scratch.path + "/q/f").c_str(), F_OK), 0);
+  EXPECT_TRUE(names_in(scene.state + "/changes/trash").empty());
+}
+
+}  // namespace
+}  // namespace cloche

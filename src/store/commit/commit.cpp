@@ -1,0 +1,239 @@
+#include "store/commit/commit.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/text/visible_text.hpp"
+#include "store/commit/commit_check.hpp"
+#include "store/commit/commit_perform.hpp"
+#include "store/commit/entry_attributes.hpp"
+#include "store/commit/entry_copy.hpp"
+#include "store/commit/layer_walk.hpp"
+#include "store/commit/remove_layer.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* end_mark = "end";
+
+std::string copy_name(size_t step) { return "new-" + std::to_string(step); }
+
+bool moves_source(const Step& step) { return step.kind == StepKind::add || step.kind == StepKind::replace; }
+
+Result<void> sync_trees(std::span<const CommitTree> trees, FileSync sync) {
+  if (sync == FileSync::later) return {};
+  for (const CommitTree& tree : trees) {
+    // A descriptor of O_PATH cannot be synced.
+    const OwnedFd project = open_child(tree.project, ".", directory_flags);
+    const OwnedFd source = open_child(tree.source, ".", directory_flags);
+    if (!project || ::syncfs(project.get()) != 0) return system_error("sync the project");
+    if (!source || ::syncfs(source.get()) != 0) return system_error("sync the changes");
+  }
+  return {};
+}
+
+Result<void> strip(std::span<const CommitTree> trees, const std::vector<MarkedEntry>& marked) {
+  for (const MarkedEntry& entry : marked) {
+    if (trees[entry.tree].transfer == Transfer::copy) continue;  // a copy has none
+    const OwnedFd directory =
+        open_descendant(trees[entry.tree].source, directory_part(entry.path), O_PATH | O_DIRECTORY);
+    if (!directory) return system_error("open the directory of '" + shown(entry.path) + "'");
+    const auto name = name_part(entry.path);
+    TRY(strip_overlay_attributes(directory.get(), name.c_str()));
+    if (!entry.is_marked_below) continue;
+    TRY(walk_below(directory.get(), name, ClosedDirectory::opened, [](const WalkedEntry& below) {
+      return strip_overlay_attributes(below.directory, below.name);
+    }));
+  }
+  return {};
+}
+
+void remove_copies(std::span<const CommitTree> trees, const std::vector<Step>& steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (trees[steps[i].tree].transfer == Transfer::copy && moves_source(steps[i]))
+      (void)remove_entry(trees[steps[i].tree].undo, copy_name(i));
+  }
+}
+
+// Puts copies of what is on another mount into the undo directory, and makes the steps take those.
+Result<void> copy_sources(std::span<const CommitTree> trees, std::vector<Step>& steps) {
+  for (size_t tree = 0; tree < trees.size(); ++tree) {
+    if (trees[tree].transfer != Transfer::copy) continue;
+    EntryCopier copier(trees[tree].undo);
+    for (size_t i = 0; i < steps.size(); ++i) {
+      Step& step = steps[i];
+      if (step.tree != tree || !moves_source(step)) continue;
+      const OwnedFd directory =
+          open_descendant(trees[tree].source, directory_part(step.from), O_PATH | O_DIRECTORY);
+      if (!directory) return system_error("open the directory of '" + shown(step.from) + "'");
+      TRY(copier.copy(directory.get(), name_part(step.from), copy_name(i)));
+      const auto made = look_in(trees[tree].undo, copy_name(i));
+      if (!made) return system_error("look at the copy of '" + shown(step.from) + "'");
+      step.from = copy_name(i);
+      step.is_copied = true;
+      step.fresh = made->st_ino;
+    }
+  }
+  return {};
+}
+
+// A time that every change of ours is before, and every later change of another process is not. Waits on
+// kernels whose files know the time by clock ticks only.
+Result<int64_t> mark_end(const CommitTree& tree) {
+  const OwnedFd mark(::openat(tree.undo, end_mark, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const auto changed = [&]() -> int64_t {
+    struct stat seen {};
+    if (!mark || ::fstat(mark.get(), &seen) != 0) return -1;
+    return seen.st_ctim.tv_sec * 1'000'000'000 + seen.st_ctim.tv_nsec;
+  };
+  const int64_t first = changed();
+  constexpr int most_tries = 40;
+  for (int i = 0; first >= 0 && i < most_tries; ++i) {
+    if (::fchmod(mark.get(), 0600) != 0) break;
+    const int64_t now = changed();
+    if (now > first) return now;
+    const struct timespec pause { 0, 500'000 };
+    (void)::nanosleep(&pause, nullptr);
+  }
+  return system_error("mark the end of the commit");
+}
+
+// "'f' (the old one is kept as 3, see undo)" for what could not be taken back.
+Message describe_stuck(const Step& step, size_t number, const Error& error) {
+  std::string text = "'" + shown(step.path) + "' could not be taken back (" + error.what.text() + ")";
+  if (step.kind == StepKind::replace || step.kind == StepKind::remove)
+    text += "; the old one is in the undo directory under the name " + undo_name(number);
+  if (step.kind == StepKind::add || step.kind == StepKind::replace)
+    text += "; the new one belongs to '" + shown(step.from) + "' of the " +
+            (step.is_copied ? "undo directory" : "upper layer");
+  return text;
+}
+
+class Performance {
+ public:
+  Performance(std::span<const CommitTree> trees, Committed& commit, Attempt attempt,
+              const CommitOptions& options)
+      : trees_(trees),
+        commit_(commit),
+        attempt_(attempt),
+        options_(options),
+        performer_(trees, commit.steps, attempt) {}
+
+  void run() {
+    for (size_t i = 0; i < commit_.steps.size(); ++i) {
+      const auto applied = performer_.apply(i);
+      if (!applied.ok()) return take_back(i, applied.error().what);
+      if (options_.after_step) options_.after_step(i);
+    }
+    const auto ended = finish();
+    if (!ended.ok()) return take_back(commit_.steps.size() - 1, ended.error().what);
+    commit_.end = CommitEnd::committed;
+  }
+
+  // Everything up to the step that failed.
+  void take_back(size_t failed, const Message& why) {
+    commit_.end = CommitEnd::taken_back;
+    commit_.reasons.push_back(why);
+    // Of an earlier attempt any step may be done.
+    const size_t count = attempt_ == Attempt::again ? commit_.steps.size() : failed + 1;
+    for (size_t i = count; i-- > 0;) {
+      const auto reverted = performer_.revert(i);
+      if (reverted.ok()) continue;
+      commit_.end = CommitEnd::stuck;
+      commit_.reasons.push_back(describe_stuck(commit_.steps[i], i, reverted.error()));
+    }
+    if (commit_.end == CommitEnd::taken_back) remove_copies(trees_, commit_.steps);
+  }
+
+ private:
+  Result<void> finish() {
+    TRY(sync_trees(trees_, options_.sync));
+    for (size_t i = 0; i < commit_.steps.size(); ++i) {
+      Step& step = commit_.steps[i];
+      const bool is_placed = step.side == StepSide::project && step.kind != StepKind::remove;
+      if (is_placed) step.placed = performer_.placed(i);
+    }
+    if (!commit_.steps.empty()) commit_.ended_ns = TRY(mark_end(trees_[commit_.steps.front().tree]));
+    return {};
+  }
+
+  std::span<const CommitTree> trees_;
+  Committed& commit_;
+  Attempt attempt_;
+  const CommitOptions& options_;
+  StepPerformer performer_;
+};
+
+bool opens_source(const Step& step) {
+  return step.kind == StepKind::open_directory && step.side == StepSide::source;
+}
+
+Result<void> make_ready(std::span<const CommitTree> trees, const CheckedCommit& checked, Committed& answer,
+                        const CommitOptions& options) {
+  StepPerformer performer(trees, answer.steps, Attempt::first);
+  for (size_t i = 0; i < answer.steps.size(); ++i) {
+    if (opens_source(answer.steps[i])) TRY(performer.apply(i));
+  }
+  TRY(strip(trees, checked.marked));
+  TRY(copy_sources(trees, answer.steps));
+  TRY(sync_trees(trees, options.sync));
+  if (options.before_first) TRY(options.before_first(answer.steps));
+  return {};
+}
+
+void undo_ready(std::span<const CommitTree> trees, const std::vector<Step>& steps) {
+  StepPerformer performer(trees, steps, Attempt::first);
+  for (size_t i = steps.size(); i-- > 0;) {
+    if (opens_source(steps[i])) (void)performer.revert(i);
+  }
+  remove_copies(trees, steps);
+}
+
+}  // namespace
+
+std::string_view name_of(CommitEnd end) {
+  switch (end) {
+    case CommitEnd::committed: return "committed";
+    case CommitEnd::refused: return "refused";
+    case CommitEnd::taken_back: return "taken back";
+    case CommitEnd::stuck: return "stuck";
+  }
+  return "";
+}
+
+std::string undo_name(size_t step) { return std::to_string(step); }
+
+Result<Committed> commit(std::span<const CommitTree> trees, std::vector<Step> steps,
+                         const CommitOptions& options) {
+  CheckedCommit checked = check_commit(trees, std::move(steps));
+  Committed answer{.reasons = std::move(checked.reasons), .steps = std::move(checked.steps)};
+  if (!answer.reasons.empty()) return answer;
+  const auto ready = make_ready(trees, checked, answer, options);
+  if (!ready.ok()) {
+    answer.reasons.push_back(ready.error().what);
+    undo_ready(trees, answer.steps);
+    return answer;
+  }
+  Performance(trees, answer, Attempt::first, options).run();
+  return answer;
+}
+
+Result<Committed> resume_commit(std::span<const CommitTree> trees, std::vector<Step> steps,
+                                const CommitOptions& options) {
+  Committed answer{.steps = std::move(steps)};
+  Performance(trees, answer, Attempt::again, options).run();
+  return answer;
+}
+
+Result<Committed> take_back_commit(std::span<const CommitTree> trees, std::vector<Step> steps,
+                                   const CommitOptions& options) {
+  Committed answer{.steps = std::move(steps)};
+  Performance(trees, answer, Attempt::again, options).take_back(0, "the changes are no longer allowed");
+  return answer;
+}
+
+}  // namespace cloche

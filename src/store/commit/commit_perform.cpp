@@ -1,0 +1,298 @@
+#include "store/commit/commit_perform.hpp"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/text/visible_text.hpp"
+#include "store/commit/entry_attributes.hpp"
+
+namespace cloche {
+namespace {
+
+Error step_error(const Step& step, int number = errno) {
+  return system_error(std::string(name_of(step.kind)) + " '" + shown(step.path) + "'", number);
+}
+
+ino_t inode_at(int directory, const std::string& name) {
+  const auto seen = look_in(directory, name);
+  return seen ? seen->st_ino : 0;
+}
+
+// 0: nothing has the name.
+ino_t inode_at(const auto& place) { return inode_at(place.directory, place.name); }
+
+bool is_directory(const std::optional<FileState>& state) {
+  return state && state->kind == FileKind::directory;
+}
+
+}  // namespace
+
+// The directory must be the one that was checked, unless an earlier step made it.
+Result<StepPerformer::Place> StepPerformer::target(const Step& step) {
+  const StepSide side = step.side;
+  const int directory = directories_.open(step.tree, side, directory_part(step.path));
+  if (directory < 0) return step_error(step);
+  struct stat seen {};
+  if (step.parent != 0 && (::fstat(directory, &seen) != 0 || seen.st_ino != step.parent))
+    return step_error(step, ESTALE);
+  return Place{directory, step.path.empty() ? "." : name_part(step.path)};
+}
+
+Result<StepPerformer::Place> StepPerformer::source(const Step& step) {
+  if (step.is_copied) return Place{trees_[step.tree].undo, step.from};
+  const int directory = directories_.open(step.tree, StepSide::source, directory_part(step.from));
+  if (directory < 0) return step_error(step);
+  return Place{directory, name_part(step.from)};
+}
+
+StepPerformer::Place StepPerformer::undo(size_t step) const {
+  return {trees_[steps_[step].tree].undo, undo_name(step)};
+}
+
+// A directory is moved to another one only by a user who may write it.
+Result<void> StepPerformer::move(const Step& step, const Place& from, const Place& to) {
+  const auto& state = step.after ? step.after : step.before;
+  const bool is_closed = is_bound_by_modes() && is_directory(state) && (state->mode & S_IWUSR) == 0;
+  if (is_closed) TRY(set_mode(from.directory, from.name.c_str(), state->mode | S_IWUSR));
+  const int moved =
+      ::renameat2(from.directory, from.name.c_str(), to.directory, to.name.c_str(), RENAME_NOREPLACE);
+  if (moved != 0) {
+    const int number = errno;
+    if (is_closed) (void)set_mode(from.directory, from.name.c_str(), state->mode);
+    return step_error(step, number);
+  }
+  if (is_directory(state)) directories_.forget();
+  return {};
+}
+
+Result<void> StepPerformer::apply_make(const Step& step) {
+  const Place place = TRY(target(step));
+  if (::mkdirat(place.directory, place.name.c_str(), 0700) == 0) return {};
+  const int number = errno;
+  const auto seen = look_in(place.directory, place.name);
+  const bool is_done = attempt_ == Attempt::again && number == EEXIST && seen && S_ISDIR(seen->st_mode);
+  if (!is_done) return step_error(step, number);
+  return {};
+}
+
+Result<void> StepPerformer::apply_add(const Step& step) {
+  const Place to = TRY(target(step));
+  const Place from = TRY(source(step));
+  const ino_t fresh = inode_at(from);
+  const bool is_done = attempt_ == Attempt::again && fresh == 0 && inode_at(to) == step.fresh;
+  if (!is_done && fresh != step.fresh) return step_error(step, ESTALE);
+  if (!is_done) TRY(move(step, from, to));
+  if (!is_directory(step.after) || !is_bound_by_modes()) return {};
+  const Place place = TRY(target(step));  // once more: move() closes what it has made stale
+  return set_mode(place.directory, place.name.c_str(), step.after->mode);
+}
+
+Result<void> StepPerformer::apply_replace(size_t number) {
+  const Step& step = steps_[number];
+  const Place to = TRY(target(step));
+  const Place from = TRY(source(step));
+  const Place kept = undo(number);
+  if (attempt_ == Attempt::again && inode_at(kept) == step.old && inode_at(to) == step.fresh) return {};
+  if (inode_at(from) != step.fresh || inode_at(to) != step.old) return step_error(step, ESTALE);
+  if (::linkat(to.directory, to.name.c_str(), kept.directory, kept.name.c_str(), 0) != 0 &&
+      (attempt_ == Attempt::first || errno != EEXIST))
+    return step_error(step);
+  // Another process may have put another file there between the look and the link.
+  if (inode_at(kept) != step.old) {
+    (void)::unlinkat(kept.directory, kept.name.c_str(), 0);
+    return step_error(step, ESTALE);
+  }
+  if (::renameat(from.directory, from.name.c_str(), to.directory, to.name.c_str()) == 0) return {};
+  return step_error(step);
+}
+
+Result<void> StepPerformer::apply_remove(size_t number) {
+  const Step& step = steps_[number];
+  const Place kept = undo(number);
+  const bool is_done = attempt_ == Attempt::again && inode_at(kept) == step.old;
+  if (!is_done) {
+    const Place from = TRY(target(step));
+    if (inode_at(from) != step.old) return step_error(step, ESTALE);
+    TRY(move(step, from, kept));
+  }
+  if (inode_at(kept) != step.old) {
+    const Place back = TRY(target(step));
+    (void)::renameat2(kept.directory, kept.name.c_str(), back.directory, back.name.c_str(), RENAME_NOREPLACE);
+    return step_error(step, ESTALE);
+  }
+  if (!is_directory(step.before) || !is_bound_by_modes()) return {};
+  return set_mode(kept.directory, kept.name.c_str(), step.before->mode);
+}
+
+// An empty directory in undo holds the old attributes. It has its name only when it has all of them.
+Result<void> StepPerformer::keep_attributes(size_t number, const Place& directory) {
+  const Place kept = undo(number);
+  if (inode_at(kept) != 0) return {};
+  const std::string unfinished = kept.name + ".part";
+  if (::mkdirat(kept.directory, unfinished.c_str(), 0700) != 0 && errno != EEXIST)
+    return step_error(steps_[number]);
+  TRY(copy_attributes(directory.directory, directory.name.c_str(), kept.directory, unfinished.c_str()));
+  if (::renameat(kept.directory, unfinished.c_str(), kept.directory, kept.name.c_str()) != 0)
+    return step_error(steps_[number]);
+  return {};
+}
+
+namespace {
+
+Result<void> settle(const Step& step, int directory, const std::string& name, const FileState& wanted,
+                    mode_t mode) {
+  const auto seen = look_in(directory, name);
+  if (!seen || !S_ISDIR(seen->st_mode)) return step_error(step, seen ? ENOTDIR : errno);
+  if ((seen->st_uid != wanted.uid || seen->st_gid != wanted.gid) &&
+      ::fchownat(directory, name.c_str(), wanted.uid, wanted.gid, AT_SYMLINK_NOFOLLOW) != 0)
+    return step_error(step);
+  return set_mode(directory, name.c_str(), mode);
+}
+
+Result<void> set_modified(const Step& step, int directory, const std::string& name) {
+  const int64_t ns = step.after->modified_ns;
+  constexpr int64_t second = 1'000'000'000;
+  const int64_t rest = ((ns % second) + second) % second;
+  const struct timespec times[2] = {{0, UTIME_OMIT}, {(ns - rest) / second, rest}};
+  if (::utimensat(directory, name.c_str(), times, AT_SYMLINK_NOFOLLOW) != 0) return step_error(step);
+  return {};
+}
+
+}  // namespace
+
+Result<void> StepPerformer::apply_settle(size_t number) {
+  const Step& step = steps_[number];
+  const Place place = TRY(target(step));
+  if (step.has_attributes) {
+    const Place from = TRY(source(step));
+    const auto seen = look_in(place.directory, place.name);
+    if (!seen) return step_error(step);
+    if (is_bound_by_modes())
+      TRY(set_mode(place.directory, place.name.c_str(), (seen->st_mode & 07777U) | S_IRWXU));
+    if (!step.sets_times) TRY(keep_attributes(number, place));  // a directory that was made has none to keep
+    TRY(copy_attributes(from.directory, from.name.c_str(), place.directory, place.name.c_str()));
+  }
+  TRY(settle(step, place.directory, place.name, *step.after, step.after->mode));
+  if (step.sets_times) TRY(set_modified(step, place.directory, place.name));
+  return {};
+}
+
+Result<void> StepPerformer::apply(size_t number) {
+  const Step& step = steps_[number];
+  switch (step.kind) {
+    case StepKind::open_directory: {
+      const Place place = TRY(target(step));
+      return set_mode(place.directory, place.name.c_str(), step.before->mode | S_IRWXU);
+    }
+    case StepKind::make_directory: return apply_make(step);
+    case StepKind::add: return apply_add(step);
+    case StepKind::replace: return apply_replace(number);
+    case StepKind::remove: return apply_remove(number);
+    case StepKind::settle_directory: return apply_settle(number);
+  }
+  return {};
+}
+
+// Whether the place of a step that makes a directory, or settles one that was made, is not there.
+bool StepPerformer::is_unmade(const Step& step) {
+  const auto place = target(step);
+  if (!place.ok()) return place.error().number == ENOENT;
+  return inode_at(place.value()) == 0;
+}
+
+Result<void> StepPerformer::revert_make(const Step& step) {
+  if (is_unmade(step)) return {};
+  const Place place = TRY(target(step));
+  if (::unlinkat(place.directory, place.name.c_str(), AT_REMOVEDIR) != 0) return step_error(step);
+  directories_.forget();
+  return {};
+}
+
+Result<void> StepPerformer::revert_add(const Step& step) {
+  const Place from = TRY(source(step));
+  if (inode_at(from) == step.fresh) return {};
+  const Place to = TRY(target(step));
+  if (inode_at(to) != step.fresh) return step_error(step, ESTALE);
+  TRY(move(step, to, from));
+  if (!is_directory(step.after) || !is_bound_by_modes()) return {};
+  const Place back = TRY(source(step));
+  return set_mode(back.directory, back.name.c_str(), step.after->mode);
+}
+
+// The project has one of the two files under the name at every moment.
+Result<void> StepPerformer::revert_replace(size_t number) {
+  const Step& step = steps_[number];
+  const Place from = TRY(source(step));
+  const Place kept = undo(number);
+  const auto to = target(step);
+  const ino_t now = to.ok() ? inode_at(to.value()) : 0;
+  // Not taken, whatever another process has put there since.
+  if (now != step.fresh && inode_at(from) == step.fresh) {
+    if (::unlinkat(kept.directory, kept.name.c_str(), 0) != 0 && errno != ENOENT) return step_error(step);
+    return {};
+  }
+  if (now != step.fresh || inode_at(kept) != step.old) return step_error(step, ESTALE);
+  const Place& place = to.value();
+  if (inode_at(from) == 0 &&
+      ::linkat(place.directory, place.name.c_str(), from.directory, from.name.c_str(), 0) != 0)
+    return step_error(step);
+  if (::renameat(kept.directory, kept.name.c_str(), place.directory, place.name.c_str()) != 0)
+    return step_error(step);
+  return {};
+}
+
+Result<void> StepPerformer::revert_remove(size_t number) {
+  const Step& step = steps_[number];
+  const Place kept = undo(number);
+  if (inode_at(kept) != step.old) return {};
+  const Place to = TRY(target(step));
+  TRY(move(step, kept, to));
+  if (!is_directory(step.before) || !is_bound_by_modes()) return {};
+  const Place back = TRY(target(step));
+  return set_mode(back.directory, back.name.c_str(), step.before->mode);
+}
+
+Result<void> StepPerformer::revert_settle(size_t number) {
+  const Step& step = steps_[number];
+  if (step.sets_times && is_unmade(step)) return {};
+  const Place place = TRY(target(step));
+  if (step.sets_times) {  // made by an earlier step, which is taken back next
+    return set_mode(place.directory, place.name.c_str(), S_IRWXU);
+  }
+  const Place kept = undo(number);
+  if (step.has_attributes && inode_at(kept) != 0) {
+    TRY(copy_attributes(kept.directory, kept.name.c_str(), place.directory, place.name.c_str()));
+    if (::unlinkat(kept.directory, kept.name.c_str(), AT_REMOVEDIR) != 0) return step_error(step);
+  }
+  const mode_t opened = step.was_opened ? S_IRWXU : 0;  // until the open_directory step is taken back
+  return settle(step, place.directory, place.name, *step.before, step.before->mode | opened);
+}
+
+Result<void> StepPerformer::revert(size_t number) {
+  const Step& step = steps_[number];
+  switch (step.kind) {
+    case StepKind::open_directory: {
+      const Place place = TRY(target(step));
+      return set_mode(place.directory, place.name.c_str(), step.before->mode);
+    }
+    case StepKind::make_directory: return revert_make(step);
+    case StepKind::add: return revert_add(step);
+    case StepKind::replace: return revert_replace(number);
+    case StepKind::remove: return revert_remove(number);
+    case StepKind::settle_directory: return revert_settle(number);
+  }
+  return {};
+}
+
+Placed StepPerformer::placed(size_t number) {
+  const auto place = target(steps_[number]);
+  if (!place.ok()) return {};
+  const auto seen = look_in(place.value().directory, place.value().name);
+  if (!seen) return {};
+  return {seen->st_dev, seen->st_ino, seen->st_ctim.tv_sec * 1'000'000'000 + seen->st_ctim.tv_nsec};
+}
+
+}  // namespace cloche

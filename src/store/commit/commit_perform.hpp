@@ -1,0 +1,61 @@
+// Takes the steps of a commit, or takes them back. Whether a step was taken is read from its traces, never
+// remembered: so the same code serves a commit, its taking back, and both of them after a kill.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "store/commit/commit.hpp"
+#include "store/commit/tree_directories.hpp"
+
+namespace cloche {
+
+enum class Attempt {
+  first,
+  again,  // some of the steps are done
+};
+
+class StepPerformer {
+ public:
+  StepPerformer(std::span<const CommitTree> trees, const std::vector<Step>& steps, Attempt attempt)
+      : trees_(trees), steps_(steps), attempt_(attempt), directories_(trees) {}
+
+  Result<void> apply(size_t step);
+  // Nothing if it was not applied.
+  Result<void> revert(size_t step);
+  // What stands there now.
+  Placed placed(size_t step);
+
+ private:
+  // A name in a directory that is held.
+  struct Place {
+    int directory = -1;
+    std::string name = {};
+  };
+
+  Result<Place> target(const Step& step);
+  Result<Place> source(const Step& step);
+  Place undo(size_t step) const;
+  Result<void> move(const Step& step, const Place& from, const Place& to);
+
+  Result<void> apply_make(const Step& step);
+  Result<void> apply_add(const Step& step);
+  Result<void> apply_replace(size_t number);
+  Result<void> apply_remove(size_t number);
+  Result<void> apply_settle(size_t number);
+  Result<void> keep_attributes(size_t number, const Place& directory);
+
+  bool is_unmade(const Step& step);
+  Result<void> revert_make(const Step& step);
+  Result<void> revert_add(const Step& step);
+  Result<void> revert_replace(size_t number);
+  Result<void> revert_remove(size_t number);
+  Result<void> revert_settle(size_t number);
+
+  std::span<const CommitTree> trees_;
+  const std::vector<Step>& steps_;
+  Attempt attempt_;
+  TreeDirectories directories_;
+};
+
+}  // namespace cloche

@@ -1,0 +1,143 @@
+#include "store/commit/entry_copy.hpp"
+
+#include <fcntl.h>
+#include <sys/sendfile.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "base/text/visible_text.hpp"
+#include "store/commit/entry_attributes.hpp"
+#include "store/commit/layer_walk.hpp"
+#include "store/commit/tree_directories.hpp"
+
+namespace cloche {
+namespace {
+
+Error copy_error(const char* name, int number = errno) {
+  return system_error("copy '" + shown(name) + "'", number);
+}
+
+// One piece of a file between two holes.
+Result<void> copy_piece(int from, int to, off_t begin, off_t end, const char* name) {
+  if (::lseek(to, begin, SEEK_SET) < 0) return copy_error(name);
+  for (off_t at = begin; at < end;) {
+    const ssize_t sent = ::sendfile(to, from, &at, static_cast<size_t>(end - at));
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0) return copy_error(name, sent < 0 ? errno : EIO);
+  }
+  return {};
+}
+
+Result<void> copy_bytes(int from, int to, off_t size, const char* name) {
+  for (off_t at = 0; at < size;) {
+    const off_t begin = ::lseek(from, at, SEEK_DATA);
+    if (begin < 0 && errno == ENXIO) break;  // only a hole is left
+    const off_t end = begin < 0 ? -1 : ::lseek(from, begin, SEEK_HOLE);
+    if (end < 0) return copy_error(name);
+    TRY(copy_piece(from, to, begin, end, name));
+    at = end;
+  }
+  if (::ftruncate(to, size) != 0) return copy_error(name);
+  return {};
+}
+
+// Of a file that its owner may not read: with the permission for as long as it takes to open it.
+Result<OwnedFd> open_source(int directory, const char* name, const struct stat& seen) {
+  const mode_t mode = seen.st_mode & 07777U;
+  const bool is_closed = is_bound_by_modes() && (mode & S_IRUSR) == 0;
+  if (is_closed) TRY(set_mode(directory, name, mode | S_IRUSR));
+  OwnedFd fd = open_child(directory, name, O_RDONLY);
+  const int number = errno;
+  if (is_closed) TRY(set_mode(directory, name, mode));
+  if (!fd) return copy_error(name, number);
+  return fd;
+}
+
+// Owner before mode, because a change of owner takes set-id bits away; times last.
+Result<void> finish_copy(int to_directory, const char* to, const struct stat& seen) {
+  const auto made = look_in(to_directory, to);
+  if (!made) return copy_error(to);
+  if ((made->st_uid != seen.st_uid || made->st_gid != seen.st_gid) &&
+      ::fchownat(to_directory, to, seen.st_uid, seen.st_gid, AT_SYMLINK_NOFOLLOW) != 0)
+    return copy_error(to);
+  TRY(set_mode(to_directory, to, seen.st_mode & 07777U));
+  const struct timespec times[2] = {seen.st_atim, seen.st_mtim};
+  if (::utimensat(to_directory, to, times, AT_SYMLINK_NOFOLLOW) != 0) return copy_error(to);
+  return {};
+}
+
+}  // namespace
+
+Result<void> EntryCopier::copy_file(int from_directory, const char* from, int to_directory, const char* to,
+                                    const struct stat& seen) {
+  const OwnedFd source = TRY(open_source(from_directory, from, seen));
+  const OwnedFd target(
+      ::openat(to_directory, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!target) return copy_error(from);
+  return copy_bytes(source.get(), target.get(), seen.st_size, from);
+}
+
+Result<void> EntryCopier::copy_one(int from_directory, const char* from, int to_directory, const char* to,
+                                   const std::string& path) {
+  const auto seen = look_in(from_directory, from);
+  if (!seen) return copy_error(from);
+  if (S_ISDIR(seen->st_mode)) {
+    if (::mkdirat(to_directory, to, 0700) != 0) return copy_error(from);
+    return copy_attributes(from_directory, from, to_directory, to);  // the rest after what is in it
+  }
+  if (S_ISREG(seen->st_mode) && seen->st_nlink > 1) {
+    const auto [known, is_first] = copied_.try_emplace({seen->st_dev, seen->st_ino}, path);
+    if (!is_first) {
+      const OwnedFd directory = open_descendant(target_, directory_part(known->second), O_PATH | O_DIRECTORY);
+      const auto name = name_part(known->second);
+      if (directory && ::linkat(directory.get(), name.c_str(), to_directory, to, 0) == 0) return {};
+      return copy_error(from);
+    }
+  }
+  if (S_ISREG(seen->st_mode)) {
+    TRY(copy_file(from_directory, from, to_directory, to, *seen));
+    TRY(copy_attributes(from_directory, from, to_directory, to));
+  } else if (S_ISLNK(seen->st_mode)) {
+    if (::symlinkat(link_text(from_directory, from).c_str(), to_directory, to) != 0) return copy_error(from);
+  } else if (S_ISFIFO(seen->st_mode)) {
+    if (::mkfifoat(to_directory, to, 0600) != 0) return copy_error(from);
+  } else {
+    return copy_error(from, EOPNOTSUPP);
+  }
+  return finish_copy(to_directory, to, *seen);
+}
+
+Result<void> EntryCopier::copy(int from_directory, const std::string& from, const std::string& to) {
+  TRY(copy_one(from_directory, from.c_str(), target_, to.c_str(), to));
+  const auto top = look_in(from_directory, from);
+  if (!top || !S_ISDIR(top->st_mode)) return {};
+  struct Entered {
+    std::string path;  // below the top
+    struct stat seen;
+  };
+  std::vector<Entered> entered;
+  entered.push_back({"", *top});
+  const OwnedFd made = open_child(target_, to.c_str(), O_PATH | O_DIRECTORY);
+  if (!made) return copy_error(from.c_str());
+  TRY(walk_below(from_directory, from, ClosedDirectory::opened,
+                 [&](const WalkedEntry& entry) -> Result<void> {
+                   const OwnedFd into = open_descendant(made.get(), entry.in, O_PATH | O_DIRECTORY);
+                   if (!into) return copy_error(entry.name);
+                   // As it was before the walk went in.
+                   const auto seen = look_in(entry.directory, entry.name);
+                   const std::string below = joined(entry.in, entry.name);
+                   if (seen && S_ISDIR(seen->st_mode)) entered.push_back({below, *seen});
+                   return copy_one(entry.directory, entry.name, into.get(), entry.name, joined(to, below));
+                 }));
+  // Deepest first, now that nothing is put into them any more.
+  for (size_t i = entered.size(); i-- > 1;) {
+    const auto& [path, seen] = entered[i];
+    const OwnedFd into = open_descendant(made.get(), directory_part(path), O_PATH | O_DIRECTORY);
+    if (!into) return copy_error(path.c_str());
+    TRY(finish_copy(into.get(), name_part(path).c_str(), seen));
+  }
+  return finish_copy(target_, to.c_str(), *top);
+}
+
+}  // namespace cloche

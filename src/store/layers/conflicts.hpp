@@ -1,0 +1,69 @@
+// What the host, or another call, changed in the project since a call began, where the call's change set
+// would overwrite or delete it. The list of changes was read from the lower layer just now; what moved since
+// it was read is a conflict as well.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "base/sys/fd.hpp"
+#include "model/change_set.hpp"
+#include "store/layers/change_clock.hpp"
+#include "store/layers/layer_reader.hpp"
+
+namespace cloche {
+
+enum class ConflictKind {
+  changed,             // since the call began
+  created,             // where the call creates something
+  deleted,             // while the call changed it
+  directory_replaced,  // a directory on the way was put there, or is none any more
+  open_for_writing,    // a process of the host's would go on writing to what was replaced
+  clock_was_set,       // during the call: no time says what came first
+  unreadable,          // it cannot be said
+};
+std::string_view name_of(ConflictKind kind);
+
+struct Conflict {
+  size_t tree = 0;
+  std::string path = {};
+  ConflictKind kind = ConflictKind::unreadable;
+  std::string what = {};  // a sentence's end for the operator: "was changed since the call began"
+
+  bool operator==(const Conflict&) const = default;
+};
+
+// A file of the project as it is now.
+struct FileIdentity {
+  uint64_t device = 0;
+  uint64_t inode = 0;
+  int64_t changed_ns = 0;  // ctime
+
+  bool operator==(const FileIdentity&) const = default;
+};
+
+// Whether a commit of ours that was done before this call began put it there. Times are coarse on some
+// kernels, and that commit may have the time of the start. Empty: none did.
+using OwnCommits = std::function<bool(const FileIdentity&)>;
+
+// An index of git, held since before the call began. Git replaces the file, so that the old one stays as it
+// was: what the host did to it meanwhile can be told from what it was.
+struct HeldIndex {
+  size_t tree = 0;
+  std::string path = {};
+  OwnedFd file = {};
+};
+// One at `path` of the lower layer; a descriptor that is not valid where there is none.
+HeldIndex hold_index(size_t tree, int lower, const std::string& path);
+
+// None: the set can be committed. In the order of the set, each path once; where a directory on the way is
+// the conflict, its path.
+Result<std::vector<Conflict>> find_conflicts(std::span<const TreeLayers> trees, const ChangeSet& set,
+                                             const CallStart& start, const OwnCommits& own,
+                                             std::span<const HeldIndex> indexes = {});
+
+}  // namespace cloche

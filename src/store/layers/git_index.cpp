@@ -1,0 +1,182 @@
+#include "store/layers/git_index.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace cloche {
+namespace {
+
+constexpr size_t sha1_bytes = 20;
+constexpr size_t sha256_bytes = 32;
+
+struct Entry {
+  uint32_t mode = 0;
+  std::string_view object = {};
+  uint32_t flags = 0;
+  std::string name = {};
+
+  bool operator==(const Entry&) const = default;
+};
+
+// Longer than any path that git can check out. In format 4 one byte can repeat the name before it.
+constexpr size_t longest_name = 4096;
+
+// Takes bytes from the front; what is not there makes the whole reading fail.
+class Bytes {
+ public:
+  explicit Bytes(std::string_view rest) : rest_(rest) {}
+
+  std::string_view take(size_t count) {
+    if (count > rest_.size()) {
+      fail();
+      return {};
+    }
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+  uint32_t number(size_t bytes) {
+    uint32_t value = 0;
+    for (const char byte : take(bytes)) value = (value << 8U) | static_cast<unsigned char>(byte);
+    return value;
+  }
+  std::string_view until_zero() {
+    const size_t end = rest_.find('\0');
+    const std::string_view taken = take(end == std::string_view::npos ? rest_.size() + 1 : end);
+    take(1);
+    return taken;
+  }
+  // Git's numbers of variable length: seven bits a byte, and each byte that follows adds one.
+  uint64_t offset() {
+    uint64_t value = 0;
+    for (int i = 0; i < 8; ++i) {
+      const uint32_t byte = number(1);
+      value = (value << 7U) | (byte & 0x7fU);
+      if ((byte & 0x80U) == 0) return value;
+      ++value;
+    }
+    fail();
+    return 0;
+  }
+  void fail() {
+    failed_ = true;
+    rest_ = {};
+  }
+  size_t left() const { return rest_.size(); }
+  bool failed() const { return failed_; }
+
+ private:
+  std::string_view rest_;
+  bool failed_ = false;
+};
+
+// Caches: cached trees, untracked files, the watch on files, and two tables for reading in parallel.
+bool is_cache(std::string_view extension) {
+  for (const std::string_view cache : {"TREE", "UNTR", "FSMN", "EOIE", "IEOT"}) {
+    if (extension == cache) return true;
+  }
+  return false;
+}
+
+// The name up to a NUL, and further ones so that the entry has a multiple of eight bytes.
+std::string padded_name(Bytes& bytes, size_t bytes_before) {
+  std::string name(bytes.until_zero());
+  const size_t length = bytes_before + name.size() + 1;
+  bytes.take((8 - length % 8) % 8);
+  return name;
+}
+
+// How much of the end of the last name to leave off, and what to put there.
+std::string compressed_name(Bytes& bytes, const std::string& last) {
+  const uint64_t cut = bytes.offset();
+  const std::string_view end = bytes.until_zero();
+  if (cut > last.size() || last.size() - cut + end.size() > longest_name) {
+    bytes.fail();
+    return {};
+  }
+  return last.substr(0, last.size() - cut).append(end);
+}
+
+Entry read_entry(Bytes& bytes, uint32_t version, size_t id_bytes, const std::string& last) {
+  constexpr uint32_t is_extended = 0x4000;
+  constexpr uint32_t length_bits = 0x0fff;  // of the name, which is compared itself
+  const size_t start = bytes.left();
+  Entry entry;
+  bytes.take(4 * 6);  // two times, device, inode
+  entry.mode = bytes.number(4);
+  bytes.take(4 * 3);  // owner, group, size
+  entry.object = bytes.take(id_bytes);
+  entry.flags = bytes.number(2);
+  if ((entry.flags & is_extended) != 0) entry.flags |= bytes.number(2) << 16U;
+  // Set where further flags follow, and those are compared.
+  entry.flags &= ~(length_bits | is_extended);
+  entry.name = version >= 4 ? compressed_name(bytes, last) : padded_name(bytes, start - bytes.left());
+  return entry;
+}
+
+// Entry by entry, then extension by extension, and never more than one of them in memory: what a call left
+// may be made to grow when it is read.
+class IndexReader {
+ public:
+  IndexReader(std::string_view text, size_t id_bytes)
+      : bytes_(text.substr(0, text.size() - std::min(text.size(), id_bytes))),  // a checksum is at the end
+        id_bytes_(id_bytes) {
+    if (bytes_.take(4) != "DIRC") bytes_.fail();
+    version_ = bytes_.number(4);
+    entries_left_ = bytes_.number(4);
+    if (version_ < 2 || version_ > 4) bytes_.fail();
+  }
+
+  std::optional<Entry> next_entry() {
+    if (entries_left_ == 0 || bytes_.failed()) return std::nullopt;
+    --entries_left_;
+    Entry entry = read_entry(bytes_, version_, id_bytes_, last_);
+    last_ = entry.name;
+    return entry;
+  }
+  // Its name and its contents. To be asked after the last entry.
+  std::optional<std::pair<std::string_view, std::string_view>> next_extension() {
+    while (bytes_.left() > 0) {
+      const std::string_view name = bytes_.take(4);
+      const std::string_view contents = bytes_.take(bytes_.number(4));
+      if (!bytes_.failed() && !is_cache(name)) return std::pair(name, contents);
+    }
+    return std::nullopt;
+  }
+  bool failed() const { return bytes_.failed(); }
+
+ private:
+  Bytes bytes_;
+  size_t id_bytes_;
+  uint32_t version_ = 0;
+  uint32_t entries_left_ = 0;
+  std::string last_ = {};
+};
+
+bool is_same_as(std::string_view one, std::string_view other, size_t id_bytes) {
+  IndexReader left(one, id_bytes);
+  IndexReader right(other, id_bytes);
+  for (;;) {
+    const auto a = left.next_entry();
+    if (a != right.next_entry()) return false;
+    if (!a) break;
+  }
+  for (;;) {
+    const auto a = left.next_extension();
+    if (a != right.next_extension()) return false;
+    if (!a) break;
+  }
+  return !left.failed() && !right.failed();
+}
+
+}  // namespace
+
+// The file does not say how long its object names are. Read with the wrong length, it does not come out even.
+bool is_same_index(std::string_view one, std::string_view other) {
+  return is_same_as(one, other, sha1_bytes) || is_same_as(one, other, sha256_bytes);
+}
+
+}  // namespace cloche

@@ -1,0 +1,104 @@
+#include "store/layers/git_index.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace cloche {
+namespace {
+
+struct File {
+  std::string name;
+  char object = 'o';
+  uint32_t stat_data = 7;
+  uint32_t mode = 0100644;
+  uint32_t flags = 0;
+};
+
+std::string number(uint32_t value, int bytes) {
+  std::string text;
+  while (bytes-- > 0) text += static_cast<char>(value >> (8U * static_cast<unsigned>(bytes)));
+  return text;
+}
+
+// As the documentation of git's format says; names in format 4 are given whole, without the last one's start.
+std::string index_of(const std::vector<File>& files, uint32_t version = 2, size_t id_bytes = 20,
+                     const std::string& extensions = {}) {
+  std::string text = "DIRC" + number(version, 4) + number(static_cast<uint32_t>(files.size()), 4);
+  size_t last = 0;
+  for (const File& file : files) {
+    std::string entry;
+    for (int i = 0; i < 6; ++i) entry += number(file.stat_data, 4);
+    entry += number(file.mode, 4);
+    for (int i = 0; i < 3; ++i) entry += number(file.stat_data, 4);
+    entry += std::string(id_bytes, file.object);
+    entry += number((file.flags & 0xf000U) | static_cast<uint32_t>(file.name.size()), 2);
+    if ((file.flags & 0x4000U) != 0) entry += number(file.flags >> 16U, 2);
+    if (version == 4) {
+      entry += static_cast<char>(last);
+      entry += file.name + '\0';
+      last = file.name.size();
+    } else {
+      entry += file.name;
+      entry += std::string(8 - entry.size() % 8, '\0');
+    }
+    text += entry;
+  }
+  return text + extensions + std::string(id_bytes, static_cast<char>(files.size()));
+}
+
+std::string extension(const std::string& name, const std::string& contents) {
+  return name + number(static_cast<uint32_t>(contents.size()), 4) + contents;
+}
+
+TEST(GitIndex, DiffersInStatDataAlone) {
+  for (const uint32_t version : {2U, 3U, 4U}) {
+    for (const size_t id_bytes : {20U, 32U}) {
+      const std::string one = index_of({{"a"}, {"dir/bc"}}, version, id_bytes);
+      const std::string other = index_of({{"a", 'o', 8}, {"dir/bc", 'o', 9}}, version, id_bytes);
+      EXPECT_NE(one, other);
+      EXPECT_TRUE(is_same_index(one, other)) << version << " " << id_bytes;
+      EXPECT_TRUE(
+          is_same_index(one, index_of({{"a"}, {"dir/bc"}}, 2, id_bytes)));  // another version of one index
+    }
+  }
+}
+
+TEST(GitIndex, EverythingElseCounts) {
+  const std::string one = index_of({{"a"}, {"b"}});
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}})));
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}, {"c"}})));
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}, {"b", 'p'}})));
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}, {"b", 'o', 7, 0100755}})));
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}, {"b", 'o', 7, 0100644, 0x1000}})));  // another stage
+  const uint32_t skipped = 0x4000U | (0x4000U << 16U);
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}, {"b", 'o', 7, 0100644, skipped}}, 3)));
+}
+
+TEST(GitIndex, CachesDoNotCountAndOtherExtensionsDo) {
+  const std::string one = index_of({{"a"}});
+  EXPECT_TRUE(is_same_index(one, index_of({{"a"}}, 2, 20, extension("TREE", "x") + extension("UNTR", ""))));
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}}, 2, 20, extension("REUC", "x"))));
+  EXPECT_FALSE(is_same_index(one, index_of({{"a"}}, 2, 20, extension("link", "x"))));
+}
+
+TEST(GitIndex, WhatIsNoIndexIsEqualToNothing) {
+  const std::string one = index_of({{"a"}, {"dir/b"}}, 4);
+  EXPECT_FALSE(is_same_index("", ""));
+  EXPECT_FALSE(is_same_index("DIRC", "DIRC"));
+  for (size_t length = 0; length < one.size(); ++length)
+    EXPECT_FALSE(is_same_index(one.substr(0, length), one.substr(0, length))) << length;
+}
+
+// Each entry would repeat the name before it.
+TEST(GitIndex, NamesDoNotGrowWithoutEnd) {
+  std::string text = "DIRC" + number(4, 4) + number(3, 4);
+  for (int i = 0; i < 3; ++i) text += std::string(62, '\0') + '\0' + std::string(2000, 'x') + '\0';
+  text += std::string(20, '\0');
+  EXPECT_FALSE(is_same_index(text, text));
+}
+
+}  // namespace
+}  // namespace cloche
