@@ -2,6 +2,7 @@
 // the embedding program.
 #include "gateway/exception_barrier.hpp"
 #include "gateway/gateway.hpp"
+#include "store/layers/layered_files.hpp"
 #include "store/workspace/workspace_files.hpp"
 #include "tools/answer/model_text.hpp"
 #include "tools/files/artifacts.hpp"
@@ -59,8 +60,30 @@ Gateway::Effect Gateway::ask_function(const Permit& permit, const std::string& c
   return effect;
 }
 
-ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context) {
+// Into a layer, as a command's writes, and from there into the workspace.
+ToolReply Gateway::act_in_layer(const Permit& permit, Judged& judged, const CallContext& context,
+                                const std::string& call_id, Outcome& outcome) {
   const FileAction& action = *permit.launch().as<FileAction>();
+  auto files = HeldWorkspace::open(permit, write_options(session_.settings));
+  if (!files.ok()) return failed_reply(failure_text(files.error()));
+  auto layers =
+      CallLayers::make(permit.plan(), session_.installation.state, permit.facts().caller.privileged);
+  if (!layers.ok()) return failed_reply(failure_text(layers.error()));
+  LayeredFiles layered(files.value(), layers.value().trees().front());
+  ToolReply reply = perform(action, layered);
+  if (reply.failed) return reply;
+  outcome.overlays_released = true;  // there was none: this process wrote to the layer, and has closed it
+  settle(layers.value(), permit, judged, context, call_id, outcome);
+  if (!outcome.changes) return failed_reply(failure_text(refusal(outcome.look_gap)));
+  const std::string line = model_line(*outcome.changes);
+  return line.empty() ? reply : failed_reply(line);
+}
+
+ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallContext& context,
+                               const std::string& call_id, Outcome& outcome) {
+  const FileAction& action = *permit.launch().as<FileAction>();
+  if (changes_files(action.kind) && permit.plan().writes != Writes::live)
+    return act_in_layer(permit, judged, context, call_id, outcome);
   OwnedFd lock;
   std::unique_lock changing(changing_files_, std::defer_lock);
   if (changes_files(action.kind)) {
@@ -74,16 +97,19 @@ ToolReply Gateway::act_on_file(const Permit& permit, Judged& judged, const CallC
 }
 
 Gateway::Effect Gateway::act(const Permit& permit, Judged& judged, const CallContext& context,
-                             const std::string& task) {
+                             const CallRecord& record) {
   Effect effect;
+  Outcome changed;
+  const std::string& task = record.decided.task_id;
   ToolReply reply = failed_reply("there is nothing that could do it");
   if (permit.launch().as<FileAction>() != nullptr) {
-    reply = act_on_file(permit, judged, context);
+    reply = act_on_file(permit, judged, context, record.call_id, changed);
   } else if (const auto* recall = permit.launch().as<Recall>(); recall != nullptr && run_) {
     TaskResults results(*run_, task);
     reply = perform(*recall, results);
   }
   effect.outcome = acted(reply);
+  effect.outcome.changes = std::move(changed.changes);
   effect.raw = reply.text;
   effect.shown = neutralised(reply.text);
   effect.structured = std::move(reply.structured);

@@ -12,10 +12,13 @@
 #include "base/sys/directory.hpp"
 #include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
+#include "base/text/random_word.hpp"
 #include "gateway/approval/approval_subject.hpp"
+#include "gateway/changes/settle_changes.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/protected/unlooked_configuration.hpp"
 #include "policy/plan/plan_run.hpp"
+#include "policy/protected/protected_trees.hpp"
 #include "store/host/callers_home.hpp"
 #include "store/record/spill.hpp"
 #include "store/workspace/task_home.hpp"
@@ -453,7 +456,7 @@ Gateway::Effect Gateway::execute(Permit permit, Judged& judged, const Requester&
     return effect;
   }
   if (launch.as<FunctionCall>() != nullptr) return ask_function(permit, record.call_id);
-  if (launch.argv.empty()) return act(permit, judged, requester.context, record.decided.task_id);
+  if (launch.argv.empty()) return act(permit, judged, requester.context, record);
   if (launch.as<Fetch>() != nullptr) return fetch(permit, judged, requester, record);
   return start(permit, judged, requester.context, record.call_id, std::move(resources));
 }
@@ -473,8 +476,10 @@ Result<std::variant<Ran, Voided>> Gateway::launch(const Permit& permit, Judged& 
   const Launch& launch = permit.launch();
   const ConfinementPlan& plan = permit.plan();
   const OwnedFd input = TRY(input_of(launch.input.value_or("")));
-  // Both are held until it has ended, and everybody takes them in this order.
-  const OwnedFd lock = TRY(lock_for(permit, judged, trees_changed_by(plan), context));
+  // Both are held until it has ended, and every call takes them in this order. What has layers changes
+  // nothing until they are committed.
+  const bool is_live = plan.writes == Writes::live;
+  const OwnedFd lock = is_live ? TRY(lock_for(permit, judged, trees_changed_by(plan), context)) : OwnedFd();
   const OwnedFd in_task = TRY(enter_task(plan, judged.request.own, context.waits, pinned(context)));
   Streams streams;
   streams.input = input.get();
@@ -520,6 +525,7 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
     effect.outcome = by_operator ? failed_command(ended.error(), judged.request) : failed(ended.error());
   } else if (auto* ran = std::get_if<Ran>(&ended.value())) {
     effect.outcome = std::move(ran->outcome);
+    if (ran->layers) settle(*ran->layers, permit, judged, context, call_id, effect.outcome);
   } else {
     effect.voided = std::get<Voided>(std::move(ended).value());
     effect.outcome = failed(effect.voided->why);
@@ -539,6 +545,38 @@ Gateway::Effect Gateway::start(const Permit& permit, Judged& judged, const CallC
   effect.shown = shown_with(effect.outcome, effect.program, shown);
   effect.structured = process_output_json(effect.outcome, shown);
   return effect;
+}
+
+// What it wrote, when it has ended.
+void Gateway::settle(CallLayers& layers, const Permit& permit, Judged& judged, const CallContext& context,
+                     const std::string& call_id, Outcome& outcome) const {
+  const auto settled = [&]() -> Result<ChangesOutcome> {
+    const ConfinementPlan& plan = permit.plan();
+    const OwnedFd lock = TRY(lock_for(permit, judged, trees_changed_by(plan), context));
+    ChangeTerms terms{.state = session_.installation.state,
+                      .workspace = session_.workspace,
+                      .writes = plan.writes,
+                      .git = permit.facts().guard.git,
+                      .sync = write_options(session_.settings).sync,
+                      .was_cancelled = is_called_off(context),
+                      .is_released = outcome.overlays_released};
+    const std::string run = run_ ? run_->place().run_id() : "";
+    terms.id = run.empty() ? "x-" + TRY(random_word(12)) : run + "-" + call_id;
+    terms.label = run.empty() ? terms.id : run + "/" + call_id;
+    std::vector<std::string> trees;
+    for (const TreeLayer& layer : layers.trees()) trees.push_back(layer.tree.path);
+    terms.rules.allowed = TRY(allowed_paths(judged.request.allow_protected, session_.workspace, trees));
+    terms.rules.parts = session_.protected_parts;
+    for (const ToolchainFact& toolchain :
+         permit.facts().toolchains)  // a virtual environment links to its interpreter
+      for (const FileFact& tree : toolchain.trees) terms.rules.system_trees.push_back(tree.path);
+    return settle_changes(layers, plan, terms);
+  }();
+  if (settled.ok()) {
+    outcome.changes = settled.value();
+  } else {
+    distrust(outcome, "what the command wrote is not in the project: " + describe(settled.error()));
+  }
 }
 
 PrintedStreams Gateway::all_printed(const Outcome& outcome, const Spilled& spilled) {

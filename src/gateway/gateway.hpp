@@ -187,6 +187,8 @@ class Gateway {
     Spilled spilled = {};               // what it does not hold
     std::optional<Voided> voided = {};  // nothing was started: the permit no longer fitted the world
   };
+  void settle(CallLayers& layers, const Permit& permit, Judged& judged, const CallContext& context,
+              const std::string& call_id, Outcome& outcome) const;
   static PrintedStreams all_printed(const Outcome& outcome, const Spilled& spilled);
   static Chunks raw_of(const Effect& effect, const Outcome& outcome);
   // A call that had no effect: its decision and its end. The id, empty without a record.
@@ -244,8 +246,12 @@ class Gateway {
   Result<Judged> judge_redirect(const ToolCall& asked, const Requester& requester, uint64_t most_ms);
   Result<void> begin_hop(CallRecord& hop);
   void end_hop(CallRecord& hop, std::vector<std::string>& notes);
-  Effect act(const Permit& permit, Judged& judged, const CallContext& context, const std::string& task);
-  ToolReply act_on_file(const Permit& permit, Judged& judged, const CallContext& context);
+  Effect act(const Permit& permit, Judged& judged, const CallContext& context, const CallRecord& record);
+  // What it changed is in the outcome.
+  ToolReply act_on_file(const Permit& permit, Judged& judged, const CallContext& context,
+                        const std::string& call_id, Outcome& outcome);
+  ToolReply act_in_layer(const Permit& permit, Judged& judged, const CallContext& context,
+                         const std::string& call_id, Outcome& outcome);
   Result<OwnedFd> lock_for(const Permit& permit, Judged& judged, std::vector<std::string> changes,
                            const CallContext& context) const;
   Effect ask_function(const Permit& permit, const std::string& call_id);

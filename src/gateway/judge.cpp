@@ -109,7 +109,8 @@ void narrow_writes(Judged& judged, const HostPaths& names, const Authority& auth
 // What the host executes there by another name than its own.
 Result<Verdict> judge_leads(const FileAction& action, const Session& session, const GitSources& git,
                             Verdict verdict) {
-  if (!session.held_workspace) return verdict;  // nothing lies there yet
+  if (!session.held_workspace) return verdict;                           // nothing lies there yet
+  if (session.options.operators.writes != Writes::live) return verdict;  // judged by what it changed
   const RunRequest& operators = session.options.operators;
   const std::string path = tidied(session.workspace, action.path);
   const auto allowed = TRY(allowed_paths(operators.allow_protected, session.workspace, {session.workspace}));
@@ -455,7 +456,15 @@ Result<void> settle_box(const Session& session, const CallersView& view, const L
   }
   TRY(std::move(able));
   const bool by_operator = judged.c.call.by == Asks::operators;
-  TRY(observe_protected(by_operator ? judged.request : request_for(launch, judged.request), standing.seen));
+  const RunRequest request = by_operator ? judged.request : request_for(launch, judged.request);
+  if (writes_of(request) == Writes::live) {
+    TRY(observe_protected(request, standing.seen));
+  } else {  // judged by what it changed: nothing in the trees has to be known before
+    const Facts& seen = standing.seen.facts;
+    const auto roots = guarded_roots(request, seen);
+    const auto allowed = TRY(allowed_paths(request.allow_protected, seen.workspace.path, roots));
+    TRY(judge_roots(roots, allowed));
+  }
   TRY(apply(view.learnt, standing.seen.facts));
   // A call learns of the host's mounts in its trees when the kernel refuses to leave them out. A question and
   // an explanation have to name them before: otherwise the plan that runs is not the one that was shown.

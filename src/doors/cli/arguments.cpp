@@ -53,6 +53,16 @@ Result<void> set_view(RunArguments& arguments, Value value) {
   return {};
 }
 
+Result<void> set_writes(RunArguments& arguments, Value value) {
+  arguments.request.asked_writes = TRY(writes_of_word(value));
+  return {};
+}
+
+Result<void> set_live(RunArguments& arguments, Value) {
+  arguments.request.asked_writes = Writes::live;
+  return {};
+}
+
 Result<void> set_grant(RunArguments& arguments, Value value) {
   if (value != "debug")
     return usage_error("--grant " + value + ": no such grant", "known is debug: ptrace of the own tree");
@@ -121,6 +131,8 @@ constexpr Option<RunArguments> view_options[] = {
      [](RunArguments& arguments, Value value) { return add_grant(arguments, value, false); }},
     {"--rw", "SRC[:DST]", "The same, writable.",
      [](RunArguments& arguments, Value value) { return add_grant(arguments, value, true); }},
+    {"--writes", "W", writes_help, set_writes},
+    {"--live", "", "Short for --writes live.", set_live},
     {"--view", "V",
      "curated (default): the system alone; host: the whole host read-only, with secrets masked.", set_view},
     {"--toolchains", "T",
@@ -195,6 +207,12 @@ std::vector<HelpRow> help_rows(RunCommand command) {
 }
 
 }  // namespace
+
+Result<Writes> writes_of_word(const std::string& word) {
+  for (const Writes writes : {Writes::commit, Writes::stage, Writes::live})
+    if (word == name_of(writes)) return writes;
+  return usage_error("--writes " + word + ": no such mode", "known are commit, stage and live");
+}
 
 Result<IsolationLevel> isolation_level_of_word(const std::string& word) {
   if (const auto level = level_named(word)) return *level;

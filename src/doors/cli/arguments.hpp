@@ -44,6 +44,7 @@ Result<Grant> parse_grant(const std::string& value, bool writable);
 Result<void> set_profile_of(RunRequest& request, const std::string& name);
 
 Result<IsolationLevel> isolation_level_of_word(const std::string& word);
+Result<Writes> writes_of_word(const std::string& word);
 // None for "oci": crun or runc, whichever works here.
 Result<std::optional<Backend>> backend_of_word(const std::string& word);
 
@@ -52,6 +53,10 @@ inline constexpr std::string_view profile_help =
     "The sandbox profile: readonly, workspace-write-no-network (default), workspace-write, or one of yours; "
     "see "
     "cloche profiles.";
+inline constexpr std::string_view writes_help =
+    "How what is written reaches the project: commit, judged when the command has ended; stage, when you say "
+    "so (cloche "
+    "changes apply); live (default), at once.";
 inline constexpr std::string_view isolation_help =
     "The lowest isolation level to accept: subprocess, namespace (default), container or gvisor. A level "
     "that "

@@ -52,6 +52,16 @@ Result<void> set_backend(CallArguments& arguments, Value value) {
   return {};
 }
 
+Result<void> set_writes(CallArguments& arguments, Value value) {
+  arguments.options.operators.asked_writes = TRY(writes_of_word(value));
+  return {};
+}
+
+Result<void> set_live(CallArguments& arguments, Value) {
+  arguments.options.operators.asked_writes = Writes::live;
+  return {};
+}
+
 Result<void> set_profile(CallArguments& arguments, Value value) {
   return set_profile_of(arguments.options.operators, value);
 }
@@ -121,6 +131,8 @@ constexpr Option<CallArguments> options[] = {
     {"--autonomy", "A", "How much happens without a question: readonly, supervised (default) or full.",
      set_autonomy},
     {"--profile", "P", profile_help, set_profile},
+    {"--writes", "W", writes_help, set_writes},
+    {"--live", "", "Short for --writes live.", set_live},
     {"--isolation", "LEVEL", isolation_help, set_isolation},
     {"--backend", "B", backend_help, set_backend},
     {"--ro", "SRC[:DST]",

@@ -290,6 +290,7 @@ Result<void> configure(RunRequest& request, const Settings& settings, std::vecto
     note_managed(request, row, chosen);
   }
   raise_rung(request, settings);
+  request.writes = with_flag(settings.writes, request.asked_writes, "--writes").value;
   for (const auto& path : settings.tool_path.value) {
     // By the name that it has in the view: a link to it is not there.
     request.tool_path.push_back(look_at_place(path).path);

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "base/sys/directory.hpp"
+#include "base/sys/path.hpp"
 #include "base/sys/sys.hpp"
 #include "confine/boxes/box_stage.hpp"
 #include "confine/boxes/mount_points.hpp"
@@ -18,6 +19,7 @@
 #include "confine/kernel_rules.hpp"
 #include "gateway/checks/scratch_workspace.hpp"
 #include "gateway/launch/caller.hpp"
+#include "policy/plan/layered_trees.hpp"
 #include "store/workspace/safe_walk.hpp"
 
 namespace cloche {
@@ -232,10 +234,20 @@ void LaunchResources::lean_on_skeleton(const ConfinementPlan& plan, const std::s
   if (!skeletons_[1].root.empty()) resources_.skeleton->etc = ready(skeletons_[1]);
 }
 
+void LaunchResources::use(const CallLayers& layers) {
+  for (const TreeLayer& layer : layers.trees())
+    resources_.layers[layer.target] = {layer.directory, layer.device, layer.inode};
+}
+
 Result<LaunchSpec> LaunchResources::render(const Startable& what, const HostProbe& probe,
                                            const Installation& installation) {
   const ConfinementPlan& plan = what.plan();
   resources_.directory = what.directory();
+  for (const ViewEntry* tree : layered_trees(plan)) {
+    // An overlay has a device of its own, and a root of its own, which is checked as the tree itself.
+    if (tree->target == plan.directory) resources_.directory = {};
+    if (is_beneath(tree->target, plan.directory)) resources_.directory.device = 0;
+  }
   switch (backend_) {
     case Backend::native:
       lean_on_skeleton(plan, installation.state);

@@ -14,6 +14,7 @@
 #include "gateway/configuration/installation.hpp"
 #include "model/facts.hpp"
 #include "store/host/skeleton.hpp"
+#include "store/layers/call_layers.hpp"
 
 namespace cloche {
 
@@ -30,6 +31,9 @@ class LaunchResources {
 
   // How the plan is started on the backend of these resources. An error names the layers that it cannot keep.
   Result<LaunchSpec> render(const Startable& what, const HostProbe& probe, const Installation& installation);
+
+  // Where the writes to the layered trees of that plan go.
+  void use(const CallLayers& layers);
 
   // Who answers for the plan's network.
   EgressStart egress_start(const ConfinementPlan& plan, const Installation& installation) const;

@@ -11,6 +11,7 @@
 #include "egress/gate.hpp"
 #include "gateway/launch/caller.hpp"
 #include "gateway/launch/why_not_found.hpp"
+#include "policy/plan/layered_trees.hpp"
 #include "store/host/observe.hpp"
 #include "store/sealed/leftovers.hpp"
 
@@ -25,12 +26,20 @@ Result<Outcome> explained(Result<Outcome> ended) {
   return with_cause_seen(ended.take_error());
 }
 
+Result<std::optional<CallLayers>> layers_for(const ConfinementPlan& plan, const CallerFact& caller,
+                                             const Installation& installation) {
+  if (layered_trees(plan).empty()) return std::optional<CallLayers>();
+  return std::optional<CallLayers>(TRY(CallLayers::make(plan, installation.state, caller.privileged)));
+}
+
 // Through the same steps as the command that follows.
 Result<Proof> prove_once(Backend backend, const ConfinementPlan& plan, const CallerFact& caller,
                          const HostProbe& probe, const Installation& installation, unsigned hold_ms) {
   const OwnProcess tried = TRY(self_proof(plan, installation.probe, hold_ms, backend));
   LaunchResources resources =
       TRY(LaunchResources::take(caller, tried.plan().limits, installation, {backend, tried.plan().network}));
+  const auto layers = TRY(layers_for(tried.plan(), caller, installation));
+  if (layers) resources.use(*layers);
   const LaunchSpec spec = TRY(resources.render(tried, probe, installation));
   const Outcome outcome =
       TRY(explained(supervise(resources.jail(), tried, spec, resources.cgroup(), Streams{})));
@@ -72,6 +81,8 @@ Result<Proof> proof_for(const ConfinementPlan& plan, const LaunchSpec& spec, con
 Result<Ran> run_with(LaunchResources& resources, const Startable& what, const CallerFact& caller,
                      const HostProbe& probe, const StartOptions& options) {
   const ConfinementPlan& plan = what.plan();
+  auto layers = TRY(layers_for(plan, caller, options.installation));
+  if (layers) resources.use(*layers);
   const LaunchSpec spec = TRY(resources.render(what, probe, options.installation));
   Proof proof = TRY(proof_for(plan, spec, caller, probe, options.installation, options.proving));
   std::optional<EgressGate> gate;
@@ -79,7 +90,7 @@ Result<Ran> run_with(LaunchResources& resources, const Startable& what, const Ca
   Outcome outcome = TRY(explained(
       supervise(resources.jail(), what, spec, resources.cgroup(), options.streams, gate ? &*gate : nullptr)));
   outcome.proof = proof.digest;
-  return Ran{std::move(outcome), std::move(proof)};
+  return Ran{std::move(outcome), std::move(proof), std::move(layers)};
 }
 
 // A clone without the host's mounts below it is EINVAL to an ordinary user: the kernel uncovers nothing for
@@ -230,6 +241,8 @@ Result<void> prove_plan(const ConfinementPlan& plan, const CallerFact& caller,
   if (const auto missing = missing_layers(plan, probe); !missing.empty()) return describe_missing(missing);
   // Rendered as a call with this plan would be, to know which proof it needs; what runs is the probe.
   const OwnProcess as_call(plan);
+  const auto layers = TRY(layers_for(plan, caller, installation));
+  if (layers) resources.use(*layers);
   const LaunchSpec spec = TRY(resources.render(as_call, probe, installation));
   TRY(proof_for(plan, spec, caller, probe, installation, Proving::when_needed));
   return {};

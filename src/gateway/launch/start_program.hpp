@@ -16,6 +16,7 @@
 #include "gateway/launch/launch_resources.hpp"
 #include "gateway/protected/protected_look.hpp"
 #include "model/facts.hpp"
+#include "store/layers/call_layers.hpp"
 
 namespace cloche {
 
@@ -36,6 +37,7 @@ struct StartOptions {
 struct Ran {
   Outcome outcome = {};
   Proof proof = {};
+  std::optional<CallLayers> layers = {};  // what it wrote, of a plan with layered trees
 };
 
 // What the facts of a plan lacked, learnt by trying to start it.

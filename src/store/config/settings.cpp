@@ -29,6 +29,8 @@ constexpr Named<IsolationLevel> levels[] = {
     {"container", IsolationLevel::container},   {"namespace", IsolationLevel::namespaces},
     {"subprocess", IsolationLevel::subprocess}, {"permissive", IsolationLevel::permissive}};
 constexpr Named<Missing> missings[] = {{"refuse", Missing::refuse}, {"degrade", Missing::degrade}};
+constexpr Named<Writes> writes_words[] = {
+    {"stage", Writes::stage}, {"commit", Writes::commit}, {"live", Writes::live}};
 constexpr Named<bool> dotfiles_words[] = {{"refuse", false}, {"allow", true}};
 constexpr Named<bool> record_words[] = {{"on", true}, {"off", false}};
 
@@ -259,6 +261,8 @@ constexpr SettingRow table[] = {
     {"tool_path", "a list of directories", "", together, read_list<&Settings::tool_path, fault_of_directory>},
     {"dotfiles", "refuse or allow", "refuse", strictest_wins,
      read_choice<&Settings::dotfiles, dotfiles_words>},
+    {"writes", "stage, commit or live", "stage or commit", strictest_wins,
+     read_choice<&Settings::writes, writes_words>},
     {"durable", "true or false", "true", strictest_wins, read_boolean<&Settings::durable, true>},
     {"record", "on or off", "on", strictest_wins, read_choice<&Settings::record, record_words>},
     {"secret_grants", "a list of paths", "", together, read_list<&Settings::secret_grants, fault_of_secret>},

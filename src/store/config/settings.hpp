@@ -90,7 +90,8 @@ struct Settings {
   Setting<Missing> missing = {.value = Missing::refuse};
   Setting<Autonomy> autonomy = {.value = Autonomy::supervised};
   Setting<CommandProfile> commands = {.value = CommandProfile::full};
-  Setting<bool> dotfiles = {};             // dotfiles: allow - file tools may write them
+  Setting<bool> dotfiles = {};  // dotfiles: allow - file tools may write them
+  Setting<Writes> writes = {.value = Writes::live};
   Setting<bool> durable = {};              // the record is on the disk before a call goes on
   Setting<bool> record = {.value = true};  // of a `cloche run` that names no run; every other call has one
   Setting<std::optional<std::string>> profiles_dir = {};   // the operator's own sandbox profiles

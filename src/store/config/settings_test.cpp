@@ -42,6 +42,7 @@ std::string shown(IsolationLevel value) { return std::string(name_of(value)); }
 std::string shown(Missing value) { return std::string(name_of(value)); }
 std::string shown(Autonomy value) { return std::string(name_of(value)); }
 std::string shown(CommandProfile value) { return std::string(name_of(value)); }
+std::string shown(Writes value) { return std::string(name_of(value)); }
 
 // "value origin" and, for each value that lost, " <value origin"
 template <auto field>
@@ -68,6 +69,7 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
   const auto isolation = told<&Settings::isolation>;
   const auto missing = told<&Settings::missing>;
   const auto dotfiles = told<&Settings::dotfiles>;
+  const auto writes = told<&Settings::writes>;
   const auto durable = told<&Settings::durable>;
   const auto record = told<&Settings::record>;
   const Row rows[] = {
@@ -108,6 +110,10 @@ TEST(Settings, TheStrictestWordOfEachKeyWins) {
       {"\"refuse\"", "\"degrade\"", "", "missing", missing, "refuse M:1 <\"degrade\" U:1"},
       {"", "\"degrade\"", "\"refuse\"", "missing", missing, "refuse P:1 <\"degrade\" U:1"},
 
+      {"", "", "", "writes", writes, "live default"},
+      {"", "\"commit\"", "", "writes", writes, "commit U:1"},
+      {"\"commit\"", "\"live\"", "", "writes", writes, "commit M:1 <\"live\" U:1"},
+      {"", "\"commit\"", "\"stage\"", "writes", writes, "stage P:1 <\"commit\" U:1"},
       {"", "", "", "dotfiles", dotfiles, "false default"},
       {"", "\"allow\"", "", "dotfiles", dotfiles, "true U:1"},
       {"\"allow\"", "\"refuse\"", "", "dotfiles", dotfiles, "false U:1 <\"allow\" M:1"},

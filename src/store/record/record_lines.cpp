@@ -117,6 +117,22 @@ void add_network(JsonWriter& out, const Outcome& outcome) {
   }
 }
 
+// How many paths, and which did not reach the project; all of them are in the set that is named.
+void add_changes(JsonWriter& out, const ChangesOutcome& changes) {
+  constexpr std::string_view ends[] = {"none", "committed", "staged"};
+  out.key("changes").begin_object().member("end", ends[static_cast<size_t>(changes.end)]);
+  out.member("created", changes.counts.created).member("changed", changes.counts.changed);
+  out.member("deleted", changes.counts.deleted);
+  if (!changes.set.empty()) field(out, "set", changes.set);
+  if (!changes.digest.empty()) field(out, "digest", changes.digest);
+  if (!changes.why_staged.empty()) field(out, "staged", changes.why_staged.text());
+  add_items(out, "withheld", changes.withheld(), [&](const ChangedPath* path) {
+    field(out.begin_object(), "path", path->path, max_item_bytes / 2);
+    field(out, "reason", path->reason, max_item_bytes / 2).end_object();
+  });
+  out.end_object();
+}
+
 void add_outcome(JsonWriter& out, const Outcome& outcome) {
   out.member("outcome", name_of(outcome.end)).member("exit", outcome.exit_code);
   if (outcome.signal != 0) out.member("signal", outcome.signal);
@@ -139,6 +155,7 @@ void add_outcome(JsonWriter& out, const Outcome& outcome) {
   if (!outcome.restored.empty())
     add_items(out, "restored", outcome.restored,
               [&](const std::string& path) { out.raw(quote_within(path, max_item_bytes)); });
+  if (outcome.changes) add_changes(out, *outcome.changes);
   if (outcome.quarantined.empty()) return;
   add_items(out, "quarantined", outcome.quarantined, [&](const Quarantined& taken) {
     field(out.begin_object(), "path", taken.path, max_item_bytes / 2);

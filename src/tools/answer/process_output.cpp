@@ -74,6 +74,10 @@ std::string unstarted(const Outcome& outcome, const std::string& program) {
 std::vector<std::string> remarks_on(const Outcome& outcome) {
   std::vector<std::string> remarks;
   for (const auto& line : quarantine_lines(outcome)) remarks.push_back(neutralised(line));
+  if (outcome.changes) {
+    const std::string line = model_line(*outcome.changes);
+    if (!line.empty()) remarks.push_back(neutralised(line));
+  }
   if (outcome.backend == RanBy(Backend::none))
     remarks.emplace_back("isolation is off by the operator's own switch: nothing confined this command");
   return remarks;

@@ -1,0 +1,256 @@
+// StoredChanges::apply: what waits in a set is brought into the project.
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "base/text/visible_text.hpp"
+#include "gateway/changes/operator_set.hpp"
+#include "gateway/changes/stored_changes.hpp"
+#include "store/commit/commit_check.hpp"
+#include "store/commit/commit_lock.hpp"
+#include "store/commit/tree_directories.hpp"
+#include "store/layers/conflicts.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* not_applied = "it was not applied yet";
+constexpr const char* ours_kept = "the project's own was kept";
+
+bool becomes_directory(const Change& change) {
+  const bool was = change.before && change.before->kind == FileKind::directory;
+  return change.after && change.after->kind == FileKind::directory && !was;
+}
+
+class Applying {
+ public:
+  Applying(const std::string& state, const ChangeSets& sets, SetInWork work, StoredSet set)
+      : state_(state), sets_(sets), work_(std::move(work)), set_(std::move(set)), changes_(set_.changes) {
+    outcome_.set = set_.header.id;
+    outcome_.label = set_.header.label;
+    set_.verdicts.resize(changes_.changes.size());
+  }
+
+  Result<OperatorOutcome> run(const ApplyPaths& paths) {
+    TRY(choose(paths));
+    if (chosen_.empty()) return nothing();
+    const auto lock = TRY(lock_commits(state_, changes_.trees));
+    TRY(find_obstacles(paths));
+    list_paths();
+    if (!outcome_.conflicts.empty()) {
+      outcome_.end = OperatorEnd::conflict;
+      return std::move(outcome_);
+    }
+    return is_staged() ? commit_staged(paths) : commit_rest();
+  }
+
+ private:
+  bool is_staged() const { return set_.header.status == SetStatus::staged; }
+
+  Result<void> choose(const ApplyPaths& paths);
+  void choose_parents(const std::vector<size_t>& waiting);
+  Result<void> find_obstacles(const ApplyPaths& paths);
+  Result<bool> take_theirs(size_t place, int project);
+  CallStart start() const;
+  ChangeSet chosen_changes() const;
+  void list_paths();
+  Result<OperatorOutcome> nothing();
+  Result<OperatorOutcome> commit_staged(const ApplyPaths& paths);
+  Result<OperatorOutcome> commit_rest();
+  void list_waiting(const StoredSet& now);
+
+  const std::string& state_;
+  const ChangeSets& sets_;
+  SetInWork work_;
+  StoredSet set_;
+  ChangeSet changes_;  // the set's, with what the project has by now where the operator wants theirs
+  std::set<size_t> chosen_ = {};  // of the changes
+  OperatorOutcome outcome_ = {};
+};
+
+Result<void> Applying::choose(const ApplyPaths& paths) {
+  const auto waiting = waiting_changes(set_);
+  for (const UndoPath& path : paths.only) {
+    const bool is_there = std::any_of(waiting.begin(), waiting.end(),
+                                      [&](size_t place) { return is_meant(path, changes_.changes[place]); });
+    if (!is_there)
+      return refusal("'" + shown(shown_path(changes_, path.tree, path.path)) +
+                         "' is not among the changes that wait in " + set_.header.id,
+                     "cloche changes show " + set_.header.id + " lists them");
+  }
+  for (const size_t place : waiting) {
+    const Change& change = changes_.changes[place];
+    const bool is_wanted = paths.only.empty()
+                               ? set_.verdicts[place].fate != Fate::withheld || is_meant(paths.theirs, change)
+                               : is_meant(paths.only, change);
+    if (is_wanted && !is_meant(paths.ours, change)) chosen_.insert(place);
+  }
+  choose_parents(waiting);
+  return {};
+}
+
+// A new file comes with the new directories that it is in.
+void Applying::choose_parents(const std::vector<size_t>& waiting) {
+  std::map<std::pair<size_t, std::string_view>, size_t> directories;
+  for (const size_t place : waiting) {
+    const Change& change = changes_.changes[place];
+    if (becomes_directory(change)) directories[{change.tree, change.path}] = place;
+  }
+  const std::set<size_t> named = chosen_;
+  for (const size_t place : named) {
+    std::string_view path = changes_.changes[place].path;
+    while (!(path = directory_part(path)).empty()) {
+      const auto parent = directories.find({changes_.changes[place].tree, path});
+      if (parent != directories.end()) chosen_.insert(parent->second);
+    }
+  }
+}
+
+// What was withheld from a commit: since the end of that commit, which changed the project itself.
+CallStart Applying::start() const {
+  CallStart start = set_.header.start;
+  // The two clocks begin anew with each boot.
+  if (set_.header.boot != boot_id() || !is_staged()) start.clock_offset_ns = clock_offset_ns();
+  if (!is_staged()) {
+    start.change_ns = set_.header.ended_ns;
+    start.grain = ClockGrain::coarse;  // what is as old as that belongs to the commit
+  }
+  return start;
+}
+
+ChangeSet Applying::chosen_changes() const {
+  ChangeSet chosen{.trees = changes_.trees};
+  for (const size_t place : chosen_) chosen.changes.push_back(changes_.changes[place]);
+  return chosen;
+}
+
+Result<void> Applying::find_obstacles(const ApplyPaths& paths) {
+  const HeldTrees held = TRY(hold_trees(set_.header.trees));
+  std::vector<TreeLayers> layers;
+  for (size_t i = 0; i < held.trees.size(); ++i)
+    layers.push_back(
+        {changes_.trees[i], held.trees[i].project, held.trees[i].source, set_.header.attributes});
+  for (const Conflict& conflict : TRY(find_conflicts(layers, chosen_changes(), start(), {}))) {
+    const Change at{.tree = conflict.tree, .path = conflict.path};
+    if (!is_meant(paths.theirs, at))
+      outcome_.conflicts.push_back({shown_path(changes_, conflict.tree, conflict.path), conflict.what});
+  }
+  const std::vector<size_t> all(chosen_.begin(), chosen_.end());
+  for (const size_t place : all) {
+    const Change& change = changes_.changes[place];
+    if (!is_meant(paths.theirs, change) || change.path.empty()) continue;
+    if (!TRY(take_theirs(place, held.trees[change.tree].project))) chosen_.erase(place);
+  }
+  return {};
+}
+
+// The change as one of what the project has by now. False: there is nothing left to change.
+Result<bool> Applying::take_theirs(size_t place, int project) {
+  Change& change = changes_.changes[place];
+  const OwnedFd directory = open_descendant(project, directory_part(change.path), O_PATH | O_DIRECTORY);
+  const std::string name = name_part(change.path);
+  const auto seen = directory ? look_in(directory.get(), name) : std::nullopt;
+  if (!seen) {
+    change.before.reset();
+    change.kind = ChangeKind::created;
+    change.differs = {};
+    return change.after.has_value();
+  }
+  FileState now = seen_state(*seen);
+  if (now.kind == FileKind::directory) return true;  // with what is in it: the commit's own check compares
+  if (now.kind == FileKind::link) now.link = link_text(directory.get(), name);
+  change.before = now;
+  change.kind = change.after ? ChangeKind::changed : ChangeKind::deleted;
+  if (change.after) {
+    change.differs.kind = now.kind != change.after->kind;
+    change.differs.contents = true;
+    change.differs.mode = now.mode != change.after->mode;
+  }
+  return true;
+}
+
+void Applying::list_paths() {
+  const auto all = changed_paths(changes_, set_.verdicts);
+  for (const size_t place : chosen_) outcome_.paths.push_back(all[place]);
+}
+
+void Applying::list_waiting(const StoredSet& now) {
+  const auto all = changed_paths(now.changes, now.verdicts);
+  for (const size_t place : waiting_changes(now)) outcome_.waiting.push_back(all[place]);
+}
+
+Result<OperatorOutcome> Applying::nothing() {
+  list_waiting(set_);
+  return std::move(outcome_);
+}
+
+Result<OperatorOutcome> Applying::commit_staged(const ApplyPaths& paths) {
+  std::vector<ChangeVerdict> verdicts = set_.verdicts;
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    if (chosen_.contains(i)) {
+      verdicts[i] = {.fate = Fate::committed};
+    } else if (is_meant(paths.ours, changes_.changes[i])) {
+      verdicts[i] = {.fate = Fate::withheld, .reason = ours_kept};
+    } else if (verdicts[i].fate == Fate::committed) {
+      verdicts[i] = {.fate = Fate::asked, .reason = not_applied};
+    }
+  }
+  auto committed = sets_.commit(work_, changes_, verdicts, {.sync = set_.header.sync});
+  if (committed.ok() && committed.value().end == CommitEnd::committed) {
+    outcome_.end = OperatorEnd::done;
+    outcome_.made = set_.header.id;
+    list_waiting(TRY(sets_.find(set_.header.id)));
+    return std::move(outcome_);
+  }
+  const bool is_stuck = committed.ok() && committed.value().end == CommitEnd::stuck;
+  if (!is_stuck) TRY(sets_.stage(work_, set_.changes, set_.verdicts));  // as it was
+  if (!committed.ok()) return committed.error();
+  outcome_.end = is_stuck ? OperatorEnd::stuck : OperatorEnd::conflict;
+  outcome_.reasons = committed.value().reasons;
+  return std::move(outcome_);
+}
+
+Result<OperatorOutcome> Applying::commit_rest() {
+  SetHeader header{.sync = set_.header.sync, .workspace = set_.header.workspace};
+  header.label = set_.header.label;
+  header.start = set_.header.start;
+  header.attributes = set_.header.attributes;
+  header.trees = set_.header.trees;
+  SetInWork fresh = TRY(begin_operator_set(state_, sets_, std::move(header), "a-"));
+  const ChangeSet chosen = chosen_changes();
+  const std::vector<ChangeVerdict> verdicts(chosen.changes.size(), {.fate = Fate::committed});
+  const auto committed = sets_.commit(fresh, chosen, verdicts, {.sync = set_.header.sync});
+  if (!committed.ok() || committed.value().end != CommitEnd::committed) {
+    const bool is_stuck = committed.ok() && committed.value().end == CommitEnd::stuck;
+    if (!is_stuck) drop_operator_set(sets_, fresh);
+    if (!committed.ok()) return committed.error();
+    outcome_.end = is_stuck ? OperatorEnd::stuck : OperatorEnd::conflict;
+    outcome_.reasons = committed.value().reasons;
+    return std::move(outcome_);
+  }
+  TRY(sets_.forget(work_, chosen));
+  outcome_.end = OperatorEnd::done;
+  outcome_.made = fresh.header.id;
+  list_waiting(TRY(sets_.find(set_.header.id)));
+  return std::move(outcome_);
+}
+
+}  // namespace
+
+Result<OperatorOutcome> StoredChanges::apply(const std::string& id, const ApplyPaths& paths) const {
+  SetInWork work = TRY(sets_.work_on(id));
+  StoredSet set = TRY(sets_.find(id));
+  const SetStatus status = set.header.status;
+  if (status != SetStatus::staged && status != SetStatus::committed)
+    return refusal("the change set " + id + " is " + std::string(name_of(status)) + ": nothing waits in it");
+  TRY(check_places(set.header));
+  if (set.changes.trees.size() != set.header.trees.size())
+    return refusal("the change set " + id + " is damaged");
+  return Applying(state_, sets_, std::move(work), std::move(set)).run(paths);
+}
+
+}  // namespace cloche

@@ -1,0 +1,144 @@
+#include "gateway/changes/settle_changes.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/text/visible_text.hpp"
+#include "policy/changes/judge_changes.hpp"
+#include "policy/plan/layered_trees.hpp"
+#include "store/changes/change_facts.hpp"
+#include "store/commit/change_sets.hpp"
+#include "store/commit/commit_lock.hpp"
+#include "store/layers/conflicts.hpp"
+#include "store/layers/layer_reader.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr const char* still_open =
+    "a process that outlived the call still holds a file of it open, so what it wrote may not be complete";
+constexpr const char* was_cancelled = "the call was cancelled";
+constexpr const char* asked_to_stage = "an operator looks at them first";
+
+std::vector<TreeLayers> layers_of(const CallLayers& layers) {
+  std::vector<TreeLayers> trees;
+  for (const TreeLayer& layer : layers.trees())
+    trees.push_back({layer.tree, layer.lower.get(), layer.upper.get(), layers.attributes()});
+  return trees;
+}
+
+// From here on the layers belong to a set of the store.
+Result<SetInWork> begin_set(CallLayers& layers, const ChangeSets& sets, const ChangeTerms& terms) {
+  SetHeader header{.id = terms.id, .sync = terms.sync, .label = terms.label};
+  header.start = layers.start();
+  header.attributes = layers.attributes();
+  header.workspace = TRY(know_directory(terms.workspace));
+  header.places = TRY(layers.keep(terms.id));
+  for (const TreeLayer& layer : layers.trees()) header.trees.push_back(TRY(stored_tree(layer)));
+  return sets.begin(std::move(header));
+}
+
+std::string describe(const ReadFinding& finding) {
+  return "what the call wrote could not be read whole: " + std::string(name_of(finding.problem)) + " at " +
+         shown(finding.path) + (finding.what.empty() ? "" : " (" + finding.what + ")");
+}
+
+// What keeps the set out of the project, before anything is looked at in the project; nothing: nothing does.
+std::optional<std::string> why_unread(const ReadChanges& read, const ChangeTerms& terms) {
+  if (!terms.is_released) return still_open;
+  if (!read.is_exact()) return describe(read.findings.front());
+  if (terms.was_cancelled) return was_cancelled;
+  return std::nullopt;
+}
+
+std::optional<std::string> why_asked(const std::vector<ChangeVerdict>& verdicts) {
+  const auto asked = std::find_if(verdicts.begin(), verdicts.end(),
+                                  [](const ChangeVerdict& verdict) { return verdict.fate == Fate::asked; });
+  if (asked == verdicts.end()) return std::nullopt;
+  return "an operator has to say: " + asked->reason;
+}
+
+std::string conflicts_text(const std::vector<ConflictingPath>& conflicts) {
+  std::string text = shown(conflicts.front().path) + " " + conflicts.front().why;
+  if (conflicts.size() > 1) text += ", and " + std::to_string(conflicts.size() - 1) + " more";
+  return text;
+}
+
+class Settling {
+ public:
+  Settling(CallLayers& layers, const ChangeTerms& terms)
+      : layers_(layers), terms_(terms), trees_(layers_of(layers)), sets_(terms.state, boot_id()) {}
+
+  Result<ChangesOutcome> run(const ConfinementPlan& plan) {
+    for (const ViewEntry* entry : live_trees(plan)) outcome_.live.push_back(entry->source);
+    // From here to the last rename no other call commits to these trees: what is judged together must come
+    // together.
+    std::vector<ChangedTree> roots;
+    for (const TreeLayers& tree : trees_) roots.push_back(tree.tree);
+    const auto lock = lock_commits(terms_.state, roots);
+    const ReadChanges read = TRY(read_changes(trees_, {}));
+    set_ = read.set;
+    if (set_.changes.empty() && read.is_exact()) return outcome_;
+    outcome_.counts = count(set_);
+    outcome_.digest = digest_of(set_);
+    if (const auto why = why_unread(read, terms_)) return stage(*why);
+    if (!lock.ok()) return stage(lock.error().what.text());
+    JudgedChanges judged =
+        judge_changes(set_, TRY(look_around_changes(set_, trees_, terms_.git)), terms_.rules);
+    verdicts_ = std::move(judged.verdicts);
+    TRY(close_directories(trees_, set_));
+    if (judged.stage) return stage(*judged.stage);
+    if (terms_.writes == Writes::stage) return stage(asked_to_stage);
+    if (const auto why = why_asked(verdicts_)) return stage(*why);
+    return commit();
+  }
+
+ private:
+  Result<ChangesOutcome> commit() {
+    for (const auto& conflict : TRY(find_conflicts(trees_, set_, layers_.start(), {}, layers_.indexes())))
+      outcome_.conflicts.push_back({shown_path(set_, conflict.tree, conflict.path), conflict.what});
+    if (!outcome_.conflicts.empty()) return stage(conflicts_text(outcome_.conflicts));
+    SetInWork work = TRY(begin_set(layers_, sets_, terms_));
+    outcome_.set = work.header.id;
+    const Committed committed = TRY(sets_.commit(work, set_, verdicts_, {.sync = terms_.sync}));
+    if (committed.end != CommitEnd::committed) {
+      outcome_.end = ChangesEnd::staged;
+      outcome_.why_staged =
+          committed.reasons.empty() ? Message("it could not be committed") : committed.reasons.front();
+      work.header.why = outcome_.why_staged.text();
+      if (committed.end != CommitEnd::stuck) TRY(sets_.stage(work, set_, verdicts_));
+    } else {
+      outcome_.end = ChangesEnd::committed;
+    }
+    outcome_.paths = changed_paths(set_, verdicts_);
+    return std::move(outcome_);
+  }
+
+  Result<ChangesOutcome> stage(const std::string& why) {
+    SetInWork work = TRY(begin_set(layers_, sets_, terms_));
+    work.header.why = why;
+    TRY(sets_.stage(work, set_, verdicts_));
+    outcome_.end = ChangesEnd::staged;
+    outcome_.set = work.header.id;
+    outcome_.why_staged = why;
+    outcome_.paths = changed_paths(set_, verdicts_);
+    return std::move(outcome_);
+  }
+
+  CallLayers& layers_;
+  const ChangeTerms& terms_;
+  std::vector<TreeLayers> trees_;
+  ChangeSets sets_;
+  ChangeSet set_ = {};
+  std::vector<ChangeVerdict> verdicts_ = {};
+  ChangesOutcome outcome_ = {};
+};
+
+}  // namespace
+
+Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan& plan,
+                                      const ChangeTerms& terms) {
+  return Settling(layers, terms).run(plan);
+}
+
+}  // namespace cloche

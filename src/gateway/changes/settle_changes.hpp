@@ -1,0 +1,36 @@
+// From what a call wrote to what became of it: read from its layers, judged, compared with what the host did
+// meanwhile, and moved into the project; or stored, where something is in the way. Nothing is decided here:
+// the judge of changes is policy/changes/judge_changes.hpp.
+#pragma once
+
+#include <string>
+
+#include "model/changes_outcome.hpp"
+#include "model/facts.hpp"
+#include "model/plan.hpp"
+#include "policy/changes/change_rules.hpp"
+#include "store/layers/call_layers.hpp"
+#include "store/workspace/file_sync.hpp"
+
+namespace cloche {
+
+struct ChangeTerms {
+  std::string state = {};      // Cloche's own directory
+  std::string workspace = {};  // of the call
+  std::string id = {};         // of the set that is stored: a plain name that no other has
+  std::string label = {};      // RUN/CALL, by which an operator finds it
+  Writes writes = Writes::commit;
+  ChangeRules rules = {};
+  GitSources git = {};
+  FileSync sync = FileSync::later;
+  bool was_cancelled = false;  // by the client, which no longer waits: an operator says what becomes of it
+  bool is_released = false;    // the kernel has let go of the overlays
+};
+
+// Nothing of the set has reached the project before this, and all or nothing of what the judge let through
+// has after it. An Error: it could not be read or stored, so it is lost with its layers, and nothing is in
+// the project.
+Result<ChangesOutcome> settle_changes(CallLayers& layers, const ConfinementPlan& plan,
+                                      const ChangeTerms& terms);
+
+}  // namespace cloche

@@ -1,0 +1,143 @@
+#include "gateway/changes/stored_changes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text/visible_text.hpp"
+#include "gateway/changes/operator_set.hpp"
+#include "store/commit/commit_lock.hpp"
+
+namespace cloche {
+namespace {
+
+std::vector<ChangedPath> paths_at(const StoredSet& set, const std::vector<size_t>& places) {
+  const auto all = changed_paths(set.changes, set.verdicts);
+  std::vector<ChangedPath> paths;
+  for (const size_t place : places) paths.push_back(all[place]);
+  return paths;
+}
+
+OperatorOutcome about(const SetHeader& header) { return {.set = header.id, .label = header.label}; }
+
+// What undos of this workspace put into the project.
+std::set<std::array<uint64_t, 3>> placed_by_undos(const ChangeSets& sets, const KnownDirectory& workspace) {
+  std::set<std::array<uint64_t, 3>> placed;
+  for (const SetHeader& header : sets.list(workspace)) {
+    if (header.undoes.empty()) continue;
+    const auto undo = sets.find(header.id);
+    if (!undo.ok()) continue;
+    for (const Step& step : undo.value().steps)
+      placed.insert({step.placed.device, step.placed.inode, static_cast<uint64_t>(step.placed.changed_ns)});
+  }
+  return placed;
+}
+
+// Of an undo that was planned and is to be done.
+Result<OperatorOutcome> commit_undo(const std::string& state, const ChangeSets& sets, const StoredSet& set,
+                                    UndoPlan& plan, OperatorOutcome outcome) {
+  SetHeader header{.sync = set.header.sync, .workspace = set.header.workspace};
+  header.label = set.header.label;
+  header.undoes = set.header.id;
+  header.trees = plan.trees;
+  SetInWork work = TRY(begin_operator_set(state, sets, std::move(header), "u-"));
+  const auto committed =
+      sets.commit(work, plan.changes, plan.verdicts, std::move(plan.planned), {.sync = work.header.sync});
+  if (!committed.ok()) {
+    drop_operator_set(sets, work);
+    return committed.error();
+  }
+  outcome.reasons = committed.value().reasons;
+  switch (committed.value().end) {
+    case CommitEnd::committed: break;
+    case CommitEnd::stuck: outcome.end = OperatorEnd::stuck; return outcome;
+    default:
+      outcome.end = OperatorEnd::conflict;
+      drop_operator_set(sets, work);
+      return outcome;
+  }
+  TRY(sets.record_undone(set.header.id, plan.changes));
+  outcome.end = OperatorEnd::done;
+  outcome.made = work.header.id;
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<size_t> waiting_changes(const StoredSet& set) {
+  std::vector<size_t> places;
+  const bool is_staged = set.header.status == SetStatus::staged;
+  if (!is_staged && set.header.status != SetStatus::committed) return places;
+  for (size_t i = 0; i < set.changes.changes.size(); ++i) {
+    const bool is_committed = i < set.verdicts.size() && set.verdicts[i].fate == Fate::committed;
+    if (is_staged || !is_committed) places.push_back(i);
+  }
+  return places;
+}
+
+Result<void> check_places(const SetHeader& set) {
+  const auto check = [&](const KnownDirectory& directory) -> Result<void> {
+    const auto now = know_directory(directory.path);
+    if (now.ok() && is_same_directory(now.value(), directory)) return {};
+    return refusal("the directory " + shown(directory.path) + " of the change set " + set.id +
+                       " is gone, or another one has its place",
+                   "nothing was changed; cloche changes drop " + set.id + " throws the set away");
+  };
+  TRY(check(set.workspace));
+  for (const StoredTree& tree : set.trees) TRY(check(tree.project));
+  return {};
+}
+
+Result<OperatorOutcome> StoredChanges::undo(const std::string& id, const std::vector<UndoPath>& paths,
+                                            Rehearsal rehearsal) const {
+  const StoredSet seen = TRY(sets_.find(id));
+  TRY(check_places(seen.header));
+  const auto lock = TRY(lock_commits(state_, seen.changes.trees));
+  const StoredSet set = TRY(sets_.find(id));  // as it is now that no other process changes it
+  OperatorOutcome outcome = about(set.header);
+  if (set.header.status == SetStatus::undone) {
+    outcome.reasons.emplace_back("it was taken back already");
+    return outcome;
+  }
+  const auto placed = placed_by_undos(sets_, set.header.workspace);
+  UndoPlan plan = TRY(plan_undo(set, paths, [&](const Placed& now) {
+    return placed.contains({now.device, now.inode, static_cast<uint64_t>(now.changed_ns)});
+  }));
+  outcome.paths = changed_paths(plan.changes, plan.verdicts);
+  if (outcome.paths.empty()) return outcome;
+  for (const UndoConflict& conflict : plan.conflicts)
+    outcome.conflicts.push_back({shown_path(set.changes, conflict.tree, conflict.path), conflict.reason});
+  outcome.end = outcome.conflicts.empty() ? OperatorEnd::done : OperatorEnd::conflict;
+  if (outcome.end == OperatorEnd::conflict || rehearsal == Rehearsal::dry_run) return outcome;
+  return commit_undo(state_, sets_, set, plan, std::move(outcome));
+}
+
+Result<OperatorOutcome> StoredChanges::drop(const std::string& id, const std::vector<UndoPath>& only) const {
+  SetInWork work = TRY(sets_.work_on(id));
+  const StoredSet set = TRY(sets_.find(id));
+  OperatorOutcome outcome = about(set.header);
+  const auto waiting = waiting_changes(set);
+  std::vector<size_t> dropped;
+  std::vector<size_t> kept;
+  ChangeSet forgotten{.trees = set.changes.trees};
+  for (const size_t place : waiting) {
+    const Change& change = set.changes.changes[place];
+    const bool goes = only.empty() || is_meant(only, change);
+    (goes ? dropped : kept).push_back(place);
+    if (goes) forgotten.changes.push_back(change);
+  }
+  outcome.paths = paths_at(set, dropped);
+  outcome.waiting = paths_at(set, kept);
+  const bool is_staged = set.header.status == SetStatus::staged;
+  if (dropped.empty() && !(is_staged && only.empty())) return outcome;
+  outcome.end = OperatorEnd::done;
+  if (!is_staged || !kept.empty()) {
+    TRY(sets_.forget(work, forgotten));
+    return outcome;
+  }
+  work.lock.reset();  // which the drop takes itself
+  TRY(sets_.drop(id));
+  return outcome;
+}
+
+}  // namespace cloche

@@ -1,0 +1,70 @@
+// What an operator does with change sets that are stored: brings in what waits, throws it away, or takes back
+// what was committed. Each works under the lock of the trees' commits, all or nothing, and is recorded.
+//
+// A set that is staged is committed as itself, whole or in part. What a committed set withheld is brought in
+// by a set of its own, so that both can be undone. An undo is a set of its own too.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.hpp"
+#include "gateway/changes/chosen_sets.hpp"
+#include "model/changes_outcome.hpp"
+#include "store/commit/change_sets.hpp"
+
+namespace cloche {
+
+// What waits in a set for the operator: all of one that is staged; of a committed one what was withheld or
+// asked about. Indices into its changes.
+std::vector<size_t> waiting_changes(const StoredSet& set);
+
+enum class OperatorEnd {
+  done,
+  nothing,   // there was nothing to do
+  conflict,  // something stands in the way, and nothing was changed
+  stuck,     // something was done, and could not be taken back: the reasons say what is where
+};
+
+struct OperatorOutcome {
+  OperatorEnd end = OperatorEnd::nothing;
+  std::string set = {};                 // that it was about
+  std::string label = {};               // its call
+  std::string made = {};                // the set by which it can be taken back; empty: none
+  std::vector<ChangedPath> paths = {};  // what was, or would be, done
+  std::vector<ConflictingPath> conflicts = {};
+  std::vector<Message> reasons = {};      // in the way, beside the conflicts
+  std::vector<ChangedPath> waiting = {};  // what still waits in the set
+};
+
+// Paths of a set. None: all of it, but for what the judge withheld, which has to be named.
+struct ApplyPaths {
+  std::vector<UndoPath> only = {};
+  std::vector<UndoPath> ours = {};    // the project's file stays, and the call's waits on
+  std::vector<UndoPath> theirs = {};  // the call's replaces the project's, whatever happened to that since
+};
+
+enum class Rehearsal { no, dry_run };
+
+class StoredChanges {
+ public:
+  explicit StoredChanges(const std::string& state) : state_(state), sets_(state, boot_id()) {}
+
+  const ChangeSets& sets() const { return sets_; }
+
+  // An Error: the set cannot be worked on, or does not have these paths.
+  Result<OperatorOutcome> apply(const std::string& id, const ApplyPaths& paths) const;
+  Result<OperatorOutcome> drop(const std::string& id, const std::vector<UndoPath>& only) const;
+  // No paths: everything.
+  Result<OperatorOutcome> undo(const std::string& id, const std::vector<UndoPath>& paths,
+                               Rehearsal rehearsal) const;
+
+ private:
+  std::string state_;
+  ChangeSets sets_;
+};
+
+// An Error where the workspace of the set, or another tree of it, was replaced since.
+Result<void> check_places(const SetHeader& set);
+
+}  // namespace cloche

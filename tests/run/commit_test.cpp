@@ -1,0 +1,372 @@
+// `cloche run --writes commit` and `stage`: the host sees the old state while a command runs, and afterwards
+// what the judge let through; what the host did meanwhile is never overwritten; nothing reaches the project
+// later by another way.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "run/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+using Paths = std::vector<std::string>;
+
+class Commit : public Run {
+ protected:
+  Answer after(const std::string& script, std::vector<std::string> flags = {}) const {
+    flags.insert(flags.begin(), {"--writes", "commit"});
+    return answer(std::move(flags), {"bash", "-c", script});
+  }
+  // "created a", "withheld .envrc", ...
+  static Paths changes(const Json& json) {
+    Paths paths;
+    for (const auto& path : json["changes"]["paths"].array) {
+      const std::string& verdict = path["verdict"].string;
+      paths.push_back((verdict == "committed" ? path["kind"].string : verdict) + " " + path["path"].string);
+    }
+    std::sort(paths.begin(), paths.end());
+    return paths;
+  }
+  std::string content(const std::string& name) const { return read_file(workspace() / name); }
+  fs::path layers() const { return fs::path(state_home(as())) / "cloche" / "layers" / "running"; }
+};
+FOR_EVERYONE(Commit);
+
+TEST_P(Commit, TheListIsWhatTheCommandDid) {
+  file("changed", "old");
+  file("deleted", "old");
+  file("same", "old");
+  file("mode", "old");
+  file("directory/below", "old");
+  file("becomes", "a file");
+  const Answer ran = after(R"(echo new > changed; rm deleted; echo new > 'made
+here'; chmod 755 mode; rm -r directory; mkdir directory; echo new > directory/other; rm becomes; mkdir becomes
+mkdir -p new/deep; echo x > new/deep/file; ln -s file new/deep/link; : >> same; mkdir empty; chmod 000 empty)");
+  EXPECT_EQ(ran.json["exit_code"].number, 0) << ran.ran.err;
+  EXPECT_EQ(
+      changes(ran.json),
+      (Paths{"changed becomes", "changed changed", "changed mode", "created directory/other", "created empty",
+             "created made\nhere", "created new", "created new/deep", "created new/deep/file",
+             "created new/deep/link", "deleted deleted", "deleted directory/below"}));
+  EXPECT_EQ(content("changed"), "new\n");
+  EXPECT_EQ(content("made\nhere"), "new\n");
+  EXPECT_FALSE(is_there("deleted") || is_there("directory/below"));
+  EXPECT_TRUE(fs::is_directory(workspace() / "becomes"));
+  EXPECT_EQ(fs::status(workspace() / "mode").permissions(), fs::perms(0755));
+  EXPECT_EQ(fs::status(workspace() / "empty").permissions(), fs::perms::none);
+  EXPECT_EQ(fs::read_symlink(workspace() / "new/deep/link"), "file");
+}
+
+TEST_P(Commit, NothingWrittenIsNoChange) {
+  file("f", "text");
+  const Answer ran = after("cat f; touch -r f f; chmod 644 f");
+  EXPECT_EQ(changes(ran.json), Paths{});
+  EXPECT_TRUE(fs::is_empty(layers())) << "the layers of a call that wrote nothing stay";
+}
+
+TEST_P(Commit, TheHostSeesTheOldStateMeanwhile) {
+  file("f", "old\n");
+  Started started(under({"--writes", "commit"},
+                        {"bash", "-c",
+                         "echo new > f; echo new > g; echo evil > .envrc; echo written; read word; "
+                         "cat f"},
+                        {.input = ""}));
+  char said[8] = {};
+  ASSERT_GT(::read(started.output(), said, sizeof said), 0);
+  EXPECT_EQ(content("f"), "old\n");
+  EXPECT_FALSE(is_there("g") || is_there(".envrc"));
+  started.close_input();
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  EXPECT_EQ(content("f"), "new\n");
+  EXPECT_TRUE(is_there("g"));
+  EXPECT_FALSE(is_there(".envrc"));
+}
+
+TEST_P(Commit, WhatTheHostExecutesLaterIsWithheldAtAnyDepth) {
+  NEEDS("git");
+  ASSERT_TRUE(
+      exited(outside("git init -q .; git config user.name A; git config user.email a@example.org"), 0));
+  const Answer ran =
+      after(R"(mkdir -p a/b/.vscode; echo x > a/b/.envrc; echo x > a/b/.vscode/tasks.json; echo x > .BASHRC
+printf '#!/bin/sh\n' > .git/hooks/post-commit; chmod +x .git/hooks/post-commit; git config core.fsmonitor ./x
+ln -s /etc/passwd out; mkfifo pipe; echo fine > a/b/fine)");
+  EXPECT_EQ(changes(ran.json),
+            (Paths{"created a", "created a/b", "created a/b/fine", "withheld .BASHRC", "withheld .git/config",
+                   "withheld .git/hooks/post-commit", "withheld a/b/.envrc", "withheld a/b/.vscode",
+                   "withheld a/b/.vscode/tasks.json", "withheld out", "withheld pipe"}))
+      << ran.ran.out;
+  EXPECT_FALSE(is_there("a/b/.envrc") || is_there("a/b/.vscode") || is_there(".git/hooks/post-commit"));
+  EXPECT_FALSE(contains(content(".git/config"), "fsmonitor"));
+  EXPECT_EQ(ran.json["quarantined"].array.size(), 8U);
+}
+
+// Where the directories of a row are there already, and only a file in them is new.
+TEST_P(Commit, WhatIsProtectedInDirectoriesThatAreThereIsWithheld) {
+  ASSERT_TRUE(exited(outside("mkdir -p .config/fish sub/.config/nvim .local/bin"), 0));
+  const Answer ran = after(
+      "echo x > .config/fish/config.fish; echo x > sub/.config/nvim/init.lua; echo x > .local/bin/ls; echo x "
+      "> .config/fine");
+  EXPECT_EQ(changes(ran.json), (Paths{"created .config/fine", "withheld .config/fish/config.fish",
+                                      "withheld .local/bin/ls", "withheld sub/.config/nvim/init.lua"}));
+}
+
+// Prepared by one call where nothing executes it, and put in place by the next. Each writes `ran` when the
+// host runs it.
+TEST_P(Commit, WhatSeveralCallsPrepareIsNotExecuted) {
+  NEEDS("git");
+  const std::string payload = "printf '#!/bin/sh\\necho > " + (scene().root() / "ran").string() + "\\n'";
+  const struct {
+    const char* name;
+    std::string host;   // before
+    std::string first;  // two calls
+    std::string second;
+    std::string uses;  // the host, afterwards
+  } rows[] = {
+      {"a worktree's part that becomes a repository", "mkdir lib",
+       "cd lib; echo 'ref: refs/heads/main' > HEAD; echo ../.git > commondir; printf "
+       "'[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = \"echo "
+       "> " +
+           (scene().root() / "ran").string() + "; false\"\\n' > config",
+       "cd lib; rm commondir; mkdir -p objects/info refs/heads; : > objects/info/k; : > refs/heads/k",
+       "cd lib; git status"},
+      {"a directory that is moved to where a link of a hook leads",
+       "mkdir scripts; echo true > scripts/pre-commit; chmod +x scripts/pre-commit; ln -s "
+       "../../scripts/pre-commit "
+       ".git/hooks/pre-commit",
+       "mv scripts s2; mkdir prep; " + payload + " > prep/pre-commit; chmod +x prep/pre-commit",
+       "mv prep scripts", "git commit --allow-empty -m x"},
+      {"a target of a hook's link behind thousands of samples",
+       "mkdir scripts; echo true > scripts/pre-commit; chmod +x scripts/pre-commit; ln -s "
+       "../../scripts/pre-commit "
+       ".git/hooks/pre-commit",
+       "touch .git/hooks/{1..4200}.sample", payload + " > scripts/pre-commit",
+       "git commit --allow-empty -m x"},
+      {"a hook of a repository that moved with its configuration",
+       "git init -q a; git -C a config core.hooksPath h; git -C a config user.name A; git -C a config "
+       "user.email "
+       "a@example.org; mkdir a/h",
+       "true", "mv a b; " + payload + " > b/h/pre-commit; chmod +x b/h/pre-commit",
+       "cd b; git commit --allow-empty -m x"},
+  };
+  for (const auto& row : rows) {
+    SCOPED_TRACE(row.name);
+    ASSERT_TRUE(exited(
+        outside(
+            "rm -rf * .git; git init -q .; git config user.name A; git config user.email a@example.org; " +
+            row.host),
+        0));
+    after(row.first);
+    after(row.second);
+    outside(row.uses);
+    EXPECT_FALSE(fs::exists(scene().root() / "ran"));
+    // The control: the same without Cloche is executed.
+    ASSERT_TRUE(exited(
+        outside(
+            "rm -rf * .git; git init -q .; git config user.name A; git config user.email a@example.org; " +
+            row.host + "\n(" + row.first + ")\n(" + row.second + ")\n(" + row.uses + "); true"),
+        0));
+    EXPECT_TRUE(fs::exists(scene().root() / "ran")) << "the attack does not work on this host";
+    fs::remove(scene().root() / "ran");
+  }
+}
+
+TEST_P(Commit, EverydayGitWorks) {
+  NEEDS("git");
+  const Answer ran =
+      after(R"(set -e; git init -q -b main .; git config user.name A; git config user.email a@example.org
+echo one > f; git add f; git commit -qm first; git remote add origin https://example.org/x; git checkout -qb other
+echo two > f; git commit -qam second; git branch -m renamed; git stash list; git gc -q; mkdir d; echo x > d/x; git add d
+git commit -qm third; mv d e; git add -A; git commit -qm fourth; git rebase -q main; git tag t)");
+  EXPECT_EQ(ran.json["exit_code"].number, 0) << ran.json["stderr"].string;
+  EXPECT_TRUE(printed(outside("git status --short; git fsck --no-progress 2>/dev/null; git log --format=%s"),
+                      "fourth\nthird\nsecond\nfirst\n"));
+  const Answer again = after("git commit -q --allow-empty -m fifth");
+  EXPECT_EQ(again.json["exit_code"].number, 0);
+  EXPECT_TRUE(printed(outside("git log -1 --format=%s"), "fifth\n"));
+}
+
+TEST_P(Commit, WhatTheHostChangedMeanwhileIsNotOverwritten) {
+  file("f", "old\n");
+  file("other", "old\n");
+  Started started(under({"--json", "--writes", "commit"},
+                        {"bash", "-c", "echo mine > f; echo mine > other; echo x > /tmp/x; sleep 1"},
+                        {.input = ""}));
+  ASSERT_TRUE(exited(outside("sleep 0.5; echo theirs > f"), 0));
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  EXPECT_EQ(content("f"), "theirs\n");
+  EXPECT_EQ(content("other"), "old\n") << "all of the set is in the project, or nothing";
+  EXPECT_TRUE(contains(ran.out, "\"conflicts\":[{\"path\":\"f\"")) << ran.out;
+}
+
+// Also where its names explain its times.
+TEST_P(Commit, ADirectoryThatTheHostPutThereIsNotOverwritten) {
+  file("d/x", "d\n");
+  file("e/x", "e\n");
+  Started started(
+      under({"--json", "--writes", "commit"}, {"bash", "-c", "echo mine > d/x; sleep 1"}, {.input = ""}));
+  ASSERT_TRUE(exited(outside("sleep 0.5; mv d old; mv e d; touch d/z"), 0));
+  const Ran ran = started.finish();
+  EXPECT_TRUE(exited(ran, 0)) << ran.err;
+  EXPECT_EQ(content("d/x"), "e\n");
+  EXPECT_EQ(content("old/x"), "d\n");
+}
+
+// Whatever it did of the commit, the next call sees all of it or nothing.
+TEST_P(Commit, AKilledCommitIsFinishedOrTakenBack) {
+  const std::string script = "for i in {1..400}; do echo new > f$i; done; rm -r d";
+  int partial = 0;
+  for (int delay_ms = 0; delay_ms < 60; delay_ms += 5) {
+    ASSERT_TRUE(
+        exited(outside("rm -rf * ; mkdir d; for i in {1..400}; do echo old > f$i; echo x > d/$i; done"), 0));
+    Started started(under({"--writes", "commit"}, {"bash", "-c", script + "; echo done"}, {.input = ""}));
+    char said[8] = {};
+    ASSERT_GT(::read(started.output(), said, sizeof said), 0);
+    ::usleep(static_cast<unsigned>(delay_ms) * 1000);
+    ::kill(started.pid(), SIGKILL);
+    started.finish();
+    const std::string count = "cat f* | grep -c new; ls d 2>/dev/null | wc -l";
+    const std::string between = outside(count).out;
+    if (between != "400\n0\n" && between != "0\n400\n") ++partial;
+    ASSERT_TRUE(exited(cloche_run({"--writes", "commit"}, {"true"}), 0));
+    const std::string afterwards = outside(count).out;
+    EXPECT_TRUE(afterwards == "400\n0\n" || afterwards == "0\n400\n") << delay_ms << " ms: " << afterwards;
+  }
+  RecordProperty("killed_in_between", partial);
+}
+
+TEST_P(Commit, StageBringsNothingIn) {
+  file("f", "old\n");
+  const Answer ran = answer({"--writes", "stage"}, {"bash", "-c", "echo new > f; echo x > g"});
+  EXPECT_EQ(content("f"), "old\n");
+  EXPECT_FALSE(is_there("g"));
+  EXPECT_EQ(changes(ran.json), (Paths{"staged f", "staged g"}));
+}
+
+// The operator's alone: a project may only tighten it.
+TEST_P(Commit, AProjectCannotLoosenTheMode) {
+  file(".cloche/config.json", R"({"writes": "live"})");
+  EXPECT_EQ(changes(after("echo x > .envrc").json), Paths{"withheld .envrc"});
+  EXPECT_FALSE(is_there(".envrc"));
+  file(".cloche/config.json", R"({"writes": "stage"})");
+  EXPECT_TRUE(exited(cloche_run({}, {"bash", "-c", "echo x > g"}), 0));
+  EXPECT_FALSE(is_there("g"));
+}
+
+// A descriptor that another process holds keeps the overlay alive, and could still write through it.
+TEST_P(Commit, WhatOutlivesTheCallReachesNothing) {
+  NEEDS("python3");
+  file("f", "old\n");
+  const std::string holder = R"(
+import socket, os, time
+s = socket.socket(socket.AF_UNIX); s.bind("/tmp/s"); s.listen(1); open("/tmp/ready", "w").close()
+c, _ = s.accept(); _, fds, _, _ = socket.recv_fds(c, 10, 2)
+open("/tmp/taken", "w").close()
+while not os.path.exists("/tmp/go"): time.sleep(0.02)
+os.pwrite(fds[0], b"evil", 0)
+try: os.close(os.open("evil", os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=fds[1]))
+except OSError: pass
+)";
+  const std::string giver = R"(
+import socket, os, time
+while not os.path.exists("/tmp/ready"): time.sleep(0.02)
+f = os.open("f", os.O_RDWR); os.pwrite(f, b"new!", 0)
+s = socket.socket(socket.AF_UNIX); s.connect("/tmp/s")
+socket.send_fds(s, [b"x"], [f, os.open(".", os.O_RDONLY)])
+while not os.path.exists("/tmp/taken"): time.sleep(0.02)
+)";
+  const std::string run = (scene().root() / "record").string();
+  const std::vector<std::string> flags = {"--run", run, "--task", "t", "--writes", "commit"};
+  const fs::path project = fs::path(run) / "artifacts";
+  ASSERT_TRUE(exited(cloche_run(flags, {"bash", "-c", "echo old > f"}), 0));
+  Started held(under(flags, {"python3", "-c", holder}));
+  const Ran gave = cloche_run(flags, {"python3", "-c", giver});
+  EXPECT_TRUE(exited(gave, 0)) << gave.err;
+  EXPECT_TRUE(contains(gave.err, "still holds")) << gave.err;
+  EXPECT_EQ(read_file(project / "f"), "old\n");
+  ASSERT_TRUE(exited(cloche_run(flags, {"touch", "/tmp/go"}), 0));
+  held.finish();
+  EXPECT_EQ(read_file(project / "f"), "old\n");
+  EXPECT_FALSE(fs::exists(project / "evil"));
+}
+
+TEST_P(Commit, AKilledClocheLeavesTheProjectAsItWas) {
+  file("f", "old\n");
+  Started started(
+      under({"--writes", "commit"}, {"bash", "-c", "echo new > f; echo written; sleep 100"}, {.input = ""}));
+  char said[8] = {};
+  ASSERT_GT(::read(started.output(), said, sizeof said), 0);
+  ::kill(started.pid(), SIGKILL);
+  EXPECT_EQ(started.finish().signal, SIGKILL);
+  EXPECT_EQ(content("f"), "old\n");
+  EXPECT_TRUE(exited(cloche_run({"--writes", "commit"}, {"bash", "-c", "echo newer > f"}), 0));
+  EXPECT_EQ(content("f"), "newer\n");
+}
+
+// Every byte of a path is a name, and nothing of it an option of a mount.
+TEST_P(Commit, InAWorkspaceWithAHostileName) {
+  const fs::path odd = scene().root() / "a:b,upperdir=c\\d";
+  ASSERT_TRUE(exited(outside("mkdir '" + odd.string() + "'; echo old > '" + odd.string() + "/f'"), 0));
+  EXPECT_TRUE(exited(
+      cloche_run({"--writes", "commit", "--workspace", odd}, {"bash", "-c", "echo new > f; echo x > g"}), 0));
+  EXPECT_EQ(read_file(odd / "f"), "new\n");
+  EXPECT_TRUE(fs::exists(odd / "g"));
+}
+
+// The file tools take the same way as a command.
+TEST_P(Commit, FileToolsAreJudgedAndListedToo) {
+  file("src/f", "one\ntwo\n", 0640);
+  const auto call = [&](const std::string& tool, const std::string& arguments) {
+    return run({.argv = {cloche(), "call", tool, arguments, "--writes", "commit", "--json"},
+                .as = as(),
+                .cwd = workspace(),
+                .env = {{"XDG_STATE_HOME", state_home(as())}}});
+  };
+  const Ran wrote = call("write_artifact", R"({"path": "src/new/deep", "content": "x"})");
+  EXPECT_TRUE(exited(wrote, 0)) << wrote.out << wrote.err;
+  EXPECT_TRUE(contains(wrote.out, R"({"path":"src/new","kind":"created","verdict":"committed"})"))
+      << wrote.out;
+  EXPECT_TRUE(exited(call("edit_artifact", R"({"path": "src/f", "old": "two", "new": "TWO"})"), 0));
+  EXPECT_EQ(content("src/f"), "one\nTWO\n");
+  EXPECT_EQ(fs::status(workspace() / "src/f").permissions(), fs::perms(0640));
+  EXPECT_EQ(content("src/new/deep"), "x");
+  // Not by its name: the repository around it says that git runs it.
+  ASSERT_TRUE(exited(outside("git init -q .; git config core.hooksPath tools"), 0));
+  const Ran hook = call("write_artifact", R"({"path": "tools/pre-commit", "content": "x"})");
+  EXPECT_TRUE(exited(hook, 1)) << hook.out;
+  EXPECT_TRUE(contains(hook.out, "withheld")) << hook.out;
+  EXPECT_FALSE(is_there("tools/pre-commit"));
+}
+
+// Then the layer lies beside the project.
+TEST_P(Commit, OnAnotherMountThanTheStateDirectory) {
+  if (geteuid() != 0) GTEST_SKIP() << "skipped: only root can mount one to try";
+  const std::string owner = is_root() ? "0:0" : "65534:65534";
+  const Ran ran = with_own_mounts(
+      "export XDG_STATE_HOME='" + state_home(as()) + R"('; mkdir -p ../t
+mount -t tmpfs -o mode=755 none ../t; mkdir -p ../t/in/ws; cd ../t/in/ws; echo old > f; chown -R )" +
+      owner +
+      R"( ../..; $RUN --writes commit -- bash -c 'echo new > f; echo evil > .envrc' 2>/dev/null
+cat f; ls -A . ..; stat -c %a ../.cloche-layers-*)");
+  EXPECT_TRUE(printed(
+      ran, "new\n.:\nf\n\n..:\n.cloche-layers-" + std::string(is_root() ? "0" : "65534") + "\nws\n700\n"))
+      << ran.err;
+}
+
+TEST_P(Commit, EveryBackendWithMountsHasIt) {
+  for (const char* backend : {"native", "bwrap", "runc", "crun", "runsc"}) {
+    if (std::string(backend) != "native" && !installed(backend)) continue;
+    file("f", "old\n");
+    const Answer ran = after("echo new > f; echo evil > .envrc", {"--backend", backend});
+    EXPECT_EQ(changes(ran.json), (Paths{"changed f", "withheld .envrc"}))
+        << backend << ran.ran.out << ran.ran.err;
+    EXPECT_EQ(content("f"), "new\n") << backend;
+    EXPECT_FALSE(is_there(".envrc")) << backend;
+  }
+}
+
+}  // namespace
+}  // namespace cloche::test
