@@ -10,7 +10,9 @@
 namespace cloche {
 
 int approve_command(std::span<char* const> words, const Environment& environment);
+int changes_command(std::span<char* const> words, const Environment& environment);
 int config_command(std::span<char* const> words, const Environment& environment);
+int diff_command(std::span<char* const> words, const Environment& environment);
 int doctor_command(std::span<char* const> words, const Environment& environment);
 int explain_command(std::span<char* const> words, const Environment& environment);
 int hook_command(std::span<char* const> words, const Environment& environment);
@@ -20,6 +22,7 @@ int new_command(std::span<char* const> words, const Environment& environment);
 int profiles_command(std::span<char* const> words, const Environment& environment);
 int test_command(std::span<char* const> words, const Environment& environment);
 int tools_command(std::span<char* const> words, const Environment& environment);
+int undo_command(std::span<char* const> words, const Environment& environment);
 int wrap_command(std::span<char* const> words, const Environment& environment);
 
 }  // namespace cloche

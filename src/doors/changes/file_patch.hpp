@@ -1,0 +1,42 @@
+// One change as `git diff` shows it, every byte visible. Lines of contents begin with a blank, +, - or a
+// backslash, so no file can write a line that reads as one of ours.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/text/line_diff.hpp"
+#include "doors/changes/shown_file.hpp"
+
+namespace cloche {
+
+enum class Colour { none, terminal };
+enum class TrailingBlanks { plain, marked };  // of removed and added lines
+enum class PatchDepth { whole, header };      // header: what changed without the contents
+
+struct PatchStyle {
+  Colour colour = Colour::none;
+  TrailingBlanks blanks = TrailingBlanks::plain;
+};
+
+// `work` is what the differ may still spend on all files; what it spent is taken from it.
+std::string file_patch(const ShownChange& file, PatchDepth depth, const PatchStyle& style, uint64_t& work);
+
+// The notice of a withheld or asked change, without a newline: "withheld: ..."; empty for any other.
+std::string verdict_line(const ShownChange& file);
+
+// What stat counts: the lines, or why there are none to count.
+struct ContentsDiff {
+  enum class Kind { none, lines, binary, too_large } kind = Kind::none;
+  LineDiff lines = {};  // views into the file's bytes
+};
+ContentsDiff contents_diff(const ShownChange& file, uint64_t& work);
+
+// "1.2 KiB -> 3.4 KiB"; the side that is not there is "none".
+std::string sizes_text(const Change& change);
+
+std::string painted(const PatchStyle& style, std::string_view sequence, std::string_view text);
+
+}  // namespace cloche

@@ -1,0 +1,246 @@
+#include "doors/changes/stored_sets_text.hpp"
+
+#include <algorithm>
+
+#include "base/text/visible_text.hpp"
+#include "doors/changes/amounts.hpp"
+#include "doors/changes/file_patch.hpp"
+#include "doors/changes/visible_bytes.hpp"
+#include "doors/cli/print.hpp"
+#include "store/commit/set_contents.hpp"
+#include "store/record/record_lines.hpp"
+
+namespace cloche {
+namespace {
+
+constexpr size_t most_id = 60;
+constexpr size_t id_width = 33;
+constexpr size_t most_why = 300;
+constexpr size_t most_paths = 1000;
+constexpr const char* not_judged = "it was not judged";
+constexpr const char* not_there =
+    "it is not in the project: it was taken back, or stays because of what is withheld in it";
+
+std::string_view state_of(const ListedSet& set) {
+  if (set.header.status == SetStatus::committed && set.waiting > 0) return "withheld";
+  return set.takes_back && set.header.status == SetStatus::committed ? "undo" : name_of(set.header.status);
+}
+
+// "2 created, 1 changed"
+std::string counts_text(const ChangeCounts& counts) {
+  std::string text;
+  const auto add = [&](uint64_t number, std::string_view word) {
+    if (number > 0) text += (text.empty() ? "" : ", ") + count_text(number) + " " + std::string(word);
+  };
+  add(counts.created, "created");
+  add(counts.changed, "changed");
+  add(counts.deleted, "deleted");
+  return text.empty() ? "nothing" : text;
+}
+
+ChangeCounts count_paths(const std::vector<ChangedPath>& paths) {
+  ChangeCounts counts;
+  for (const ChangedPath& path : paths) {
+    if (path.kind == ChangeKind::created) ++counts.created;
+    if (path.kind == ChangeKind::changed) ++counts.changed;
+    if (path.kind == ChangeKind::deleted) ++counts.deleted;
+  }
+  return counts;
+}
+
+// With the call, where the id does not say it.
+std::string name_of_set(const std::string& id, const std::string& label) {
+  std::string said = label;
+  std::replace(said.begin(), said.end(), '/', '-');
+  return shown(id, most_id) + (label.empty() || said == id ? "" : " (" + shown(label, most_id) + ")");
+}
+
+// Of paths whose question is answered the reasons are left out.
+enum class Reasons { left_out, said };
+std::string paths_text(const std::vector<ChangedPath>& paths, Reasons reasons) {
+  std::string text;
+  for (size_t i = 0; i < std::min(paths.size(), most_paths); ++i)
+    text +=
+        "  " + padded(name_of(paths[i].kind), 9) + quoted_name(paths[i].path) +
+        (reasons == Reasons::left_out || paths[i].reason.empty() ? ""
+                                                                 : ": " + shown(paths[i].reason, most_why)) +
+        "\n";
+  if (paths.size() > most_paths) text += "  ... and " + count_text(paths.size() - most_paths) + " more\n";
+  return text;
+}
+
+std::string obstacles_text(const OperatorOutcome& outcome) {
+  std::string text;
+  for (size_t i = 0; i < std::min(outcome.conflicts.size(), most_paths); ++i)
+    text += "  " + quoted_name(outcome.conflicts[i].path) + " " + shown(outcome.conflicts[i].why) + "\n";
+  for (size_t i = 0; i < std::min(outcome.reasons.size(), most_paths); ++i)
+    text += "  " + shown(outcome.reasons[i].text()) + "\n";
+  return text;
+}
+
+std::string done_text(const OperatorOutcome& outcome, OperatorWord word) {
+  std::string text = std::string(done_word(word)) + ": " + name_of_set(outcome.set, outcome.label) + ", ";
+  text += word == OperatorWord::drop ? count_text(outcome.paths.size(), "path")
+                                     : counts_text(count_paths(outcome.paths));
+  text += "\n" + paths_text(outcome.paths, Reasons::left_out);
+  if (!outcome.made.empty()) text += "cloche undo " + shown(outcome.made, most_id) + " takes this back\n";
+  return text;
+}
+
+std::string conflict_text(const OperatorOutcome& outcome, OperatorWord word) {
+  const std::string set = name_of_set(outcome.set, outcome.label);
+  std::string text = "not " + std::string(word == OperatorWord::apply ? "applied" : "undone") + ": " + set +
+                     "; nothing was changed\n" + obstacles_text(outcome);
+  if (word == OperatorWord::apply)
+    return text +
+           "what the host or another call changed is not overwritten: --theirs PATH takes the call's "
+           "all the same, --ours PATH keeps the project's\n";
+  return text +
+         "what was changed since is not overwritten: take back the later calls first, or name other "
+         "paths\n";
+}
+
+std::string nothing_text(const OperatorOutcome& outcome, OperatorWord word) {
+  const std::string set = name_of_set(outcome.set, outcome.label);
+  if (!outcome.reasons.empty())
+    return "nothing to do: " + set + ": " + shown(outcome.reasons[0].text()) + "\n";
+  if (word == OperatorWord::undo || word == OperatorWord::undo_rehearsed)
+    return "nothing to do: nothing of " + set + " is in the project\n";
+  return "nothing to do: " + set + (outcome.waiting.empty() ? ": nothing waits in it\n" : "\n");
+}
+
+}  // namespace
+
+std::string time_of(const SetHeader& header) { return show_time(static_cast<uint64_t>(header.created_ms)); }
+
+std::string_view done_word(OperatorWord word) {
+  switch (word) {
+    case OperatorWord::apply: return "applied";
+    case OperatorWord::drop: return "dropped";
+    case OperatorWord::undo: return "undone";
+    case OperatorWord::undo_rehearsed: return "would be undone";
+  }
+  return "";
+}
+
+ListedSet listed(const StoredSet& set, bool takes_back) {
+  ListedSet row{.header = set.header, .counts = count(set.changes), .takes_back = takes_back};
+  const auto waiting = waiting_changes(set);
+  row.waiting = waiting.size();
+  row.first_why = set.header.why;
+  if (set.header.status == SetStatus::staged || waiting.empty()) return row;
+  const size_t first = waiting.front();
+  const Change& change = set.changes.changes[first];
+  row.first_why = quoted_name(shown_path(set.changes, change.tree, change.path));
+  if (first < set.verdicts.size()) row.first_why += ": " + set.verdicts[first].reason;
+  if (waiting.size() > 1) row.first_why += "; and " + count_text(waiting.size() - 1) + " more";
+  return row;
+}
+
+std::vector<ListedSet> in_list_order(std::vector<ListedSet> sets, size_t most) {
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const ListedSet& a, const ListedSet& b) { return (a.waiting > 0) > (b.waiting > 0); });
+  const auto rest =
+      std::find_if(sets.begin(), sets.end(), [](const ListedSet& set) { return set.waiting == 0; });
+  if (static_cast<size_t>(sets.end() - rest) > most) sets.erase(rest + static_cast<long>(most), sets.end());
+  return sets;
+}
+
+std::string sets_table(const std::vector<ListedSet>& sets, Workspaces workspaces) {
+  if (sets.empty()) return "no change sets\n";
+  std::string text = padded("SET", id_width) + padded("TIME", 26) + padded("STATE", 11) + "CHANGES\n";
+  bool waits = false;
+  for (const ListedSet& set : sets) {
+    text += padded(shown(set.header.id, most_id), id_width) + padded(time_of(set.header), 26);
+    text += padded(state_of(set), 11) + counts_text(set.counts);
+    const bool is_part = set.waiting > 0 && set.header.status == SetStatus::committed;
+    if (is_part) text += ", " + count_text(set.waiting) + " of them withheld";
+    if (!set.header.undoes.empty()) text += ", takes back " + shown(set.header.undoes, most_id);
+    if (workspaces == Workspaces::every) text += ", in " + shown(set.header.workspace.path, most_why);
+    text += "\n";
+    if (set.waiting == 0) continue;
+    waits = true;
+    if (!set.first_why.empty()) text += std::string(8, ' ') + shown(set.first_why, most_why) + "\n";
+  }
+  if (waits)
+    text +=
+        "waits for you: cloche changes diff SET shows it, cloche changes apply SET brings it in, cloche "
+        "changes drop SET throws it away\n";
+  return text;
+}
+
+std::vector<ChangeVerdict> verdicts_now(const StoredSet& set) {
+  std::vector<ChangeVerdict> verdicts = set.verdicts;
+  verdicts.resize(set.changes.changes.size(), ChangeVerdict{.reason = not_judged});
+  if (set.header.status == SetStatus::staged) return verdicts;
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    if (verdicts[i].fate == Fate::committed && !is_in_project(set, i))
+      verdicts[i] = {.fate = Fate::withheld, .reason = not_there};
+  }
+  return verdicts;
+}
+
+std::string set_heading(const SetHeader& header) {
+  std::string text = "change set " + name_of_set(header.id, header.label) + ", " + time_of(header) + ", " +
+                     std::string(name_of(header.status));
+  if (!header.undoes.empty()) text += ", takes back " + shown(header.undoes, most_id);
+  if (header.status == SetStatus::staged && !header.why.empty()) text += ": " + shown(header.why, most_why);
+  return text + "\n";
+}
+
+std::string set_text(const StoredSet& set, const std::vector<ShownChange>& files) {
+  std::string text = set_heading(set.header);
+  text += "workspace " + shown(set.header.workspace.path, most_why) + "\n";
+  text += counts_text(count(files)) + "\n";
+  size_t lines = 0;
+  size_t left_out = 0;
+  for (const ShownPlace& place : display_order(files)) {
+    const ShownChange& file = files[place.index];
+    if (place.group == ShownGroup::other && lines++ >= most_paths) {
+      ++left_out;
+      continue;
+    }
+    const std::string verdict = verdict_line(file);
+    text += "  " + padded(name_of(file.change.kind), 9) + quoted_name(file.path.empty() ? "." : file.path);
+    text += (verdict.empty() ? "" : "\n           " + verdict) + "\n";
+  }
+  if (left_out > 0) text += "  ... and " + count_text(left_out) + " more\n";
+  return text;
+}
+
+std::string outcome_text(const OperatorOutcome& outcome, OperatorWord word) {
+  std::string text;
+  switch (outcome.end) {
+    case OperatorEnd::done: text = done_text(outcome, word); break;
+    case OperatorEnd::nothing: text = nothing_text(outcome, word); break;
+    case OperatorEnd::conflict: text = conflict_text(outcome, word); break;
+    case OperatorEnd::stuck:
+      text = "half done: " + name_of_set(outcome.set, outcome.label) +
+             " failed and could not be taken back; the next cloche changes tries again\n" +
+             obstacles_text(outcome);
+      break;
+  }
+  if (outcome.waiting.empty() || word == OperatorWord::undo) return text;
+  text += "still waiting:\n" + paths_text(outcome.waiting, Reasons::said);
+  if (word == OperatorWord::apply)
+    text += "cloche changes apply " + shown(outcome.set, most_id) + " --only PATH brings one in\n";
+  return text;
+}
+
+std::string recovered_text(const Recovered& recovered) {
+  const std::string id = shown(recovered.id, most_id);
+  std::string text;
+  switch (recovered.status) {
+    case SetStatus::committed: text = "finished the change set " + id; break;
+    case SetStatus::staged: text = "took back the change set " + id + ", which waits now"; break;
+    case SetStatus::dropped:
+      text = "dropped the change set " + id + ", nothing of which was in the project";
+      break;
+    default: text = "could not finish the change set " + id; break;
+  }
+  text += ": a process that worked on it was killed";
+  for (const Message& reason : recovered.reasons) text += "; " + shown(reason.text());
+  return text;
+}
+
+}  // namespace cloche

@@ -1,0 +1,192 @@
+// What the operator does with what calls wrote: cloche diff, cloche undo and cloche changes, on real calls.
+#include "tools/fixture.hpp"
+
+namespace cloche::test {
+namespace {
+
+class Changes : public Tools {
+ protected:
+  // With a state directory of the test's own: the sets in it are this test's alone.
+  Ran words_here(const Words& given, Command how = {}) const {
+    how.env["XDG_STATE_HOME"] = scene_root() / "own-state";
+    return cloche_words(given, how);
+  }
+  Ran write_by(const std::string& writes, const std::string& script) const {
+    return words_here({"run", "--writes", writes, "--", "sh", "-c", script});
+  }
+  void SetUp() override {
+    scene().write("own-state/.keep", "", 0600);
+    fs::permissions(scene_root() / "own-state", fs::perms::owner_all);
+  }
+  std::string text_of(const std::string& name) const { return read_file(workspace() / name); }
+  bool is_there(const std::string& name) const { return fs::exists(fs::symlink_status(workspace() / name)); }
+  // What `cloche changes --json` lists.
+  std::vector<Json> sets() const {
+    const Ran ran = words_here({"changes", "--json"});
+    EXPECT_TRUE(exited(ran, 0));
+    const auto json = parse_json(ran.out);
+    if (!json) ADD_FAILURE() << ran.out;
+    return json ? (*json)["sets"].array : std::vector<Json>();
+  }
+};
+
+TEST_P(Changes, DiffShowsAndUndoTakesBack) {
+  file("x.py", "a\nfoo\n");
+  file("old.py", "old\n");
+  file("d/one", "1\n");
+  ASSERT_TRUE(exited(write_by("commit", "sed -i s/foo/bar/ x.py; rm -r old.py d; mkdir n; echo n > n/f"), 0));
+  EXPECT_EQ(text_of("x.py"), "a\nbar\n");
+  const std::string patch =
+      "diff --git a/d/one b/d/one\ndeleted file mode 100644\n--- a/d/one\n+++ /dev/null\n@@ -1 +0,0 @@\n-1\n"
+      "diff --git a/n/f b/n/f\nnew file mode 100644\n--- /dev/null\n+++ b/n/f\n@@ -0,0 +1 @@\n+n\n"
+      "diff --git a/old.py b/old.py\ndeleted file mode 100644\n--- a/old.py\n+++ /dev/null\n@@ -1 +0,0 "
+      "@@\n-old\n"
+      "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-foo\n+bar\n";
+  EXPECT_TRUE(printed(words_here({"diff"}), patch));
+  EXPECT_TRUE(printed(words_here({"diff", "last", "f"}, {.argv = {}, .cwd = workspace() / "n"}),
+                      patch.substr(patch.find("diff --git a/n"),
+                                   patch.find("diff --git a/old") - patch.find("diff --git a/n"))));
+  EXPECT_TRUE(exited(words_here({"diff", "last", "untouched"}), 1));
+
+  const Ran rehearsed = words_here({"undo", "last", "old.py", "--dry-run"});
+  EXPECT_TRUE(exited(rehearsed, 0));
+  EXPECT_TRUE(contains(rehearsed.out, "would be undone")) << rehearsed.out;
+  EXPECT_FALSE(is_there("old.py"));
+  EXPECT_TRUE(exited(words_here({"undo", "last", "old.py"}), 0));
+  EXPECT_EQ(text_of("old.py"), "old\n");
+  EXPECT_FALSE(is_there("d"));
+  const Ran undone = words_here({"undo"});
+  EXPECT_TRUE(exited(undone, 0));
+  EXPECT_TRUE(contains(undone.out, "own Edit tool")) << undone.out;
+  EXPECT_EQ(text_of("x.py"), "a\nfoo\n");
+  EXPECT_EQ(text_of("d/one"), "1\n");
+  EXPECT_FALSE(is_there("n"));
+  EXPECT_TRUE(exited(words_here({"undo"}), 1));
+}
+
+TEST_P(Changes, WhatWasWithheldIsBroughtInByName) {
+  ASSERT_TRUE(exited(write_by("commit", "mkdir -p a/b; echo evil > a/b/.envrc; echo f > a/f"), 0));
+  EXPECT_FALSE(is_there("a/b/.envrc"));
+  const Ran shown = words_here({"changes"});
+  EXPECT_TRUE(contains(shown.out, "withheld")) << shown.out;
+  EXPECT_TRUE(contains(shown.out, "a/b/.envrc: direnv runs it")) << shown.out;
+  EXPECT_TRUE(contains(words_here({"changes", "diff"}).out, "withheld: direnv runs it")) << shown.out;
+  const Ran unnamed = words_here({"changes", "apply"});
+  EXPECT_TRUE(exited(unnamed, 1));
+  EXPECT_TRUE(contains(unnamed.out, "--only PATH")) << unnamed.out;
+  EXPECT_FALSE(is_there("a/b/.envrc"));
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--only", "a/f"}), 125));
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--only", "a/b/.envrc"}), 0));
+  EXPECT_EQ(text_of("a/b/.envrc"), "evil\n");
+  EXPECT_TRUE(exited(words_here({"changes", "apply"}), 1));
+  // The call is both sets, the newest first.
+  EXPECT_TRUE(exited(words_here({"undo", "c-0001"}), 0));
+  EXPECT_FALSE(is_there("a"));
+}
+
+TEST_P(Changes, AStagedSetIsAppliedInPartsOrDropped) {
+  file("x", "old\n");
+  ASSERT_TRUE(
+      exited(write_by("stage", "echo new > x; mkdir s; echo 1 > s/1; echo 2 > s/2; echo e > .envrc"), 0));
+  EXPECT_EQ(text_of("x"), "old\n");
+  EXPECT_FALSE(is_there("s"));
+  EXPECT_TRUE(exited(words_here({"diff"}), 1));  // nothing of it is in the project
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--only", "s/1"}), 0));
+  EXPECT_EQ(text_of("s/1"), "1\n");
+  EXPECT_FALSE(is_there("s/2"));
+  EXPECT_TRUE(exited(words_here({"changes", "apply"}), 0));
+  EXPECT_EQ(text_of("s/2"), "2\n");
+  EXPECT_EQ(text_of("x"), "new\n");
+  EXPECT_FALSE(is_there(".envrc"));
+  EXPECT_TRUE(exited(words_here({"changes", "drop"}), 0));
+  EXPECT_TRUE(exited(words_here({"changes", "apply"}), 1));
+  EXPECT_TRUE(exited(words_here({"undo", "c-0001"}), 0));
+  EXPECT_EQ(text_of("x"), "old\n");
+  EXPECT_FALSE(is_there("s"));
+
+  ASSERT_TRUE(exited(write_by("stage", "echo other > x"), 0));
+  EXPECT_TRUE(exited(words_here({"changes", "drop"}), 0));
+  EXPECT_EQ(text_of("x"), "old\n");
+  for (const Json& set : sets()) EXPECT_NE(set["status"].string, "staged");
+}
+
+TEST_P(Changes, WhatTheHostChangedIsNotOverwritten) {
+  file("x", "old\n");
+  file("y", "old\n");
+  ASSERT_TRUE(exited(write_by("stage", "echo call > x; echo call > y"), 0));
+  file("x", "host\n");
+  const Ran refused_set = words_here({"changes", "apply"});
+  EXPECT_TRUE(exited(refused_set, 1));
+  EXPECT_TRUE(contains(refused_set.out, "x was changed since the call began")) << refused_set.out;
+  EXPECT_EQ(text_of("x"), "host\n");
+  EXPECT_EQ(text_of("y"), "old\n");
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--ours", "x"}), 0));
+  EXPECT_EQ(text_of("x"), "host\n");
+  EXPECT_EQ(text_of("y"), "call\n");
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--only", "x"}), 1));
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--only", "x", "--theirs", "x"}), 0));
+  EXPECT_EQ(text_of("x"), "call\n");
+
+  ASSERT_TRUE(exited(write_by("stage", "echo again > x; echo again > y"), 0));
+  file("x", "host\n");
+  EXPECT_TRUE(exited(words_here({"changes", "apply", "--theirs", "x"}), 0));
+  EXPECT_EQ(text_of("x"), "again\n");
+  EXPECT_TRUE(exited(words_here({"undo"}), 0));
+  EXPECT_EQ(text_of("x"), "host\n");
+
+  ASSERT_TRUE(exited(write_by("commit", "echo last > x; echo last > y"), 0));
+  file("x", "host again\n");
+  const Ran kept = words_here({"undo"});
+  EXPECT_TRUE(exited(kept, 1));
+  EXPECT_TRUE(contains(kept.out, "x was changed or replaced since")) << kept.out;
+  EXPECT_EQ(text_of("y"), "last\n");
+  EXPECT_TRUE(exited(words_here({"undo", "last", "y"}), 0));
+  EXPECT_EQ(text_of("y"), "call\n");
+  EXPECT_EQ(text_of("x"), "host again\n");
+}
+
+TEST_P(Changes, ARunIsTakenBackNewestFirst) {
+  file("f", "0\n");
+  for (const char* number : {"1", "2", "3"})
+    ASSERT_TRUE(exited(write_by("commit", "echo " + std::string(number) + " > f; mkdir -p d; cp f d/g"), 0));
+  const std::string call = sets().at(0)["call"].string;
+  const std::string run_id = call.substr(0, call.find('/'));
+  // The bytes of a file that a later call replaced are those that this call kept.
+  EXPECT_TRUE(printed(words_here({"diff", "c-0002", "f"}),
+                      "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1 +1 @@\n-1\n+2\n"));
+  EXPECT_TRUE(exited(words_here({"undo", "c-0001"}), 1));
+  EXPECT_TRUE(exited(words_here({"undo", run_id, "--dry-run"}), 0));
+  EXPECT_EQ(text_of("f"), "3\n");
+  EXPECT_TRUE(exited(words_here({"undo", run_id}), 0));
+  EXPECT_EQ(text_of("f"), "0\n");
+  EXPECT_FALSE(is_there("d"));
+  EXPECT_TRUE(exited(words_here({"undo", run_id}), 1));
+}
+
+TEST_P(Changes, ASetOfAWorkspaceThatWasReplacedIsRefused) {
+  ASSERT_TRUE(exited(write_by("stage", "echo x > x"), 0));
+  const std::string id = sets().at(0)["set"].string;
+  ASSERT_TRUE(exited(outside("cd .. && mv workspace moved && mkdir workspace"), 0));
+  EXPECT_TRUE(refused(words_here({"changes", "apply", id}), {125}, {"another one has its place"}));
+  EXPECT_TRUE(refused(words_here({"undo", id}), {125}, {"another one has its place"}));
+  EXPECT_FALSE(is_there("x"));
+  EXPECT_TRUE(printed(words_here({"changes"}), "no change sets\n"));
+  EXPECT_TRUE(exited(words_here({"changes", "drop", id}), 0));
+}
+
+TEST_P(Changes, WordsThatMeanNothingAreSaidToDoSo) {
+  EXPECT_TRUE(exited(words_here({"diff"}), 1));
+  EXPECT_TRUE(exited(words_here({"undo"}), 1));
+  EXPECT_TRUE(exited(words_here({"changes", "apply"}), 1));
+  EXPECT_TRUE(refused(words_here({"diff", "nothing"}), {125}, {"no change set, call or run"}));
+  EXPECT_TRUE(refused(words_here({"undo", "--stat"}), {2}, {"see cloche undo --help"}));
+  EXPECT_TRUE(refused(words_here({"changes", "undo"}), {2}, {"unknown action"}));
+  ASSERT_TRUE(exited(write_by("stage", "echo 1 > z"), 0));
+  ASSERT_TRUE(exited(write_by("stage", "echo 2 > z"), 0));
+  EXPECT_TRUE(refused(words_here({"changes", "apply"}), {2}, {"2 change sets wait"}));
+}
+
+FOR_EVERYONE(Changes);
+
+}  // namespace
+}  // namespace cloche::test
