@@ -50,6 +50,8 @@ struct LaunchSpec {
   wire::PlanText jail;
   // The plan with the paths that it really runs with, where the backend has no view of its own.
   std::optional<ConfinementPlan> as_run = {};
+  // By the target of each layered tree: where what the command writes there really lies.
+  std::map<std::string, std::string> upper_directories = {};
   bool by_descendants =
       false;  // no pid namespace to look into: the call's processes are what its keeper has started
   std::vector<Layer> layers = {};  // what will hold when the jail reports that the command has started

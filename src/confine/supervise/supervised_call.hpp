@@ -31,7 +31,7 @@ class SupervisedCall {
         start_ms_(sys::monotonic_ms()),
         now_ms_(start_ms_),
         deadline_ms_(start_ms_ + plan_.limits.wall_ms),
-        watch_(plan_, cgroup, start_ms_),
+        watch_(plan_, cgroup, start_ms_, spec.upper_directories),
         raw_terminal_(plan_.terminal ? streams.terminal : -1) {}
 
   Result<Outcome> run() {

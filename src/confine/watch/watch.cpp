@@ -16,11 +16,14 @@ constexpr uint64_t small_cpu_s = 600;         // a limit of hours is kept well e
 constexpr uint64_t cost_share = 10;           // a sample may cost one part in ten of the time
 constexpr uint64_t longest_interval_ms = 50;  // whatever it costs: a command can make samples dear
 
-std::vector<std::string> writable_trees(const ConfinementPlan& plan) {
+std::vector<std::string> writable_trees(const ConfinementPlan& plan,
+                                        const std::map<std::string, std::string>& upper_directories) {
   std::vector<std::string> roots;
   for (const auto& entry : plan.view) {
     const bool writes = entry.access == Access::write || entry.access == Access::write_run;
-    if (entry.kind == EntryKind::tree && writes) roots.push_back(entry.source);
+    const auto upper = upper_directories.find(entry.target);
+    const bool is_layered = entry.layered && upper != upper_directories.end();
+    if (entry.kind == EntryKind::tree && writes) roots.push_back(is_layered ? upper->second : entry.source);
   }
   return roots;
 }
@@ -46,13 +49,14 @@ std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + "M"
 
 }  // namespace
 
-Watch::Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_ms)
+Watch::Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_ms,
+             const std::map<std::string, std::string>& upper_directories)
     : limits_(plan.limits),
       cgroup_(cgroup),
       next_ms_(start_ms + first_interval_ms),
       next_cpu_ms_(plan.limits.cpu_s < small_cpu_s ? 0 : start_ms + 1000),
       processes_(plan.backend == Backend::runsc ? Processes::of_runtime : Processes::of_command),
-      disk_(writable_trees(plan), plan.limits.disk_bytes, plan.limits.new_files) {
+      disk_(writable_trees(plan, upper_directories), plan.limits.disk_bytes, plan.limits.new_files) {
   for (const auto& entry : plan.view) {
     if (entry.kind == EntryKind::tree && entry.size_bytes != 0)
       sizes_.emplace_back(entry.source, entry.size_bytes);

@@ -4,6 +4,7 @@
 // late is reported.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,7 +26,9 @@ struct LimitHit {
 
 class Watch {
  public:
-  Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_ms);
+  // `upper_directories`: where the writes to layered trees go, by their targets.
+  Watch(const ConfinementPlan& plan, const Cgroup* cgroup, uint64_t start_ms,
+        const std::map<std::string, std::string>& upper_directories = {});
 
   // From now on the sandbox's processes can be looked at. `root` is the root of its view.
   void attach(int root);

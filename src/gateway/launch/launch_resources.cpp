@@ -248,6 +248,14 @@ Result<LaunchSpec> LaunchResources::render(const Startable& what, const HostProb
     if (tree->target == plan.directory) resources_.directory = {};
     if (is_beneath(tree->target, plan.directory)) resources_.directory.device = 0;
   }
+  LaunchSpec spec = TRY(render_on_backend(plan, probe, installation));
+  for (const auto& [target, layer] : resources_.layers)
+    spec.upper_directories[target] = layer.directory + "/" + wire::upper_name;
+  return spec;
+}
+
+Result<LaunchSpec> LaunchResources::render_on_backend(const ConfinementPlan& plan, const HostProbe& probe,
+                                                      const Installation& installation) {
   switch (backend_) {
     case Backend::native:
       lean_on_skeleton(plan, installation.state);

@@ -63,6 +63,8 @@ class LaunchResources {
   void make_cgroup(const Limits& limits);
   void lean_on_skeleton(const ConfinementPlan& plan, const std::string& state);
   static Result<Scratch> make_scratch(const std::string& parent);
+  Result<LaunchSpec> render_on_backend(const ConfinementPlan& plan, const HostProbe& probe,
+                                       const Installation& installation);
   Result<LaunchSpec> render_unboxed(const ConfinementPlan& plan, const HostProbe& probe,
                                     const Installation& installation);
   Result<LaunchSpec> render_boxed(const ConfinementPlan& plan, const HostProbe& probe,
