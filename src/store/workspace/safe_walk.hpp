@@ -88,7 +88,7 @@ inline bool is_dots(const char* name) {
 // need not be.
 template <typename Visit>
 [[gnu::noinline]] bool for_each_name(int directory, const Visit& visit) {
-  alignas(dirent) char buffer[32768];
+  alignas(dirent) char buffer[8192];
   for (;;) {
     const long filled = ::syscall(SYS_getdents64, directory, buffer, sizeof buffer);
     // Of one that was removed meanwhile nothing is left to read.
